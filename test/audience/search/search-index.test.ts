@@ -13,16 +13,29 @@ t.test('the index is written in pauses only while an import runs, and at once af
     const form = { contact_type_id: type, email, country: '1' };
     t.equal((await app.one.call('POST', '/contacts/add', { form })).status, 200);
   };
+  const { now } = performance;
+  t.teardown(() => {
+    performance.now = now;
+  });
+  let time = performance.now();
+  performance.now = () => time;
   await add('first@example.org');
   while (await continueIndexing(app.db));
-  const before = indexedUntil(app.db);
+  const worked = indexedUntil(app.db);
   await add('second@example.org');
   await countImport(async () => {
+    time += 199;
     t.equal(await continueIndexing(app.db), false);
-    t.equal(indexedUntil(app.db), before);
+    t.equal(indexedUntil(app.db), worked);
+    time += 1;
+    t.equal(await continueIndexing(app.db), false);
+    t.ok(indexedUntil(app.db) > worked);
+    await add('third@example.org');
+    t.equal(await continueIndexing(app.db), false);
+    t.equal(indexedUntil(app.db), worked + 1);
   });
   while (await continueIndexing(app.db));
-  t.ok(indexedUntil(app.db) > before);
+  t.equal(indexedUntil(app.db), worked + 2);
 });
 
 t.test('after an erasure the index has no trigram of the person, and keeps those of everybody else', async (t) => {

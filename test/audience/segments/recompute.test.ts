@@ -61,9 +61,10 @@ t.test('a segment that was begun goes on before another is begun', async (t) => 
     CREATE TRIGGER breaks BEFORE INSERT ON segment_recipients BEGIN SELECT raise(ABORT, 'broken'); END`);
   for (const begun of segments) {
     app.db.prepare('UPDATE segments SET recompute_after = iif(id = ?, 1, 0)').run(begun);
-    const tried: number[] = [];
-    await recomputeDueSegments(app.drizzle, app.clock, (id) => tried.push(id));
-    t.strictSame(tried, [begun, ...segments.filter((id) => id !== begun)]);
+    const tried = new Set<number>();
+    // On a busy machine one segment may take all the time that a call has.
+    while (tried.size < 2) await recomputeDueSegments(app.drizzle, app.clock, (id) => tried.add(id));
+    t.strictSame([...tried], [begun, ...segments.filter((id) => id !== begun)]);
   }
 });
 

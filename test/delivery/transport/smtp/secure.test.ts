@@ -161,7 +161,7 @@ t.test('RFC 3207 4: plain text sent after the reply to STARTTLS is never trusted
 t.test('a relay that speaks no TLS, or closes during the TLS handshake', async (t) => {
   const sink = await startSink(t);
   t.match(await sendThrough(`smtps://127.0.0.1:${sink.port}`), { kind: 'held', stage: 'tls' });
-  const silent = createServer((socket) => setTimeout(() => socket.destroy(), 20)).listen(0, '127.0.0.1');
+  const silent = createServer((socket) => socket.once('data', () => socket.destroy())).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   t.teardown(() => silent.close());
   const address = silent.address();
