@@ -50,7 +50,7 @@ const ended = once(watcher, 'exit');
 let isSeeded = false;
 for await (const line of createInterface({ input: watcher.stdout })) {
   console.log(line);
-  const url = /^Sendlark serves (\S+)/.exec(line)?.[1];
+  const url = /Sendlark serves ([^\s"]+)/.exec(line)?.[1];
   if (url === undefined || isSeeded) continue;
   isSeeded = true;
   seed({ url, headers }).then(

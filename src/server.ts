@@ -32,6 +32,7 @@ import type { Said } from './errors/sentences.ts';
 import { dnsResolver } from './health-checks/dns.ts';
 import { closeWithin } from './http/connections.ts';
 import { logOptions } from './http/server-options.ts';
+import { type Log, processLog } from './log.ts';
 import { removeUnfinishedPictures } from './pictures/pictures.ts';
 import { type ThreadName, threadFile } from './thread-files.ts';
 import { FeedbackThread } from './threads/feedback.ts';
@@ -43,7 +44,7 @@ import { COMMAND_LINE } from './users/audit.ts';
 import { createLoginLink, loginLinkPath } from './users/login-links.ts';
 import { hasOwner } from './users/users.ts';
 
-interface Server {
+export interface Server {
   /** The URL below which the API's paths are. */
   apiUrl: string;
   /** The new key pair of a first start, to be shown once. */
@@ -88,7 +89,11 @@ export async function serve(config: Config): Promise<Server> {
     opened.push(() => lock.release());
     const put = putWaitingInPlace(config.DATABASE_PATH, systemClock.now());
     if (put !== null)
-      console.error('refused' in put ? put.refused : `A backup was restored. What it replaced: ${put.kept}`);
+      processLog(config)(
+        {},
+        'refused' in put ? put.refused : `A backup was restored. What it replaced: ${put.kept}`,
+        'refused' in put ? 'error' : 'info',
+      );
     removeUnfinished(config.DATABASE_PATH);
     const db = connect(config.DATABASE_PATH);
     opened.push(() => db.$client.close());
@@ -119,11 +124,10 @@ async function serveFrom(
   const writes = new WriteLock(db.$client);
   const tokens = openTokens(db.$client);
   opened.push(() => importer.close());
+  const log: Log = (fields, text, level = 'info') => app.log[level](fields, text);
   let feedback: FeedbackThread | null = null;
   if (config.NATS_URL.length > 0) {
     (await import('./nodes/connection.ts')).checkNatsFiles(config);
-    const log = (fields: object, text: string, isWarning: boolean) =>
-      app.log[isWarning ? 'warn' : 'info'](fields, text);
     feedback = new FeedbackThread({ config, origin: () => origin, resourceLimits: LIMITS, log });
     opened.push(() => feedback?.close(LAST_WRITES_MS));
   }
@@ -147,7 +151,7 @@ async function serveFrom(
     },
     logOptions(config),
   );
-  const webhooks = new WebhookThread(db, config, LIMITS, (fields, text) => app.log.info(fields, text));
+  const webhooks = new WebhookThread(db, config, LIMITS, log);
   const keptThread = (name: string, file: ThreadName) =>
     new KeptThread({ name, file, client: db.$client, writes, config, resourceLimits: LIMITS, log: app.log });
   const background = keptThread('background', 'background-thread');

@@ -22,6 +22,7 @@ import {
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { saidBy, sentence } from '../errors/sentences.ts';
 import { storedSql } from '../errors/stored.ts';
+import type { Log } from '../log.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import {
   type AutomationDeps,
@@ -89,9 +90,7 @@ export const FIRST_DUE = `
  * Enqueues the next mail of due enrolments, a page for each automation. Returns the number of enrolments. An automation that
  * fails becomes a draft with a reason, and the others continue. Throws if the disk fails.
  */
-export async function enqueueDueMails(
-  deps: AutomationDeps & { log(fields: object, text: string): void },
-): Promise<number> {
+export async function enqueueDueMails(deps: AutomationDeps & { log: Log }): Promise<number> {
   const { db, clock, log } = deps;
   const client = db.$client;
   const now = clock.now().getTime();
@@ -109,7 +108,7 @@ export async function enqueueDueMails(
       else moved += await sendSchedule(deps, id, first.schedule_id, now);
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
-      log({ automation: id, err: String(error) }, 'an automation could not go on');
+      log({ automation: id, err: String(error) }, 'an automation could not go on', 'error');
       const held_reason = sentence('held_stopped', { problem: saidBy(error) });
       holdAutomations(db, sql`id = ${id}`, { held_code: 'internal_error', held_reason }, isoTimestamp(clock.now()));
     }

@@ -1,14 +1,21 @@
 /** `sendlark serve` and `sendlark node`: run the service or a sender node until the process is told to stop. */
-import type { NodeLog } from '../nodes/node/reporter.ts';
+import { rmSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { makePrivateFile } from '../database/private-file.ts';
+import { processLog } from '../log.ts';
+import type { Server } from '../server.ts';
 import { type Command, requireWords } from './command.ts';
 import { settings } from './database.ts';
 import { restartInPlace } from './restart-in-place.ts';
 
+/** The file with the keys and the link of a first start without a terminal. */
+const FIRST_SIGN_IN = 'first-sign-in.txt';
+
 export const serve: Command = {
   forms: ['serve'],
   about: 'Run the service; the default.',
-  help: `Makes the database at the first start and shows the keys of the first account and a link to sign in, once; sendlark keys create
-and sendlark login-link make others.
+  help: `Makes the database at the first start and shows the keys of the first account and a link to sign in, once: in the terminal or, where there
+is none, in the file ${FIRST_SIGN_IN} beside the database. sendlark keys create and sendlark login-link make others.
 SIGTERM or Ctrl-C stops it: what is in flight is finished within SHUTDOWN_SECONDS, nothing is sent twice.
 Settings come from the environment and from a file .env in the working directory.`,
   options: {},
@@ -18,23 +25,25 @@ Settings come from the environment and from a file .env in the working directory
     // Imported only here, because without this import the other commands start in a fraction of the time.
     const { serve: startServer } = await import('../server.ts');
     const server = await startServer(config);
-    const lines = [`Sendlark serves ${server.apiUrl}`, `Dashboard: ${new URL('/', server.apiUrl)}`];
-    if (server.keys !== null) {
-      lines.push('Keys of the first account, shown only now:');
-      lines.push(`PublicKey: ${server.keys.publicKey}`, `SecretKey: ${server.keys.secretKey}`);
-      lines.push('To make others: sendlark keys create');
-    }
-    if (server.welcomeUrl !== null) {
-      lines.push('To sign in, open this link within 30 minutes and choose a password; it works once:');
-      lines.push(server.welcomeUrl);
-    } else if (!server.hasOwner) lines.push('Nobody can sign in yet; to make a link for that: sendlark login-link');
-    if (server.linksFault !== null) lines.push(`Sending is held. ${server.linksFault}`);
+    // Before the lines are printed, because a program that reads them may stop the service at once.
+    stopOnSignal(() => server.close());
+    const isTerminal = process.stdout.isTTY;
+    const secrets = firstSecrets(server);
+    const told = isTerminal ? secrets : storedSecrets(secrets, config.DATABASE_PATH);
+    const lines = [`Sendlark serves ${server.apiUrl}`, `Dashboard: ${new URL('/', server.apiUrl)}`, ...told];
+    if (!server.hasOwner && server.welcomeUrl === null)
+      lines.push('Nobody can sign in yet; to make a link for that: sendlark login-link');
     if (server.courier === 'nodes') lines.push('Campaign mail leaves from the sender nodes of NATS_URL');
     if (server.courier === 'outbox')
       lines.push('No SMTP server: mail stays in the test outbox, nothing leaves this machine');
-    // Before the lines are printed, because a program that reads them may stop the service at once.
-    stopOnSignal(() => server.close());
-    console.log(lines.join('\n'));
+    const held = server.linksFault === null ? [] : [`Sending is held. ${server.linksFault}`];
+    if (isTerminal) console.log([...lines, ...held].join('\n'));
+    else {
+      // At every LOG_LEVEL, because whoever starts the service waits for them.
+      const log = processLog({ LOG_LEVEL: 'info' });
+      for (const line of lines) log({}, line);
+      for (const line of held) log({}, line, 'error');
+    }
     void server.restart.then(async () => {
       await server.close().catch((error) => console.error(error));
       restartInPlace({ PORT: new URL(server.apiUrl).port });
@@ -44,6 +53,38 @@ Settings come from the environment and from a file .env in the working directory
     if (server.keys !== null) await server.keysShown();
   },
 };
+
+/** The lines with the keys and the link of the first start; none at another. */
+function firstSecrets({ keys, welcomeUrl }: Pick<Server, 'keys' | 'welcomeUrl'>): string[] {
+  return [
+    ...(keys === null
+      ? []
+      : [
+          'Keys of the first account, shown only now:',
+          `PublicKey: ${keys.publicKey}`,
+          `SecretKey: ${keys.secretKey}`,
+          'To make others: sendlark keys create',
+        ]),
+    ...(welcomeUrl === null
+      ? []
+      : ['To sign in, open this link within 30 minutes and choose a password; it works once:', welcomeUrl]),
+  ];
+}
+
+/**
+ * Writes the lines to a file beside the database that only its owner can read, because the output may go to a journal that others read.
+ * Returns the line that names the file.
+ */
+function storedSecrets(lines: readonly string[], databasePath: string): string[] {
+  if (lines.length === 0) return [];
+  const path = resolve(dirname(databasePath), FIRST_SIGN_IN);
+  rmSync(path, { force: true });
+  makePrivateFile(path);
+  writeFileSync(path, `${lines.join('\n')}\n`, { flush: true });
+  return [
+    `The first keys and the link to sign in are in ${path}, for this user only; delete the file once you have them`,
+  ];
+}
 
 export const node: Command = {
   forms: ['node'],
@@ -58,10 +99,7 @@ It answers the pages of recipients at HOST and PORT. It keeps nothing on disk an
     if (config.NATS_URL.length === 0)
       throw new Error('A sender node needs NATS_URL, the servers it shares with the service');
     const { startNode } = await import('../nodes/node/start.ts');
-    // In the format of the service's log.
-    const log: NodeLog = (fields, text, level) =>
-      console.log(JSON.stringify({ level: level === 'warn' ? 40 : 30, time: Date.now(), ...fields, msg: text }));
-    const running = startNode(config, log, { servesPages: true });
+    const running = startNode(config, processLog(config), { servesPages: true });
     stopOnSignal(() => running.close());
   },
 };

@@ -3,6 +3,7 @@
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
+import type { Log } from '../log.ts';
 import type { Clock } from '../time/clock.ts';
 import { dueFeeds, makeDueIssue } from './issues.ts';
 import { POLL_MS, pollResult, recordPoll } from './poll-results.ts';
@@ -14,7 +15,7 @@ interface FeedWorkDeps {
   db: Db;
   clock: Clock;
   config: Config;
-  log(fields: object, text: string): void;
+  log: Log;
 }
 
 interface DueFeed {
@@ -44,7 +45,7 @@ export class FeedWork {
         makeDueIssue(this.#deps, id);
         isMade = true;
       } catch (error) {
-        log({ feed: id, err: String(error) }, 'the mail of a feed could not be made; it is tried again');
+        log({ feed: id, err: String(error) }, 'the mail of a feed could not be made; it is tried again', 'warn');
       }
     }
     this.#beginPolls();
@@ -92,7 +93,11 @@ export class FeedWork {
       const result = await pollResult(answer, readFeed);
       if (!this.#stopping.signal.aborted) recordPoll(db, feed, result, clock.now());
     } catch (error) {
-      log({ feed: feed.id, err: String(error) }, 'what a feed answered could not be recorded; it is asked again later');
+      log(
+        { feed: feed.id, err: String(error) },
+        'what a feed answered could not be recorded; it is asked again later',
+        'warn',
+      );
     }
   }
 }

@@ -7,6 +7,7 @@ import {
   LogController,
 } from 'fastify';
 import type { Config } from '../config.ts';
+import { loggedError } from '../log.ts';
 import { isAnswering, REQUEST_TIMES } from './connections.ts';
 import { failedBody, frameworkText } from './errors.ts';
 
@@ -26,7 +27,11 @@ const CLIENT_ERRORS = new Map([
 export function logOptions({ LOG_LEVEL: level }: Config) {
   const req = ({ method, routeOptions }: FastifyRequest) => ({ method, route: routeOptions?.url });
   // At level trace, @fastify/multipart logs its options, which include the request's headers.
-  return { level, serializers: { req }, redact: { paths: ['headers', '*.headers', '*.*.headers'], remove: true } };
+  return {
+    level,
+    serializers: { req, err: loggedError },
+    redact: { paths: ['headers', '*.headers', '*.*.headers'], remove: true },
+  };
 }
 
 /** The options, except those of schemas and bodies. */

@@ -1,9 +1,14 @@
 /** Lists what is held now and why, for the log and for /metrics. Reads the rows, so it does not matter which code held them. */
+
 import type { Database } from 'better-sqlite3';
 import { AUTOMATION_STATUS, type HeldCode, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { sendingHeldReason } from '../delivery/queue/holds.ts';
 import { english } from '../errors/stored.ts';
+import type { Log } from '../log.ts';
 import { isHeld } from '../single-sends/status.ts';
+
+/** What is held, in the words of the screen. */
+const NAMES = { single_send: 'campaign', automation: 'automation', mailing: 'mail', sending: 'sending' };
 
 interface Hold {
   what: 'single_send' | 'automation' | 'mailing' | 'sending';
@@ -45,10 +50,10 @@ export type KnownHolds = ReadonlyMap<string, string>;
 /** Logs each hold once, with its reason. Does not log the holds in `known` again, which by default are those that exist at the start. */
 export class HoldLog {
   readonly #client: Database;
-  readonly #log: (fields: object, text: string) => void;
+  readonly #log: Log;
   #known: KnownHolds;
 
-  constructor(client: Database, log: (fields: object, text: string) => void, known = byKey(listHolds(client))) {
+  constructor(client: Database, log: Log, known = byKey(listHolds(client))) {
     this.#client = client;
     this.#log = log;
     this.#known = known;
@@ -64,7 +69,7 @@ export class HoldLog {
     const held = listHolds(this.#client);
     for (const { what, id, reason } of held) {
       if (this.#known.get(`${what} ${id}`) === reason) continue;
-      this.#log(what === 'sending' ? { reason } : { [what]: id, reason }, `${what.replace('_', ' ')} held`);
+      this.#log(what === 'sending' ? { reason } : { [what]: id, reason }, `${NAMES[what]} held`, 'error');
     }
     this.#known = byKey(held);
   }

@@ -1,4 +1,5 @@
 /** The connection to NATS. It is re-established forever; while it is down, callers wait or reply "later". */
+
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import {
@@ -10,6 +11,7 @@ import {
   nkeyAuthenticator,
 } from '@nats-io/transport-node';
 import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
 
 /** The wait between attempts to reach a server. */
 const RETRY_MS = 500;
@@ -27,7 +29,7 @@ export interface NatsOptions {
   /** Ends the attempts. An established connection must be closed or drained by its owner. */
   signal: AbortSignal;
   /** Gets a line for each change: connected, lost, rejected. Never contains secrets. */
-  log(fields: Record<string, unknown>, text: string): void;
+  log: Log;
 }
 
 type NatsSettings = Pick<Config, 'NATS_URL' | 'NATS_CREDENTIALS' | 'NATS_CA'>;
@@ -51,7 +53,7 @@ export async function connectNats(config: NatsSettings, { name, signal, log }: N
     } catch (error) {
       signal.throwIfAborted();
       const reason = error instanceof Error ? error.message : String(error);
-      if (reason !== lastLogged) log({ err: reason }, 'NATS cannot be reached; trying again');
+      if (reason !== lastLogged) log({ err: reason }, 'NATS cannot be reached; trying again', 'warn');
       lastLogged = reason;
       await setTimeout(RETRY_MS, null, { signal });
     }
@@ -111,8 +113,9 @@ function readSettingFile(setting: string, path: string): string {
 /** Logs changes of the connection until it is closed. */
 async function watch(connection: NatsConnection, log: NatsOptions['log']): Promise<void> {
   for await (const status of connection.status()) {
-    if (status.type === 'disconnect') log({ server: status.server }, 'the connection to NATS was lost; trying again');
+    if (status.type === 'disconnect')
+      log({ server: status.server }, 'the connection to NATS was lost; trying again', 'warn');
     if (status.type === 'reconnect') log({ server: status.server }, 'connected to NATS again');
-    if (status.type === 'error') log({ err: status.error.message }, 'NATS refused something');
+    if (status.type === 'error') log({ err: status.error.message }, 'NATS refused something', 'warn');
   }
 }

@@ -1,6 +1,8 @@
 /** Counts and logs rejected messages of nodes. However many there are, the log gets few lines. */
+
 import type { Database } from 'better-sqlite3';
 import { addRefusedMessages, type RefusedMessage } from '../delivery/reporting/sender-nodes.ts';
+import type { Log } from '../log.ts';
 
 /** The minimum time between two log lines about the same kind of message; each states how many there were. */
 const SAY_MS = 10_000;
@@ -23,11 +25,11 @@ interface Counted {
 }
 
 export class Refusals {
-  readonly #warn: (fields: object, text: string) => void;
+  readonly #log: Log;
   readonly #counted = new Map<RefusedMessage, Counted>();
 
-  constructor(warn: (fields: object, text: string) => void) {
-    this.#warn = warn;
+  constructor(log: Log) {
+    this.#log = log;
   }
 
   /** Counts and logs rejected messages; `fields` identify them. */
@@ -42,7 +44,7 @@ export class Refusals {
     counted.unlogged += count;
     const now = performance.now();
     if (now - counted.loggedAt < SAY_MS) return;
-    this.#warn({ ...fields, count: counted.unlogged }, TEXTS[kind]);
+    this.#log({ ...fields, count: counted.unlogged }, TEXTS[kind], 'warn');
     counted.unlogged = 0;
     counted.loggedAt = now;
   }

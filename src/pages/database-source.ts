@@ -83,7 +83,7 @@ function writeHits(app: FastifyInstance, { hits, clock, lock, config }: Deps): v
     } catch (error) {
       // If another connection holds the lock, the hits stay in memory until the next round.
       if (!isBusy(error))
-        app.log.error({ err: error }, 'opens and clicks could not be written; they are kept in memory and tried again');
+        app.log.warn({ err: error }, 'opens and clicks could not be written; they are kept in memory and tried again');
     }
     timer = globalThis.setTimeout(write, hasMore ? 0 : FLUSH_MS);
   }

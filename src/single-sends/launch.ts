@@ -1,6 +1,7 @@
 /**
  * Launches due single sends: checks them, freezes their content with its variants and creates their mailing, or holds them with a reason.
  */
+
 import { and, asc, eq, lte, or, sql } from 'drizzle-orm';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { isRecomputing, markForRecompute } from '../audience/segments/recompute.ts';
@@ -28,6 +29,7 @@ import { beginWithCanary } from '../delivery/watch/watched-mailings.ts';
 import { invalid } from '../errors/failure.ts';
 import { messages } from '../errors/field-errors.ts';
 import { type Said, saidBy, sentence } from '../errors/sentences.ts';
+import type { Log } from '../log.ts';
 import { withTemplateCopied } from '../templates/mail-content.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { launchesAt } from './schedule.ts';
@@ -50,7 +52,7 @@ interface LaunchDeps {
   db: Db;
   clock: Clock;
   config: Config;
-  log(fields: object, text: string): void;
+  log: Log;
 }
 
 export class Launcher {
@@ -116,7 +118,7 @@ export class Launcher {
       if (reason !== null) hold(this.#deps, dueSend, reason);
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
-      this.#deps.log({ single_send: dueSend.id, err: String(error) }, 'a single send could not be launched');
+      this.#deps.log({ single_send: dueSend.id, err: String(error) }, 'a single send could not be launched', 'error');
       const held_reason = sentence('held_not_launched', { problem: saidBy(error) });
       hold(this.#deps, dueSend, { held_code: 'internal_error', held_reason });
     }
@@ -134,7 +136,7 @@ export class Launcher {
 }
 
 /** Returns why the send cannot be launched; null if it was launched, or was changed meanwhile. */
-async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Promise<Held | null> {
+async function launch({ db, clock, config, log }: LaunchDeps, send: SingleSend): Promise<Held | null> {
   const lateMinutes = (clock.now().getTime() - send.starts_at) / MINUTE_MS;
   if (send.schedule_type === 1 && lateMinutes > config.SCHEDULE_GRACE_MINUTES) {
     const cause = sentence(send.starts_at <= releasedAt(db.$client) ? 'missed_held' : 'missed_stopped');
@@ -160,21 +162,25 @@ async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Prom
   }
   const frozen = await freezeSend(db, config, send, sender);
   if ('problem' in frozen) return { held_code: 'content_invalid', held_reason: frozen.problem };
-  start(db, send, frozen, progress, clock.now());
+  const mailing = start(db, send, frozen, progress, clock.now());
+  if (mailing !== null) log({ single_send: send.id, mailing }, 'campaign started');
   return null;
 }
 
-/** Moves the send from queued to running and creates its mailing, unless it was changed or cancelled while it was being prepared. */
+/**
+ * Moves the send from queued to running and creates its mailing, whose id it returns; null if the send was changed or cancelled while it was
+ * being prepared.
+ */
 function start(
   db: Db,
   send: SingleSend,
   { frozen, links: urls, variants }: Frozen & { variants: Variant[] },
   progress: EnqueueProgress,
   now: Date,
-): void {
-  inTransaction(db, () => {
+): number | null {
+  return inTransaction(db, () => {
     const { from_email: from_sender, reply_to, sender_name, sender_address } = frozen;
-    if (!startSend(db, send, { from_sender, reply_to, sender_name, sender_address }, now)) return;
+    if (!startSend(db, send, { from_sender, reply_to, sender_name, sender_address }, now)) return null;
     const mailing = {
       user_id: send.user_id,
       owner_kind: 'single' as const,
@@ -191,6 +197,7 @@ function start(
       db.insert(abTests).values({ mailing_id: id, share, winner_by, hours, variants }).run();
     }
     if (send.canary_percent > 0) beginWithCanary(db.$client, id, send.canary_percent, send.canary_minutes);
+    return id;
   });
 }
 

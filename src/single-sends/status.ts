@@ -1,4 +1,6 @@
 /** Creates single sends and changes their status. No other file does. A held send is a draft with a reason. */
+
+import type { Database } from 'better-sqlite3';
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { publishSent } from '../archive/archive.ts';
 import type { Db } from '../database/open.ts';
@@ -7,6 +9,7 @@ import { SINGLE_SEND_STATUS, singleSends } from '../database/schema/index.ts';
 import { type Held, held, NOT_HELD } from '../delivery/queue/holds.ts';
 import { keptMails } from '../delivery/reporting/mailing-report.ts';
 import { sentence } from '../errors/sentences.ts';
+import type { Log } from '../log.ts';
 import { type Clock, isoTimestamp, plainTimestamp } from '../time/clock.ts';
 
 const MINUTE_MS = 60_000;
@@ -129,8 +132,8 @@ export function startSend(
   return changes > 0;
 }
 
-/** Moves single sends whose mailing is done to completed, and publishes those that are in an archive. */
-export function completeFinishedSends({ db, clock }: { db: Db; clock: Clock }): void {
+/** Moves single sends whose mailing is done to completed, publishes those that are in an archive, and logs what became of them. */
+export function completeFinishedSends({ db, clock, log }: { db: Db; clock: Clock; log: Log }): void {
   const isFinished = `status = ${SINGLE_SEND_STATUS.running} AND EXISTS (SELECT 1 FROM mailings
     WHERE owner_kind = 'single' AND owner_id = single_sends.id AND finished_at IS NOT NULL)`;
   // Checked first, because an UPDATE takes the write lock from requests even if it changes nothing.
@@ -143,8 +146,22 @@ export function completeFinishedSends({ db, clock }: { db: Db; clock: Clock }): 
       .pluck()
       .all(isoTimestamp(clock.now()));
     publishSent(db.$client, completed);
+    return completed;
   };
-  db.$client.transaction(complete).immediate();
+  for (const id of db.$client.transaction(complete).immediate()) log(figures(db.$client, id), 'campaign finished');
+}
+
+/** What became of the recipients of a finished send, for the log. */
+function figures(client: Database, id: number): object {
+  return {
+    single_send: id,
+    ...prepared<[number], object>(
+      client,
+      `SELECT id AS mailing, recipients, delivered + returned AS accepted, bounces AS bounced, failed, suppressed AS skipped, cancelled,
+         max(0, round(unixepoch(finished_at, 'subsec') - unixepoch(created_at, 'subsec'))) AS seconds
+       FROM mailings WHERE owner_kind = 'single' AND owner_id = ?`,
+    ).get(id),
+  };
 }
 
 /**

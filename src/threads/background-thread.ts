@@ -18,6 +18,7 @@ import type { Outcome } from '../delivery/transport/smtp/outcome.ts';
 import { SmtpPool } from '../delivery/transport/smtp/pool.ts';
 import { parseRelays, type Relay } from '../delivery/transport/smtp/relay-urls.ts';
 import { dnsResolver } from '../health-checks/dns.ts';
+import type { Log } from '../log.ts';
 import { systemClock } from '../time/clock.ts';
 import { Background } from './background.ts';
 import type { KeptThreadData } from './kept-thread.ts';
@@ -35,17 +36,16 @@ const db = connect(config.DATABASE_PATH);
 // Short, because stopping has to wait for a statement that waits for the lock.
 db.$client.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
 const publicUrl = () => findPublicUrl(db.$client, config).url || origin;
-const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
-const warn = (fields: object, text: string) => parentPort?.postMessage({ fields, text, level: 'warn' });
+const log: Log = (fields, text, level) => parentPort?.postMessage({ fields, text, level });
 const relayUse = new RelayUse(db.$client);
 const onRelayFailure = (relay: string, { stage, reply }: Outcome, id: number | undefined) => {
   guarded(() => {
-    if (relayUse.failed({ relay, id, reply, at: Date.now() })) warn({ relay, stage, reply }, RELAY_FAILS);
+    if (relayUse.failed({ relay, id, reply, at: Date.now() })) log({ relay, stage, reply }, RELAY_FAILS, 'warn');
   });
 };
 const onRelayAcceptance = (relay: string, id: number | undefined) =>
   guarded(() => {
-    if (relayUse.accepted({ relay, id, at: Date.now() })) warn({ relay }, RELAY_WORKS);
+    if (relayUse.accepted({ relay, id, at: Date.now() })) log({ relay }, RELAY_WORKS);
   });
 /** The name for EHLO if neither SMTP_HELO nor the public URL provides one. */
 let machineName = '';
@@ -68,7 +68,7 @@ const courier = () =>
 // Imported only here, so that nothing of it is loaded without nodes.
 const controller =
   config.NATS_URL.length > 0
-    ? new (await import('../nodes/controller/controller.ts')).Controller({ client: db.$client, config, log, warn })
+    ? new (await import('../nodes/controller/controller.ts')).Controller({ client: db.$client, config, log })
     : null;
 const background = new Background({
   db,
@@ -88,7 +88,7 @@ function guarded(work: () => void): void {
   try {
     work();
   } catch (error) {
-    log({ err: String(error) }, 'the background thread could not write');
+    log({ err: String(error) }, 'the background thread could not write', 'warn');
   }
 }
 
@@ -97,7 +97,7 @@ async function stepSafely(): Promise<boolean> {
   try {
     return await background.step();
   } catch (error) {
-    log({ err: String(error) }, 'a background step failed; it will be tried again');
+    log({ err: String(error) }, 'a background step failed; it will be tried again', 'warn');
     return false;
   }
 }
@@ -107,7 +107,7 @@ function nextWorkAt(): number {
   try {
     return background.nextWorkAt();
   } catch (error) {
-    log({ err: String(error) }, 'the background thread cannot find out what is due next');
+    log({ err: String(error) }, 'the background thread cannot find out what is due next', 'warn');
     return 0;
   }
 }
@@ -125,7 +125,7 @@ async function listenForBounces(at: { host: string; port: number }): Promise<voi
     if (isStopping) await listener.close();
     else bounceListeners.push(listener);
   } catch (error) {
-    log({ setting: 'BOUNCE_LISTEN', err: String(error) }, 'cannot listen for returned mail; will try again');
+    log({ setting: 'BOUNCE_LISTEN', err: String(error) }, 'cannot listen for returned mail; will try again', 'warn');
     setTimeout(() => void listenForBounces(at), LISTEN_RETRY_MS).unref();
   }
 }

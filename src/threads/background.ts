@@ -1,4 +1,5 @@
 /** The work outside HTTP: segments, launching, enqueueing, delivering. It runs in steps, so that tests can run one at a time. */
+
 import { continueJobs } from '../audience/bulk/jobs.ts';
 import { continueUndos } from '../audience/import/undo.ts';
 import { emptyLogAfterErasure } from '../audience/person/erase.ts';
@@ -21,6 +22,7 @@ import { FailingSteps, forgetFailingSteps } from '../delivery/queue/failing-step
 import { Heartbeat, holdForSettings, noteMailWaits, sendingHeldReason } from '../delivery/queue/holds.ts';
 import { continueEarlierMails } from '../delivery/queue/ledger/earlier-mails.ts';
 import { Mailings } from '../delivery/queue/mailings.ts';
+import { MailWatch } from '../delivery/reporting/mail-watch.ts';
 import { CourierHandoffs } from '../delivery/sending/courier-handoffs.ts';
 import type { Handoffs, HandoffsDeps } from '../delivery/sending/handoffs.ts';
 import { Rates } from '../delivery/sending/rates.ts';
@@ -37,6 +39,7 @@ import type { Sentence } from '../errors/sentences.ts';
 import { FeedWork } from '../feeds/feed-work.ts';
 import { OldRequests } from '../forms/old-requests.ts';
 import { HoldLog, type KnownHolds } from '../installation/list-holds.ts';
+import type { Log } from '../log.ts';
 import { Launcher } from '../single-sends/launch.ts';
 import { completeFinishedSends } from '../single-sends/status.ts';
 import { type Clock, steadyTime } from '../time/clock.ts';
@@ -55,7 +58,7 @@ interface BackgroundDeps {
   tokens: Tokens;
   /** The origin of links, without a trailing slash. */
   publicUrl(): string;
-  log(fields: object, text: string): void;
+  log: Log;
   /** The holds logged earlier. If absent, existing holds are not logged. */
   knownHolds?: KnownHolds | undefined;
 }
@@ -73,6 +76,7 @@ export class Background {
   readonly #feeds: FeedWork;
   readonly #heartbeat: Heartbeat;
   readonly #holds: HoldLog;
+  readonly #mailWatch: MailWatch;
   readonly #launcher: Launcher;
   readonly #canaries: Canaries;
   readonly #domainCounts: DomainCounts;
@@ -91,9 +95,16 @@ export class Background {
     this.#deps = deps;
     const { SEND_RATE: perSecond, SEND_RATE_PER_DOMAIN: perDomain } = deps.config;
     forgetFailingSteps(deps.db.$client);
-    this.#failing = new FailingSteps(deps.db.$client, 'background', () => deps.clock.monotonic());
+    this.#failing = new FailingSteps(deps.db.$client, 'background', () => deps.clock.monotonic(), deps.log);
     this.#heartbeat = new Heartbeat(deps.db.$client);
     this.#holds = new HoldLog(deps.db.$client, deps.log, deps.knownHolds);
+    this.#mailWatch = new MailWatch({
+      client: deps.db.$client,
+      config: deps.config,
+      now: () => deps.clock.now().getTime(),
+      monotonic: () => deps.clock.monotonic(),
+      log: deps.log,
+    });
     this.#followSettings();
     // An earlier run may have waited for sender nodes.
     if (deps.openNodes === undefined) noteMailWaits(deps.db.$client, null);
@@ -156,7 +167,7 @@ export class Background {
       await part('what people did with their mails', () => followActivity(db, clock));
       await part('segments', () =>
         recomputeDueSegments(db, clock, (segment, error) =>
-          this.#deps.log({ segment, err: String(error) }, 'a segment could not be updated'),
+          this.#deps.log({ segment, err: String(error) }, 'a segment could not be updated', 'warn'),
         ),
       );
       await part('sunset', () => continueSunsets(db, clock));
@@ -176,12 +187,12 @@ export class Background {
     await part('mails before limits per person', () => continueEarlierMails(db.$client, clock.now().getTime()));
     await part('actions on many contacts', () =>
       continueJobs(db, clock, (job, error) =>
-        this.#deps.log({ job, err: String(error) }, 'an action on many contacts failed'),
+        this.#deps.log({ job, err: String(error) }, 'an action on many contacts failed', 'error'),
       ),
     );
     await part('undoing imports', () =>
       continueUndos(db, clock, isHeld, (id, error) =>
-        this.#deps.log({ import: id, err: String(error) }, 'an import could not be undone'),
+        this.#deps.log({ import: id, err: String(error) }, 'an import could not be undone', 'warn'),
       ),
     );
     await part('the index of the search', () => continueIndexing(db.$client));
@@ -207,6 +218,7 @@ export class Background {
     const isDelivering = await this.#worker.step(isHeld);
     if (!isDelivering) await this.#transactional.waitForOne(this.#worker.recordMs);
     completeFinishedSends(this.#deps);
+    this.#mailWatch.look();
     const hasMoreNow = hasMore || isDelivering || this.#transactional.unfinished > 0;
     this.#logHolds(hasMoreNow);
     return hasMoreNow;
@@ -304,7 +316,11 @@ export class Background {
       return await this.#failing.watch(part, work);
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
-      this.#deps.log({ part, err: String(error) }, 'a part of the background work failed; it will be tried again');
+      this.#deps.log(
+        { part, err: String(error) },
+        'a part of the background work failed; it will be tried again',
+        'warn',
+      );
       return false;
     }
   }

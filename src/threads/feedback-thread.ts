@@ -22,8 +22,7 @@ const feedback = startFeedback({
   clock: systemClock,
   tokens: openTokens(db.$client),
   publicUrl: () => findPublicUrl(db.$client, config).url || origin,
-  log: (fields, text) => send({ fields, text }),
-  warn: (fields, text) => send({ fields, text, isWarning: true }),
+  log: (fields, text, level) => send({ fields, text, level }),
 });
 
 parentPort?.on('message', (message: ChoiceMessage | 'stop') => {

@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import type { Choice } from '../delivery/feedback/choice.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
 import { unavailable } from '../errors/failure.ts';
+import type { Log, LogLevel } from '../log.ts';
 import type { Deps } from '../operations/deps.ts';
 import { threadFile } from '../thread-files.ts';
 import { endThread } from './end-thread.ts';
@@ -23,7 +24,7 @@ export interface ChoiceMessage {
 
 /** A message from the thread: a line for the log, or whether a choice has been stored and applied. */
 export type FeedbackMessage =
-  | { fields: object; text: string; isWarning?: boolean }
+  | { fields: object; text: string; level?: LogLevel | undefined }
   | { number: number; isKept: boolean };
 
 interface FeedbackThreadDeps {
@@ -31,7 +32,7 @@ interface FeedbackThreadDeps {
   /** The origin on which the service listens. */
   origin(): string;
   resourceLimits: ResourceLimits;
-  log(fields: object, text: string, isWarning: boolean): void;
+  log: Log;
 }
 
 export class FeedbackThread {
@@ -54,11 +55,11 @@ export class FeedbackThread {
     });
     this.#thread = thread;
     thread.on('message', (message: FeedbackMessage) => {
-      if ('text' in message) log(message.fields, message.text, message.isWarning === true);
+      if ('text' in message) log(message.fields, message.text, message.level);
       else this.#answer(message.number, message.isKept);
     });
     thread.on('error', (error) =>
-      log({ err: String(error) }, 'the thread of the sender nodes’ pages failed and starts again', true),
+      log({ err: String(error) }, 'the thread of the sender nodes’ pages failed and starts again', 'error'),
     );
     thread.on('exit', () => {
       this.#thread = null;

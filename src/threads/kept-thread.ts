@@ -11,6 +11,7 @@ import { prepared } from '../database/prepared.ts';
 import type { WriteLock } from '../database/write-lock.ts';
 import { Heartbeat } from '../delivery/queue/holds.ts';
 import type { KnownHolds } from '../installation/list-holds.ts';
+import type { LogLevel } from '../log.ts';
 import { type ThreadName, threadFile } from '../thread-files.ts';
 import { endThread } from './end-thread.ts';
 
@@ -54,7 +55,7 @@ interface Written {
 }
 
 type Message =
-  | { fields: object; text: string; level?: 'warn' }
+  | { fields: object; text: string; level?: LogLevel | undefined }
   | { asks: 'rest' }
   | { restsUntil: number; knownHolds: KnownHolds };
 

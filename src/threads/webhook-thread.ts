@@ -29,6 +29,7 @@ function stepSafely(): boolean {
     parentPort?.postMessage({
       fields: { err: String(error) },
       text: 'webhooks could not be told; it will be tried again',
+      level: 'warn',
     });
     return false;
   }

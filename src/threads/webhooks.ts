@@ -1,8 +1,10 @@
 /** Starts and stops the webhook thread. */
+
 import { setTimeout } from 'node:timers/promises';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
+import type { Log } from '../log.ts';
 import { threadFile } from '../thread-files.ts';
 import { endThread } from './end-thread.ts';
 
@@ -12,11 +14,11 @@ export class WebhookThread {
   readonly #db: Db;
   readonly #config: Config;
   readonly #resourceLimits: ResourceLimits;
-  readonly #log: (fields: object, text: string) => void;
+  readonly #log: Log;
   #thread: Worker | null = null;
   #isClosing = false;
 
-  constructor(db: Db, config: Config, resourceLimits: ResourceLimits, log: (fields: object, text: string) => void) {
+  constructor(db: Db, config: Config, resourceLimits: ResourceLimits, log: Log) {
     this.#db = db;
     this.#config = config;
     this.#resourceLimits = resourceLimits;
@@ -50,9 +52,9 @@ export class WebhookThread {
       resourceLimits: this.#resourceLimits,
     });
     this.#thread = thread;
-    thread.on('message', ({ fields, text }) => this.#log(fields, text));
+    thread.on('message', ({ fields, text, level }) => this.#log(fields, text, level));
     thread.on('error', (error) =>
-      this.#log({ err: String(error) }, 'the thread of the webhooks failed and starts again'),
+      this.#log({ err: String(error) }, 'the thread of the webhooks failed and starts again', 'error'),
     );
     thread.on('exit', () => {
       this.#thread = null;

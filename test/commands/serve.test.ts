@@ -1,7 +1,7 @@
 /** Starting and stopping the service. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,6 +11,7 @@ import t, { type Test } from 'tap';
 import { sendlark } from '../support/command-line.ts';
 import { BUILT, Service, startSink } from '../support/service.ts';
 import { startCampaign, until } from '../support/service-campaign.ts';
+import { skipWithout, toolPath } from '../support/tools.ts';
 
 const PEOPLE = 300;
 
@@ -141,7 +142,7 @@ t.test('a start says whether mail leaves: from sender nodes, from here, or not a
     t.teardown(() => child.kill('SIGKILL'));
     const lines: string[] = [];
     for await (const line of createInterface({ input: child.stdout })) {
-      lines.push(line);
+      lines.push(String(JSON.parse(line).msg));
       // Its lines are written at once.
       if (/ serves /.test(line)) child.kill('SIGTERM');
     }
@@ -151,6 +152,64 @@ t.test('a start says whether mail leaves: from sender nodes, from here, or not a
       JSON.stringify(settings),
     );
   }
+});
+
+t.test('the log is JSON of one shape from the first line, and has neither keys nor the link to sign in', async (t) => {
+  const folder = t.testdir({});
+  const path = join(folder, 'first-sign-in.txt');
+  const env = { ...BUILT.env, DATABASE_PATH: join(folder, 'test.db'), PORT: '0' };
+  const read = async (command: string, settings: Record<string, string>, isLast: (text: string) => boolean) => {
+    const [file, ...words] = BUILT.command;
+    const child = spawn(file, [...words, command], {
+      env: { ...env, ...settings },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    t.teardown(() => child.kill('SIGKILL'));
+    const lines: Record<string, unknown>[] = [];
+    for await (const line of createInterface({ input: child.stdout })) {
+      lines.push(JSON.parse(line));
+      if (isLast(String(lines.at(-1)?.msg))) child.kill('SIGTERM');
+    }
+    return lines;
+  };
+  // At level debug, pino's own lines are among them.
+  const service = await read('serve', { LOG_LEVEL: 'debug' }, (text) => text.startsWith('The first keys'));
+  const node = await read('node', { NATS_URL: 'nats://127.0.0.1:1' }, (text) => text.startsWith('NATS cannot'));
+  for (const line of [...service, ...node]) {
+    t.match(line, { level: Number, time: Number, pid: Number, hostname: String, msg: String });
+    if (line.err !== undefined) t.match(line.err, { type: String, message: String, stack: String });
+  }
+  t.match(node, [{ level: 40, err: { message: /./ }, msg: 'NATS cannot be reached; trying again' }]);
+  const keys = readFileSync(path, 'utf8');
+  const [, publicKey = '', secretKey = '', link = ''] =
+    /^PublicKey: (\S+)\nSecretKey: (\S+)\n[\s\S]*^(http:\S+\/welcome#\S+)$/m.exec(keys) ?? [];
+  const logged = JSON.stringify(service);
+  t.ok(logged.includes(path), 'the log names the file');
+  for (const secret of [publicKey, secretKey, link.split('#')[1] ?? '']) {
+    t.ok(secret.length > 20);
+    t.notOk(logged.includes(secret));
+  }
+  t.equal(statSync(path).mode & 0o777, 0o600);
+});
+
+t.test('in a terminal the keys and the link are shown, and stored nowhere', { skip: skipWithout('script') }, (t) => {
+  const folder = t.testdir({});
+  const env = { ...BUILT.env, DATABASE_PATH: join(folder, 'test.db'), PORT: '0', LOG_LEVEL: 'error' };
+  const command = `timeout -s TERM 20 ${BUILT.command.join(' ')} serve`;
+  const child = spawn(toolPath('script'), ['-qec', command, '/dev/null'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  let shown = '';
+  child.stdout.on('data', (chunk) => {
+    shown += chunk;
+    if (!shown.includes('nothing leaves this machine')) return;
+    t.match(shown, /^PublicKey: \S+\r?\nSecretKey: \S+\r?\n/m);
+    t.match(shown, /\/welcome#\S+/);
+    t.notOk(existsSync(join(folder, 'first-sign-in.txt')));
+    t.end();
+  });
 });
 
 t.test('a start that cannot listen ends with one line that names the setting, and makes no keys', async (t) => {

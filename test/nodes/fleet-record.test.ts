@@ -36,7 +36,7 @@ async function open(t: Test) {
     now: () => clock.now().getTime(),
     monotonic: () => clock.monotonic(),
     left: () => left,
-    warn: (_fields, text) => warnings.push(text),
+    log: (_fields, text, level = 'info') => warnings.push(`${level}: ${text}`),
   });
   const states = () => listSenderNodes(db, clock.now().getTime()).map(({ run, state }) => [run, state]);
   const leave = (count: number) => {
@@ -80,7 +80,7 @@ t.test(
 );
 
 t.test(
-  'mail is said to wait when no node can take it, and no longer once one can; each change is a warning',
+  'mail is said to wait when no node can take it, and no longer once one can; the first is a warning',
   async (t) => {
     const { record, clock, leave, warnings, reason } = await open(t);
     const look = (nodes: FleetNode[], isConnected = true) => {
@@ -104,8 +104,8 @@ t.test(
     leave(1);
     t.equal(look([{ ...NODE }]), null);
     t.equal(look([{ ...NODE }]), null);
-    const waits = Array(5).fill('mail waits');
-    t.strictSame(warnings, ['mail waits', 'mail leaves again', ...waits, 'mail leaves again']);
+    const waits = Array(5).fill('warn: mail waits');
+    t.strictSame(warnings, ['warn: mail waits', 'info: mail leaves again', ...waits, 'info: mail leaves again']);
   },
 );
 

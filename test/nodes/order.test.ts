@@ -222,7 +222,6 @@ t.test('nothing is claimed before every choice that NATS has is in the database'
     sender: new PageSender(contents),
     settings: () => '',
     onGone: () => undefined,
-    warn: () => undefined,
     mayLeave: () => true,
     onOutcome: () => undefined,
     log: () => undefined,

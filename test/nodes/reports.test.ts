@@ -30,7 +30,6 @@ async function opened(t: Test, people: number) {
     sender: new PageSender(contents),
     settings: () => '',
     onGone: () => undefined,
-    warn: () => undefined,
     mayLeave: () => true,
     onOutcome: () => t.fail('nobody is on a page'),
     log: () => undefined,

@@ -50,7 +50,6 @@ async function startService(t: Test, people: number, settings: Record<string, st
           sender,
           settings: () => '',
           onGone: () => undefined,
-          warn: () => undefined,
         });
         return handoffs;
       },

@@ -22,7 +22,7 @@ t.test(
     let url = '';
     const headers: Record<string, string> = {};
     for await (const line of createInterface({ input: dev.stdout })) {
-      url ||= /^Sendlark serves (\S+)/.exec(line)?.[1] ?? '';
+      url ||= /Sendlark serves ([^\s"]+)/.exec(line)?.[1] ?? '';
       const [, name, key] = /^(PublicKey|SecretKey): (\S+)$/.exec(line) ?? [];
       if (name && key) headers[name] = key;
       if (line.startsWith('Every endpoint: ')) break;

@@ -25,6 +25,7 @@ import type { Courier } from '../../src/delivery/transport/courier.ts';
 import { OutboxCourier } from '../../src/delivery/transport/outbox.ts';
 import { SENTENCES } from '../../src/errors/sentences.ts';
 import { logOptions } from '../../src/http/server-options.ts';
+import type { Log } from '../../src/log.ts';
 import type { Deps } from '../../src/operations/deps.ts';
 import { Background } from '../../src/threads/background.ts';
 import type { Clock } from '../../src/time/clock.ts';
@@ -170,7 +171,7 @@ export async function startApp(
   const config = readConfig({ ...KEYS, DATABASE_PATH: path, PUBLIC_URL, ...settings });
   const tokens = openTokens(db.$client);
   const publicUrl = () => findPublicUrl(db.$client, config).url || 'http://127.0.0.1:3000';
-  const log = (fields: object, text: string) => logTo?.write(`${JSON.stringify({ ...fields, text })}\n`);
+  const log: Log = (fields, text, level = 'info') => logTo?.write(`${JSON.stringify({ ...fields, text, level })}\n`);
   const startBackground = (on: Db, courier: Courier) =>
     new Background({ db: on, config, clock, tokens, publicUrl, courier, log });
   let backgroundDb = db;
@@ -204,7 +205,7 @@ export async function startApp(
     },
     restart: () => undefined,
     importer,
-    imports: new ImportJobs(importer, (error, text) => log({ err: String(error) }, text)),
+    imports: new ImportJobs(importer, (error, text) => log({ err: String(error) }, text, 'error')),
   };
   const fastify = await buildApp(deps, logTo && { ...logOptions(config), stream: logTo });
   t.teardown(async () => {

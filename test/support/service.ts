@@ -1,10 +1,10 @@
 /** Runs the built service as a process of its own, and a real SMTP server for it to send to. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { SMTPServer } from 'smtp-server';
 import type { Test } from 'tap';
@@ -78,6 +78,15 @@ export interface Program {
 /** The build in dist. */
 export const BUILT: Program = { command: [process.execPath, 'dist/cli.js'], env: { PATH: process.env.PATH } };
 
+/** The keys of the file that a first start without a terminal writes; null if there is none. */
+function firstKeys(databasePath: string): typeof KEYS | null {
+  const path = join(dirname(databasePath), 'first-sign-in.txt');
+  if (!existsSync(path)) return null;
+  const text = readFileSync(path, 'utf8');
+  const key = (name: string) => new RegExp(`^${name}Key: (\\S+)$`, 'm').exec(text)?.[1] ?? '';
+  return { PUBLIC_KEY: key('Public'), SECRET_KEY: key('Secret') };
+}
+
 /** A service on a database file of its own; `start` again after a kill goes on with the same file. */
 export class Service {
   readonly folder = mkdtempSync(join(tmpdir(), 'sendlark-service-'));
@@ -87,7 +96,7 @@ export class Service {
   #process: ChildProcess | null = null;
   origin = '';
 
-  /** With an empty PUBLIC_KEY among the settings, its calls use the keys that the first start shows. */
+  /** With an empty PUBLIC_KEY among the settings, its calls use the keys of the file that the first start writes. */
   constructor(
     t: { teardown(end: () => Promise<void>): void },
     settings: Record<string, string>,
@@ -120,11 +129,8 @@ export class Service {
     this.#process = child;
     for await (const line of createInterface({ input: child.stdout })) {
       this.origin = /serves (\S+)\/api/.exec(line)?.[1] ?? this.origin;
-      const [, name = '', key = ''] = /^(Public|Secret)Key: (\S+)$/.exec(line) ?? [];
-      if (name === 'Public') this.#keys = { ...this.#keys, PUBLIC_KEY: key };
-      if (name === 'Secret') this.#keys = { ...this.#keys, SECRET_KEY: key };
-      const isShowingKeys = env.PUBLIC_KEY === '' && this.#keys.SECRET_KEY === KEYS.SECRET_KEY;
-      if (this.origin === '' || isShowingKeys) continue;
+      if (this.origin === '') continue;
+      if (env.PUBLIC_KEY === '') this.#keys = firstKeys(env.DATABASE_PATH) ?? this.#keys;
       child.stdout.resume();
       return;
     }

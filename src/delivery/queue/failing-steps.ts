@@ -1,6 +1,7 @@
 /** Records which background steps keep failing, for `/readyz`, because a repeated log line is easily overlooked. */
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
+import type { Log } from '../../log.ts';
 
 /** A step that has failed every time for this long is reported. */
 const REPORTED_AFTER_MS = 10_000;
@@ -17,13 +18,15 @@ export class FailingSteps {
   readonly #client: Database;
   readonly #name: string;
   readonly #monotonic: () => number;
+  readonly #log: Log;
   /** When each step first failed since it last worked, and when it last failed; monotonic milliseconds. */
   readonly #failed = new Map<string, { since: number; last: number }>();
 
-  constructor(client: Database, owner: StepOwner, monotonic: () => number) {
+  constructor(client: Database, owner: StepOwner, monotonic: () => number, log: Log) {
     this.#client = client;
     this.#name = storedName(owner);
     this.#monotonic = monotonic;
+    this.#log = log;
   }
 
   /** Runs a step and records whether it worked. Rethrows its errors. */
@@ -57,7 +60,7 @@ export class FailingSteps {
     return this.#failed.size > 0;
   }
 
-  /** Writes what has changed. Call it about once a second. */
+  /** Writes and logs what has changed. Call it about once a second. */
   write(): void {
     const now = this.#monotonic();
     for (const [step, { last }] of this.#failed) if (now - last >= FORGOTTEN_AFTER_MS) this.#failed.delete(step);
@@ -65,7 +68,14 @@ export class FailingSteps {
       last - since >= REPORTED_AFTER_MS ? [step] : [],
     );
     const text = JSON.stringify(reported.sort());
-    if (text !== (findNamedValue(this.#client, this.#name) ?? '[]')) writeNamedValue(this.#client, this.#name, text);
+    const before = findNamedValue(this.#client, this.#name) ?? '[]';
+    if (text === before) return;
+    writeNamedValue(this.#client, this.#name, text);
+    const known: string[] = JSON.parse(before);
+    const news = reported.filter((step) => !known.includes(step));
+    const recovered = known.filter((step) => !reported.includes(step));
+    for (const step of news) this.#log({ step }, 'a step keeps failing', 'error');
+    for (const step of recovered) this.#log({ step }, 'a step works again');
   }
 }
 

@@ -1,6 +1,7 @@
 /** Claims due recipients: divides the courier's free capacity among the mailings, and holds those that may not be sent. */
 
 import { saidBy, sentence } from '../../errors/sentences.ts';
+import type { Log } from '../../log.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { Held } from '../queue/holds.ts';
@@ -31,7 +32,7 @@ export interface ClaimsDeps {
   clock: Clock;
   /** The clock by which waits are measured, in epoch milliseconds. */
   steady: () => number;
-  log(fields: object, text: string): void;
+  log: Log;
 }
 
 export class Claims {
@@ -119,7 +120,6 @@ export class Claims {
     const prepared = this.#tryToPrepare(mailing);
     if (!('held_code' in prepared)) return prepared;
     this.#deps.states.hold(mailing.id, prepared);
-    this.#deps.log({ mailing: mailing.id, reason: prepared.held_reason }, 'mailing held');
     return null;
   }
 

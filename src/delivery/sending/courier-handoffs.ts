@@ -62,7 +62,7 @@ export class CourierHandoffs implements Handoffs {
     };
     this.#send(mailing, ready, claim).then(end, (error: unknown) => {
       const isTooLarge = error instanceof MergedTooLarge;
-      if (!isTooLarge) this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built');
+      if (!isTooLarge) this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built', 'error');
       const reply = isTooLarge ? error.said : sentence('not_built');
       end({ kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply });
     });

@@ -1,4 +1,5 @@
 /** The interface for sending claimed recipients' mails: through a courier in this process, or through sender nodes. */
+import type { Log } from '../../log.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
 import type { Outcome } from '../transport/courier.ts';
@@ -10,7 +11,7 @@ export interface HandoffsDeps {
   mayLeave(mailingId: number): boolean;
   /** Receives the outcome of each hand-off. */
   onOutcome(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): void;
-  log(fields: object, text: string): void;
+  log: Log;
 }
 
 export interface Handoffs {

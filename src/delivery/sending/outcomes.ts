@@ -2,7 +2,9 @@
  * Decides what follows from the outcome of a hand-off: a result for the recipient, a hold on the mailing, or a refusal that waits until it
  * is clear whether the recipient or the sender caused it.
  */
+
 import { type Sentence, sentence } from '../../errors/sentences.ts';
+import type { Log } from '../../log.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { Ledger } from '../queue/ledger/ledger.ts';
 import type { MailingStates, OpenMailing } from '../queue/mailing-state.ts';
@@ -20,7 +22,7 @@ interface OutcomesDeps {
   stopped: StoppedMailings;
   /** The clock by which retries are measured, in epoch milliseconds. */
   steady: () => number;
-  log(fields: object, text: string): void;
+  log: Log;
 }
 
 export class Outcomes {
@@ -103,7 +105,7 @@ export class Outcomes {
       const domain = this.#refusals.compare(mailing.id);
       return ledger.bringForward(mailing, domain, COMPARED_RECIPIENTS, steady()) > 0;
     } catch (error) {
-      log({ mailing: mailing.id, err: String(error) }, 'the queue of a mailing could not be changed');
+      log({ mailing: mailing.id, err: String(error) }, 'the queue of a mailing could not be changed', 'warn');
       return true;
     }
   }
@@ -139,10 +141,10 @@ export class Outcomes {
 
 export class StoppedMailings {
   readonly #states: MailingStates;
-  readonly #log: (fields: object, text: string) => void;
+  readonly #log: Log;
   readonly #ids = new Set<number>();
 
-  constructor(states: MailingStates, log: (fields: object, text: string) => void) {
+  constructor(states: MailingStates, log: Log) {
     this.#states = states;
     this.#log = log;
   }
@@ -169,9 +171,8 @@ export class StoppedMailings {
     try {
       this.#states.hold(mailingId, { held_code: 'relay_refused', held_reason: reason });
       this.#ids.add(mailingId);
-      this.#log({ mailing: mailingId, reason }, 'mailing held');
     } catch (error) {
-      this.#log({ mailing: mailingId, err: String(error) }, 'a mailing could not be held');
+      this.#log({ mailing: mailingId, err: String(error) }, 'a mailing could not be held', 'warn');
     }
   }
 }

@@ -1,6 +1,7 @@
 /** The delivery worker: in rounds, claims recipients, sends their mails and records the results. */
 
 import type { Db } from '../../database/open.ts';
+import type { Log } from '../../log.ts';
 import type { Clock } from '../../time/clock.ts';
 import { isoTimestamp, steadyTime } from '../../time/clock.ts';
 import type { Pacing } from '../pacing/pacing.ts';
@@ -35,7 +36,7 @@ interface WorkerDeps {
   /** The installation's time zone. */
   timeZone: string;
   warmUps: WarmUps;
-  log(fields: object, text: string): void;
+  log: Log;
 }
 
 export class DeliveryWorker {
@@ -153,7 +154,7 @@ export class DeliveryWorker {
     try {
       this.record();
     } catch (error) {
-      this.#deps.log({ err: String(error) }, 'results could not be recorded');
+      this.#deps.log({ err: String(error) }, 'results could not be recorded', 'warn');
     }
   }
 

@@ -2,11 +2,13 @@
  * Sends transactional mail through the courier. It has its own queue, and each request wakes this worker, so that no mail waits for a
  * campaign. The background thread also runs the worker as one of its steps. Accounts take turns.
  */
+
 import type { Database } from 'better-sqlite3';
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
 import { prepared } from '../../database/prepared.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { readStored } from '../../errors/stored.ts';
+import type { Log } from '../../log.ts';
 import { type Clock, steadyTime } from '../../time/clock.ts';
 import { returnPath } from '../links/return-paths.ts';
 import { ownReturnPathKeys } from '../links/secrets.ts';
@@ -45,7 +47,7 @@ interface TransactionalDeps {
   mustBeVerified(): boolean;
   /** Whether this process can send mail itself. In an installation with sender nodes it may have no SMTP relay. */
   canSend(): boolean;
-  log(fields: object, text: string): void;
+  log: Log;
 }
 
 /** A claimed mail with its sender and its SMTP relay; `relayId` is null for any relay. */
@@ -204,7 +206,7 @@ export class TransactionalWorker {
   async #handOver(start: ReadyMail): Promise<void> {
     const { mail } = start;
     const outcome = await this.#send(start).catch((error: unknown): Outcome => {
-      this.#deps.log({ transactional_mail: mail.id, err: String(error) }, 'a mail could not be built');
+      this.#deps.log({ transactional_mail: mail.id, err: String(error) }, 'a mail could not be built', 'error');
       return { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply: sentence('not_built') };
     });
     this.#inFlight.delete(mail.id);
@@ -279,7 +281,7 @@ export class TransactionalWorker {
     try {
       this.run();
     } catch (error) {
-      this.#deps.log({ err: String(error) }, 'transactional mail could not be recorded');
+      this.#deps.log({ err: String(error) }, 'transactional mail could not be recorded', 'warn');
     }
   }
 }

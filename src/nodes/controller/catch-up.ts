@@ -1,10 +1,12 @@
 /**
  * At startup, waits until the database has every recipient choice that JetStream has, because an older database lacks later unsubscribes.
  */
+
 import { setTimeout } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Database } from 'better-sqlite3';
+import type { Log } from '../../log.ts';
 import { findPosition } from '../feedback/place.ts';
 import { STREAM } from '../streams.ts';
 
@@ -16,7 +18,7 @@ interface CatchUpDeps {
   connection: NatsConnection;
   client: Database;
   signal: AbortSignal;
-  log(fields: object, text: string): void;
+  log: Log;
 }
 
 /**
@@ -42,7 +44,7 @@ export async function untilChoicesApplied({ connection, client, signal, log }: C
       reason = String(error);
     }
     if (performance.now() - saidAt >= SAY_MS) {
-      log({ reason }, 'mail waits until every choice of recipients that NATS has is in the database');
+      log({ reason }, 'mail waits until every choice of recipients that NATS has is in the database', 'warn');
       saidAt = performance.now();
     }
     await setTimeout(LOOK_MS, undefined, { signal });

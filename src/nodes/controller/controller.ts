@@ -1,4 +1,5 @@
 /** The controller's side of NATS: replies to nodes, reads their reports from the stream, and detects lost nodes. */
+
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { type ConsumerMessages, DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -10,6 +11,7 @@ import { FailingSteps } from '../../delivery/queue/failing-steps.ts';
 import type { RefusedMessage } from '../../delivery/reporting/sender-nodes.ts';
 import type { HandoffsDeps } from '../../delivery/sending/handoffs.ts';
 import { relaysInUse, relaysRevision } from '../../delivery/transport/relays/in-use.ts';
+import type { Log } from '../../log.ts';
 import { connectNats } from '../connection.ts';
 import { BEAT_MS, CONTROLLER_SUBJECT, type NodeSettings } from '../protocol.ts';
 import { Refusals } from '../refusals.ts';
@@ -35,9 +37,7 @@ const LATE_MS = 3 * BEAT_MS;
 interface ControllerDeps {
   client: Database;
   config: Config;
-  log(fields: object, text: string): void;
-  /** Like `log`, for messages that need an operator's attention. */
-  warn(fields: object, text: string): void;
+  log: Log;
 }
 
 export class Controller {
@@ -63,15 +63,15 @@ export class Controller {
     const secret = linkSecrets(deps.client).at(-1) ?? '';
     this.#installation = createHash('sha256').update(`nodes:${secret}`).digest('base64url').slice(0, 16);
     this.#revision = relaysRevision(deps.client);
-    this.#failing = new FailingSteps(deps.client, 'nodes', () => performance.now());
-    this.#refusals = new Refusals(deps.warn);
+    this.#failing = new FailingSteps(deps.client, 'nodes', () => performance.now(), deps.log);
+    this.#refusals = new Refusals(deps.log);
     this.#contents = new Contents(this.#newName(), () => linkSecrets(deps.client)[0] ?? '');
     this.#sender = new PageSender(this.#contents);
   }
 
   /** Creates the hand-offs through which the worker gives claims to nodes, and starts to listen to nodes. Call it once. */
   open(deps: HandoffsDeps): NodeHandoffs {
-    const { client, warn } = this.#deps;
+    const { client } = this.#deps;
     // The environment may have changed since an earlier run.
     const settings = this.#newName();
     const handoffs = new NodeHandoffs({
@@ -82,13 +82,12 @@ export class Controller {
       monotonic: () => performance.now(),
       contents: this.#contents,
       sender: this.#sender,
-      warn,
       settings: (nodes) => `${settings} ${this.#revision()} ${nodes}`,
       onGone: (run) => record.remove(run),
     });
     const record = new FleetRecord({
       client,
-      warn: this.#deps.warn,
+      log: this.#deps.log,
       now: () => Date.now(),
       monotonic: () => performance.now(),
       left: (node) => handoffs.fleet.left(node),
@@ -96,7 +95,8 @@ export class Controller {
     this.#recording = setInterval(() => this.#record(record, handoffs), BEAT_MS);
     this.#recording.unref();
     this.#run(handoffs).catch((error: unknown) => {
-      if (!this.#ending.signal.aborted) this.#deps.log({ err: String(error) }, 'sender nodes cannot be reached');
+      if (!this.#ending.signal.aborted)
+        this.#deps.log({ err: String(error) }, 'sender nodes cannot be reached', 'error');
     });
     return handoffs;
   }
@@ -145,7 +145,7 @@ export class Controller {
             if (answered === null) this.#refusals.add(kind, { subject: message.subject });
             else message.respond(answered instanceof Uint8Array ? answered : JSON.stringify(answered));
           } catch (fault) {
-            this.#deps.warn({ subject: message.subject, err: String(fault) }, 'a node could not be answered');
+            this.#deps.log({ subject: message.subject, err: String(fault) }, 'a node could not be answered', 'warn');
           }
         },
       });
@@ -216,7 +216,7 @@ export class Controller {
     try {
       work();
     } catch (error) {
-      this.#deps.log({ err: String(error) }, failure);
+      this.#deps.log({ err: String(error) }, failure, 'warn');
     }
   }
 
@@ -230,7 +230,7 @@ export class Controller {
       const { created, state } = await manager.streams.info(STREAM.results);
       handoffs.giveUpSilent(silent, { stream: created, sequence: state.messages === 0 ? 0 : state.last_seq });
     } catch (error) {
-      this.#deps.log({ err: String(error) }, 'the reports of a node that has gone cannot be read yet');
+      this.#deps.log({ err: String(error) }, 'the reports of a node that has gone cannot be read yet', 'warn');
     }
   }
 
@@ -246,7 +246,7 @@ export class Controller {
         if (signal.aborted) return;
         if (!this.#isCutOff) this.#failing.failed(REPORTS);
         if (lastLogged !== String(error))
-          this.#deps.warn({ err: String(error) }, 'the reports of nodes cannot be read now');
+          this.#deps.log({ err: String(error) }, 'the reports of nodes cannot be read now', 'warn');
         lastLogged = String(error);
       }
       await setTimeout(RETRY_MS, undefined, { signal }).catch(() => undefined);
@@ -286,9 +286,10 @@ export class Controller {
   }
 
   #startOver(handoffs: NodeHandoffs, place: StreamPosition): void {
-    this.#deps.warn(
+    this.#deps.log(
       {},
       'NATS has lost reports of nodes; what became of those recipients is not known, and they get it again',
+      'warn',
     );
     handoffs.continueFrom(place);
   }

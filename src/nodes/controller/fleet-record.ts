@@ -1,8 +1,10 @@
 /** Records in the database which nodes exist and why mail waits for one, because another thread serves lists and screens. */
+
 import type { Database, Statement } from 'better-sqlite3';
 import type { NodeState } from '../../database/schema/index.ts';
 import { mailWaitsReason, noteMailWaits } from '../../delivery/queue/holds.ts';
 import { type Sentence, sentence } from '../../errors/sentences.ts';
+import type { Log } from '../../log.ts';
 import { isUnderstood, NODE_LEASE_MS } from '../protocol.ts';
 import type { FleetNode } from './fleet.ts';
 
@@ -20,7 +22,7 @@ interface FleetRecordDeps {
   monotonic(): number;
   /** How many more recipients a node may be given today. */
   left(node: FleetNode): number;
-  warn(fields: object, text: string): void;
+  log: Log;
 }
 
 export class FleetRecord {
@@ -111,12 +113,13 @@ export class FleetRecord {
   }
 
   #note(reason: Sentence | null): void {
-    const { client, monotonic, warn } = this.#deps;
+    const { client, monotonic, log } = this.#deps;
     const now = monotonic();
     this.#stuckSince = reason === null ? null : (this.#stuckSince ?? now);
     const isReported =
       this.#stuckSince === null || now - this.#stuckSince >= REPORTED_AFTER_MS || mailWaitsReason(client) !== null;
-    if (isReported && noteMailWaits(client, reason))
-      warn({ reason }, reason === null ? 'mail leaves again' : 'mail waits');
+    if (!isReported || !noteMailWaits(client, reason)) return;
+    if (reason === null) log({}, 'mail leaves again');
+    else log({ reason }, 'mail waits', 'warn');
   }
 }

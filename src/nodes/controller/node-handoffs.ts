@@ -10,6 +10,7 @@ import { NodePages } from '../../delivery/queue/ledger/node-pages.ts';
 import type { Batch } from '../../delivery/sending/claims.ts';
 import type { Handoffs, HandoffsDeps } from '../../delivery/sending/handoffs.ts';
 import type { Outcome } from '../../delivery/transport/courier.ts';
+import type { LogLevel } from '../../log.ts';
 import {
   type Beat,
   type BeatReply,
@@ -45,8 +46,6 @@ interface NodeHandoffsDeps extends HandoffsDeps {
   sender: PageSender;
   /** Returns a text that changes with the settings that nodes take from the controller, for this number of nodes. */
   settings(nodes: number): string;
-  /** Like `log`, for messages that need an operator's attention. */
-  warn(fields: object, text: string): void;
   /** Called when a node signed off. */
   onGone(run: string): void;
 }
@@ -77,7 +76,7 @@ export class NodeHandoffs implements Handoffs {
   constructor(deps: NodeHandoffsDeps) {
     this.#deps = deps;
     this.#stored = new NodePages(deps.client);
-    this.#refusals = new Refusals(deps.warn);
+    this.#refusals = new Refusals(deps.log);
     this.#late = new LateResults(deps.client, this.#stored, this.#refusals);
     this.#days = new NodeDays(deps.client, deps.now);
     this.#fleet = new Fleet(deps.monotonic, this.#days);
@@ -170,7 +169,8 @@ export class NodeHandoffs implements Handoffs {
     if (this.#isPositionNew) this.#stored.savePosition(`${stream}|${sequence}`);
     this.#days.writeEnded();
     const duplicates = this.#late.record(now);
-    if (duplicates.length > 0) this.#deps.log({ deliveries: duplicates }, 'accepted after their node was given up');
+    if (duplicates.length > 0)
+      this.#deps.log({ deliveries: duplicates }, 'accepted after their node was given up', 'warn');
     this.#refusals.write(this.#deps.client);
   }
 
@@ -230,7 +230,7 @@ export class NodeHandoffs implements Handoffs {
     if (node === undefined || report.brain !== this.#controllerRun) return;
     // Compares only once: if NATS stored a report twice because the node missed the acknowledgement, the second copy lists outdated pages.
     if (report.has !== undefined && !node.isKnown) this.#compare(node, new Map(report.has));
-    if (report.isLast) this.#giveUp(node);
+    if (report.isLast) this.#giveUp(node, 'info');
   }
 
   /**
@@ -275,14 +275,15 @@ export class NodeHandoffs implements Handoffs {
    * in the stream.
    */
   giveUpSilent(runs: readonly string[], last: StreamPosition): void {
-    for (const node of this.#silent.due(runs, last, this.#position)) this.#giveUp(node);
+    for (const node of this.#silent.due(runs, last, this.#position)) this.#giveUp(node, 'warn');
   }
 
-  #giveUp(node: FleetNode): void {
+  #giveUp(node: FleetNode, level: LogLevel): void {
     this.#fleet.remove(node.run);
     const pagesOfNode = [...this.#pages.values()].filter(({ run }) => run === node.run);
     const lostRecipients = pagesOfNode.reduce((sum, { claims }) => sum + claims.size, 0);
-    this.#deps.log({ node: node.name, recipients: lostRecipients }, 'a sender node has gone');
+    const text = level === 'info' ? 'a sender node has signed off' : 'a sender node has gone';
+    this.#deps.log({ node: node.name, recipients: lostRecipients }, text, level);
     for (const page of pagesOfNode) for (const claim of [...page.claims.values()]) this.#end(page, claim, 'withdrawn');
   }
 

@@ -1,4 +1,5 @@
 /** Applies the messages of a stream to the database, each once and in order. */
+
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type ConsumerMessages, DeliverPolicy, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -6,6 +7,7 @@ import { SqliteError } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
 import type { WriteLock } from '../../database/write-lock.ts';
 import { withAnnouncedWrite } from '../../database/write-turns.ts';
+import type { Log } from '../../log.ts';
 import { PROOF_HEADER } from '../change-proof.ts';
 import { findPosition, type StreamPosition, savePosition } from './place.ts';
 
@@ -37,7 +39,7 @@ interface FollowDeps {
   applied(sequence: number): void;
   /** Records for `/readyz` whether the stream could be read. */
   note(stream: string, hasWorked: boolean): void;
-  log(fields: Record<string, unknown>, text: string): void;
+  log: Log;
   signal: AbortSignal;
 }
 
@@ -53,7 +55,8 @@ export async function follow(following: FollowDeps): Promise<void> {
       await followOnce(following, current);
     } catch (error) {
       note(stream, false);
-      if (!signal.aborted) log({ stream, err: String(error) }, 'what nodes reported cannot be read; trying again');
+      if (!signal.aborted)
+        log({ stream, err: String(error) }, 'what nodes reported cannot be read; trying again', 'warn');
     }
     await setTimeout(RETRY_MS, null, { signal }).catch(() => undefined);
   }

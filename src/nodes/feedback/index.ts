@@ -2,6 +2,7 @@
  * The controller's side of public pages on nodes: publishes what nodes need, applies what they report, and stores every choice in
  * JetStream.
  */
+
 import { randomUUID } from 'node:crypto';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -19,6 +20,7 @@ import { FailingSteps } from '../../delivery/queue/failing-steps.ts';
 import { addRefusedMessages, type RefusedMessage } from '../../delivery/reporting/sender-nodes.ts';
 import { unavailable } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
+import type { Log } from '../../log.ts';
 import { changesOf, PreferenceStore } from '../../pages/preferences.ts';
 import type { Clock } from '../../time/clock.ts';
 import { withTimeout } from '../bucket.ts';
@@ -53,9 +55,7 @@ interface FeedbackDeps {
   clock: Clock;
   tokens: Tokens;
   publicUrl(): string;
-  log(fields: Record<string, unknown>, text: string): void;
-  /** Like `log`, for messages that need an operator's attention. */
-  warn(fields: object, text: string): void;
+  log: Log;
 }
 
 interface Feedback {
@@ -71,8 +71,8 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
   const { signal } = ending;
   const hits = new HitBuffer(db.$client);
   const store = new PreferenceStore(db);
-  const refusals = new Refusals(deps.warn);
-  const failing = new FailingSteps(db.$client, 'node_pages', () => performance.now());
+  const refusals = new Refusals(deps.log);
+  const failing = new FailingSteps(db.$client, 'node_pages', () => performance.now(), log);
   const progress = new Progress();
   /** The name of this run, whose own changes come back in the stream. */
   const run = randomUUID();
@@ -95,7 +95,11 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       const missing = ALL_STREAMS.filter((name) => !found.has(name));
       if (missing.length > 0) {
         await makeStreams(connected);
-        deps.warn({ streams: missing }, 'streams were gone from NATS, with what was in them; they were made again');
+        deps.log(
+          { streams: missing },
+          'streams were gone from NATS, with what was in them; they were made again',
+          'warn',
+        );
       }
       const now = missing.length > 0 ? await streamCreationTimes(connected) : found;
       if (ALL_STREAMS.some((name) => now.get(name) !== made.get(name))) content.forget();
@@ -169,7 +173,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       try {
         return await task();
       } catch (error) {
-        log({ err: String(error) }, 'JetStream is not ready; trying again');
+        log({ err: String(error) }, 'JetStream is not ready; trying again', 'warn');
         await setTimeout(RETRY_MS, null, { signal });
       }
     }
@@ -184,7 +188,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       } catch (error) {
         note(step, false);
         if (lastLogged !== String(error))
-          log({ err: String(error) }, 'NATS did not take what it is to keep; trying again');
+          log({ err: String(error) }, 'NATS did not take what it is to keep; trying again', 'warn');
         lastLogged = String(error);
       }
       await setTimeout(lastLogged === '' ? everyMs : RETRY_MS, null, { signal }).catch(() => undefined);
@@ -228,7 +232,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       await running;
       await connection?.close();
       await writeRefusals().catch((error: unknown) =>
-        log({ err: String(error) }, 'how many questions of nodes were refused could not be written'),
+        log({ err: String(error) }, 'how many questions of nodes were refused could not be written', 'warn'),
       );
     },
   };

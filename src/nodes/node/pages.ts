@@ -1,9 +1,11 @@
 /** The pages of this node, and which of their mails may start: only while it has a lease, and only if not withdrawn. */
+
 import type { Claim } from '../../delivery/queue/candidates.ts';
 import type { OpenMailing } from '../../delivery/queue/mailing-state.ts';
 import type { ReadyMailing } from '../../delivery/queue/ready-mailing.ts';
 import { CourierHandoffs } from '../../delivery/sending/courier-handoffs.ts';
 import type { Courier, Outcome } from '../../delivery/transport/courier.ts';
+import type { Log } from '../../log.ts';
 import { type Ended, endedAs, type Page, type Withdrawal } from '../protocol.ts';
 
 /** The number of page ids remembered, so that a page sent twice is taken once. */
@@ -31,7 +33,7 @@ export interface HeldPagesDeps {
   mayBegin(): boolean;
   /** Receives the outcome for a recipient of a page whose mail goes over this SMTP relay. */
   onEnded(page: number, relayId: number | null, ended: Ended, outcome: Outcome | 'withdrawn'): void;
-  log(fields: object, text: string): void;
+  log: Log;
 }
 
 export class HeldPages {

@@ -1,23 +1,24 @@
 /** A node's courier: sends over its own SMTP relays, or over those that the controller names, which may change at runtime. */
+
 import type { Config } from '../../config.ts';
 import type { Courier, Handoff, Outcome } from '../../delivery/transport/courier.ts';
 import { FailingRelays, RELAY_FAILS, RELAY_WORKS } from '../../delivery/transport/relays/failing-relays.ts';
 import { heloName } from '../../delivery/transport/smtp/helo.ts';
 import { SmtpPool } from '../../delivery/transport/smtp/pool.ts';
 import { parseRelays, type Relay } from '../../delivery/transport/smtp/relay-urls.ts';
+import type { Log } from '../../log.ts';
 import type { NodeSettings } from '../protocol.ts';
-import type { NodeLog } from './reporter.ts';
 
 export class NodeRelays implements Courier {
   readonly #config: Config;
-  readonly #log: NodeLog;
+  readonly #log: Log;
   readonly #ending = new Set<Promise<void>>();
   #pool: SmtpPool | null = null;
   /** The pool settings received from the controller, as JSON. */
   #given = '';
   #helo = '';
 
-  constructor(config: Config, log: NodeLog) {
+  constructor(config: Config, log: Log) {
     this.#config = config;
     this.#log = log;
     if (config.SMTP_URL !== '') this.#pool = this.#open(parseRelays(config.SMTP_URL), config.SMTP_CONNECTIONS);
@@ -77,7 +78,7 @@ export class NodeRelays implements Courier {
         if (failing.add(relay, id)) this.#log({ relay, stage, reply }, RELAY_FAILS, 'warn');
       },
       onRelayAcceptance: (relay, id) => {
-        if (failing.delete(relay, id)) this.#log({ relay }, RELAY_WORKS, 'warn');
+        if (failing.delete(relay, id)) this.#log({ relay }, RELAY_WORKS);
       },
     });
   }

@@ -133,5 +133,3 @@ export class Reporter {
     }
   }
 }
-
-export type NodeLog = (fields: object, text: string, level?: 'warn') => void;

@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Config } from '../../config.ts';
 import type { Outcome } from '../../delivery/transport/courier.ts';
+import type { Log, LogLevel } from '../../log.ts';
 import { VERSION } from '../../version.ts';
 import {
   BEAT_MS,
@@ -24,7 +25,6 @@ import { NodeContents } from './contents.ts';
 import { HeldPages } from './pages.ts';
 import { RelayShares } from './relay-shares.ts';
 import { NodeRelays } from './relays.ts';
-import type { NodeLog } from './reporter.ts';
 import { Reporter } from './reporter.ts';
 
 const BEAT_TIMEOUT_MS = 2000;
@@ -36,7 +36,7 @@ const NEVER = { steady: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY
 export class SenderNode {
   readonly #config: Config;
   readonly #connection: NatsConnection;
-  readonly #log: NodeLog;
+  readonly #log: Log;
   readonly #name: string;
   readonly #relays: NodeRelays;
   readonly #shares = new RelayShares();
@@ -54,7 +54,7 @@ export class SenderNode {
   #isLeaving = false;
   #lastLogged = '';
 
-  constructor(config: Config, connection: NatsConnection, log: NodeLog) {
+  constructor(config: Config, connection: NatsConnection, log: Log) {
     this.#config = config;
     this.#connection = connection;
     this.#log = log;
@@ -135,7 +135,7 @@ export class SenderNode {
       this.#pages.take(whole);
       return true;
     } catch (error) {
-      this.#log({ err: String(error) }, 'a message of the service could not be read');
+      this.#log({ err: String(error) }, 'a message of the service could not be read', 'warn');
       return false;
     }
   }
@@ -149,11 +149,12 @@ export class SenderNode {
     if (!isUnderstood(reply.protocol)) {
       this.#logOnce(
         `waits: the releases of this node and the service are too far apart (protocol ${PROTOCOL} here, ${reply.protocol} there); update the older one`,
+        'error',
       );
       return true;
     }
     if (reply.isLost) {
-      this.#logOnce('the service did not hear this node for too long and has given its recipients to others');
+      this.#logOnce('the service did not hear this node for too long and has given its recipients to others', 'warn');
       this.#begin();
       return false;
     }
@@ -197,7 +198,7 @@ export class SenderNode {
       });
       return message.json<BeatReply>();
     } catch {
-      this.#logOnce('the service does not answer; waiting for it');
+      this.#logOnce('the service does not answer; waiting for it', 'warn');
       return null;
     }
   }
@@ -230,13 +231,13 @@ export class SenderNode {
   #note(relayId: number | null, outcome: Outcome | 'withdrawn'): void {
     const noted = this.#shares.note(relayId, outcome);
     if (noted === null || outcome === 'withdrawn') return;
-    if (noted === 'refused') this.#log({ reply: outcome.reply }, 'the relays take no mail from this node');
+    if (noted === 'refused') this.#log({ reply: outcome.reply }, 'the relays take no mail from this node', 'warn');
     const refused = this.#shares.keyOf(relayId);
     this.#pages.withdrawAll((id) => this.#shares.keyOf(id) === refused);
   }
 
-  #logOnce(text: string): void {
-    if (text !== this.#lastLogged) this.#log({ node: this.#name }, text);
+  #logOnce(text: string, level?: LogLevel): void {
+    if (text !== this.#lastLogged) this.#log({ node: this.#name }, text, level);
     this.#lastLogged = text;
   }
 }

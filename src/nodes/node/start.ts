@@ -2,11 +2,11 @@
 
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Config } from '../../config.ts';
+import type { Log } from '../../log.ts';
 import { systemClock } from '../../time/clock.ts';
 import { connectNats } from '../connection.ts';
 import { followLinks } from '../link-secrets.ts';
 import { type PublicPages, servePublicPages } from '../public/server.ts';
-import type { NodeLog } from './reporter.ts';
 import { nodeName, SenderNode } from './sender-node.ts';
 
 /** A running node. */
@@ -19,7 +19,7 @@ interface RunningNode {
  * Connects to NATS, waiting for it if needed, and sends the mails that the controller assigns. With `servesPages` it also serves the public
  * pages at HOST and PORT; inside the service, the service itself serves them.
  */
-export function startNode(config: Config, log: NodeLog, { servesPages }: { servesPages: boolean }): RunningNode {
+export function startNode(config: Config, log: Log, { servesPages }: { servesPages: boolean }): RunningNode {
   const ending = new AbortController();
   const { signal } = ending;
   const running = connectNats(config, { name: `node ${nodeName(config)}`, signal, log }).then((connection) => {
@@ -33,7 +33,7 @@ export function startNode(config: Config, log: NodeLog, { servesPages }: { serve
     };
   });
   running.catch((error: unknown) => {
-    if (!signal.aborted) log({ err: String(error) }, 'this node cannot start');
+    if (!signal.aborted) log({ err: String(error) }, 'this node cannot start', 'error');
   });
   return {
     async close() {
@@ -52,7 +52,7 @@ async function servePages(
   config: Config,
   connection: NatsConnection,
   signal: AbortSignal,
-  log: (fields: object, text: string) => void,
+  log: Log,
 ): Promise<PublicPages | null> {
   try {
     const links = followLinks(connection, signal);
@@ -60,7 +60,7 @@ async function servePages(
     log({ origin: pages.origin }, 'this node serves the pages of recipients');
     return pages;
   } catch (error) {
-    log({ err: String(error) }, 'this node cannot serve the pages of recipients; look at HOST and PORT');
+    log({ err: String(error) }, 'this node cannot serve the pages of recipients; look at HOST and PORT', 'error');
     return null;
   }
 }

@@ -190,8 +190,8 @@ t.test('every hold is logged once with its reason and counted by kind of reason'
   for (let turn = 0; turn < 3; turn++) await app.background();
   const reason = 'It has no content: the blank template needs template code';
   t.match(holds(), [
-    { single_send: 1, reason, text: 'single send held' },
-    { single_send: 2, reason, text: 'single send held' },
+    { single_send: 1, reason, level: 'error', text: 'campaign held' },
+    { single_send: 2, reason, level: 'error', text: 'campaign held' },
   ]);
   t.equal(holds().length, 2, 'once each, and what its owner cancelled is no hold');
   t.match(

@@ -1,0 +1,38 @@
+/** The log: JSON lines on standard output, of the same shape from the service, its threads and sender nodes. */
+import { hostname } from 'node:os';
+import type { Config } from './config.ts';
+
+/**
+ * error: somebody must act; warn: the program goes on by itself, look if it stays; info: what happened. Numbers as in the lines, which are
+ * pino's (https://github.com/pinojs/pino/blob/main/docs/api.md#level-string).
+ */
+const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60 };
+export type LogLevel = 'info' | 'warn' | 'error';
+
+/** Logs a line, by default at level info. Never give it secrets, tokens or bodies of mails. */
+export type Log = (fields: object, text: string, level?: LogLevel) => void;
+
+interface LoggedError {
+  [key: string]: unknown;
+  type: string;
+  message: string;
+  stack: string;
+}
+
+/** What is logged of an error, the same whether the error itself or its text was given. */
+export function loggedError(error: unknown): LoggedError {
+  if (!(error instanceof Error)) return { type: 'Error', message: String(error), stack: '' };
+  const { name, message, stack = '' } = error;
+  return { type: name, message, stack, ...('code' in error && { code: error.code }) };
+}
+
+/** The log of a process, or of a part of its start, that has no HTTP server whose log it could use. */
+export function processLog({ LOG_LEVEL }: Pick<Config, 'LOG_LEVEL'>): Log {
+  const common = { pid: process.pid, hostname: hostname() };
+  return (fields, text, level = 'info') => {
+    if (LEVELS[level] < LEVELS[LOG_LEVEL]) return;
+    const { err, ...others } = { err: undefined, ...fields };
+    const error = err === undefined ? {} : { err: loggedError(err) };
+    console.log(JSON.stringify({ level: LEVELS[level], time: Date.now(), ...common, ...others, ...error, msg: text }));
+  };
+}
