@@ -32,22 +32,38 @@ const template = `<!doctype html><html><head><title>News</title></head><body><ta
 ${Array.from({ length: 10 }, (_, index) => block(index)).join('\n')}
 </table><p>((sender_address)) <a href="((unsubscribe_preferences))">Preferences</a></p></body></html>`;
 
-const content = await buildContent({
+/** Ten conditions, each with a paragraph for either half of the recipients. */
+const conditions = names
+  .concat('first_name')
+  .map((name) => `((if ${name} contains "1"))<p>${words}</p>((else))<p>Others: ${words}</p>((end))`);
+const constants = { sender_name: 'Example', sender_address: 'Example Ltd, 1 High Street, London, United Kingdom' };
+const from = { name: 'Example', address: 'news@example.com' };
+const source = {
   template_json: null,
-  template_html: template,
   subject: 'News for ((first_name|you)) in ((city))',
   preheader: 'What happened this spring',
   tracking: true,
   footer: true,
-});
-const constants = { sender_name: 'Example', sender_address: 'Example Ltd, 1 High Street, London, United Kingdom' };
-const from = { name: 'Example', address: 'news@example.com' };
-const prepared = prepare(content, {
-  from,
-  replyTo: 'reply@example.com',
-  constants,
-  bulk: { listId: 'news.example.com', feedbackId: '1:2:3:sendlark' },
-});
+};
+const content = await buildContent({ ...source, template_html: template });
+const preparedWith = (compiled: typeof content) =>
+  prepare(compiled, {
+    from,
+    replyTo: 'reply@example.com',
+    constants,
+    bulk: { listId: 'news.example.com', feedbackId: '1:2:3:sendlark' },
+  });
+const prepared = preparedWith(content);
+const conditional = preparedWith(
+  await buildContent({ ...source, template_html: template.replace('</table>', `</table>${conditions.join('')}`) }),
+);
+// As long as what a recipient of the conditional mail gets.
+const longer = preparedWith(
+  await buildContent({
+    ...source,
+    template_html: template.replace('</table>', `</table>${conditions.map(() => `<p>${words}</p>`).join('')}`),
+  }),
+);
 const recipients = Array.from({ length: 1000 }, (_, index) => recipientNumber(index));
 
 function recipientNumber(index: number): Recipient {
@@ -117,6 +133,8 @@ const page = mergeHtml(content.html, {});
 const memory = Buffer.alloc(200_000);
 const table: Table = {
   'render into reused memory': line(await measured(count, (recipient) => render(prepared, recipient, memory))),
+  'the same with ten paragraphs more': line(await measured(count, (recipient) => render(longer, recipient, memory))),
+  'the same with ten conditions': line(await measured(count, (recipient) => render(conditional, recipient, memory))),
   'render into new memory': line(await measured(count, (recipient) => render(prepared, recipient))),
   'merge + nodemailer MailComposer': line(await measured(Math.ceil(count / 20), composed)),
   'quoted-printable of the HTML': line(await measured(count / 10, () => quotedPrintable(page))),

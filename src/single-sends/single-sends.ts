@@ -22,7 +22,8 @@ import {
 } from '../database/schema/index.ts';
 import { templateProblem } from '../delivery/compiling/compile.ts';
 import { senderAddress } from '../delivery/compiling/freeze.ts';
-import { slotProblem } from '../delivery/content/merge.ts';
+import { htmlConditionProblem } from '../delivery/content/html-regions.ts';
+import { conditionProblem, slotProblem } from '../delivery/content/merge.ts';
 import { type AudienceCount, countAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { type CapPeriods, capPeriods } from '../delivery/timing/mail-caps.ts';
 import { findAbTestProblem } from '../delivery/variants/test-problem.ts';
@@ -95,15 +96,30 @@ export function singleSendErrors(
   return [...errors, ...templateErrors(input), ...scheduleErrors(deps, input)];
 }
 
-/** Returns the field errors of template code, which is either MJML as JSON or HTML, not both. */
-export function templateErrors(input: { template_json?: string; template_html?: string }): [string, Said][] {
-  const { template_json, template_html } = input;
+/**
+ * Returns the field errors of template code, which is either MJML as JSON or HTML, not both, and of the conditions in it and in the lines
+ * above it.
+ */
+export function templateErrors(input: {
+  template_json?: string;
+  template_html?: string;
+  subject?: string;
+  preheader?: string;
+}): [string, Said][] {
+  const { template_json, template_html, subject = '', preheader = '' } = input;
   if (template_json && template_html)
     return [['template_html', 'The template html must be empty when template json is given.']];
-  const problem = template_json ? (templateProblem(template_json) ?? slotProblem(template_json)) : null;
-  if (problem !== null) return [['template_json', `The template json is invalid: ${problem}`]];
-  const inHtml = template_html ? slotProblem(template_html) : null;
-  return inHtml === null ? [] : [['template_html', `The template html is invalid: ${inHtml}`]];
+  const inJson = template_json ? (templateProblem(template_json) ?? slotProblem(template_json)) : null;
+  const inHtml = template_html ? (slotProblem(template_html) ?? htmlConditionProblem(template_html)) : null;
+  const problems = [
+    ['subject', 'subject', conditionProblem(subject)],
+    ['preheader', 'preheader', conditionProblem(preheader)],
+    ['template_json', 'template json', inJson],
+    ['template_html', 'template html', inHtml],
+  ] as const;
+  return problems.flatMap(([field, name, problem]) =>
+    problem === null ? [] : [[field, `The ${name} is invalid: ${problem}`] satisfies [string, Said]],
+  );
 }
 
 /**

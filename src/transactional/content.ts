@@ -7,6 +7,7 @@ import { compileContent } from '../delivery/compiling/compile.ts';
 import { compileSource, senderAddress } from '../delivery/compiling/freeze.ts';
 import { type Content, ContentError } from '../delivery/content/compiled-content.ts';
 import {
+  chosenPieces,
   mergeHtml,
   mergeLine,
   mergeText,
@@ -117,7 +118,8 @@ export async function composeMail(
   const text = given.text === '' ? (content?.text ?? null) : scan(given.text);
   const subject = scan(given.subject);
   const values = valuesOf(given, sender, senderAddress(db, sender));
-  checkTemplates([subject, html ?? [], text ?? []], values, isTextAlone ? 'text' : fieldOf(given));
+  const chosen = [subject, html ?? [], text ?? []].map((template) => chosenPieces(template, (name) => values[name]));
+  checkTemplates(chosen, values, isTextAlone ? 'text' : fieldOf(given));
   checkSize({ subject: given.subject, html: html ?? [], text: text ?? [] }, values);
   const bodies = { html: html && mergeHtml(html, values), text: text && mergeText(text, values) };
   return { subject: mergeLine(given.subject, values), bodies };

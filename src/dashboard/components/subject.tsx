@@ -1,5 +1,5 @@
 /** The subject of a mail in a list, with its merge tags replaced. */
-import { scan } from '../../delivery/content/merge.ts';
+import { chosenPieces, scan } from '../../delivery/content/merge.ts';
 import { type Language, useLanguage } from '../words/index.ts';
 import { fieldLabel } from '../words/known.ts';
 
@@ -17,7 +17,8 @@ export function Subject({ text: subject }: { text: string }) {
 }
 
 function parts(language: Language, subject: string): { text: string; isTag: boolean }[] {
-  return scan(subject).map((piece) =>
+  // Of a condition, what contacts without the value get.
+  return chosenPieces(scan(subject), () => undefined).map((piece) =>
     typeof piece === 'string'
       ? { text: piece, isTag: false }
       : { text: piece.fallback || fieldLabel(language, piece.name), isTag: true },

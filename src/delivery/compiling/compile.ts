@@ -11,7 +11,8 @@ import { threadFile } from '../../thread-files.ts';
 import type { ContentWarning } from '../checks/content-checks.ts';
 import type { CheckedMail, MailParts } from '../checks/mail-checks.ts';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
-import { parseMjml } from '../content/mjml.ts';
+import { htmlConditionProblem } from '../content/html-regions.ts';
+import { type MjmlNode, parseMjml } from '../content/mjml.ts';
 import type { EditorView } from '../content/mjml-editor.ts';
 import type { FrameInput, MailFrame, MarkedLink } from '../shown/mail-frame.ts';
 import type { CheckedContent, CheckInput, CopyInput, ShowInput, Shown } from '../shown/shown-content.ts';
@@ -201,11 +202,15 @@ export function editTemplate(accountId: number, mjml: string, before: string): P
   return compileThread.ask(accountId, 'edit', { mjml, before });
 }
 
+/** The texts of an MJML document in their order, in which its conditions begin and end. */
+function textsOf({ content, children = [] }: MjmlNode): string[] {
+  return [...(content === undefined ? [] : [content]), ...children.flatMap(textsOf)];
+}
+
 /** Returns the problem with a template's JSON that can be found without compiling it, for a field error; null if there is none. */
 export function templateProblem(template_json: string): string | null {
   try {
-    parseMjml(template_json);
-    return null;
+    return htmlConditionProblem(textsOf(parseMjml(template_json)).join('\n'));
   } catch (error) {
     if (error instanceof ContentError) return error.message;
     throw error;

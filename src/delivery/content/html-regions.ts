@@ -1,5 +1,6 @@
 /** Finds the positions of texts, attribute values and the body in an HTML document in one pass. */
 import { QuoteType, Tokenizer } from 'htmlparser2';
+import { conditionProblem } from './merge.ts';
 
 /** A text between tags, or an attribute value without its quotes. */
 export interface Region {
@@ -34,6 +35,11 @@ export function findHtmlRegions(html: string): HtmlRegions {
 export function decodeText(raw: string): string {
   if (!raw.includes('&')) return raw;
   return findHtmlRegions(`<a x="${raw.replaceAll('"', '&quot;')}">`).regions[0]?.value ?? raw;
+}
+
+/** Returns the first fault in the conditions of an HTML text, or null. */
+export function htmlConditionProblem(html: string): string | null {
+  return conditionProblem(html, { isHtml: true, decode: decodeText });
 }
 
 function walk(html: string, enterComments: boolean): HtmlRegions {

@@ -1,4 +1,8 @@
-/** Placeholders: finds ((name)) and ((name|default)) and replaces them with values, encoded for their context. */
+/**
+ * Placeholders: finds ((name)) and ((name|default)) and replaces them with values, encoded for their context. Conditions decide which parts
+ * of a text a contact gets: ((if …)), ((else)) and ((end)).
+ */
+import { type Condition, type FindValue, MAX_DEPTH, parseCondition, readyCondition } from './conditions.ts';
 
 /** The values of placeholders by name. If a value is absent or empty, the placeholder's default is used. */
 export type Values = Readonly<Record<string, string>>;
@@ -14,6 +18,8 @@ export interface Slot {
   readonly name: string;
   readonly fallback: string;
   readonly place: 'text' | 'url' | 'url-start' | Scheme;
+  /** The condition of an `IF`. */
+  readonly when?: Condition;
 }
 
 /** Text split at its placeholders: plain data that can be stored as JSON and sent to a thread. */
@@ -30,53 +36,209 @@ export const OPEN_URL = '#open';
 /** The URL that counts a click, without the link number at its end. */
 export const CLICK_URL = '#click';
 
+/** The marks of a condition: the pieces between them belong to one branch. */
+export const IF = '#if';
+const ELSE = '#else';
+const END = '#end';
+/** The words of an owner for the other two. A merge tag outside of a condition may have these names. */
+const BRANCH_WORDS: ReadonlyMap<string, string> = new Map([
+  ['else', ELSE],
+  ['end', END],
+]);
+
 /** The maximum length of `https://` when each character is written as a character reference. */
 const MAX_SCHEME_CHARACTERS = 60;
 
 // Every repetition is bounded and no two can match the same text, so that hostile input takes only linear time.
 const placeholder = /\(\([ \t]{0,8}(\w{1,255})[ \t]{0,8}(?:\|([^()|]{0,1000}))?\)\)/y;
 
+const condition = /\(\([ \t]{0,8}if[ \t]{1,8}([^()\r\n]{1,1000})\)\)/iy;
+
+/** A placeholder or the beginning of a condition, as it stands in a text. */
+interface FoundTag {
+  index: number;
+  /** The position after it. */
+  end: number;
+  name: string;
+  fallback: string;
+  /** What follows `if`. */
+  condition?: string;
+}
+
 const OPENING = 0x28;
 const CLOSING = 0x29;
 
 /**
- * Yields the placeholders of a text in order. Looks at each character once: a placeholder contains no parenthesis, so a match is tried only
+ * Yields the placeholders and conditions of a text in order. Looks at each character once: a placeholder contains no parenthesis, so a match is tried only
  * where `))` is the next parenthesis after `((`.
  */
-function* findPlaceholders(text: string): Generator<RegExpExecArray> {
+function* findPlaceholders(text: string): Generator<FoundTag> {
   let opening = -1;
   for (let at = text.indexOf('(('); at >= 0 && at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === OPENING) opening = text.charCodeAt(at - 1) === OPENING ? at - 1 : -1;
     if (code !== CLOSING) continue;
     if (opening !== -1 && text.charCodeAt(at + 1) === CLOSING) {
-      placeholder.lastIndex = opening;
-      const match = placeholder.exec(text);
-      if (match !== null) yield match;
+      const found = tagAt(text, opening);
+      if (found !== null) yield found;
     }
     opening = -1;
   }
 }
 
+function tagAt(text: string, index: number): FoundTag | null {
+  placeholder.lastIndex = index;
+  const [whole, name = '', fallback = ''] = placeholder.exec(text) ?? [];
+  if (whole !== undefined) return { index, end: index + whole.length, name, fallback };
+  condition.lastIndex = index;
+  const [begin, written] = condition.exec(text) ?? [];
+  if (begin === undefined || written === undefined) return null;
+  return { index, end: index + begin.length, name: IF, fallback: '', condition: written };
+}
+
 /**
- * Splits text at its placeholders in a single pass.
+ * Splits text at its placeholders in a single pass. A condition with a fault in it stays text.
  * @param kind `url` if the text is a URL or an attribute with one: values are then URL-encoded.
  * @param decode turns a default into plain text, for sources that are escaped.
  */
 export function scan(text: string, kind: 'text' | 'url' = 'text', decode = (raw: string) => raw): Template {
   const pieces: (string | Slot)[] = [];
   let from = 0;
-  for (const match of findPlaceholders(text)) {
-    const [whole, name = '', fallback = ''] = match;
-    const end = match.index + whole.length;
-    const place = kind === 'text' ? 'text' : from > 0 ? 'url' : placeInUrl(text, match.index, end, decode);
+  for (const { index, end, name, fallback, condition: written } of findPlaceholders(text)) {
+    const when = written === undefined ? undefined : parseCondition(decode(written));
+    // A URL is one value, so it has no conditions.
+    if (when !== undefined && ('fault' in when || kind === 'url')) continue;
+    const place = kind === 'text' ? 'text' : from > 0 ? 'url' : placeInUrl(text, index, end, decode);
     // The slot includes its scheme, so the scheme is not added as text.
-    if (match.index > from && !isScheme(place)) pieces.push(text.slice(from, match.index));
-    pieces.push({ name, fallback: decode(fallback), place });
+    if (index > from && !isScheme(place)) pieces.push(text.slice(from, index));
+    pieces.push({ name, fallback: decode(fallback), place, ...(when && { when }) });
     from = end;
   }
   if (from < text.length) pieces.push(text.slice(from));
-  return pieces;
+  return withBranches(pieces);
+}
+
+/** The template with `else` and `end` as marks where they are within a condition. Call it after joining templates. */
+export function withBranches(template: Template): Template {
+  if (!template.some((piece) => typeof piece !== 'string' && piece.name === IF)) return template;
+  let depth = 0;
+  return template.map((piece) => {
+    if (typeof piece === 'string') return piece;
+    if (piece.name === IF) depth++;
+    const mark = depth > 0 ? BRANCH_WORDS.get(piece.name) : undefined;
+    if (mark === END || piece.name === END) depth--;
+    return mark === undefined ? piece : { ...piece, name: mark };
+  });
+}
+
+/** The pieces that a contact with these values gets: those of the branches that apply, without the marks. */
+export function chosenPieces(template: Template, find: FindValue): Template {
+  if (!template.some(isMark)) return template;
+  const isTaken: boolean[] = [];
+  return template.filter((piece) => {
+    if (typeof piece !== 'string' && isMark(piece)) {
+      if (piece.name === ELSE) isTaken.push(!isTaken.pop());
+      else if (piece.name === END) isTaken.pop();
+      else isTaken.push(piece.when !== undefined && readyCondition(piece.when)(find));
+      return false;
+    }
+    return isTaken.every(Boolean);
+  });
+}
+
+/** The pieces that every contact gets. */
+export function unconditionalPieces(template: Template): Template {
+  let depth = 0;
+  return template.filter((piece) => {
+    const isOfCondition = typeof piece !== 'string' && isMark(piece);
+    if (isOfCondition && piece.name === IF) depth++;
+    if (isOfCondition && piece.name === END) depth--;
+    return depth === 0 && !isOfCondition;
+  });
+}
+
+/** A condition of a template with the pieces of its two branches. */
+export interface Branches {
+  readonly when: Condition;
+  readonly ifTrue: Template;
+  readonly ifFalse: Template;
+  /** The position of the piece after the condition. */
+  readonly next: number;
+}
+
+/** The condition that begins at this position of a template, or null if none does. One that does not end reaches to the end. */
+export function branchesAt(template: Template, at: number): Branches | null {
+  const begin = template[at];
+  if (typeof begin !== 'object' || begin.when === undefined) return null;
+  let depth = 0;
+  let middle: number | null = null;
+  let end = at;
+  for (; end < template.length; end++) {
+    const piece = template[end];
+    if (typeof piece !== 'object') continue;
+    if (piece.name === IF) depth++;
+    if (piece.name === ELSE && depth === 1) middle ??= end;
+    if (piece.name === END && --depth === 0) break;
+  }
+  return {
+    when: begin.when,
+    ifTrue: template.slice(at + 1, middle ?? end),
+    ifFalse: middle === null ? [] : template.slice(middle + 1, end),
+    next: end + 1,
+  };
+}
+
+function isMark(piece: Template[number]): boolean {
+  return typeof piece !== 'string' && (piece.name === IF || piece.name === ELSE || piece.name === END);
+}
+
+/** Returns a text without the marks of conditions, with all branches. */
+export function withoutMarks(text: string): string {
+  return text.replaceAll(/\(\([ \t]{0,8}(?:if[ \t]{1,8}[^()\r\n]{1,1000}|else|end)[ \t]{0,8}\)\)/gi, '');
+}
+
+/**
+ * Returns the first fault in the conditions of a text, with its line and column, or null. `decode` turns what is written in a condition into
+ * plain text, and with `isHtml` a condition within a tag is a fault.
+ */
+export function conditionProblem(
+  text: string,
+  { isHtml = false, decode = (raw: string) => raw }: { isHtml?: boolean; decode?: (raw: string) => string } = {},
+): string | null {
+  const open: { index: number; hasElse: boolean }[] = [];
+  let from = 0;
+  let isInTag = false;
+  for (const { index, end, name, condition: written } of findPlaceholders(text)) {
+    const branch = open.length > 0 ? BRANCH_WORDS.get(name) : undefined;
+    if (isHtml) {
+      const between = text.slice(from, index);
+      const [opened, closed] = [between.lastIndexOf('<'), between.lastIndexOf('>')];
+      if (opened !== closed) isInTag = opened > closed;
+    }
+    from = end;
+    if (written === undefined && branch === undefined) continue;
+    if (isInTag) return faultAt(text, index, 'a condition cannot be within a tag');
+    const innermost = open.at(-1);
+    if (written !== undefined) {
+      const parsed = parseCondition(decode(written));
+      if ('fault' in parsed) return faultAt(text, index, parsed.fault);
+      open.push({ index, hasElse: false });
+      if (open.length > MAX_DEPTH) return faultAt(text, index, `conditions are more than ${MAX_DEPTH} deep`);
+    } else if (branch === END) open.pop();
+    else if (innermost?.hasElse) return faultAt(text, index, 'the condition has an ((else)) already');
+    else if (innermost !== undefined) innermost.hasElse = true;
+  }
+  const [first] = open;
+  if (first !== undefined) return faultAt(text, first.index, 'its ((end)) is missing');
+  for (const { index } of text.matchAll(/\(\([ \t]{0,8}if[ \t]/gi))
+    if (tagAt(text, index) === null) return faultAt(text, index, 'it has no )) or has parentheses within');
+  return null;
+}
+
+function faultAt(text: string, index: number, fault: string): string {
+  const before = text.slice(0, index).split('\n');
+  const begin = text.slice(index, index + 40).split('\n')[0];
+  return `The condition in line ${before.length}, column ${(before.at(-1) ?? '').length + 1} (${begin}…): ${fault}.`;
 }
 
 /** The context of the first placeholder in a URL, determined by the text before it and the character after it. */
@@ -118,9 +280,12 @@ export function slotProblem(code: string): string | null {
   return `The mail has ${counted} placeholders and links: at most ${MAX_SLOTS} are possible.`;
 }
 
-/** The distinct placeholder names of several templates, in order of appearance. */
+/** The distinct placeholder names of several templates, in order of appearance, with those that conditions compare. */
 export function placeholderNames(templates: readonly Template[]): string[] {
-  const names = templates.flat().flatMap((piece) => (typeof piece === 'string' ? [] : [piece.name]));
+  const names = templates.flat().flatMap((piece) => {
+    if (typeof piece === 'string') return [];
+    return isMark(piece) ? (piece.when?.rules.map(({ name }) => name) ?? []) : [piece.name];
+  });
   return [...new Set(names)];
 }
 
@@ -189,7 +354,7 @@ export function escapeHtml(text: string): string {
 }
 
 function merge(template: Template, values: Values, encode: (text: string) => string): string {
-  return template
+  return chosenPieces(template, (name) => values[name])
     .map((piece) => (typeof piece === 'string' ? piece : encode(resolve(piece, values[piece.name]))))
     .join('');
 }

@@ -33,6 +33,8 @@ export function plainText(html: string, link: (url: string) => Template): Templa
   };
 
   const text = convert(html, { ...options, formatters: { anchor, image } })
+    // The marks of a condition that stand alone in a line leave no empty line behind.
+    .replace(/^[ \t]*(\(\((?:if[ \t][^()\n]*|else|end)\)\))[ \t]*\n+/gim, '$1')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
   const parts = text.split(marks).map((part, index) => (index % 2 === 0 ? scan(part) : link(urls[Number(part)] ?? '')));

@@ -2,9 +2,10 @@
 import { Parser } from 'htmlparser2';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { footerFor, topLinkFor } from '../content/footer.ts';
-import { decodeText, findHtmlRegions, type Region } from '../content/html-regions.ts';
+import { decodeText, findHtmlRegions, htmlConditionProblem, type Region } from '../content/html-regions.ts';
 import {
   CLICK_URL,
+  conditionProblem,
   escapeHtml,
   OPEN_URL,
   PREFERENCES,
@@ -13,7 +14,10 @@ import {
   scan,
   slotProblem,
   type Template,
+  unconditionalPieces,
   WEB_COPY,
+  withBranches,
+  withoutMarks,
 } from '../content/merge.ts';
 import { parseMjml, renderMjml } from '../content/mjml.ts';
 import { plainText } from '../content/plain-text.ts';
@@ -28,6 +32,8 @@ export async function buildContent(source: ContentSource): Promise<Content> {
   const written = tidy(await sourceHtml(source));
   const problem = slotProblem(written);
   if (problem !== null) throw new ContentError(problem);
+  const wrong = conditionProblem(source.subject) ?? conditionProblem(source.preheader) ?? htmlConditionProblem(written);
+  if (wrong !== null) throw new ContentError(wrong);
   const html = withAdditions(written, source);
   checkHtmlDepth(html);
   const links = new Map((source.numberedLinks ?? []).map((url, number) => [url, number]));
@@ -42,8 +48,8 @@ export async function buildContent(source: ContentSource): Promise<Content> {
     return [internalSlot(CLICK_URL), String(number)];
   }
 
-  const htmlTemplate = joinTexts(htmlPieces(html, tracked));
-  const textTemplate = joinTexts(plainText(html, (url) => scan(url, 'url')));
+  const htmlTemplate = withBranches(joinTexts(htmlPieces(html, tracked)));
+  const textTemplate = withBranches(joinTexts(plainText(html, (url) => scan(url, 'url'))));
   const pieces = [...htmlTemplate, ...textTemplate];
   const characters = pieces.reduce((sum, piece) => sum + (typeof piece === 'string' ? piece.length : 0), 0);
   if (characters > MAX_CHARACTERS) throw new ContentError('The mail has more than 8 million characters.');
@@ -100,7 +106,8 @@ const pixel = `<img src="${pixelMark}" width="1" height="1" alt="" style="displa
 function withAdditions(html: string, source: ContentSource): string {
   const { regions, bodyStart, bodyEnd } = findHtmlRegions(html);
   const shownRegions = regions.filter((region) => region.visible && (!region.attribute || isLink(region)));
-  const shown = placeholderNames(shownRegions.map(({ value }) => scan(value)));
+  // What a condition hides from some contacts does not count.
+  const shown = placeholderNames([unconditionalPieces(withBranches(shownRegions.flatMap(({ value }) => scan(value))))]);
   const complete = shown.includes(PREFERENCES) && shown.includes('sender_address');
   const links = regions.filter(isLink).length;
   const isClipped = Buffer.byteLength(html) + (source.tracking ? links * CLICK_BYTES : 0) > CLIPPED_BYTES;
@@ -137,7 +144,7 @@ function firstWords(regions: readonly Region[]): string {
   let words = '';
   for (const { attribute, visible, value } of regions) {
     if (attribute !== null || !visible) continue;
-    words = `${words} ${value.slice(0, 10 * PREVIEW_CHARACTERS)}`.replace(/\s+/g, ' ').trimStart();
+    words = `${words} ${withoutMarks(value.slice(0, 10 * PREVIEW_CHARACTERS))}`.replace(/\s+/g, ' ').trimStart();
     if (words.length > PREVIEW_CHARACTERS) break;
   }
   return words.slice(0, PREVIEW_CHARACTERS).replace(/(?:&#?\w*|\(\(?[^()]*\)?|[\ud800-\udbff])$/, '');

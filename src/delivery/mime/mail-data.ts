@@ -65,9 +65,15 @@ export class MailForm {
   /** The number of the most frequent value, or −1 if none is frequent. */
   readonly #often: number;
   readonly #arrangements = new Map<number, Arrangement>();
+  /** The bytes of values that are the same for many recipients. */
+  readonly #repeated = new Map<string, Buffer>();
 
-  /** @throws TypeError for text that is not printable ASCII in lines that end with CRLF. */
-  constructor(fixed: readonly string[], order: readonly number[]) {
+  /**
+   * @param repeated values that many recipients get, such as a branch of a condition: they are checked and encoded only once.
+   * @throws TypeError for text that is not printable ASCII in lines that end with CRLF.
+   */
+  constructor(fixed: readonly string[], order: readonly number[], repeated: readonly string[] = []) {
+    for (const text of repeated) this.#repeated.set(text, MailData.of(text).bytes);
     this.#fixed = fixed.map((text) => Buffer.from(requireMailText(text), 'latin1'));
     this.order = order;
     this.#often = mostFrequent(order);
@@ -79,7 +85,10 @@ export class MailForm {
    * @throws TypeError for a value that is not printable ASCII in lines that end with CRLF.
    */
   fill(values: readonly string[], target?: Buffer): Buffer {
-    values.forEach(requireMailText);
+    const repeated = this.#repeated.size === 0 ? [] : values.map((value) => this.#repeated.get(value));
+    values.forEach((value, number) => {
+      if (repeated[number] === undefined) requireMailText(value);
+    });
     const often = values[this.#often] ?? '';
     const { pieces, order, gaps, size } = this.#arrangement(often.length);
     const placed = order.map((number) => values[number] ?? '');
@@ -94,7 +103,13 @@ export class MailForm {
       for (const gap of gaps[place] ?? []) message.set(gapFill, end + gap);
       end += piece.length;
       const value = placed[place];
-      if (value !== undefined) end += message.write(value, end, 'latin1');
+      if (value === undefined) continue;
+      const bytes = repeated[order[place] ?? -1];
+      if (bytes === undefined) end += message.write(value, end, 'latin1');
+      else {
+        message.set(bytes, end);
+        end += bytes.length;
+      }
     }
     return message;
   }

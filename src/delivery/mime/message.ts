@@ -1,6 +1,9 @@
 /** Builds messages. Everything that the recipients of a mailing share is encoded once, so that each recipient costs only a few joins. */
 import type { Content } from '../content/compiled-content.ts';
+import { type Condition, readyCondition } from '../content/conditions.ts';
 import {
+  type Branches,
+  branchesAt,
   CLICK_URL,
   escapeHtml,
   foldToOneLine,
@@ -92,7 +95,11 @@ export function prepare(content: Content, facts: MailingFacts): PreparedMessage 
   assembly.addPart('html', withConstants(content.html, constants, escapeHtml), escapeHtml);
   assembly.add(`\r\n--${boundary}--\r\n`);
   const size = new MergedSize(content, constants);
-  return { form: new MailForm(assembly.fixed, assembly.order), encoders: assembly.encoders, size };
+  return {
+    form: new MailForm(assembly.fixed, assembly.order, assembly.conditions.branches),
+    encoders: assembly.encoders,
+    size,
+  };
 }
 
 /**
@@ -127,6 +134,7 @@ class Assembly {
   readonly fixed: string[] = [''];
   readonly order: number[] = [];
   readonly encoders: Encoder[] = [];
+  readonly conditions = new Conditions();
 
   add(piece: string | Encoder): void {
     if (typeof piece === 'string') this.fixed.push((this.fixed.pop() ?? '') + piece);
@@ -137,9 +145,16 @@ class Assembly {
     this.add(`\r\n--${boundary}\r\nContent-Type: text/${subtype}; charset=utf-8\r\n`);
     this.add('Content-Transfer-Encoding: quoted-printable\r\n\r\n');
     const known = new Map<string, number>();
-    for (const piece of template) {
+    for (let at = 0; at < template.length; at++) {
+      const piece = template[at] ?? '';
       if (typeof piece === 'string') {
         this.add(quotedPrintable(piece));
+        continue;
+      }
+      const branches = branchesAt(template, at);
+      if (branches !== null) {
+        this.add(conditionalEncoder(branches, this.conditions, encode));
+        at = branches.next - 1;
         continue;
       }
       const key = JSON.stringify(piece);
@@ -156,6 +171,62 @@ class Assembly {
     this.order.push(number);
     this.fixed.push('');
   }
+}
+
+/** The conditions of a mail. Each is asked once for each recipient, wherever the mail has it. */
+class Conditions {
+  readonly #known = new Map<string, (recipient: Recipient) => boolean>();
+  /** The encoded branches that are the same for all recipients who get them. */
+  readonly branches: string[] = [];
+
+  /** Returns whether the condition holds for a recipient. */
+  ready(when: Condition): (recipient: Recipient) => boolean {
+    const key = JSON.stringify(when);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const test = readyCondition(when);
+    let last: Recipient | null = null;
+    let answer = false;
+    const holds = (recipient: Recipient) => {
+      if (recipient !== last) answer = test((name) => valueFor(name, recipient));
+      last = recipient;
+      return answer;
+    };
+    this.#known.set(key, holds);
+    return holds;
+  }
+}
+
+/** Encodes the branch of a condition that the recipient gets. What all recipients of a branch share is encoded once. */
+function conditionalEncoder(
+  { when, ifTrue, ifFalse }: Branches,
+  conditions: Conditions,
+  encode: (text: string) => string,
+): Encoder {
+  const holds = conditions.ready(when);
+  const [whenTrue, whenFalse] = [ifTrue, ifFalse].map((branch) => branchEncoder(branch, conditions, encode));
+  return (recipient) => (holds(recipient) ? whenTrue : whenFalse)?.(recipient) ?? '';
+}
+
+function branchEncoder(template: Template, conditions: Conditions, encode: (text: string) => string): Encoder {
+  const parts: (string | Encoder)[] = [];
+  for (let at = 0; at < template.length; at++) {
+    const piece = template[at] ?? '';
+    const branches = branchesAt(template, at);
+    if (typeof piece === 'string') parts.push(quotedPrintable(piece));
+    else if (branches === null)
+      parts.push((recipient) => quotedPrintable(encode(resolve(piece, valueFor(piece.name, recipient)))));
+    else {
+      parts.push(conditionalEncoder(branches, conditions, encode));
+      at = branches.next - 1;
+    }
+  }
+  const [only = ''] = parts;
+  if (parts.length <= 1 && typeof only === 'string') {
+    conditions.branches.push(only);
+    return () => only;
+  }
+  return (recipient) => parts.map((part) => (typeof part === 'string' ? part : part(recipient))).join('');
 }
 
 function withConstants(template: Template, constants: Values, encode: (text: string) => string): Template {

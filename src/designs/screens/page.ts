@@ -5,9 +5,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { designerBrand } from '../../brand/brand.ts';
-import { compileFrozen, editTemplate, renderTemplate, viewTemplate } from '../../delivery/compiling/compile.ts';
+import {
+  compileFrozen,
+  editTemplate,
+  renderTemplate,
+  templateProblem,
+  viewTemplate,
+} from '../../delivery/compiling/compile.ts';
 import { show } from '../../delivery/compiling/show.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
+import { htmlConditionProblem } from '../../delivery/content/html-regions.ts';
 import { hasMoreParts } from '../../delivery/content/json-size.ts';
 import { PREFERENCES, slotProblem, WEB_COPY } from '../../delivery/content/merge.ts';
 import { isTestMode } from '../../delivery/transport/relays/in-use.ts';
@@ -192,7 +199,9 @@ function trimmedText(value: unknown): string {
  */
 async function readTemplateCode(design: Design, body: Call['Body']): Promise<TemplateCode> {
   const code = await givenCode(design, body);
-  const problem = slotProblem(code.template_json || code.template_html);
+  const { template_json, template_html } = code;
+  const inCode = template_json ? templateProblem(template_json) : htmlConditionProblem(template_html);
+  const problem = inCode ?? slotProblem(template_json || template_html);
   if (problem !== null) throw new ContentError(problem);
   return code;
 }

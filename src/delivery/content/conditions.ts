@@ -1,0 +1,151 @@
+/**
+ * Conditions in mails: `((if plan = "pro"))…((else))…((end))`. They compare the values of merge tags as the rules of segments do, and are
+ * parsed once for each mailing.
+ */
+import { fold } from '../../database/functions/fold.ts';
+
+/** The operators, named as in the rules of segments. */
+const OPERATORS = [
+  'is',
+  'is not',
+  'contains',
+  'does not contain',
+  'starts with',
+  'ends with',
+  'is greater than',
+  'is less than',
+  'is equal or greater than',
+  'is equal or less than',
+  'is blank',
+  'is not blank',
+] as const;
+type Operator = (typeof OPERATORS)[number];
+
+/** Compares the value of one merge tag. */
+interface Rule {
+  readonly name: string;
+  readonly operator: Operator;
+  /** Empty for `is blank` and `is not blank`. */
+  readonly operand: string;
+}
+
+/** A condition as plain data: all its rules must hold, or with `any` at least one. */
+export interface Condition {
+  readonly any: boolean;
+  readonly rules: readonly Rule[];
+}
+
+/** The greatest number of rules in one condition, and of conditions within each other. */
+const MAX_RULES = 10;
+export const MAX_DEPTH = 3;
+
+const SYMBOLS: Readonly<Record<string, Operator>> = {
+  '=': 'is',
+  '!=': 'is not',
+  '>': 'is greater than',
+  '<': 'is less than',
+  '>=': 'is equal or greater than',
+  '<=': 'is equal or less than',
+};
+
+// Every repetition is bounded and no two can match the same text, so that hostile input takes only linear time.
+const NAME = /[ \t]*(\w{1,255})/y;
+const SYMBOL = /[ \t]*(!=|>=|<=|=|>|<)/y;
+const WORDS = new RegExp(
+  `[ \\t]+(${[...OPERATORS]
+    .sort((one, other) => other.length - one.length)
+    .join('|')
+    .replaceAll(' ', '[ \\t]+')})(?!\\w)`,
+  'iy',
+);
+const OPERAND = /[ \t]*(?:"([^"]*)"|'([^']*)'|[“„”]([^“„”]*)[“”]|([\w.+-]+))/y;
+const JOINT = /[ \t]+(and|or)(?!\w)/iy;
+
+/** Returns the condition that is written in an `if`, as plain text, or the fault in it. */
+export function parseCondition(written: string): Condition | { fault: string; at: number } {
+  let at = 0;
+  const next = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at;
+    const match = pattern.exec(written);
+    if (match !== null) at = pattern.lastIndex;
+    return match;
+  };
+  const rules: Rule[] = [];
+  let joint: string | null = null;
+  for (;;) {
+    const name = next(NAME)?.[1];
+    if (name === undefined) return { fault: 'the name of a merge tag is missing', at };
+    const symbol = next(SYMBOL)?.[1];
+    const words = symbol === undefined ? next(WORDS)?.[1] : undefined;
+    const operator = symbol === undefined ? operatorOf(words) : SYMBOLS[symbol];
+    // A name alone asks whether there is a value.
+    if (operator === undefined || operator === 'is blank' || operator === 'is not blank')
+      rules.push({ name, operator: operator ?? 'is not blank', operand: '' });
+    else {
+      const operand = next(OPERAND)
+        ?.slice(1)
+        .find((text) => text !== undefined);
+      if (operand === undefined) return { fault: `a value in quotes is missing after “${symbol ?? words}”`, at };
+      rules.push({ name, operator, operand });
+    }
+    if (rules.length > MAX_RULES) return { fault: `it has more than ${MAX_RULES} rules`, at };
+    if (written.slice(at).trim() === '') return { any: joint === 'or', rules };
+    const before = at;
+    const found = next(JOINT)?.[1]?.toLowerCase();
+    if (found === undefined)
+      return { fault: `“${written.slice(before).trim().slice(0, 40)}” is not understood`, at: before };
+    if (joint !== null && joint !== found) return { fault: '“and” and “or” cannot be mixed', at: before };
+    joint = found;
+  }
+}
+
+function operatorOf(words: string | undefined): Operator | undefined {
+  const plain = words?.toLowerCase().replaceAll(/[ \t]+/g, ' ');
+  return OPERATORS.find((operator) => operator === plain);
+}
+
+/** Finds the value of a merge tag; undefined or empty if there is none. */
+export type FindValue = (name: string) => string | undefined;
+
+/** Makes a condition ready to be asked of many contacts. */
+export function readyCondition({ any, rules }: Condition): (find: FindValue) => boolean {
+  const tests = rules.map(readyRule);
+  return any ? (find) => tests.some((test) => test(find)) : (find) => tests.every((test) => test(find));
+}
+
+/** An unset value is blank: positive operators are false for it, their negations true. */
+function readyRule({ name, operator, operand }: Rule): (find: FindValue) => boolean {
+  const wanted = fold(operand);
+  const number = numberOf(operand);
+  const order = (value: string): number => {
+    const own = number === null ? null : numberOf(value);
+    if (number !== null && own !== null) return own - number;
+    const folded = fold(value);
+    return folded < wanted ? -1 : folded > wanted ? 1 : 0;
+  };
+  const tests: Readonly<Record<Operator, (value: string) => boolean>> = {
+    is: (value) => fold(value) === wanted || (value !== '' && number !== null && order(value) === 0),
+    'is not': (value) => !tests.is(value),
+    contains: (value) => fold(value).includes(wanted),
+    'does not contain': (value) => !tests.contains(value),
+    'starts with': (value) => fold(value).startsWith(wanted),
+    'ends with': (value) => fold(value).endsWith(wanted),
+    'is greater than': (value) => value !== '' && order(value) > 0,
+    'is less than': (value) => value !== '' && order(value) < 0,
+    'is equal or greater than': (value) => value !== '' && order(value) >= 0,
+    'is equal or less than': (value) => value !== '' && order(value) <= 0,
+    'is blank': (value) => value === '',
+    'is not blank': (value) => value !== '',
+  };
+  const test = tests[operator];
+  // On a plain object, a name like `constructor` finds an inherited member, which is not a string.
+  return (find) => {
+    const value = find(name);
+    return test(typeof value === 'string' ? value : '');
+  };
+}
+
+/** A decimal number as contacts' number fields have it; null for any other text. */
+function numberOf(text: string): number | null {
+  return /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)\s*$/.test(text) ? Number(text) : null;
+}
