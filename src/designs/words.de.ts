@@ -106,6 +106,7 @@ export const designer: Translation<typeof english> = {
   'designer.parts.none': 'Die Mail ist leer. Fügen Sie einen Baustein hinzu.',
   'designer.parts.tools': 'Gewählter Baustein',
   'designer.part.edit': 'Bearbeiten',
+  'designer.part.show': 'Zeigen für',
   'designer.part.settings': 'Einstellungen',
   'designer.part.up': 'Nach oben',
   'designer.part.down': 'Nach unten',
@@ -121,6 +122,9 @@ export const designer: Translation<typeof english> = {
   'designer.part.kept': 'Anderes MJML',
   'designer.part.links': 'Menü',
   'designer.source': 'Quelltext dieses Bausteins',
+  'designer.show.to': 'Nur Kontakten zeigen, für die das gilt',
+  'designer.show.hint':
+    'Ein Platzhalter, verglichen mit einem Wert: plan = "pro", city is not blank, age > 17 and country = "Germany". Leer: alle Kontakte bekommen ihn.',
   'designer.source.use': 'Übernehmen',
   'designer.picture': 'Bild wählen',
   'designer.picture.none': 'Noch keine Bilder. Fügen Sie eines hinzu.',

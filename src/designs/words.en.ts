@@ -103,6 +103,7 @@ export const designer = {
   'designer.parts.tools': 'Selected block',
   'designer.part.edit': 'Edit',
   'designer.part.settings': 'Settings',
+  'designer.part.show': 'Show to',
   'designer.part.up': 'Move up',
   'designer.part.down': 'Move down',
   'designer.part.duplicate': 'Duplicate',
@@ -118,6 +119,9 @@ export const designer = {
   'designer.part.links': 'Menu',
   'designer.source': 'Source of this block',
   'designer.source.use': 'Apply',
+  'designer.show.to': 'Show only to contacts for whom this holds',
+  'designer.show.hint':
+    'A merge tag compared with a value: plan = "pro", city is not blank, age > 17 and country = "Germany". Empty: every contact gets it.',
   'designer.picture': 'Choose an image',
   'designer.picture.none': 'No images yet. Add one.',
   'designer.picture.add': 'Add images',

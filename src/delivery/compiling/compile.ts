@@ -12,7 +12,7 @@ import type { ContentWarning } from '../checks/content-checks.ts';
 import type { CheckedMail, MailParts } from '../checks/mail-checks.ts';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { htmlConditionProblem } from '../content/html-regions.ts';
-import { type MjmlNode, parseMjml } from '../content/mjml.ts';
+import { conditionOf, type MjmlNode, parseMjml } from '../content/mjml.ts';
 import type { EditorView } from '../content/mjml-editor.ts';
 import type { FrameInput, MailFrame, MarkedLink } from '../shown/mail-frame.ts';
 import type { CheckedContent, CheckInput, CopyInput, ShowInput, Shown } from '../shown/shown-content.ts';
@@ -203,8 +203,11 @@ export function editTemplate(accountId: number, mjml: string, before: string): P
 }
 
 /** The texts of an MJML document in their order, in which its conditions begin and end. */
-function textsOf({ content, children = [] }: MjmlNode): string[] {
-  return [...(content === undefined ? [] : [content]), ...children.flatMap(textsOf)];
+function textsOf(element: MjmlNode): string[] {
+  const { content, children = [] } = element;
+  const begin = conditionOf(element);
+  const texts = [...(content === undefined ? [] : [content]), ...children.flatMap(textsOf)];
+  return begin === null ? texts : [begin, ...texts, '((end))'];
 }
 
 /** Returns the problem with a template's JSON that can be found without compiling it, for a field error; null if there is none. */

@@ -49,7 +49,7 @@ export function parseMjml(json: string): MjmlNode {
  * @throws ContentError with a message for the owner.
  */
 export async function renderMjml(root: MjmlNode, preview: boolean): Promise<string> {
-  const document = withEscapedQuotes(preview ? root : without(root, 'mj-preview'));
+  const document = withEscapedQuotes(withConditions(preview ? root : without(root, 'mj-preview')));
   const { default: mjml2html } = await import('mjml');
   const { html, errors } = await mjml2html(document as Parameters<typeof mjml2html>[0], {
     fonts: {},
@@ -114,6 +114,26 @@ function without(parent: MjmlNode, tagName: string): MjmlNode {
   if (!parent.children) return parent;
   const kept = parent.children.filter((child) => child.tagName !== tagName);
   return { ...parent, children: kept.map((child) => without(child, tagName)) };
+}
+
+/** The attribute of an element that only some contacts get: a condition without `((if` and `))`. */
+const SHOW_TO = 'data-show-to';
+
+/** The beginning of the condition under which an element is shown, or null if every contact gets it. */
+export function conditionOf({ attributes }: MjmlNode): string | null {
+  const written = attributes[SHOW_TO]?.trim() ?? '';
+  return written === '' ? null : `((if ${written}))`;
+}
+
+/** Puts the marks of a condition around each element that only some contacts get. */
+function withConditions(parent: MjmlNode): MjmlNode {
+  if (!parent.children) return parent;
+  const mark = (content: string): MjmlNode => ({ tagName: 'mj-raw', attributes: {}, content });
+  const children = parent.children.flatMap((child) => {
+    const begin = conditionOf(child);
+    return begin === null ? [withConditions(child)] : [mark(begin), withConditions(child), mark('((end))')];
+  });
+  return { ...parent, children };
 }
 
 /** Escapes the quotes in the attributes of the body, because MJML writes them into the HTML unescaped. */

@@ -138,6 +138,26 @@ export function editorPage(
           </div>
         </form>
       </dialog>
+      <dialog id="show-dialog" aria-labelledby="show-title">
+        <form method="dialog">
+          <h2 id="show-title">{say('designer.show.to')}</h2>
+          <input
+            id="show-to"
+            class="code"
+            spellcheck={false}
+            maxLength={1000}
+            aria-labelledby="show-title"
+            aria-describedby="show-hint"
+          />
+          <p id="show-hint">{say('designer.show.hint')}</p>
+          <div class="bar">
+            <button type="submit" value="use">
+              {say('designer.source.use')}
+            </button>
+            <Close say={say} />
+          </div>
+        </form>
+      </dialog>
       <noscript>{say('designer.noScript')}</noscript>
     </body>,
   );

@@ -1,5 +1,6 @@
 /** Conditions in mails: what is understood, what is refused with its place, and which contacts get which branch. */
 import t from 'tap';
+import { templateProblem } from '../../../src/delivery/compiling/compile.ts';
 import { parseCondition, readyCondition } from '../../../src/delivery/content/conditions.ts';
 import { htmlConditionProblem } from '../../../src/delivery/content/html-regions.ts';
 import {
@@ -164,4 +165,41 @@ t.test('a campaign goes to each contact with the branches of that contact, in su
   t.match(mailTo('bob'), 'Dear Bob, not Ann');
   t.match(mailTo('bob'), 'Subject: Bob');
   t.notMatch(mailTo('bob'), 'Only Ann');
+});
+
+t.test('an element of a design is shown only to the contacts that it names', async (t) => {
+  const show = { 'data-show-to': 'plan = "pro" or age > 17' };
+  const text = (content: string, attributes = {}) => ({ tagName: 'mj-text', attributes, content });
+  const column = (children: object[], attributes = {}) => ({ tagName: 'mj-column', attributes, children });
+  const section = (children: object[], attributes = {}) => ({ tagName: 'mj-section', attributes, children });
+  const design = {
+    tagName: 'mjml',
+    children: [
+      {
+        tagName: 'mj-body',
+        children: [
+          section([column([text('for all'), text('block', show)]), column([text('column')], show)]),
+          section([column([text('section')])], show),
+        ],
+      },
+    ],
+  };
+  const template_json = JSON.stringify(design);
+  const { html, text: plain } = await buildContent({
+    ...{ template_json, template_html: null, preheader: '', subject: 'Hi', tracking: false, footer: false },
+  });
+  for (const template of [html, plain])
+    for (const [values, isShown] of [
+      [{ plan: 'pro' }, true],
+      [{ age: '18' }, true],
+      [{ age: '17' }, false],
+    ] as const) {
+      const merged = mergeText(template, values);
+      t.match(merged, 'for all');
+      for (const word of ['block', 'column', 'section'])
+        t.equal(new RegExp(`\\b${word}\\s*(<|$)`, 'm').test(merged), isShown, word);
+      t.notMatch(merged, /\(\(|data-show/);
+    }
+  const wrong = template_json.replaceAll('plan = ', 'plan ~ ');
+  t.match(templateProblem(wrong), 'is not understood');
 });

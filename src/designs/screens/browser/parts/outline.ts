@@ -83,7 +83,9 @@ export function partName(part: Component): string {
   const text = textOf(part).replaceAll(/\s+/g, ' ').trim();
   const excerpt = text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)}…` : text;
   const alt = tagOf(part) === 'mj-image' ? String(part.getAttributes().alt ?? '') : excerpt;
-  return alt === '' ? kindName(part) : `${kindName(part)}: ${alt}`;
+  const name = alt === '' ? kindName(part) : `${kindName(part)}: ${alt}`;
+  const condition = part.getAttributes()['data-show-to'];
+  return typeof condition === 'string' ? `${name} (${condition})` : name;
 }
 
 function kindName(part: Component): string {

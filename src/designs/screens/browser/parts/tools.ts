@@ -9,6 +9,8 @@ import { ask, button, call, element, isLocked, say, showProgress } from './page.
 import { choosePicture } from './pictures.ts';
 
 const DECORATION = 'data-decoration';
+/** A condition: who gets the part. */
+const SHOW_TO = 'data-show-to';
 const WRITTEN = ['mj-text', 'mj-button', 'mj-navbar-link'];
 
 /** Returns true if a part is a picture. */
@@ -50,6 +52,7 @@ export function partTools(editor: Editor): Tool[] {
         else write(editor, part);
       },
     },
+    { label: say('designer.part.show'), isFor: () => true, run: (part) => void chooseContacts(part) },
     {
       label: say('designer.part.settings'),
       isFor: () => true,
@@ -83,6 +86,16 @@ async function editSource(part: Component): Promise<void> {
   const source = element('source', HTMLTextAreaElement);
   source.value = sourceOf(part) ?? '';
   if ((await ask('source-dialog')) === 'use') setSource(part, source.value);
+}
+
+/** Asks which contacts get a part. */
+async function chooseContacts(part: Component): Promise<void> {
+  const field = element('show-to', HTMLInputElement);
+  field.value = text(part.getAttributes()[SHOW_TO]);
+  if ((await ask('show-dialog')) !== 'use') return;
+  const condition = field.value.trim();
+  if (condition === '') part.removeAttributes([SHOW_TO]);
+  else part.addAttributes({ [SHOW_TO]: condition });
 }
 
 /** A saved block. */
