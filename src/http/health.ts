@@ -1,10 +1,12 @@
 /** Health checks for supervisors: `/healthz` tells whether the process is alive, `/readyz` whether it can do its work. */
 import type { FastifyInstance } from 'fastify';
 import { writeNamedValue } from '../database/named-values.ts';
+import { NODE_STATES, type NodeState } from '../database/schema/index.ts';
 import { failingSteps } from '../delivery/queue/failing-steps.ts';
 import { lastBeatAt, mailWaitsReason, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/holds.ts';
 import { relayFailing } from '../delivery/queue/relay-use.ts';
-import { oldestDueAt } from '../delivery/reporting/gauges.ts';
+import { oldestDueAt, readGauges } from '../delivery/reporting/gauges.ts';
+import { listSenderNodes } from '../delivery/reporting/sender-nodes.ts';
 import { courierInUse, hasRelay } from '../delivery/transport/relays/in-use.ts';
 import type { Said } from '../errors/sentences.ts';
 import { proofOf } from '../health-checks/public-url.ts';
@@ -33,6 +35,10 @@ interface Readiness {
   waits_reason: Said | null;
   /** How long the oldest due mail has been waiting; 0 if none waits. */
   oldest_due_seconds: number;
+  /** How long the SMTP server has not answered the oldest hand-off under way; 0 if none is. */
+  oldest_sending_seconds: number;
+  /** Sender nodes by state; null without NATS_URL. */
+  nodes: Partial<Record<NodeState, number>> | null;
 }
 
 export async function healthRoutes(app: FastifyInstance, { db, clock, config, lock, tokens }: Deps): Promise<void> {
@@ -77,7 +83,14 @@ export async function healthRoutes(app: FastifyInstance, { db, clock, config, lo
       relay: hasRelay(client, config) ? used : courierInUse(client, config) === 'nodes' ? 'nodes' : 'outbox',
       waits_reason: mailWaitsReason(client) ?? (due < now && failing !== null ? failing.reply : null),
       oldest_due_seconds: Math.floor((now - due) / 1000),
+      oldest_sending_seconds: Math.max(0, Math.floor((now - (readGauges(client).oldestSending ?? now)) / 1000)),
+      nodes: config.NATS_URL.length === 0 ? null : countNodes(now),
     };
+  }
+
+  function countNodes(now: number): Partial<Record<NodeState, number>> {
+    const nodes = listSenderNodes(client, now).map(({ state }) => state);
+    return Object.fromEntries(NODE_STATES.map((state) => [state, nodes.filter((one) => one === state).length]));
   }
 
   async function write(value: string): Promise<boolean> {

@@ -9,6 +9,7 @@ import { FINAL_STATES } from '../delivery/queue/ledger/ledger.ts';
 import { relayFailing } from '../delivery/queue/relay-use.ts';
 import { oldestDueAt, readGauges } from '../delivery/reporting/gauges.ts';
 import { listSenderNodes, refusedMessages } from '../delivery/reporting/sender-nodes.ts';
+import { Sentence } from '../errors/sentences.ts';
 import { countHeld } from '../installation/list-holds.ts';
 import type { Deps } from '../operations/deps.ts';
 import { processMetrics } from './process-metrics.ts';
@@ -106,6 +107,7 @@ function nodeMetrics(registry: Registry, { db, clock }: Pick<Deps, 'db' | 'clock
     labelNames,
     registers: [registry],
   });
+  const connected = new Gauge(options('nats_connected', '1 while there is a connection to NATS.', []));
   const waits = new Gauge(options('mail_waits', '1 while mail waits because no sender node can take it.', []));
   const states = new Gauge(options('nodes', 'Sender nodes by state.', ['state']));
   const rate = new Gauge(options('node_rate', 'Mails that the relays of a node took in the last second.', ['node']));
@@ -117,7 +119,9 @@ function nodeMetrics(registry: Registry, { db, clock }: Pick<Deps, 'db' | 'clock
   return () => {
     const now = clock.now().getTime();
     const nodes = listSenderNodes(db.$client, now);
-    waits.set(mailWaitsReason(db.$client) === null ? 0 : 1);
+    const reason = mailWaitsReason(db.$client);
+    waits.set(reason === null ? 0 : 1);
+    connected.set(reason instanceof Sentence && reason.code === 'waits_nats' ? 0 : 1);
     for (const metric of [states, rate, silence, mails, refused]) metric.reset();
     for (const [kind, count] of Object.entries(refusedMessages(db.$client))) refused.inc({ kind }, count);
     for (const state of NODE_STATES) states.set({ state }, nodes.filter((node) => node.state === state).length);

@@ -151,8 +151,17 @@ t.test('metrics count nodes by state, and the mails of each today', async (t) =>
     'sendlark_node_mails_today{node="north",result="accepted"} 85',
     'sendlark_node_mails_today{node="north",result="refused"} 1',
     'sendlark_mail_waits 1',
+    'sendlark_nats_connected 1',
   ])
     t.ok(lines.includes(line), line);
+  t.match((await app.page('GET', '/readyz')).body, {
+    nodes: { sending: 1, silent: 1 },
+    waits_reason: SENTENCES.waits_no_node,
+  });
+  noteMailWaits(app.db, sentence('waits_nats'));
+  app.clock.advance(1000);
+  t.match((await app.page('GET', '/metrics')).text, /^sendlark_nats_connected 0$/m);
+  t.match((await app.page('GET', '/readyz')).body, { waits_reason: SENTENCES.waits_nats });
   const without = await startApp(t);
   t.notMatch((await without.page('GET', '/metrics')).text, 'sendlark_node');
 });

@@ -204,3 +204,42 @@ t.test('sendlark node serves the pages, from the start until it is told to stop'
   );
   t.equal(await node.end('SIGTERM'), 0);
 });
+
+t.test('a node serves from the start: alive and not ready until it has NATS, ready then', { skip }, async (t) => {
+  const world = await startWorld(t);
+  const { nats, token } = world;
+  const [server] = nats.servers;
+  await server?.end('SIGKILL');
+  const node = new NodeProcess(t, 'early', { NATS_URL: nats.urls });
+  node.start();
+  const line = await until(() => node.lines.find((text) => text.includes('origin')), Boolean);
+  const { origin }: { origin: string } = JSON.parse(line ?? '');
+  const path = `/u/${token(0, 'unsubscribe')}`;
+  t.match(await open(`${origin}/healthz`), { status: 200 });
+  t.match(await open(`${origin}/readyz`), { status: 503, text: '{"ready":false}' });
+  t.match(await open(origin + path), { status: 503 });
+  const metric = async (name: string) =>
+    new RegExp(`^sendlark_${name} (\\d)$`, 'm').exec((await open(`${origin}/metrics`)).text)?.[1];
+  t.equal(await metric('nats_connected'), '0');
+  await server?.start();
+  await until(
+    async () => (await open(`${origin}/readyz`)).status,
+    (status) => status === 200,
+  );
+  t.match(await open(origin + path), { status: 200 });
+  t.equal(await metric('nats_connected'), '1');
+  await server?.end('SIGKILL');
+  await until(
+    () => metric('nats_connected'),
+    (value) => value === '0',
+  );
+  t.match(await open(`${origin}/readyz`), { status: 503 });
+  t.equal(await node.end('SIGTERM'), 0);
+});
+
+t.test('a node that never had NATS stops at once', { skip }, async (t) => {
+  const node = new NodeProcess(t, 'alone', { NATS_URL: 'nats://127.0.0.1:1' });
+  node.start();
+  await until(() => node.lines.find((text) => text.includes('origin')), Boolean);
+  t.equal(await node.end('SIGTERM'), 0);
+});

@@ -9,6 +9,7 @@ import { linkSecrets } from '../../src/delivery/links/secrets.ts';
 import { createLinkTokens, type Purpose } from '../../src/delivery/links/tokens.ts';
 import { connectNats } from '../../src/nodes/connection.ts';
 import { followLinks } from '../../src/nodes/link-secrets.ts';
+import { NodeMetrics } from '../../src/nodes/node/node-metrics.ts';
 import { servePublicPages } from '../../src/nodes/public/server.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { Service } from '../support/service.ts';
@@ -99,10 +100,13 @@ export async function startPages(t: Test, { nats }: Pick<World, 'nats'>): Promis
   const options = { name: 'node test', signal: ending.signal, log: () => undefined };
   const connection = await connectNats(config, options);
   const links = followLinks(connection, ending.signal);
-  const pages = await servePublicPages({ connection, links, config, clock: systemClock });
+  const metrics = new NodeMetrics();
+  const pages = await servePublicPages({ config, clock: systemClock, metrics });
+  pages.use({ connection, links });
   t.teardown(async () => {
     ending.abort();
     await pages.close();
+    metrics.close();
     await connection.close();
   });
   await until(() => links.isKnown(), Boolean);

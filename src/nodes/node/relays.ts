@@ -14,6 +14,7 @@ export class NodeRelays implements Courier {
   readonly #log: Log;
   readonly #ending = new Set<Promise<void>>();
   #pool: SmtpPool | null = null;
+  #failing = new FailingRelays();
   /** The pool settings received from the controller, as JSON. */
   #given = '';
   #helo = '';
@@ -57,6 +58,11 @@ export class NodeRelays implements Courier {
     return true;
   }
 
+  /** Whether a relay in use failed and has taken no mail since. */
+  get isFailing(): boolean {
+    return this.#failing.isAny;
+  }
+
   room(relayId: number | null): number {
     return this.#pool?.room(relayId) ?? 0;
   }
@@ -71,6 +77,7 @@ export class NodeRelays implements Courier {
 
   #open(relays: readonly Relay[], connections: number): SmtpPool {
     const failing = new FailingRelays();
+    this.#failing = failing;
     return new SmtpPool(relays, {
       connections,
       name: () => this.#helo,

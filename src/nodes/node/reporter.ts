@@ -59,6 +59,11 @@ export class Reporter {
     return performance.now() - oldest > BEHIND_MS;
   }
 
+  /** The number of outcomes that are not in a report yet. */
+  get unreported(): number {
+    return this.#waiting.length;
+  }
+
   /** Adds the outcome of a recipient of a page. */
   add(page: number, ended: Ended): void {
     this.#waiting.push({ page, ended, at: performance.now() });

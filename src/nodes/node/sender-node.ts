@@ -22,6 +22,7 @@ import {
   PROTOCOL,
 } from '../protocol.ts';
 import { NodeContents } from './contents.ts';
+import type { NodeStatus } from './node-metrics.ts';
 import { HeldPages } from './pages.ts';
 import { RelayShares } from './relay-shares.ts';
 import { NodeRelays } from './relays.ts';
@@ -54,7 +55,8 @@ export class SenderNode {
   #isLeaving = false;
   #lastLogged = '';
 
-  constructor(config: Config, connection: NatsConnection, log: Log) {
+  /** `onOutcome` is called with the outcome of each hand-off. */
+  constructor(config: Config, connection: NatsConnection, log: Log, onOutcome: (outcome: Outcome) => void) {
     this.#config = config;
     this.#connection = connection;
     this.#log = log;
@@ -69,10 +71,16 @@ export class SenderNode {
       onEnded: (page, relayId, ended, outcome) => {
         this.#reporter.add(page, ended);
         this.#note(relayId, outcome);
+        if (outcome !== 'withdrawn') onOutcome(outcome);
       },
       log,
     });
     this.#begin();
+  }
+
+  get status(): NodeStatus {
+    const { isFailing: isRelayFailing } = this.#relays;
+    return { isSending: this.#hasLease(), isRelayFailing, unreported: this.#reporter.unreported };
   }
 
   /** Sends heartbeats until `close` is called. */

@@ -1,12 +1,12 @@
 /** Starts and stops a sender node. */
 
-import type { NatsConnection } from '@nats-io/transport-node';
 import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
 import { systemClock } from '../../time/clock.ts';
 import { connectNats } from '../connection.ts';
 import { followLinks } from '../link-secrets.ts';
 import { type PublicPages, servePublicPages } from '../public/server.ts';
+import { NodeMetrics } from './node-metrics.ts';
 import { nodeName, SenderNode } from './sender-node.ts';
 
 /** A running node. */
@@ -17,17 +17,21 @@ interface RunningNode {
 
 /**
  * Connects to NATS, waiting for it if needed, and sends the mails that the controller assigns. With `servesPages` it also serves the public
- * pages at HOST and PORT; inside the service, the service itself serves them.
+ * pages at HOST and PORT, from the start; inside the service, the service itself serves them.
  */
 export function startNode(config: Config, log: Log, { servesPages }: { servesPages: boolean }): RunningNode {
   const ending = new AbortController();
   const { signal } = ending;
+  const metrics = servesPages ? new NodeMetrics() : null;
+  const serving = metrics === null ? Promise.resolve(null) : servePages(config, metrics, log);
   const running = connectNats(config, { name: `node ${nodeName(config)}`, signal, log }).then((connection) => {
-    const node = new SenderNode(config, connection, log);
+    const node = new SenderNode(config, connection, log, (outcome) => metrics?.count(outcome));
+    metrics?.follow(() => node.status);
     const run = node.run();
-    const pages = servesPages ? servePages(config, connection, signal, log) : null;
+    const links = followLinks(connection, signal);
+    void serving.then((pages) => pages?.use({ connection, links }));
     return async () => {
-      await Promise.all([node.close(), pages?.then((served) => served?.close())]);
+      await Promise.all([node.close(), serving.then((pages) => pages?.close())]);
       await run;
       await connection.close();
     };
@@ -38,8 +42,9 @@ export function startNode(config: Config, log: Log, { servesPages }: { servesPag
   return {
     async close() {
       ending.abort();
-      const stop = await running.catch(() => null);
-      await stop?.();
+      const stop = await running.catch(() => async () => (await serving)?.close());
+      await stop();
+      metrics?.close();
     },
   };
 }
@@ -48,15 +53,9 @@ export function startNode(config: Config, log: Log, { servesPages }: { servesPag
  * Serves the public pages. If that is not possible, for example because the port is taken, it logs the reason, and the node still sends
  * mail.
  */
-async function servePages(
-  config: Config,
-  connection: NatsConnection,
-  signal: AbortSignal,
-  log: Log,
-): Promise<PublicPages | null> {
+async function servePages(config: Config, metrics: NodeMetrics, log: Log): Promise<PublicPages | null> {
   try {
-    const links = followLinks(connection, signal);
-    const pages = await servePublicPages({ connection, links, config, clock: systemClock });
+    const pages = await servePublicPages({ config, clock: systemClock, metrics });
     log({ origin: pages.origin }, 'this node serves the pages of recipients');
     return pages;
   } catch (error) {

@@ -4,75 +4,112 @@ import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { type Config, localOrigin } from '../../config.ts';
+import { unavailable } from '../../errors/failure.ts';
 import { closeWithin, installConnectionLimits } from '../../http/connections.ts';
 import { unknownPage } from '../../http/pages/layout.ts';
 import { installBodyLimits } from '../../http/requests/bodies.ts';
 import { logOptions, refuseTrace, serverOptions } from '../../http/server-options.ts';
 import { installPageRules, recipientPages } from '../../pages/recipient-pages.ts';
+import type { RecipientSource } from '../../pages/recipient-source.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Links } from '../link-secrets.ts';
+import type { NodeMetrics } from '../node/node-metrics.ts';
 import { PublishedHits } from './hits.ts';
 import { nodeSource } from './node-source.ts';
 
 interface PublicDeps {
-  connection: NatsConnection;
-  links: Links;
   config: Config;
   clock: Clock;
+  metrics: NodeMetrics;
+}
+
+/** What the pages are made from, once there is a connection to NATS. */
+interface Connected {
+  connection: NatsConnection;
+  links: Links;
 }
 
 export interface PublicPages {
   origin: string;
+  /** Answers pages from now on; before, each is 503. */
+  use(connected: Connected): void;
   /** Finishes open requests, publishes the last opens and clicks, and closes the server, each within SHUTDOWN_SECONDS. */
   close(): Promise<void>;
 }
 
 /** Serves the public pages. Throws if the server cannot listen on HOST and PORT. */
 export async function servePublicPages(deps: PublicDeps): Promise<PublicPages> {
-  const { connection, config } = deps;
-  const hits = new PublishedHits(jetstream(connection));
-  const app = await buildPublicApp(deps, hits);
+  const { config, metrics } = deps;
+  let source: RecipientSource | null = null;
+  let hits: PublishedHits | null = null;
+  let isReady = () => false;
+  const app = await buildPublicApp(deps, { source: () => source, isReady: () => isReady() });
   const graceMs = config.SHUTDOWN_SECONDS * 1000;
-  try {
-    await app.listen({ host: config.HOST, port: config.PORT });
-  } catch (error) {
-    await hits.close(0);
-    throw error;
-  }
+  await app.listen({ host: config.HOST, port: config.PORT });
   const { port } = app.server.address() as AddressInfo;
   return {
     origin: localOrigin(config.HOST, port),
+    use({ connection, links }) {
+      hits = new PublishedHits(jetstream(connection));
+      source = nodeSource({ connection, hits, tokens: links.tokens, publicUrl: links.publicUrl });
+      let isConnected = true;
+      void watchConnection(connection, (connected) => {
+        isConnected = connected;
+      });
+      metrics.followConnection(() => isConnected);
+      isReady = () => links.isKnown() && isConnected;
+    },
     async close() {
       await closeWithin(app, graceMs);
-      await hits.close(graceMs);
+      await hits?.close(graceMs);
     },
   };
 }
 
-async function buildPublicApp(
-  { connection, links, config, clock }: PublicDeps,
-  hits: PublishedHits,
-): Promise<FastifyInstance> {
+interface Current {
+  /** Null before the first connection to NATS. */
+  source(): RecipientSource | null;
+  isReady(): boolean;
+}
+
+async function buildPublicApp({ config, clock, metrics }: PublicDeps, current: Current): Promise<FastifyInstance> {
   const app = Fastify({ ...serverOptions(config, logOptions(config)) });
   refuseTrace(app);
   installConnectionLimits(app);
   installBodyLimits(app, { clock });
   installPageRules(app);
-  const source = nodeSource({ connection, hits, tokens: links.tokens, publicUrl: links.publicUrl });
-  await recipientPages(app, source, clock);
+  await recipientPages(app, sourceOnceConnected(current.source), clock);
   // For load balancers: `/readyz` fails without NATS, because the node then cannot store anything and another node should serve the
   // visitors.
   app.get('/healthz', () => ({ alive: true }));
-  let isConnected = true;
-  void watchConnection(connection, (connected) => {
-    isConnected = connected;
-  });
   app.get('/readyz', (_request, reply) => {
-    const ready = links.isKnown() && isConnected;
+    const ready = current.isReady();
     return reply.code(ready ? 200 : 503).send({ ready });
   });
+  app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
   app.setNotFoundHandler((_request, reply) => unknownPage(reply));
   return app;
+}
+
+/** A source whose methods throw `unavailable()` before there is one. Opens and clicks are lost until then, since no link can be read. */
+function sourceOnceConnected(find: () => RecipientSource | null): RecipientSource {
+  const source = () => {
+    const found = find();
+    if (found === null) throw unavailable();
+    return found;
+  };
+  return {
+    publicUrl: () => source().publicUrl(),
+    readLink: (...given) => source().readLink(...given),
+    readShared: (token) => source().readShared(token),
+    readPreferences: (...given) => source().readPreferences(...given),
+    keepChoice: (...given) => source().keepChoice(...given),
+    readMail: (...given) => source().readMail(...given),
+    findLink: (...given) => source().findLink(...given),
+    readValues: (...given) => source().readValues(...given),
+    addHit: (...given) => find()?.addHit(...given),
+    findPicture: (publicId) => source().findPicture(publicId),
+  };
 }
 
 async function watchConnection(connection: NatsConnection, changed: (isConnected: boolean) => void): Promise<void> {

@@ -12,6 +12,11 @@ export class FailingRelays {
     return this.#keys.add(relayKey(relay, id)).size > before;
   }
 
+  /** Whether a relay failed on its last use. */
+  get isAny(): boolean {
+    return this.#keys.size > 0;
+  }
+
   /** Records that a relay accepted a mail. Returns true if it was failing before. */
   delete(relay: string, id: number | undefined): boolean {
     return this.#keys.delete(relayKey(relay, id));
