@@ -20,6 +20,7 @@ import { removeUnfinished } from './backups/files.ts';
 import { putWaitingInPlace } from './backups/put-in-place.ts';
 import { type Config, localOrigin } from './config.ts';
 import { FIRST_ACCOUNT, firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts';
+import { databaseFault } from './database/faults.ts';
 import { connect, type Db, lockForServer, migrateAndSeed } from './database/open.ts';
 import { WriteLock } from './database/write-lock.ts';
 import { HitBuffer } from './delivery/feedback/opens-and-clicks.ts';
@@ -97,6 +98,8 @@ export async function serve(config: Config): Promise<Server> {
     removeUnfinished(config.DATABASE_PATH);
     const db = connect(config.DATABASE_PATH);
     opened.push(() => db.$client.close());
+    // A first start has just made the file, and a restore has put another one in its place.
+    lock.holdFile();
     migrateAndSeed(db);
     // The database was replaced by a backup without `sendlark restore`.
     if (isCopy(db.$client)) continueFromCopy(db.$client, new Map());
@@ -107,7 +110,7 @@ export async function serve(config: Config): Promise<Server> {
     return await serveFrom(db, config, opened, closeAll);
   } catch (error) {
     await closeAll();
-    throw error;
+    throw databaseFault(error, config.DATABASE_PATH);
   }
 }
 

@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
+import { ForeignDatabase } from '../database/faults.ts';
 import {
   addFunctions,
   connect,
@@ -127,10 +128,12 @@ function opened(path: string, name: string): Db {
   try {
     return connect(path);
   } catch (error) {
-    const isOther = error instanceof Error && 'code' in error && error.code === 'SQLITE_NOTADB';
+    const cause = error instanceof Error ? error.cause : null;
+    const isOther =
+      error instanceof ForeignDatabase || (cause instanceof Error && 'code' in cause && cause.code === 'SQLITE_NOTADB');
     const problem = isOther
       ? sentence('backup_foreign', { file: name })
-      : sentence('backup_damaged', { file: name, reason: reasonOf(error) });
+      : sentence('backup_damaged', { file: name, reason: reasonOf(cause ?? error) });
     throw new SaidError(problem);
   }
 }

@@ -3,6 +3,7 @@
  * a file next to the database, because a database that is open cannot be replaced. The next start puts that file in place.
  */
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -54,6 +55,7 @@ export function putWaitingInPlace(databasePath: string, now: Date): { kept: stri
     return { refused: `${aside} could not be restored: ${error instanceof Error ? error.message : error}` };
   }
   mergeWriteAheadLog(path);
+  if (existsSync(path)) chmodSync(waiting, statSync(path).mode & 0o777);
   const kept = keep(path, now);
   renameSync(waiting, path);
   syncFolder(path);

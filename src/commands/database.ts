@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { and, eq, isNull } from 'drizzle-orm';
 import { type Config, readConfig, readEnvironment } from '../config.ts';
+import { databaseFault } from '../database/faults.ts';
 import { connect, type Db, lockForServer, migrateAndSeed, schemaState } from '../database/open.ts';
 import { contactTypes } from '../database/schema/index.ts';
 import { type Call, requireNumber, UsageError } from './command.ts';
@@ -31,6 +32,8 @@ export async function withDatabase<T>(work: (db: Db, config: Config) => Promise<
   try {
     if (schemaState(db.$client) !== 'current') upgrade(db, path);
     return await work(db, config);
+  } catch (error) {
+    throw databaseFault(error, path);
   } finally {
     db.$client.close();
   }

@@ -10,7 +10,8 @@ import { continueFromCopy } from '../backups/copies.ts';
 import { realPath } from '../backups/files.ts';
 import { copyPages } from '../backups/make-backup.ts';
 import { mergeWriteAheadLog, readLastIds } from '../backups/put-in-place.ts';
-import { lockForServer } from '../database/open.ts';
+import { ForeignDatabase } from '../database/faults.ts';
+import { connect, lockForServer } from '../database/open.ts';
 import { DELIVERY_STATE } from '../database/schema/index.ts';
 import { type Call, type Command, requireWords } from './command.ts';
 import { settings } from './database.ts';
@@ -33,6 +34,7 @@ Ids continue far beyond those handed out after the copy was made: links in mails
     const lock = lockForServer(path, 'Stop the service first: a restore replaces the file it works on');
     try {
       if (existsSync(path) && !call.flag('force')) throw new Error(`${path} exists; --force replaces it`);
+      refuseForeign(path);
       const owner = ownerOf(path);
       const queued = await put(file, path, owner, call);
       giveTo(`${path}-lock`, owner);
@@ -44,6 +46,16 @@ Ids continue far beyond those handed out after the copy was made: links in mails
     }
   },
 };
+
+/** Throws if another program's database is at the path, which even --force does not replace. A damaged one is no obstacle. */
+function refuseForeign(path: string): void {
+  if (!existsSync(path)) return;
+  try {
+    connect(path).$client.close();
+  } catch (error) {
+    if (error instanceof ForeignDatabase) throw error;
+  }
+}
 
 /** Restores the file. Returns the number of mails that wait to be sent in the restored database. */
 async function put(file: string, path: string, owner: Owner, call: Call): Promise<number> {

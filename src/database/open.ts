@@ -1,12 +1,14 @@
 /** Opens the database file: pragmas, migrations, triggers, and the lock that keeps a second server out. */
 
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { english } from '../errors/stored.ts';
+import { databaseFault, ForeignDatabase, openingFault } from './faults.ts';
 import { fold } from './functions/fold.ts';
 import { packContent } from './functions/packed-content.ts';
 import { findPictureIds } from './functions/picture-ids.ts';
@@ -19,13 +21,29 @@ export type Db = BetterSQLite3Database & { $client: Database.Database };
 export const MIGRATIONS = new URL('../../drizzle/', import.meta.url);
 const MIN_SQLITE = [3, 51, 3] as const;
 
+/** "SLrk": marks a file as Sendlark's (https://www.sqlite.org/pragma.html#pragma_application_id). */
+const APPLICATION_ID = 0x534c726b;
+
 /**
- * Opens a connection with the pragmas that durability depends on. Creates a missing file, readable by its owner only. Throws if
- * the file system or this build of SQLite does not support the pragmas.
+ * Opens a connection with the pragmas that durability depends on. Creates a missing file, readable by its owner only. Throws if the file is
+ * another program's, before anything in it is changed; if it cannot be used, with the reason and the cure; or if the file system or this
+ * build of SQLite does not support the pragmas.
  */
 export function connect(path: string): Db {
   const client = opened(path);
+  try {
+    prepare(client, path);
+  } catch (error) {
+    client.close();
+    throw databaseFault(error, path);
+  }
+  addFunctions(client);
+  return drizzle(client);
+}
+
+function prepare(client: Database.Database, path: string): void {
   client.pragma('busy_timeout = 5000');
+  if (isForeign(client)) throw new ForeignDatabase(path);
   // This takes effect only in a file without tables. It lets `sendlark purge` return space to the disk in small steps.
   client.pragma('auto_vacuum = INCREMENTAL');
   client.pragma('journal_mode = WAL');
@@ -42,8 +60,15 @@ export function connect(path: string): Db {
   if (found.join() !== 'wal,2,1')
     throw new Error(`The database refuses WAL, synchronous=FULL or foreign keys: ${path}`);
   assertVersion(String(client.prepare('SELECT sqlite_version()').pluck().get()));
-  addFunctions(client);
-  return drizzle(client);
+}
+
+/** Whether another program made the file. Files of releases before the mark are recognised by their tables. */
+function isForeign(client: Database.Database): boolean {
+  const mark = client.pragma('application_id', { simple: true });
+  if (mark === APPLICATION_ID) return false;
+  const tables = client.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all();
+  if (tables.length === 0) return mark !== 0;
+  return !['__drizzle_migrations', 'accounts', 'contacts'].every((table) => tables.includes(table));
 }
 
 /** Adds the SQL functions that the schema uses. */
@@ -75,7 +100,7 @@ function opened(path: string, options?: Database.Options): Database.Database {
     if (path !== ':memory:') makePrivateFile(path);
     return new Database(path, options);
   } catch (error) {
-    throw failure(error instanceof Error ? error.message : String(error));
+    throw openingFault(error, path);
   }
 }
 
@@ -102,6 +127,9 @@ export function migrateAndSeed(db: Db): void {
   if (state === 'newer')
     throw new Error('The database was written by a newer release of Sendlark: upgrade the program');
   if (state === 'older') client.transaction(() => upgrade(client)).immediate();
+  // Written only where it is missing, because a write waits for the lock.
+  if (client.pragma('application_id', { simple: true }) !== APPLICATION_ID)
+    client.pragma(`application_id = ${APPLICATION_ID}`);
   seed(client);
 }
 
@@ -148,11 +176,19 @@ export function newestMigration(client: Database.Database): number {
   return Number(client.prepare('SELECT max(created_at) FROM __drizzle_migrations').pluck().get());
 }
 
+export interface ServerLock {
+  /** Locks the file that is at the path now, which may be new or another one than before. Throws if another server has it. */
+  holdFile(): void;
+  release(): void;
+}
+
 /**
- * Locks the file for this process until the process ends, even by a crash. Throws if another server has locked it; the message
+ * Locks the file for this process until the process ends, even by a crash: by a lock file beside it and, on Linux, by the file itself under
+ * whatever name, so that a removed lock file or a hard link starts no second server. Throws if another server has locked it; the message
  * ends with `advice`, if given.
  */
-export function lockForServer(path: string, advice?: string): { release(): void } {
+export function lockForServer(path: string, advice?: string): ServerLock {
+  const inUse = () => new Error(`Another Sendlark server is running on ${path}${advice ? `. ${advice}` : ''}`);
   // SQLite follows symbolic links, so two names of one file must share one lock.
   const file = existsSync(path) ? realpathSync(path) : path;
   if (existsSync(file) && statSync(file).isDirectory())
@@ -161,11 +197,49 @@ export function lockForServer(path: string, advice?: string): { release(): void 
   try {
     lock.pragma('journal_mode = DELETE');
     lock.exec('BEGIN EXCLUSIVE');
-  } catch {
+  } catch (error) {
     lock.close();
-    throw new Error(`Another Sendlark server is running on ${path}${advice ? `. ${advice}` : ''}`);
+    if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') throw inUse();
+    throw databaseFault(error, `${file}-lock`);
   }
-  return { release: () => lock.close() };
+  let held = { name: '', release: () => {} };
+  const holdFile = () => {
+    const name = fileLockName(file);
+    if (name === '' || name === held.name) return;
+    const taken = holdName(name);
+    if (taken === null) throw inUse();
+    held.release();
+    held = { name, release: taken };
+  };
+  const release = () => {
+    held.release();
+    lock.close();
+  };
+  try {
+    holdFile();
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return { holdFile, release };
+}
+
+/** The name of a file for locks, the same for all its names in the file system; empty where there is no file, or no such names. */
+function fileLockName(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false, bigint: true });
+  return found === undefined || process.platform !== 'linux' ? '' : `\0sendlark-${found.dev}-${found.ino}`;
+}
+
+/**
+ * Takes a name among the abstract sockets of the machine, which the kernel gives to one process at a time and takes back when that ends
+ * (unix(7)). Returns how to give it back; null if another process has it.
+ */
+function holdName(name: string): (() => void) | null {
+  const server = createServer((socket) => socket.destroy());
+  server.on('error', () => undefined);
+  server.listen(name).unref();
+  // Node binds a socket of this kind at once.
+  return server.listening ? () => void server.close() : null;
 }
 
 /** The triggers of this release, with the text that SQLite stores for them, in the order of their creation. */

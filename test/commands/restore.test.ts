@@ -14,6 +14,7 @@ import { COMMAND_LINE } from '../../src/users/audit.ts';
 import { createLoginLink, findLoginLink } from '../../src/users/login-links.ts';
 import { createSession, findSession } from '../../src/users/sessions.ts';
 import { addUser } from '../../src/users/users.ts';
+import { startApp } from '../support/app.ts';
 import { sendlark } from '../support/command-line.ts';
 import { Service, startSink } from '../support/service.ts';
 import { until } from '../support/service-campaign.ts';
@@ -247,6 +248,19 @@ const GONE = [
 ].join('\r\n');
 
 const isRoot = process.getuid?.() === 0;
+t.test("a restore never replaces another program's database, with --force neither", async (t) => {
+  const app = await startApp(t);
+  const path = join(t.testdir({}), 'other.db');
+  const other = new Database(path);
+  other.exec('CREATE TABLE notes (text)');
+  other.close();
+  const { code, err } = await sendlark({ DATABASE_PATH: path }, 'restore', app.path, '--force');
+  t.match({ code, err }, { code: 1, err: `The database ${path} is not Sendlark's` });
+  const after = new Database(path, { readonly: true });
+  t.strictSame(after.prepare('SELECT name FROM sqlite_master').pluck().all(), ['notes']);
+  after.close();
+});
+
 t.test(
   'a restore by root keeps the owner of the database, or of its folder',
   { skip: !isRoot && 'needs root' },

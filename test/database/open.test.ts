@@ -1,10 +1,11 @@
 /** The one file: what a connection promises, which schemas are taken, what a kill leaves. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { linkSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { databaseFault, openingFault } from '../../src/database/faults.ts';
 import { assertVersion, connect, lockForServer, migrateAndSeed, schemaState } from '../../src/database/open.ts';
 import { readPlacesIndex } from '../../src/database/seed.ts';
 import { MIGRATIONS, oldDatabase, releases } from '../support/releases.ts';
@@ -47,6 +48,89 @@ t.test('a second server on the file is refused with one line; the end of the fir
   t.throws(() => lockForServer(path), { message: `Another Sendlark server is running on ${path}` });
   first.release();
   lockForServer(path).release();
+});
+
+t.test(
+  'a second server is refused although the lock file is gone, or the file has another name',
+  { skip: process.platform !== 'linux' && 'abstract sockets are of Linux' },
+  async (t) => {
+    const path = join(folder(t), 'one.db');
+    const refused = (name: string) => ({ message: `Another Sendlark server is running on ${name}` });
+    const first = lockForServer(path);
+    connect(path).$client.close();
+    first.holdFile();
+    rmSync(`${path}-lock`);
+    t.throws(() => lockForServer(path), refused(path));
+    const other = `${path}-other`;
+    linkSync(path, other);
+    t.throws(() => lockForServer(other), refused(other));
+    // As a restore does.
+    renameSync(other, `${path}-kept`);
+    rmSync(path);
+    connect(path).$client.close();
+    first.holdFile();
+    rmSync(`${path}-lock`, { force: true });
+    t.throws(() => lockForServer(path), refused(path), 'the lock follows the file');
+    lockForServer(`${path}-kept`).release();
+    first.release();
+    lockForServer(path).release();
+  },
+);
+
+t.test("another program's database is refused unchanged; one of before the mark is taken and marked", async (t) => {
+  const path = join(folder(t), 'other.db');
+  for (const sql of ['CREATE TABLE notes (text)', 'PRAGMA application_id = 7']) {
+    rmSync(path, { force: true });
+    const other = new Database(path);
+    other.exec(sql);
+    other.close();
+    const before = readFileSync(path);
+    t.throws(() => connect(path), { message: `The database ${path} is not Sendlark's, but of another program` });
+    t.ok(readFileSync(path).equals(before), sql);
+  }
+  const old = oldDatabase(t, releases.length - 1);
+  const mark = (client: Database.Database) => client.pragma('application_id', { simple: true });
+  const db = connect(old);
+  t.equal(mark(db.$client), 0);
+  migrateAndSeed(db);
+  t.equal(mark(db.$client), 0x534c726b, 'SLrk');
+  db.$client.close();
+  connect(old).$client.close();
+});
+
+t.test('each way in which a file cannot be used is told with the file and the cure', async (t) => {
+  const path = join(folder(t), 'broken.db');
+  const fault = (bytes: Buffer | string) => {
+    writeFileSync(path, bytes);
+    try {
+      const db = connect(path);
+      try {
+        migrateAndSeed(db);
+      } finally {
+        db.$client.close();
+      }
+    } catch (error) {
+      return databaseFault(error, path).message;
+    }
+    return 'none';
+  };
+  t.equal(
+    fault('not a database, but long enough that SQLite looks at what it is'.repeat(40)),
+    `The database ${path} cannot be opened: it is no SQLite database. Look at DATABASE_PATH, or put the last backup in its place: sendlark restore BACKUP --force`,
+  );
+  rmSync(path);
+  const whole = connect(path);
+  migrateAndSeed(whole);
+  whole.$client.pragma('journal_mode = DELETE');
+  whole.$client.close();
+  const bytes = readFileSync(path);
+  bytes.fill(0xff, 100, 4000);
+  t.match(fault(bytes), `The database ${path} cannot be opened: it is damaged. Keep a copy of it, then put the last`);
+  const coded = (code: string) => openingFault(Object.assign(new Error(code), { code }), path).message;
+  t.match(coded('SQLITE_FULL'), /broken\.db cannot be opened: the disk of \S+ is full\. Free some space/);
+  t.match(coded('SQLITE_READONLY'), /broken\.db cannot be opened: the user \S+ may not read and write it; .*chown/);
+  t.match(coded('SQLITE_IOERR_READ'), /broken\.db cannot be opened: the disk reports a fault/);
+  t.equal(databaseFault(Object.assign(new Error('other'), { code: 'EACCES' }), path).message, 'other');
 });
 
 /** The triggers in the order in which they were made, which is the reverse of that in which they fire. */
