@@ -9,14 +9,14 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 /** The folders whose scripts and style sheets are bundled, each of them into a file of its own. */
 const FOLDERS = [
-  'src/dashboard/islands',
+  'src/ui/islands',
   'src/forms/screens/browser',
   'src/senders/screens/browser',
-  'src/designs/screens/browser',
+  'src/templates/designs/screens/browser',
   'src/http/openapi/browser',
   'src/pages/forms/browser',
 ];
-const STYLES = 'src/dashboard/styles/dashboard.css';
+const STYLES = 'src/ui/styles/dashboard.css';
 /** Files of packages, by the names that pages use. Looked for only in a build: a copy that is built may lack these packages. */
 const findPackageFiles = () => ({
   'grapes.js': import.meta.resolve('grapesjs/dist/grapes.min.js'),
@@ -29,7 +29,7 @@ const LARGE_QUALITY = 8;
 
 /** The folders whose files decide what the bundles contain. */
 export function browserSources(root) {
-  return ['src/dashboard', ...FOLDERS].map((folder) => join(root, folder));
+  return ['src/ui', ...FOLDERS].map((folder) => join(root, folder));
 }
 
 /** Writes the files to `files/` in the output folder, and their manifest beside it. */

@@ -10,7 +10,7 @@ const DEFAULT_FIELDS = ['ignores_caps', 'address_line2', 'is_display'];
 
 const fields = process.argv.length > 2 ? process.argv.slice(2) : DEFAULT_FIELDS;
 const sources = globSync('src/**/*.{ts,tsx}').map((file) => ({ file, text: readFileSync(file, 'utf8') }));
-const screens = sources.filter(({ file }) => /(^src\/dashboard|\/screens)\//.test(file));
+const screens = sources.filter(({ file }) => /(^src\/ui|\/screens)\//.test(file));
 const routes = sources.filter(({ file }) => /^src\/api\/|\/routes\.ts$/.test(file));
 
 console.log(`lines of src                        ${countOf(sources, /\n/g)}`);

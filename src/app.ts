@@ -1,12 +1,7 @@
 /** Builds the HTTP application. Fastify and Ajv options are set only here, so that tests and production use the same ones. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
-import { api } from './api/index.ts';
-import { Backups } from './backups/backups.ts';
-import { dashboard } from './dashboard/index.ts';
-import { installMailFrames } from './dashboard/mail-frame.ts';
-import { answerUnknown } from './dashboard/signed-in.ts';
-import { designPage } from './designs/screens/page.ts';
+import { api } from './api.ts';
 import { installConnectionLimits } from './http/connections.ts';
 import { installCookies, installSessions } from './http/cookies.ts';
 import { installLockWaits, installWriteAnnouncements } from './http/lock-waits.ts';
@@ -15,8 +10,13 @@ import { installBodyLimits } from './http/requests/bodies.ts';
 import { MAX_FORM_BYTES } from './http/requests/forms.ts';
 import { installSchemaCompilers } from './http/schema-compilers.ts';
 import { installLineEnd, refuseTrace, serverOptions } from './http/server-options.ts';
+import { Backups } from './installation/backups/backups.ts';
 import type { Deps } from './operations/deps.ts';
 import { pages } from './pages/index.ts';
+import { designPage } from './templates/designs/screens/page.ts';
+import { dashboard } from './ui/index.ts';
+import { installMailFrames } from './ui/mail-frame.ts';
+import { answerUnknown } from './ui/signed-in.ts';
 
 /** Returns the application, ready for `listen` or `inject`. */
 export async function buildApp(

@@ -1,5 +1,5 @@
 /** German: automations. */
-import type { Translation } from '../dashboard/words/translation.ts';
+import type { Translation } from '../ui/words/translation.ts';
 import type { automations as english } from './words.en.ts';
 
 export const automations: Translation<typeof english> = {

@@ -1,9 +1,9 @@
 /** `sendlark backup`: makes a checked copy of the database at one moment while the service runs. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { recordBackup } from '../backups/files.ts';
-import { makeBackup } from '../backups/make-backup.ts';
 import type { Db } from '../database/open.ts';
+import { recordBackup } from '../installation/backups/files.ts';
+import { makeBackup } from '../installation/backups/make-backup.ts';
 import { isoTimestamp, systemClock } from '../time/clock.ts';
 import { type Call, type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';

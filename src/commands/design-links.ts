@@ -1,6 +1,6 @@
 /** `sendlark design-links`: revokes links to design pages, which open without a key. */
 
-import { revokeDesignLinks } from '../designs/designs.ts';
+import { revokeDesignLinks } from '../templates/designs/designs.ts';
 import { systemClock } from '../time/clock.ts';
 import { type Call, type Command, choose, requireNumber, UsageError } from './command.ts';
 import { withDatabase } from './database.ts';

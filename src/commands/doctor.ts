@@ -1,18 +1,22 @@
 /** `sendlark doctor`: checks everything that sending depends on and explains how to fix each problem. */
 import type { Resolver } from 'node:dns/promises';
-import { checkIntegrity } from '../backups/make-backup.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
 import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
-import { checkDomains, dnsResolver } from '../health-checks/dns.ts';
-import { recordDoctorFindings } from '../health-checks/doctor-findings.ts';
-import type { Finding } from '../health-checks/finding.ts';
-import { filesCheck, localChecks } from '../health-checks/machine.ts';
-import { publicUrlCheck } from '../health-checks/public-url.ts';
-import { recordReturnedMail, returnedMailCheck, takesReturnedMail } from '../health-checks/returned-mail.ts';
-import { nodeChecks } from '../health-checks/service.ts';
+import { checkIntegrity } from '../installation/backups/make-backup.ts';
+import { checkDomains, dnsResolver } from '../installation/health-checks/dns.ts';
+import { recordDoctorFindings } from '../installation/health-checks/doctor-findings.ts';
+import type { Finding } from '../installation/health-checks/finding.ts';
+import { filesCheck, localChecks } from '../installation/health-checks/machine.ts';
+import { publicUrlCheck } from '../installation/health-checks/public-url.ts';
+import {
+  recordReturnedMail,
+  returnedMailCheck,
+  takesReturnedMail,
+} from '../installation/health-checks/returned-mail.ts';
+import { nodeChecks } from '../installation/health-checks/service.ts';
 import { listSenderDomains } from '../senders/domains.ts';
 import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';

@@ -1,6 +1,6 @@
 /** Finds misspelt settings in the environment. */
 import { SETTINGS } from '../config.ts';
-import { isNear } from '../edit-distance.ts';
+import { isNear } from '../errors/edit-distance.ts';
 
 /**
  * Returns one sentence for each name in `environment` that looks like a misspelt setting, because such names would otherwise be

@@ -1,7 +1,7 @@
 /** Writes the output file of a command. It never replaces a database in use, and the file gets its name only once it is complete. */
 import { closeSync, existsSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { realPath, removeWhole, unfinishedName } from '../backups/files.ts';
+import { realPath, removeWhole, unfinishedName } from '../installation/backups/files.ts';
 
 /** The name endings of files next to a database: SQLite's own and the service's lock. */
 const COMPANION_SUFFIX = /-(wal|shm|journal|lock)$/;

@@ -2,12 +2,12 @@
 import type { Database } from 'better-sqlite3';
 import { and, asc, eq } from 'drizzle-orm';
 import { checkedTargets } from '../audience/segments/segments.ts';
+import { parseScheduleTime } from '../campaigns/schedule.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { feeds } from '../database/schema/index.ts';
 import { conflict } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
-import { parseScheduleTime } from '../single-sends/schedule.ts';
 import { findTemplateCodes } from '../templates/mail-content.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { addDays, toUtc, wallClock, weekdayOf } from '../time/zones.ts';

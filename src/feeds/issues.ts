@@ -1,11 +1,11 @@
 /** Makes single sends from waiting items: one for each item, or a digest of all. */
 import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
+import { createSingleSend, type SingleSendDeps } from '../campaigns/single-sends.ts';
 import { prepared } from '../database/prepared.ts';
 import { feeds, type Target } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { sentence } from '../errors/sentences.ts';
-import { createSingleSend, type SingleSendDeps } from '../single-sends/single-sends.ts';
 import type { FeedItem } from './feed-item.ts';
 import { countWaiting, type Feed, findFeedTemplate, holdFeed, nextDigest } from './feeds.ts';
 import { makeIssue } from './issue-content.ts';

@@ -3,6 +3,8 @@
  * releasing and deleting them, and a preview of their next mail.
  */
 import Type, { type Static } from 'typebox';
+import { parseScheduleTime } from '../campaigns/schedule.ts';
+import { singleSendErrors } from '../campaigns/single-sends.ts';
 import type { Db } from '../database/open.ts';
 import { recordId } from '../database/ownership.ts';
 import { FEED_RHYTHMS, FEED_STATES } from '../database/schema/index.ts';
@@ -26,8 +28,6 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { type Context, operation } from '../operations/operation.ts';
-import { parseScheduleTime } from '../single-sends/schedule.ts';
-import { singleSendErrors } from '../single-sends/single-sends.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { isTimeZone } from '../time/zones.ts';
 import { urlFault } from '../webhooks/addresses.ts';

@@ -1,5 +1,5 @@
 /** German: feeds that are sent as mail. */
-import type { Translation } from '../dashboard/words/translation.ts';
+import type { Translation } from '../ui/words/translation.ts';
 import type { feeds as english } from './words.en.ts';
 
 export const feeds: Translation<typeof english> = {

@@ -1,5 +1,5 @@
 /** German: the pages of forms. */
-import type { Translation } from '../dashboard/words/translation.ts';
+import type { Translation } from '../ui/words/translation.ts';
 import type { forms as english } from './words.en.ts';
 
 export const forms: Translation<typeof english> = {

@@ -9,7 +9,7 @@ import { oldestDueAt, readGauges } from '../delivery/reporting/gauges.ts';
 import { listSenderNodes } from '../delivery/reporting/sender-nodes.ts';
 import { courierInUse, hasRelay } from '../delivery/transport/relays/in-use.ts';
 import type { Said } from '../errors/sentences.ts';
-import { proofOf } from '../health-checks/public-url.ts';
+import { proofOf } from '../installation/health-checks/public-url.ts';
 import type { Deps } from '../operations/deps.ts';
 
 /** A readiness check writes to disk, so requests within this time share one. */

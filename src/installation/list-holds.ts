@@ -1,11 +1,11 @@
 /** Lists what is held now and why, for the log and for /metrics. Reads the rows, so it does not matter which code held them. */
 
 import type { Database } from 'better-sqlite3';
+import { isHeld } from '../campaigns/status.ts';
 import { AUTOMATION_STATUS, type HeldCode, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { sendingHeldReason } from '../delivery/queue/holds.ts';
 import { english } from '../errors/stored.ts';
 import type { Log } from '../log.ts';
-import { isHeld } from '../single-sends/status.ts';
 
 /** What is held, in the words of the screen. */
 const NAMES = { single_send: 'campaign', automation: 'automation', mailing: 'mail', sending: 'sending' };

@@ -4,7 +4,6 @@
 import { resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
-import { diskUse, lastBackupAt } from '../backups/files.ts';
 import { prepared } from '../database/prepared.ts';
 import { DELIVERY_STATE, NODE_STATES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
@@ -16,23 +15,24 @@ import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import { conflict } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import { codeOf } from '../errors/stored.ts';
-import type { Finding } from '../health-checks/finding.ts';
-import { filesCheck, localChecks } from '../health-checks/machine.ts';
-import { findPublicUrlResult, publicUrlCheck, recordPublicUrlResult } from '../health-checks/public-url.ts';
-import { type DnsSeen, dnsSeen } from '../health-checks/relays-and-domains.ts';
-import {
-  findReturnedMail,
-  recordReturnedMail,
-  returnedMailCheck,
-  takesReturnedMail,
-} from '../health-checks/returned-mail.ts';
-import { nodeChecks, serviceChecks, webhooksCheck } from '../health-checks/service.ts';
 import { choice, integer, isoTimestampSchema, nullable, said, zeroOrOne } from '../http/requests/schemas.ts';
 import type { Deps } from '../operations/deps.ts';
 import { type Context, operation } from '../operations/operation.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { auditBy } from '../users/audit.ts';
 import { VERSION } from '../version.ts';
+import { diskUse, lastBackupAt } from './backups/files.ts';
+import type { Finding } from './health-checks/finding.ts';
+import { filesCheck, localChecks } from './health-checks/machine.ts';
+import { findPublicUrlResult, publicUrlCheck, recordPublicUrlResult } from './health-checks/public-url.ts';
+import { type DnsSeen, dnsSeen } from './health-checks/relays-and-domains.ts';
+import {
+  findReturnedMail,
+  recordReturnedMail,
+  returnedMailCheck,
+  takesReturnedMail,
+} from './health-checks/returned-mail.ts';
+import { nodeChecks, serviceChecks, webhooksCheck } from './health-checks/service.ts';
 
 const FindingRecord = Type.Object({
   name: Type.String({ description: 'What was looked at.' }),

@@ -1,5 +1,5 @@
 /** German: whether the installation is well, its sender nodes, and the hold of all sending. */
-import type { Translation } from '../dashboard/words/translation.ts';
+import type { Translation } from '../ui/words/translation.ts';
 import type { installation as english } from './words.en.ts';
 
 export const installation: Translation<typeof english> = {

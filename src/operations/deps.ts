@@ -1,7 +1,6 @@
 /** The parts of the application that routes, pages and operations use. */
 import type { Resolver } from 'node:dns/promises';
 import type { Importer, ImportJobs } from '../audience/import/uploads.ts';
-import type { Backups } from '../backups/backups.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import type { WriteLock } from '../database/write-lock.ts';
@@ -9,6 +8,7 @@ import type { Choice } from '../delivery/feedback/choice.ts';
 import type { HitBuffer } from '../delivery/feedback/opens-and-clicks.ts';
 import type { Download } from '../delivery/feedback/providers/amazon.ts';
 import type { RecipientIds, Tokens } from '../delivery/links/tokens.ts';
+import type { Backups } from '../installation/backups/backups.ts';
 import type { Clock } from '../time/clock.ts';
 
 export interface Deps {

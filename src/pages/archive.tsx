@@ -11,7 +11,7 @@ import {
   type PublishedMail,
   readersCopy,
   type Surroundings,
-} from '../archive/archive.ts';
+} from '../campaigns/archive/archive.ts';
 import { escapeHtml } from '../delivery/content/merge.ts';
 import { publicDocument } from '../http/pages/document.tsx';
 import { READ, unknownPage } from '../http/pages/layout.ts';

@@ -8,7 +8,7 @@ import { readFrozen } from '../delivery/queue/mailings.ts';
 import { RecipientVariants } from '../delivery/variants/recipient-variants.ts';
 import { unavailable } from '../errors/failure.ts';
 import type { Deps } from '../operations/deps.ts';
-import { partReader } from '../pictures/pictures.ts';
+import { partReader } from '../templates/pictures/pictures.ts';
 import { PreferenceStore } from './preferences.ts';
 import type { RecipientSource, StoredPicture } from './recipient-source.ts';
 

@@ -2,10 +2,10 @@
 import { or, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import { holdAutomations } from '../automations/status.ts';
+import { holdQueuedSends } from '../campaigns/status.ts';
 import type { Db } from '../database/open.ts';
 import { type HeldCode, singleSends, type Target } from '../database/schema/index.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
-import { holdQueuedSends } from '../single-sends/status.ts';
 
 const NAMES = { contacts: 'type', segments: 'segment' } as const;
 

@@ -1,5 +1,5 @@
 /** German: senders, the DNS and the keys of their domains, and warming those up. */
-import type { Translation } from '../dashboard/words/translation.ts';
+import type { Translation } from '../ui/words/translation.ts';
 import type { senders as english } from './words.en.ts';
 
 export const senders: Translation<typeof english> = {

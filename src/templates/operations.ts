@@ -1,13 +1,13 @@
 /** Operations for templates: the built-in ones, and those that accounts make from a mail, another template or code. */
 import { eq, type SQL, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
+import { templateErrors } from '../campaigns/single-sends.ts';
 import { fold } from '../database/functions/fold.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { readRecord, recordObject, totalBytes } from '../database/record-json.ts';
 import { designTemplates, ownTemplates } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
-import { designToken } from '../designs/designs.ts';
 import { conflict, notFound } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import { withinShare } from '../http/account-share.ts';
@@ -29,8 +29,8 @@ import {
 import type { FieldErrorCollector } from '../http/requests/validation.ts';
 import { isReadOnly } from '../operations/callers.ts';
 import { type Context, listOperation, operation, recordOperation } from '../operations/operation.ts';
-import { templateErrors } from '../single-sends/single-sends.ts';
 import { type AuditAction, auditBy } from '../users/audit.ts';
+import { designToken } from './designs/designs.ts';
 import { findTemplateCodes, OWN_PREVIEW, requireMail, type TemplateCodes } from './mail-content.ts';
 import { addTemplate, changeTemplate, requireTemplate, templateCodes } from './own-templates.ts';
 

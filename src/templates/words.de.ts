@@ -1,5 +1,5 @@
 /** German: the templates of an account. */
-import type { Translation } from '../dashboard/words/translation.ts';
+import type { Translation } from '../ui/words/translation.ts';
 import type { templates as english } from './words.en.ts';
 
 export const templates: Translation<typeof english> = {

@@ -9,6 +9,8 @@ import { recomputeDueSegments } from '../audience/segments/recompute.ts';
 import { continueSunsets } from '../audience/sunset/run.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';
 import { continueMoves } from '../automations/move-enrolments.ts';
+import { Launcher } from '../campaigns/launch.ts';
+import { completeFinishedSends } from '../campaigns/status.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { isTransientSqliteError } from '../database/write-lock.ts';
@@ -40,8 +42,6 @@ import { FeedWork } from '../feeds/feed-work.ts';
 import { OldRequests } from '../forms/old-requests.ts';
 import { HoldLog, type KnownHolds } from '../installation/list-holds.ts';
 import type { Log } from '../log.ts';
-import { Launcher } from '../single-sends/launch.ts';
-import { completeFinishedSends } from '../single-sends/status.ts';
 import { type Clock, steadyTime } from '../time/clock.ts';
 import { nextWorkAt } from './next-work.ts';
 

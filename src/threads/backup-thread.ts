@@ -1,12 +1,12 @@
 /** Entry point of the thread that creates, checks or confirms one backup. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { BackupReply, BackupTask } from '../backups/backups.ts';
-import { checkBackup } from '../backups/check-backup.ts';
-import { makeBackup } from '../backups/make-backup.ts';
-import { confirmRestore } from '../backups/put-in-place.ts';
 import { connect } from '../database/open.ts';
 import { saidBy } from '../errors/sentences.ts';
 import { stored } from '../errors/stored.ts';
+import type { BackupReply, BackupTask } from '../installation/backups/backups.ts';
+import { checkBackup } from '../installation/backups/check-backup.ts';
+import { makeBackup } from '../installation/backups/make-backup.ts';
+import { confirmRestore } from '../installation/backups/put-in-place.ts';
 import { systemClock } from '../time/clock.ts';
 
 async function run(task: BackupTask): Promise<BackupReply> {

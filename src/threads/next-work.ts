@@ -6,9 +6,9 @@ import type { Database } from 'better-sqlite3';
 import { isImportUnderWay } from '../audience/import/turns.ts';
 import { isIndexBehind } from '../audience/search/search-index.ts';
 import { hasNewEvents } from '../audience/segments/follow-activity.ts';
+import { MAX_LEAD_MS } from '../campaigns/launch.ts';
 import { prepared } from '../database/prepared.ts';
 import { AUTOMATION_STATUS, DELIVERY_STATE, RESULT_HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
-import { MAX_LEAD_MS } from '../single-sends/launch.ts';
 
 const DAY_MS = 86_400_000;
 /** The longest rest. Removals of old records that are not listed below are delayed by at most this time. */

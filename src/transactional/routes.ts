@@ -7,6 +7,7 @@ import { and, eq, isNull } from 'drizzle-orm';
 import Type from 'typebox';
 import { isErased } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
+import { templateErrors } from '../campaigns/single-sends.ts';
 import { senders } from '../database/schema/index.ts';
 import { messages } from '../errors/field-errors.ts';
 import { inTurn } from '../http/account-share.ts';
@@ -23,7 +24,6 @@ import {
 } from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
 import type { Deps } from '../operations/deps.ts';
-import { templateErrors } from '../single-sends/single-sends.ts';
 import { hasTemplate } from '../templates/mail-content.ts';
 import { MAX_NAME } from './attachments.ts';
 import { CompiledTemplates } from './content.ts';

@@ -1,5 +1,5 @@
 /** German: transactional mail. */
-import type { Translation } from '../dashboard/words/translation.ts';
+import type { Translation } from '../ui/words/translation.ts';
 import type { transactional as english } from './words.en.ts';
 
 export const transactional: Translation<typeof english> = {

@@ -1,5 +1,5 @@
 /** German: users, their sessions and passkeys, key pairs, one's own account, and the audit log. */
-import type { Translation } from '../dashboard/words/translation.ts';
+import type { Translation } from '../ui/words/translation.ts';
 import type { users as english } from './words.en.ts';
 
 export const users: Translation<typeof english> = {

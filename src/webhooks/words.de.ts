@@ -1,6 +1,6 @@
 /** German: the pages of the webhooks. */
 
-import type { Translation } from '../dashboard/words/translation.ts';
+import type { Translation } from '../ui/words/translation.ts';
 import type { webhooks as english } from './words.en.ts';
 
 export const webhooks: Translation<typeof english> = {

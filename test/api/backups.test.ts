@@ -3,10 +3,10 @@ import { copyFileSync, linkSync, readdirSync, readFileSync, statSync, writeFileS
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { Backups } from '../../src/backups/backups.ts';
-import { putWaitingInPlace } from '../../src/backups/put-in-place.ts';
 import { connect } from '../../src/database/open.ts';
 import { sendingHeldReason } from '../../src/delivery/queue/holds.ts';
+import { Backups } from '../../src/installation/backups/backups.ts';
+import { putWaitingInPlace } from '../../src/installation/backups/put-in-place.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 

@@ -1,10 +1,10 @@
 /** GET /api/health: what is well, what is not, and what to do. */
 import { chmodSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { recordBackup } from '../../src/backups/files.ts';
 import { holdSending } from '../../src/delivery/queue/holds.ts';
 import { RelayUse } from '../../src/delivery/queue/relay-use.ts';
-import type { Finding } from '../../src/health-checks/finding.ts';
+import { recordBackup } from '../../src/installation/backups/files.ts';
+import type { Finding } from '../../src/installation/health-checks/finding.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 

@@ -1,10 +1,10 @@
 /** What composing says of a subject and of a mail, without a service. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { subjectHints, subjectLength } from '../../src/campaigns/screens/compose/content.tsx';
+import { missingParts, seenValue } from '../../src/campaigns/screens/compose/step.tsx';
 import { type CheckContext, checkContent } from '../../src/delivery/checks/content-checks.ts';
 import { inDark } from '../../src/delivery/shown/mail-frame.ts';
-import { subjectHints, subjectLength } from '../../src/single-sends/screens/compose/content.tsx';
-import { missingParts, seenValue } from '../../src/single-sends/screens/compose/step.tsx';
 import { wallClock } from '../../src/time/zones.ts';
 
 const hintsOf = (subject: string, preheader = 'News') => subjectHints(subject, preheader).map(({ hint }) => hint);

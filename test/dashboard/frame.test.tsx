@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { chooseLanguage } from '../../src/dashboard/words/choose.ts';
-import { de } from '../../src/dashboard/words/de/index.ts';
-import { en } from '../../src/dashboard/words/en/index.ts';
+import { chooseLanguage } from '../../src/ui/words/choose.ts';
+import { de } from '../../src/ui/words/de/index.ts';
+import { en } from '../../src/ui/words/en/index.ts';
 import { startApp } from '../support/app.ts';
 import { gallery } from '../support/dashboard/gallery.tsx';
 

@@ -1,7 +1,7 @@
 /** Home, as different users see it. */
 import t from 'tap';
 import { RelayUse } from '../../src/delivery/queue/relay-use.ts';
-import { recordDoctorFindings, type SeenDomain } from '../../src/health-checks/doctor-findings.ts';
+import { recordDoctorFindings, type SeenDomain } from '../../src/installation/health-checks/doctor-findings.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { fillAccount, HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, callerOf, cookieOf } from '../support/people.ts';

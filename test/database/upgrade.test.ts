@@ -7,8 +7,8 @@ import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
 import { enqueueRecipients, mailingsToEnqueue } from '../../src/delivery/queue/enqueue-recipients.ts';
 import { mailWaitsReason, sendingHeldReason } from '../../src/delivery/queue/holds.ts';
 import { SENTENCES } from '../../src/errors/sentences.ts';
-import { findDoctorFindings } from '../../src/health-checks/doctor-findings.ts';
-import { findPublicUrlResult } from '../../src/health-checks/public-url.ts';
+import { findDoctorFindings } from '../../src/installation/health-checks/doctor-findings.ts';
+import { findPublicUrlResult } from '../../src/installation/health-checks/public-url.ts';
 import { oldDatabase, releases } from '../support/releases.ts';
 
 /** The migrations of version 0.1.0. */

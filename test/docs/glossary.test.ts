@@ -2,15 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { de } from '../../src/dashboard/words/de/index.ts';
-import { sentenceFields, sentences } from '../../src/dashboard/words/de/sentences.ts';
-import { en } from '../../src/dashboard/words/en/index.ts';
-import { sentences as englishSentences } from '../../src/dashboard/words/en/sentences.ts';
-import { editorWords, mjmlWords } from '../../src/designs/screens/browser/parts/words.de.ts';
 import { SENTENCES } from '../../src/errors/sentences.ts';
 import { USUAL_TEXTS } from '../../src/forms/texts.ts';
 import { de as germanPages } from '../../src/http/pages/words/de.tsx';
 import { en as englishPages } from '../../src/http/pages/words/en.tsx';
+import { editorWords, mjmlWords } from '../../src/templates/designs/screens/browser/parts/words.de.ts';
+import { de } from '../../src/ui/words/de/index.ts';
+import { sentenceFields, sentences } from '../../src/ui/words/de/sentences.ts';
+import { en } from '../../src/ui/words/en/index.ts';
+import { sentences as englishSentences } from '../../src/ui/words/en/sentences.ts';
 import { EVENTS } from '../../src/webhooks/event-types.ts';
 import { ROOT } from '../support/documents.ts';
 

@@ -2,12 +2,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { sentences } from '../../src/dashboard/words/de/sentences.ts';
-import { Language } from '../../src/dashboard/words/index.ts';
 import { HELD_CODES } from '../../src/database/schema/index.ts';
 import { messages } from '../../src/errors/field-errors.ts';
 import { SENTENCES, Sentence, type SentenceCode, sentence } from '../../src/errors/sentences.ts';
 import { codeOf, readStored, stored, storedSql } from '../../src/errors/stored.ts';
+import { sentences } from '../../src/ui/words/de/sentences.ts';
+import { Language } from '../../src/ui/words/index.ts';
 
 const german = new Language('de', 'de-DE', 'Europe/Berlin');
 const holesOf = (text: string) => new Set<string>(text.match(/\{\w+\}/g));
@@ -98,7 +98,7 @@ t.test('a reason of every recipient is not longer than its English', async (t) =
 t.test('every sentence is said by the code, so that none is translated for nothing', async (t) => {
   const root = join(import.meta.dirname, '../../src');
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => name.endsWith('.ts') && !name.startsWith('dashboard/words') && name !== 'errors/sentences.ts',
+    (name) => name.endsWith('.ts') && !name.startsWith('ui/words') && name !== 'errors/sentences.ts',
   );
   const source = files.map((name) => readFileSync(join(root, name), 'utf8')).join('\n');
   // Codes that are put together from a part and a name.

@@ -3,7 +3,6 @@ import t from 'tap';
 import { personTimeline } from '../../src/audience/person/timeline.ts';
 import { findSuppressionReason, suppressAddress } from '../../src/audience/suppressions.ts';
 import { storeTrackingChoices } from '../../src/audience/tracking-choice.ts';
-import { Language } from '../../src/dashboard/words/index.ts';
 import { reasonKind } from '../../src/database/functions/reply-kind.ts';
 import { connect } from '../../src/database/open.ts';
 import { auditLog, mailings } from '../../src/database/schema/index.ts';
@@ -14,7 +13,8 @@ import { mailingReport } from '../../src/delivery/reporting/mailing-report.ts';
 import { findRecipients } from '../../src/delivery/reporting/recipients.ts';
 import { type Said, SENTENCES, type SentenceCode, sentence } from '../../src/errors/sentences.ts';
 import { readStored, stored } from '../../src/errors/stored.ts';
-import { keptFinding, readFinding } from '../../src/health-checks/finding.ts';
+import { keptFinding, readFinding } from '../../src/installation/health-checks/finding.ts';
+import { Language } from '../../src/ui/words/index.ts';
 import { lastFailure } from '../../src/webhooks/log.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 

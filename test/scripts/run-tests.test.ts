@@ -140,7 +140,10 @@ t.test('a change runs the tests nearest to it, and says how many it leaves out',
     'what imports it first',
   );
   t.equal(chosen('src/api/segments.ts').tests[0], 'test/api/segments.test.ts', 'what has its name');
-  t.ok(chosen('src/archive/operations.ts').tests.includes('test/archive/archive.test.ts'), 'wherever that is');
+  t.ok(
+    chosen('src/campaigns/archive/operations.ts').tests.includes('test/campaigns/archive/archive.test.ts'),
+    'wherever that is',
+  );
   t.ok(chosen('docs/guarantees.md').tests.includes('test/structure.test.ts'), 'what mentions it');
   t.ok(chosen('scripts/test/run.ts').tests.includes('test/scripts/run-tests.test.ts'), 'what starts it');
   const { tests, left } = chosen('src/database/schema/audience.ts');

@@ -1,4 +1,4 @@
-import type { CheckResult } from '../../src/health-checks/finding.ts';
+import type { CheckResult } from '../../src/installation/health-checks/finding.ts';
 
 /** A finding as the API answers it: with its sentences in English. */
 export function answered<Result extends CheckResult>(finding: Result) {

@@ -1,5 +1,5 @@
 /** Finds domains of addresses that look like a large mail provider's, misspelt, such as gmial.com. */
-import { isNear } from '../../edit-distance.ts';
+import { isNear } from '../../errors/edit-distance.ts';
 
 /** The domains with the most mailboxes whose first label is long enough for one wrong letter to be a slip and not another name. */
 const LARGE = [

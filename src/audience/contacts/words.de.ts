@@ -1,5 +1,5 @@
 /** German: people, their fields and contact types, and what is learnt of their opens and clicks. */
-import type { Translation } from '../../dashboard/words/translation.ts';
+import type { Translation } from '../../ui/words/translation.ts';
 import type { people as english } from './words.en.ts';
 
 export const people: Translation<typeof english> = {

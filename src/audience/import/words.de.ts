@@ -1,5 +1,5 @@
 /** German: imports. */
-import type { Translation } from '../../dashboard/words/translation.ts';
+import type { Translation } from '../../ui/words/translation.ts';
 import type { imports as english } from './words.en.ts';
 
 export const imports: Translation<typeof english> = {

@@ -1,5 +1,5 @@
 /** German: segments with their rules in words. */
-import type { Translation } from '../../dashboard/words/translation.ts';
+import type { Translation } from '../../ui/words/translation.ts';
 import type { segments as english } from './words.en.ts';
 
 export const segments: Translation<typeof english> = {

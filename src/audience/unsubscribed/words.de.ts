@@ -1,5 +1,5 @@
 /** German: unsubscribed and suppressed addresses, unsubscribe groups, and the rule about inactive people. */
-import type { Translation } from '../../dashboard/words/translation.ts';
+import type { Translation } from '../../ui/words/translation.ts';
 import type { left as english } from './words.en.ts';
 
 export const left: Translation<typeof english> = {

@@ -6,13 +6,13 @@ import { randomUUID } from 'node:crypto';
 import { and, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { checkedTargets, hasTargets } from '../../audience/segments/segments.ts';
+import { changerName, templateSource } from '../../campaigns/single-sends.ts';
 import type { Db } from '../../database/open.ts';
 import { isOwned, ownedBy, recordId, recordUtr } from '../../database/ownership.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import { AUTOMATION_STATUS, automations, unsubscribeGroups } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { commandMailing, waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
-import { designToken } from '../../designs/designs.ts';
 import { notFound } from '../../errors/failure.ts';
 import {
   choice,
@@ -31,7 +31,7 @@ import {
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { isReadOnly } from '../../operations/callers.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
-import { changerName, templateSource } from '../../single-sends/single-sends.ts';
+import { designToken } from '../../templates/designs/designs.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import {
   type Automation,

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import Type from 'typebox';
 import { checkedTargets } from '../../audience/segments/segments.ts';
+import { capOption, templateCode } from '../../campaigns/operations/drafts.ts';
 import type { Db } from '../../database/open.ts';
 import { recordUtr } from '../../database/ownership.ts';
 import type { HeldCode } from '../../database/schema/index.ts';
@@ -26,7 +27,6 @@ import {
   unchangedSince,
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { capOption, templateCode } from '../../single-sends/operations/drafts.ts';
 import { closeVersion, withTemplateCopied } from '../../templates/mail-content.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import {

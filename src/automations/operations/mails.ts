@@ -5,12 +5,21 @@
 import { randomUUID } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
+import {
+  CheckedMailRecord,
+  checkedMail,
+  ShownMailRecord,
+  shownMailHtml,
+  shownMailJson,
+  shownParts,
+} from '../../campaigns/operations/shown-mails.ts';
+import { templateErrors } from '../../campaigns/single-sends.ts';
+import { queueTestMail, testMailMessage } from '../../campaigns/test-mail.ts';
 import { isOwned } from '../../database/ownership.ts';
 import { recordObject, totalBytes } from '../../database/record-json.ts';
 import { automationSchedules, senders } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { POSITION } from '../../delivery/queue/enrolment-state.ts';
-import { designToken } from '../../designs/designs.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';
 import {
@@ -33,16 +42,7 @@ import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { isReadOnly } from '../../operations/callers.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
-import {
-  CheckedMailRecord,
-  checkedMail,
-  ShownMailRecord,
-  shownMailHtml,
-  shownMailJson,
-  shownParts,
-} from '../../single-sends/operations/shown-mails.ts';
-import { templateErrors } from '../../single-sends/single-sends.ts';
-import { queueTestMail, testMailMessage } from '../../single-sends/test-mail.ts';
+import { designToken } from '../../templates/designs/designs.ts';
 import { hasTemplate, withTemplateCopied } from '../../templates/mail-content.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { deleteMail, insertSchedule, requireAutomation, requireMail, requireRoomForMail } from '../automations.ts';

@@ -2,28 +2,28 @@
  * One automation: its mails in their order with the contacts at each, its enrolments, and starting, pausing, duplicating and deleting it.
  */
 import type { FastifyInstance } from 'fastify';
-import { LinkButton } from '../../dashboard/components/button.tsx';
-import { measured } from '../../dashboard/components/campaign-list.tsx';
-import { StateBadge } from '../../dashboard/components/campaign-state.tsx';
-import { Confirm } from '../../dashboard/components/confirm.tsx';
-import { Stats, Time } from '../../dashboard/components/figures.tsx';
-import { Card } from '../../dashboard/components/surface.tsx';
-import { numberColumn, Table } from '../../dashboard/components/table.tsx';
-import { setFlash } from '../../dashboard/flash.ts';
-import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
-import { sendPage } from '../../dashboard/page.tsx';
-import { texts } from '../../dashboard/sign-in/fields.ts';
-import { viewerOf } from '../../dashboard/signed-in.ts';
-import type { Viewer } from '../../dashboard/viewer.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
+import { readChoices } from '../../campaigns/screens/compose/step.tsx';
+import type { Target } from '../../campaigns/screens/compose/targets.ts';
+import { Waits } from '../../campaigns/screens/overview.tsx';
 import { COMMON_HELD_CODES } from '../../delivery/queue/holds.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { unverifiedReason, WhyHeld } from '../../senders/screens/unverified.tsx';
-import { readWindow } from '../../sending-times/operations.ts';
-import { readChoices } from '../../single-sends/screens/compose/step.tsx';
-import type { Target } from '../../single-sends/screens/compose/targets.ts';
-import { Waits } from '../../single-sends/screens/overview.tsx';
+import { readWindow } from '../../senders/sending-times/operations.ts';
 import type { Clock } from '../../time/clock.ts';
+import { LinkButton } from '../../ui/components/button.tsx';
+import { measured } from '../../ui/components/campaign-list.tsx';
+import { StateBadge } from '../../ui/components/campaign-state.tsx';
+import { Confirm } from '../../ui/components/confirm.tsx';
+import { Stats, Time } from '../../ui/components/figures.tsx';
+import { Card } from '../../ui/components/surface.tsx';
+import { numberColumn, Table } from '../../ui/components/table.tsx';
+import { setFlash } from '../../ui/flash.ts';
+import { ask, attempt, sentenceOf } from '../../ui/operations.ts';
+import { sendPage } from '../../ui/page.tsx';
+import { viewerOf } from '../../ui/signed-in.ts';
+import type { Viewer } from '../../ui/viewer.ts';
+import { useLanguage } from '../../ui/words/index.ts';
+import { texts } from '../../users/screens/sign-in/fields.ts';
 import {
   deleteAutomation,
   duplicateAutomation,

@@ -1,23 +1,18 @@
 /** The automations of the account, newest first, with a search by state or name, and their enrolments and results. */
 import type { FastifyInstance } from 'fastify';
-import { LinkButton } from '../../dashboard/components/button.tsx';
-import {
-  CampaignList,
-  type ListQuery,
-  readListQuery,
-  resultColumns,
-} from '../../dashboard/components/campaign-list.tsx';
-import { StateBadge } from '../../dashboard/components/campaign-state.tsx';
-import { Empty } from '../../dashboard/components/surface.tsx';
-import { numberColumn, Table } from '../../dashboard/components/table.tsx';
-import { ask } from '../../dashboard/operations.ts';
-import { languageOf, sendPage } from '../../dashboard/page.tsx';
-import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
+import { checkStep } from '../../campaigns/screens/compose/check.tsx';
+import { designScreen, htmlScreen, templatesScreen } from '../../campaigns/screens/compose/mail-content.tsx';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
-import { checkStep } from '../../single-sends/screens/compose/check.tsx';
-import { designScreen, htmlScreen, templatesScreen } from '../../single-sends/screens/compose/mail-content.tsx';
+import { LinkButton } from '../../ui/components/button.tsx';
+import { CampaignList, type ListQuery, readListQuery, resultColumns } from '../../ui/components/campaign-list.tsx';
+import { StateBadge } from '../../ui/components/campaign-state.tsx';
+import { Empty } from '../../ui/components/surface.tsx';
+import { numberColumn, Table } from '../../ui/components/table.tsx';
+import { ask } from '../../ui/operations.ts';
+import { languageOf, sendPage } from '../../ui/page.tsx';
+import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
+import { useLanguage } from '../../ui/words/index.ts';
 import { AUTOMATION_STATES, listSummaries, type Summary } from '../operations/reports.ts';
 import { automationScreen, stateActions } from './automation.tsx';
 import { editScreen, newAutomationScreen } from './edit.tsx';

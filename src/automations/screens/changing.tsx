@@ -4,15 +4,15 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
-import { Button, LinkButton } from '../../dashboard/components/button.tsx';
-import { Card, Notice } from '../../dashboard/components/surface.tsx';
-import { type Attempt, attempt, type Refusal } from '../../dashboard/operations.ts';
-import { languageOf, sendPage } from '../../dashboard/page.tsx';
-import { recordTime } from '../../dashboard/record-time.ts';
-import { field } from '../../dashboard/sign-in/fields.ts';
-import { viewerOf } from '../../dashboard/signed-in.ts';
-import { type Language, useLanguage } from '../../dashboard/words/index.ts';
 import type { Operation } from '../../operations/operation.ts';
+import { Button, LinkButton } from '../../ui/components/button.tsx';
+import { Card, Notice } from '../../ui/components/surface.tsx';
+import { type Attempt, attempt, type Refusal } from '../../ui/operations.ts';
+import { languageOf, sendPage } from '../../ui/page.tsx';
+import { recordTime } from '../../ui/record-time.ts';
+import { viewerOf } from '../../ui/signed-in.ts';
+import { type Language, useLanguage } from '../../ui/words/index.ts';
+import { field } from '../../users/screens/sign-in/fields.ts';
 import type { Series, SeriesMail } from '../operations/automations.ts';
 import type { Effects } from '../operations/effects.ts';
 

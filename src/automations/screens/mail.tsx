@@ -5,29 +5,29 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import { listPlaceholders } from '../../audience/fields/operations.ts';
-import { Button, LinkButton } from '../../dashboard/components/button.tsx';
-import { type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
-import { Card, Notice, Problem, Tabs } from '../../dashboard/components/surface.tsx';
-import { setFlash } from '../../dashboard/flash.ts';
-import { ask, attempt } from '../../dashboard/operations.ts';
-import { languageOf, sendPage } from '../../dashboard/page.tsx';
-import { field } from '../../dashboard/sign-in/fields.ts';
-import { viewerOf } from '../../dashboard/signed-in.ts';
-import { type Language, useLanguage } from '../../dashboard/words/index.ts';
-import { withAnnouncedWork } from '../../database/write-turns.ts';
-import { notFound } from '../../errors/failure.ts';
-import { pageRoute } from '../../http/pages/layout.ts';
-import { SenderField } from '../../single-sends/screens/compose/audience.tsx';
+import { SenderField } from '../../campaigns/screens/compose/audience.tsx';
 import {
   findTemplateName,
   Hints,
   MailContent,
   Placeholders,
   SubjectFields,
-} from '../../single-sends/screens/compose/content.tsx';
-import type { Composed, ComposedKind, ComposedParams } from '../../single-sends/screens/compose/mail-content.tsx';
-import { readChoices, type SenderChoice } from '../../single-sends/screens/compose/step.tsx';
+} from '../../campaigns/screens/compose/content.tsx';
+import type { Composed, ComposedKind, ComposedParams } from '../../campaigns/screens/compose/mail-content.tsx';
+import { readChoices, type SenderChoice } from '../../campaigns/screens/compose/step.tsx';
+import { withAnnouncedWork } from '../../database/write-turns.ts';
+import { notFound } from '../../errors/failure.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import { type ListedTemplate, listTemplates } from '../../templates/operations.ts';
+import { Button, LinkButton } from '../../ui/components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
+import { Card, Notice, Problem, Tabs } from '../../ui/components/surface.tsx';
+import { setFlash } from '../../ui/flash.ts';
+import { ask, attempt } from '../../ui/operations.ts';
+import { languageOf, sendPage } from '../../ui/page.tsx';
+import { viewerOf } from '../../ui/signed-in.ts';
+import { type Language, useLanguage } from '../../ui/words/index.ts';
+import { field } from '../../users/screens/sign-in/fields.ts';
 import { readSeries, type Series, type SeriesMail } from '../operations/automations.ts';
 import { addMail, changeMail, removeMail } from '../operations/changes.ts';
 import {

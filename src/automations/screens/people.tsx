@@ -1,17 +1,17 @@
 /** The contacts in an automation: those who wait for one of its mails, and the forecast for one contact. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Button } from '../../dashboard/components/button.tsx';
-import { TextField } from '../../dashboard/components/field.tsx';
-import { Time } from '../../dashboard/components/figures.tsx';
-import { Badge, Card, type Tone } from '../../dashboard/components/surface.tsx';
-import { Pager, Table } from '../../dashboard/components/table.tsx';
-import { ask, attempt } from '../../dashboard/operations.ts';
-import { sendPage } from '../../dashboard/page.tsx';
-import { viewerOf } from '../../dashboard/signed-in.ts';
-import { withQuery } from '../../dashboard/with-query.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
+import type { ComposedParams } from '../../campaigns/screens/compose/mail-content.tsx';
 import { pageRoute } from '../../http/pages/layout.ts';
-import type { ComposedParams } from '../../single-sends/screens/compose/mail-content.tsx';
+import { Button } from '../../ui/components/button.tsx';
+import { TextField } from '../../ui/components/field.tsx';
+import { Time } from '../../ui/components/figures.tsx';
+import { Badge, Card, type Tone } from '../../ui/components/surface.tsx';
+import { Pager, Table } from '../../ui/components/table.tsx';
+import { ask, attempt } from '../../ui/operations.ts';
+import { sendPage } from '../../ui/page.tsx';
+import { viewerOf } from '../../ui/signed-in.ts';
+import { withQuery } from '../../ui/with-query.ts';
+import { useLanguage } from '../../ui/words/index.ts';
 import type { Series } from '../operations/automations.ts';
 import { type Forecast, previewAutomation } from '../operations/forecast.ts';
 import { listWaiting, type Waiting } from '../operations/mails.ts';

@@ -8,9 +8,9 @@ import { SmtpConnection } from '../../delivery/transport/smtp/connection.ts';
 import { handshake } from '../../delivery/transport/smtp/handshake.ts';
 import { type Relay, relayName } from '../../delivery/transport/smtp/relay-urls.ts';
 import { RFC_TIMEOUTS } from '../../delivery/transport/smtp/timeouts.ts';
-import type { CheckResult, Finding } from '../../health-checks/finding.ts';
-import { missingRelay } from '../../health-checks/service.ts';
-import { talkSmtp } from '../../health-checks/smtp-talk.ts';
+import type { CheckResult, Finding } from '../../installation/health-checks/finding.ts';
+import { missingRelay } from '../../installation/health-checks/service.ts';
+import { talkSmtp } from '../../installation/health-checks/smtp-talk.ts';
 
 const PATIENCE_MS = 10_000;
 const NAME = 'Relay';

@@ -2,24 +2,24 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import type { TObject } from 'typebox';
-import { LinkButton } from '../../dashboard/components/button.tsx';
-import { Time } from '../../dashboard/components/figures.tsx';
-import { Card, Empty, Notice, Problem } from '../../dashboard/components/surface.tsx';
-import { NamedLink, Table } from '../../dashboard/components/table.tsx';
-import { setFlash } from '../../dashboard/flash.ts';
-import { sendEmptyFrame, sendMailFrame } from '../../dashboard/mail-frame.ts';
-import { type Attempt, ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
-import { languageOf, sendPage } from '../../dashboard/page.tsx';
-import { recordScreens, type Shown } from '../../dashboard/record-screens.ts';
-import { recordTime } from '../../dashboard/record-time.ts';
-import { field } from '../../dashboard/sign-in/fields.ts';
-import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
-import { type PlainKey, useLanguage } from '../../dashboard/words/index.ts';
+import { readChoices } from '../../campaigns/screens/compose/step.tsx';
 import { READ } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import type { Operation } from '../../operations/operation.ts';
-import { readChoices } from '../../single-sends/screens/compose/step.tsx';
 import { listTemplates } from '../../templates/operations.ts';
+import { LinkButton } from '../../ui/components/button.tsx';
+import { Time } from '../../ui/components/figures.tsx';
+import { Card, Empty, Notice, Problem } from '../../ui/components/surface.tsx';
+import { NamedLink, Table } from '../../ui/components/table.tsx';
+import { setFlash } from '../../ui/flash.ts';
+import { sendEmptyFrame, sendMailFrame } from '../../ui/mail-frame.ts';
+import { type Attempt, ask, attempt, sentenceOf } from '../../ui/operations.ts';
+import { languageOf, sendPage } from '../../ui/page.tsx';
+import { recordScreens, type Shown } from '../../ui/record-screens.ts';
+import { recordTime } from '../../ui/record-time.ts';
+import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
+import { type PlainKey, useLanguage } from '../../ui/words/index.ts';
+import { field } from '../../users/screens/sign-in/fields.ts';
 import {
   decideFeed,
   deleteFeed,

@@ -1,14 +1,14 @@
 /** The form of a feed: its URL, when its mails are made, their recipients and their template. */
 import type { FastifyRequest } from 'fastify';
-import { Button, LinkButton } from '../../dashboard/components/button.tsx';
-import type { Problems } from '../../dashboard/components/field.tsx';
-import { type FormValues, form } from '../../dashboard/components/form.tsx';
-import { Card } from '../../dashboard/components/surface.tsx';
-import { texts } from '../../dashboard/sign-in/fields.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
-import { chosenFirst, senderOptions, Targets } from '../../single-sends/screens/compose/audience.tsx';
-import type { Choices } from '../../single-sends/screens/compose/step.tsx';
+import { chosenFirst, senderOptions, Targets } from '../../campaigns/screens/compose/audience.tsx';
+import type { Choices } from '../../campaigns/screens/compose/step.tsx';
 import type { ListedTemplate } from '../../templates/operations.ts';
+import { Button, LinkButton } from '../../ui/components/button.tsx';
+import type { Problems } from '../../ui/components/field.tsx';
+import { type FormValues, form } from '../../ui/components/form.tsx';
+import { Card } from '../../ui/components/surface.tsx';
+import { useLanguage } from '../../ui/words/index.ts';
+import { texts } from '../../users/screens/sign-in/fields.ts';
 import { saveFeed } from '../operations.ts';
 
 const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7] as const;

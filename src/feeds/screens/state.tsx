@@ -1,11 +1,11 @@
 /** The state of a feed: the result of the last read, the waiting items, and the buttons that pause, release and delete it. */
 import type { ComponentChildren } from 'preact';
-import { Button, LinkButton } from '../../dashboard/components/button.tsx';
-import { Confirm } from '../../dashboard/components/confirm.tsx';
-import { Time } from '../../dashboard/components/figures.tsx';
-import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
-import { recordTime } from '../../dashboard/record-time.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
+import { Button, LinkButton } from '../../ui/components/button.tsx';
+import { Confirm } from '../../ui/components/confirm.tsx';
+import { Time } from '../../ui/components/figures.tsx';
+import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
+import { recordTime } from '../../ui/record-time.ts';
+import { useLanguage } from '../../ui/words/index.ts';
 import type { Feed } from '../operations.ts';
 
 const TONES = { active: 'good', paused: 'plain', held: 'warn' } as const;

@@ -1,9 +1,9 @@
 /** Shared parts of the list, the builder and the form for a new one: the state of a form, and its basic settings. */
 
-import { type Problems, SelectField } from '../../dashboard/components/field.tsx';
-import { Badge } from '../../dashboard/components/surface.tsx';
-import { useLanguage } from '../../dashboard/words/index.ts';
 import { LANGUAGE_NAMES } from '../../languages.ts';
+import { type Problems, SelectField } from '../../ui/components/field.tsx';
+import { Badge } from '../../ui/components/surface.tsx';
+import { useLanguage } from '../../ui/words/index.ts';
 import type { Form } from '../operations/forms.ts';
 import type { Choices, Draft } from './draft.ts';
 

@@ -1,10 +1,10 @@
 /** The builder of a form: its fields and texts, next to the preview of its page. */
-import { Button } from '../../dashboard/components/button.tsx';
-import { AreaField, CheckField, type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
-import { Island, LiveNotes } from '../../dashboard/components/island.tsx';
-import { Card } from '../../dashboard/components/surface.tsx';
-import { useLanguage } from '../../dashboard/words/index.ts';
-import { fieldLabel } from '../../dashboard/words/known.ts';
+import { Button } from '../../ui/components/button.tsx';
+import { AreaField, CheckField, type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
+import { Island, LiveNotes } from '../../ui/components/island.tsx';
+import { Card } from '../../ui/components/surface.tsx';
+import { useLanguage } from '../../ui/words/index.ts';
+import { fieldLabel } from '../../ui/words/known.ts';
 import { MAX_TEXT } from '../operations/form-input.ts';
 import { Basics } from './basics.tsx';
 import type { Choices, Draft } from './draft.ts';

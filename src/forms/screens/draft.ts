@@ -6,11 +6,11 @@ import { listOwnFields, listReservedFields } from '../../audience/fields/operati
 import { listSegments } from '../../audience/segments/operations.ts';
 import { readTracking } from '../../audience/tracking/operations.ts';
 import { listGroups } from '../../audience/unsubscribed/groups.ts';
-import { ask } from '../../dashboard/operations.ts';
-import { field, fieldList } from '../../dashboard/sign-in/fields.ts';
 import { languageOfLocale } from '../../languages.ts';
 import type { Given } from '../../operations/perform.ts';
 import { listSenders } from '../../senders/operations/senders.ts';
+import { ask } from '../../ui/operations.ts';
+import { field, fieldList } from '../../users/screens/sign-in/fields.ts';
 import type { Form, saveForm } from '../operations/forms.ts';
 import { TEXT_NAMES } from '../texts.ts';
 

@@ -1,15 +1,15 @@
 /** Forms: the list with their figures, and the form for a new one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Button, LinkButton } from '../../dashboard/components/button.tsx';
-import { type Problems, TextField } from '../../dashboard/components/field.tsx';
-import { Card, Empty, Problem } from '../../dashboard/components/surface.tsx';
-import { Table } from '../../dashboard/components/table.tsx';
-import { setFlash } from '../../dashboard/flash.ts';
-import { ask, attempt, type Refusal } from '../../dashboard/operations.ts';
-import { languageOf, sendPage } from '../../dashboard/page.tsx';
-import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
+import { Button, LinkButton } from '../../ui/components/button.tsx';
+import { type Problems, TextField } from '../../ui/components/field.tsx';
+import { Card, Empty, Problem } from '../../ui/components/surface.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { setFlash } from '../../ui/flash.ts';
+import { ask, attempt, type Refusal } from '../../ui/operations.ts';
+import { languageOf, sendPage } from '../../ui/page.tsx';
+import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
+import { useLanguage } from '../../ui/words/index.ts';
 import { createForm, type Form, listForms } from '../operations/forms.ts';
 import { Basics, FormState } from './basics.tsx';
 import { type Choices, type Draft, readChoices, typedDraft } from './draft.ts';

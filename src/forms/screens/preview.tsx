@@ -1,8 +1,8 @@
 /** The preview of a form's page with the content of the builder. Its controls do not work. */
 
-import { useLanguage } from '../../dashboard/words/index.ts';
 import { fieldLabel as usualLabel } from '../../http/pages/form-markup.tsx';
 import { wordsIn } from '../../http/pages/words/index.ts';
+import { useLanguage } from '../../ui/words/index.ts';
 import type { Choices, Draft } from './draft.ts';
 
 export function FormPreview({ draft, choices }: { draft: Draft; choices: Choices }) {

@@ -1,16 +1,16 @@
 /** The health of the installation, and holding and releasing all sending. */
 import type { FastifyInstance } from 'fastify';
 import type { ComponentChildren } from 'preact';
-import { Button, LinkButton } from '../../dashboard/components/button.tsx';
-import { Facts, Time } from '../../dashboard/components/figures.tsx';
-import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
-import { setFlash } from '../../dashboard/flash.ts';
-import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
-import { recordTime } from '../../dashboard/record-time.ts';
-import { sendSettings } from '../../dashboard/screens/settings/frame.tsx';
-import { viewerOf } from '../../dashboard/signed-in.ts';
-import { type PlainKey, useLanguage } from '../../dashboard/words/index.ts';
 import type { Deps } from '../../operations/deps.ts';
+import { Button, LinkButton } from '../../ui/components/button.tsx';
+import { Facts, Time } from '../../ui/components/figures.tsx';
+import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
+import { setFlash } from '../../ui/flash.ts';
+import { ask, attempt, sentenceOf } from '../../ui/operations.ts';
+import { recordTime } from '../../ui/record-time.ts';
+import { sendSettings } from '../../ui/settings/frame.tsx';
+import { viewerOf } from '../../ui/signed-in.ts';
+import { type PlainKey, useLanguage } from '../../ui/words/index.ts';
 import { type Health, lookAtPublicAddress, readHealth, releaseHold, testReturnedMail } from '../operations.ts';
 
 interface Shown {

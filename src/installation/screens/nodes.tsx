@@ -1,16 +1,16 @@
 /** The sender nodes, for operators: their state, their rate and their problems. */
 import type { FastifyInstance } from 'fastify';
-import { Meter } from '../../dashboard/components/figures.tsx';
-import { Island } from '../../dashboard/components/island.tsx';
-import { Badge, Empty, type Tone } from '../../dashboard/components/surface.tsx';
-import { numberColumn, Table } from '../../dashboard/components/table.tsx';
-import { ask } from '../../dashboard/operations.ts';
-import { recordTime } from '../../dashboard/record-time.ts';
-import { sendSettings } from '../../dashboard/screens/settings/frame.tsx';
-import { requireOperator } from '../../dashboard/signed-in.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
 import type { NodeState } from '../../database/schema/index.ts';
 import type { Deps } from '../../operations/deps.ts';
+import { Meter } from '../../ui/components/figures.tsx';
+import { Island } from '../../ui/components/island.tsx';
+import { Badge, Empty, type Tone } from '../../ui/components/surface.tsx';
+import { numberColumn, Table } from '../../ui/components/table.tsx';
+import { ask } from '../../ui/operations.ts';
+import { recordTime } from '../../ui/record-time.ts';
+import { sendSettings } from '../../ui/settings/frame.tsx';
+import { requireOperator } from '../../ui/signed-in.ts';
+import { useLanguage } from '../../ui/words/index.ts';
 import { type Fleet, listNodes, type Node } from '../operations.ts';
 
 /** How often the list is updated. */

@@ -10,15 +10,15 @@ import { stateName } from '../../delivery/reporting/mailing-report.ts';
 import { relaysInUse } from '../../delivery/transport/relays/in-use.ts';
 import { notFound } from '../../errors/failure.ts';
 import { codeOf } from '../../errors/stored.ts';
-import { checkDomains } from '../../health-checks/dns.ts';
+import { choice, integer, isoTimestampSchema, line, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
+import { checkDomains } from '../../installation/health-checks/dns.ts';
 import {
   DOMAIN_CHECKS,
   findDoctorFindings,
   findSeenDomain,
   recordSeenDomains,
-} from '../../health-checks/doctor-findings.ts';
-import { readFinding } from '../../health-checks/finding.ts';
-import { choice, integer, isoTimestampSchema, line, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
+} from '../../installation/health-checks/doctor-findings.ts';
+import { readFinding } from '../../installation/health-checks/finding.ts';
 import { isOperatorsSession } from '../../operations/callers.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';

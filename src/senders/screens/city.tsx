@@ -1,10 +1,10 @@
 /** The city of a sender: typed by name, and found among the cities of its country. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type City, findPlaces, type Places } from '../../audience/places/operations.ts';
-import { type Problems, TextField } from '../../dashboard/components/field.tsx';
-import { Island } from '../../dashboard/components/island.tsx';
-import { ask } from '../../dashboard/operations.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
+import { type Problems, TextField } from '../../ui/components/field.tsx';
+import { Island } from '../../ui/components/island.tsx';
+import { ask } from '../../ui/operations.ts';
+import { useLanguage } from '../../ui/words/index.ts';
 
 const MAX_OFFERED = 20;
 

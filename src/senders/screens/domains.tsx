@@ -1,10 +1,11 @@
 /** The DNS of the senders' domains: the records found, and the records to publish. */
-import { Button } from '../../dashboard/components/button.tsx';
-import { Island, LiveNotes } from '../../dashboard/components/island.tsx';
-import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
-import { recordTime } from '../../dashboard/record-time.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
-import { DOMAIN_CHECKS } from '../../health-checks/doctor-findings.ts';
+
+import { DOMAIN_CHECKS } from '../../installation/health-checks/doctor-findings.ts';
+import { Button } from '../../ui/components/button.tsx';
+import { Island, LiveNotes } from '../../ui/components/island.tsx';
+import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
+import { recordTime } from '../../ui/record-time.ts';
+import { useLanguage } from '../../ui/words/index.ts';
 import type { CheckedDomain, DnsCheck } from '../operations/checks.ts';
 import { Keys } from './keys.tsx';
 import { RecordToCopy } from './record-to-copy.tsx';

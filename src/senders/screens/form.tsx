@@ -2,18 +2,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { type Country, listCountries } from '../../audience/places/operations.ts';
-import { Button, LinkButton } from '../../dashboard/components/button.tsx';
-import { Confirm } from '../../dashboard/components/confirm.tsx';
-import { type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
-import { Card } from '../../dashboard/components/surface.tsx';
-import { ask, attempt } from '../../dashboard/operations.ts';
-import { languageOf } from '../../dashboard/page.tsx';
-import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
-import { field } from '../../dashboard/sign-in/fields.ts';
-import { requireOwner, viewerOf } from '../../dashboard/signed-in.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
 import { isTestMode } from '../../delivery/transport/relays/in-use.ts';
-import { readRelays } from '../../relays/operations/relays.ts';
+import { Button, LinkButton } from '../../ui/components/button.tsx';
+import { Confirm } from '../../ui/components/confirm.tsx';
+import { type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
+import { Card } from '../../ui/components/surface.tsx';
+import { ask, attempt } from '../../ui/operations.ts';
+import { languageOf } from '../../ui/page.tsx';
+import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
+import { requireOwner, viewerOf } from '../../ui/signed-in.ts';
+import { useLanguage } from '../../ui/words/index.ts';
+import { field } from '../../users/screens/sign-in/fields.ts';
 import {
   addSender,
   changeSender,
@@ -23,6 +22,7 @@ import {
   type Sender,
   type Usage,
 } from '../operations/senders.ts';
+import { readRelays } from '../relays/operations/relays.ts';
 import { CityField, type CityIds, cityOffers, cityText, readCity } from './city.tsx';
 
 const UNPROCESSABLE = 422;

@@ -1,13 +1,13 @@
 /** The DKIM keys of a domain: the record to publish. Owners create the first key; operators create and delete others. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Button } from '../../dashboard/components/button.tsx';
-import { Confirm } from '../../dashboard/components/confirm.tsx';
-import { Badge } from '../../dashboard/components/surface.tsx';
-import { setFlash } from '../../dashboard/flash.ts';
-import { attempt, type Refusal, sentenceOf } from '../../dashboard/operations.ts';
-import { recordTime } from '../../dashboard/record-time.ts';
-import { field } from '../../dashboard/sign-in/fields.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
+import { Button } from '../../ui/components/button.tsx';
+import { Confirm } from '../../ui/components/confirm.tsx';
+import { Badge } from '../../ui/components/surface.tsx';
+import { setFlash } from '../../ui/flash.ts';
+import { attempt, type Refusal, sentenceOf } from '../../ui/operations.ts';
+import { recordTime } from '../../ui/record-time.ts';
+import { useLanguage } from '../../ui/words/index.ts';
+import { field } from '../../users/screens/sign-in/fields.ts';
 import type { CheckedDomain, DkimKey } from '../operations/checks.ts';
 import { deleteDkimKey, makeDkimKey, rotateDkimKey } from '../operations/dkim.ts';
 import { RecordToCopy } from './record-to-copy.tsx';

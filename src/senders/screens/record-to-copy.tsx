@@ -1,6 +1,6 @@
 /** A DNS record in the form that DNS providers ask for, with buttons that copy its parts. */
-import { Island } from '../../dashboard/components/island.tsx';
-import { useLanguage } from '../../dashboard/words/index.ts';
+import { Island } from '../../ui/components/island.tsx';
+import { useLanguage } from '../../ui/words/index.ts';
 import type { TxtRecord } from '../operations/checks.ts';
 
 export function RecordToCopy({ name, value }: TxtRecord) {

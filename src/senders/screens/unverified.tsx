@@ -1,13 +1,13 @@
 /** Why something does not leave; where its sender must be verified first, with the way to do that. */
 import type { FastifyRequest } from 'fastify';
-import { Notice } from '../../dashboard/components/surface.tsx';
-import { ask } from '../../dashboard/operations.ts';
-import type { Viewer } from '../../dashboard/viewer.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
 import { held } from '../../delivery/queue/holds.ts';
 import { isUnverified } from '../../delivery/transport/relays/in-use.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { codeOf } from '../../errors/stored.ts';
+import { Notice } from '../../ui/components/surface.tsx';
+import { ask } from '../../ui/operations.ts';
+import type { Viewer } from '../../ui/viewer.ts';
+import { useLanguage } from '../../ui/words/index.ts';
 import { listSenders } from '../operations/senders.ts';
 
 const UNVERIFIED = held('sender_unverified').held_reason;

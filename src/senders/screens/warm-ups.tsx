@@ -1,14 +1,14 @@
 /** Warming up sender domains: the plans with their progress, and the form that starts or changes one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Confirm } from '../../dashboard/components/confirm.tsx';
-import { type FormValues, form, SentForm } from '../../dashboard/components/form.tsx';
-import { Badge, Card } from '../../dashboard/components/surface.tsx';
-import { Table } from '../../dashboard/components/table.tsx';
-import { attempt, sentenceOf } from '../../dashboard/operations.ts';
-import { backTo } from '../../dashboard/screens/settings/frame.tsx';
-import { field } from '../../dashboard/sign-in/fields.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
 import { USUAL_PLAN } from '../../delivery/warm-up/plans.ts';
+import { Confirm } from '../../ui/components/confirm.tsx';
+import { type FormValues, form, SentForm } from '../../ui/components/form.tsx';
+import { Badge, Card } from '../../ui/components/surface.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { attempt, sentenceOf } from '../../ui/operations.ts';
+import { backTo } from '../../ui/settings/frame.tsx';
+import { useLanguage } from '../../ui/words/index.ts';
+import { field } from '../../users/screens/sign-in/fields.ts';
 import { changeWarmUp, stopWarmUp, type WarmUp } from '../operations/warm-ups.ts';
 
 const PLAN = form(changeWarmUp.input, [

@@ -1,8 +1,8 @@
 /** Checks the DNS of one domain repeatedly while its page is open, so that a new record is shown soon after it was published. */
 import type { FastifyRequest } from 'fastify';
-import { ask } from '../../dashboard/operations.ts';
-import { isPrefetch } from '../../dashboard/prefetch.ts';
-import { recordTime } from '../../dashboard/record-time.ts';
+import { ask } from '../../ui/operations.ts';
+import { isPrefetch } from '../../ui/prefetch.ts';
+import { recordTime } from '../../ui/record-time.ts';
 import { type CheckedDomain, type Checks, renewChecks } from '../operations/checks.ts';
 
 const WATCH_MS = 30 * 60_000;

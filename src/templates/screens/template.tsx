@@ -1,19 +1,19 @@
 /** One own template: its preview, its name, the designer, copying and deleting it, and creating a campaign from it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Button, LinkButton } from '../../dashboard/components/button.tsx';
-import { Confirm } from '../../dashboard/components/confirm.tsx';
-import { form } from '../../dashboard/components/form.tsx';
-import { MailFrames } from '../../dashboard/components/mail-frames.tsx';
-import { Card, Problem } from '../../dashboard/components/surface.tsx';
-import { setFlash } from '../../dashboard/flash.ts';
-import { sendKeptMailFrame } from '../../dashboard/mail-frame.ts';
-import { ask, attempt, type Refusal, sentenceOf } from '../../dashboard/operations.ts';
-import { languageOf, sendPage } from '../../dashboard/page.tsx';
-import { field } from '../../dashboard/sign-in/fields.ts';
-import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
+import { createDraft, saveDraft } from '../../campaigns/operations/drafts.ts';
 import { READ } from '../../http/pages/layout.ts';
-import { createDraft, saveDraft } from '../../single-sends/operations/drafts.ts';
+import { Button, LinkButton } from '../../ui/components/button.tsx';
+import { Confirm } from '../../ui/components/confirm.tsx';
+import { form } from '../../ui/components/form.tsx';
+import { MailFrames } from '../../ui/components/mail-frames.tsx';
+import { Card, Problem } from '../../ui/components/surface.tsx';
+import { setFlash } from '../../ui/flash.ts';
+import { sendKeptMailFrame } from '../../ui/mail-frame.ts';
+import { ask, attempt, type Refusal, sentenceOf } from '../../ui/operations.ts';
+import { languageOf, sendPage } from '../../ui/page.tsx';
+import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
+import { useLanguage } from '../../ui/words/index.ts';
+import { field } from '../../users/screens/sign-in/fields.ts';
 import { deleteTemplate, type OwnTemplate, readTemplate, updateTemplate } from '../operations.ts';
 
 const SEE_OTHER = 303;

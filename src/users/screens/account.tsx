@@ -1,19 +1,17 @@
 /** The user's own account: language, colours and shortcuts, password, second factor and passkeys. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-import { Button } from '../../dashboard/components/button.tsx';
-import { CheckField, type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
-import { Card } from '../../dashboard/components/surface.tsx';
-import { ask, attempt } from '../../dashboard/operations.ts';
-import { languageOf } from '../../dashboard/page.tsx';
-import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
-import { callerOf, field } from '../../dashboard/sign-in/fields.ts';
-import { NewPasswordField, passwordProblem } from '../../dashboard/sign-in/parts.tsx';
-import { viewerOf } from '../../dashboard/signed-in.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
 import { setSessionCookie } from '../../http/cookies.ts';
 import { LANGUAGE_CODES, LANGUAGE_NAMES } from '../../languages.ts';
 import type { Deps } from '../../operations/deps.ts';
+import { Button } from '../../ui/components/button.tsx';
+import { CheckField, type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
+import { Card } from '../../ui/components/surface.tsx';
+import { ask, attempt } from '../../ui/operations.ts';
+import { languageOf } from '../../ui/page.tsx';
+import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
+import { viewerOf } from '../../ui/signed-in.ts';
+import { useLanguage } from '../../ui/words/index.ts';
 import { changeOwnSettings, readMe } from '../operations/me.ts';
 import { listOwnPasskeys } from '../operations/passkeys.ts';
 import { changePassword } from '../own-password.ts';
@@ -22,6 +20,8 @@ import { actorOf, type SignIns } from '../sign-in.ts';
 import { CurrentPassword, type OwnForms, ownForms } from './own-forms.tsx';
 import { Passkeys, passkeyScreen } from './passkeys.tsx';
 import { SecondFactor, secondFactorScreen } from './second-factor.tsx';
+import { callerOf, field } from './sign-in/fields.ts';
+import { NewPasswordField, passwordProblem } from './sign-in/parts.tsx';
 
 const UNPROCESSABLE = 422;
 

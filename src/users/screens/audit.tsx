@@ -1,13 +1,13 @@
 /** The audit log, newest first. */
 import type { FastifyInstance } from 'fastify';
-import { Time } from '../../dashboard/components/figures.tsx';
-import { Empty } from '../../dashboard/components/surface.tsx';
-import { Pager, Table } from '../../dashboard/components/table.tsx';
-import { ask } from '../../dashboard/operations.ts';
-import { sendSettings } from '../../dashboard/screens/settings/frame.tsx';
-import { isWordKey, type Language, useLanguage } from '../../dashboard/words/index.ts';
 import type { auditLog } from '../../database/schema/index.ts';
 import { Sentence } from '../../errors/sentences.ts';
+import { Time } from '../../ui/components/figures.tsx';
+import { Empty } from '../../ui/components/surface.tsx';
+import { Pager, Table } from '../../ui/components/table.tsx';
+import { ask } from '../../ui/operations.ts';
+import { sendSettings } from '../../ui/settings/frame.tsx';
+import { isWordKey, type Language, useLanguage } from '../../ui/words/index.ts';
 import { readAuditLog } from '../operations/audit-log.ts';
 
 const PAGE_ROWS = 100;

@@ -1,14 +1,14 @@
 /** The key pairs with which programs call the API: creating, showing once, revoking. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { Button } from '../../dashboard/components/button.tsx';
-import { Confirm } from '../../dashboard/components/confirm.tsx';
-import { Time } from '../../dashboard/components/figures.tsx';
-import { Badge, Card, Empty, Notice } from '../../dashboard/components/surface.tsx';
-import { Table } from '../../dashboard/components/table.tsx';
-import { ask } from '../../dashboard/operations.ts';
-import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
-import { useLanguage } from '../../dashboard/words/index.ts';
+import { Button } from '../../ui/components/button.tsx';
+import { Confirm } from '../../ui/components/confirm.tsx';
+import { Time } from '../../ui/components/figures.tsx';
+import { Badge, Card, Empty, Notice } from '../../ui/components/surface.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { ask } from '../../ui/operations.ts';
+import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
+import { useLanguage } from '../../ui/words/index.ts';
 import { listKeys, makeKey, revokeKey } from '../operations/keys.ts';
 
 type KeyRow = Static<typeof listKeys.record>;

@@ -1,13 +1,13 @@
 /** Shared parts of the forms in which users change their own account: the signed-in user, and the check of the current password. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Problems, TextField } from '../../dashboard/components/field.tsx';
-import { languageOf } from '../../dashboard/page.tsx';
-import { callerOf, field } from '../../dashboard/sign-in/fields.ts';
-import { sessionOf, viewerOf } from '../../dashboard/signed-in.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
 import type { Db } from '../../database/open.ts';
+import { type Problems, TextField } from '../../ui/components/field.tsx';
+import { languageOf } from '../../ui/page.tsx';
+import { sessionOf, viewerOf } from '../../ui/signed-in.ts';
+import { useLanguage } from '../../ui/words/index.ts';
 import type { SignIns } from '../sign-in.ts';
 import { findUser, type User } from '../users.ts';
+import { callerOf, field } from './sign-in/fields.ts';
 
 /** The problems of a submitted form: by field, or as a sentence above the forms. */
 export interface FormProblems {

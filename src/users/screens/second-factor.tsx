@@ -4,19 +4,19 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import encodeQR from 'qr';
-import { Button, LinkButton } from '../../dashboard/components/button.tsx';
-import { type Problems, TextField } from '../../dashboard/components/field.tsx';
-import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
-import { languageOf } from '../../dashboard/page.tsx';
-import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
-import { callerOf, field } from '../../dashboard/sign-in/fields.ts';
-import { viewerOf } from '../../dashboard/signed-in.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
 import type { Deps } from '../../operations/deps.ts';
+import { Button, LinkButton } from '../../ui/components/button.tsx';
+import { type Problems, TextField } from '../../ui/components/field.tsx';
+import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
+import { languageOf } from '../../ui/page.tsx';
+import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
+import { viewerOf } from '../../ui/signed-in.ts';
+import { useLanguage } from '../../ui/words/index.ts';
 import { renewRecoveryCodes, switchOffSecondFactor, switchOnSecondFactor } from '../second-factor.ts';
 import { actorOf } from '../sign-in.ts';
 import { isTotpSecret, newTotpSecret, totpUrl } from '../totp.ts';
 import { CurrentPassword, type OwnForms } from './own-forms.tsx';
+import { callerOf, field } from './sign-in/fields.ts';
 
 const UNPROCESSABLE = 422;
 

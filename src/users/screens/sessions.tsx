@@ -1,13 +1,13 @@
 /** The sessions of signed-in users. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-import { Confirm } from '../../dashboard/components/confirm.tsx';
-import { Time } from '../../dashboard/components/figures.tsx';
-import { Badge } from '../../dashboard/components/surface.tsx';
-import { Table } from '../../dashboard/components/table.tsx';
-import { ask } from '../../dashboard/operations.ts';
-import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
-import { useLanguage } from '../../dashboard/words/index.ts';
+import { Confirm } from '../../ui/components/confirm.tsx';
+import { Time } from '../../ui/components/figures.tsx';
+import { Badge } from '../../ui/components/surface.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { ask } from '../../ui/operations.ts';
+import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
+import { useLanguage } from '../../ui/words/index.ts';
 import { endSession, listSessions } from '../operations/sessions.ts';
 
 type SessionRow = Static<typeof listSessions.record>;

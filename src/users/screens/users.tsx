@@ -1,19 +1,19 @@
 /** The page of the account's users: invite a user, change a role, make a new sign-in link, remove a user. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { Button } from '../../dashboard/components/button.tsx';
-import { Confirm } from '../../dashboard/components/confirm.tsx';
-import { Time } from '../../dashboard/components/figures.tsx';
-import { form, SentForm } from '../../dashboard/components/form.tsx';
-import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
-import { Table } from '../../dashboard/components/table.tsx';
-import { type Attempt, ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
-import type { Shown } from '../../dashboard/record-screens.ts';
-import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
-import { field } from '../../dashboard/sign-in/fields.ts';
-import { sessionOf } from '../../dashboard/signed-in.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
+import { Button } from '../../ui/components/button.tsx';
+import { Confirm } from '../../ui/components/confirm.tsx';
+import { Time } from '../../ui/components/figures.tsx';
+import { form, SentForm } from '../../ui/components/form.tsx';
+import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { type Attempt, ask, attempt, sentenceOf } from '../../ui/operations.ts';
+import type { Shown } from '../../ui/record-screens.ts';
+import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
+import { sessionOf } from '../../ui/signed-in.ts';
+import { useLanguage } from '../../ui/words/index.ts';
 import { deleteUser, inviteUser, listUsers, makeLoginLink, updateUser } from '../operations/users.ts';
+import { field } from './sign-in/fields.ts';
 
 type UserRow = Static<typeof listUsers.record>;
 

@@ -1,11 +1,11 @@
 /** The log of a webhook, with a button to send each event again, and the result of a test. */
-import { Button } from '../../dashboard/components/button.tsx';
-import { Time } from '../../dashboard/components/figures.tsx';
-import { Island, LiveNotes } from '../../dashboard/components/island.tsx';
-import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
-import { Pager, Table } from '../../dashboard/components/table.tsx';
-import { recordTime } from '../../dashboard/record-time.ts';
-import { type Language, useLanguage } from '../../dashboard/words/index.ts';
+import { Button } from '../../ui/components/button.tsx';
+import { Time } from '../../ui/components/figures.tsx';
+import { Island, LiveNotes } from '../../ui/components/island.tsx';
+import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
+import { Pager, Table } from '../../ui/components/table.tsx';
+import { recordTime } from '../../ui/record-time.ts';
+import { type Language, useLanguage } from '../../ui/words/index.ts';
 import type { LogEntry } from '../operations.ts';
 
 /** The parts of the page that are updated while a result is awaited. */

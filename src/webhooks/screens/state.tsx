@@ -1,11 +1,11 @@
 /** The state of a webhook, and the actions that change it: switching, rotating the secret, deleting. */
-import { Button } from '../../dashboard/components/button.tsx';
-import { Confirm } from '../../dashboard/components/confirm.tsx';
-import { Facts, Time } from '../../dashboard/components/figures.tsx';
-import { Island } from '../../dashboard/components/island.tsx';
-import { Badge, Card, Notice, type Tone } from '../../dashboard/components/surface.tsx';
-import { recordTime } from '../../dashboard/record-time.ts';
-import { type Language, useLanguage } from '../../dashboard/words/index.ts';
+import { Button } from '../../ui/components/button.tsx';
+import { Confirm } from '../../ui/components/confirm.tsx';
+import { Facts, Time } from '../../ui/components/figures.tsx';
+import { Island } from '../../ui/components/island.tsx';
+import { Badge, Card, Notice, type Tone } from '../../ui/components/surface.tsx';
+import { recordTime } from '../../ui/record-time.ts';
+import { type Language, useLanguage } from '../../ui/words/index.ts';
 import type { Webhook } from '../operations.ts';
 
 const MANY = 1000;

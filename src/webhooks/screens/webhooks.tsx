@@ -1,20 +1,20 @@
 /** The webhooks of an account, and the pages of one: adding, changing, testing, switching and deleting it, its secret and its log. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
-import { LinkButton } from '../../dashboard/components/button.tsx';
-import type { Problems } from '../../dashboard/components/field.tsx';
-import { form, SentForm } from '../../dashboard/components/form.tsx';
-import { Card, Empty } from '../../dashboard/components/surface.tsx';
-import { Table } from '../../dashboard/components/table.tsx';
-import { setFlash } from '../../dashboard/flash.ts';
-import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
-import { recordScreens, type Shown } from '../../dashboard/record-screens.ts';
-import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
-import { field } from '../../dashboard/sign-in/fields.ts';
-import { requireOwner } from '../../dashboard/signed-in.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
 import type { Operation } from '../../operations/operation.ts';
 import type { Given } from '../../operations/perform.ts';
+import { LinkButton } from '../../ui/components/button.tsx';
+import type { Problems } from '../../ui/components/field.tsx';
+import { form, SentForm } from '../../ui/components/form.tsx';
+import { Card, Empty } from '../../ui/components/surface.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { setFlash } from '../../ui/flash.ts';
+import { ask, attempt, sentenceOf } from '../../ui/operations.ts';
+import { recordScreens, type Shown } from '../../ui/record-screens.ts';
+import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
+import { requireOwner } from '../../ui/signed-in.ts';
+import { useLanguage } from '../../ui/words/index.ts';
+import { field } from '../../users/screens/sign-in/fields.ts';
 import { EVENTS } from '../event-types.ts';
 import {
   deleteWebhook,

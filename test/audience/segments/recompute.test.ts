@@ -2,10 +2,10 @@
 import { sql } from 'drizzle-orm';
 import t from 'tap';
 import { markForRecompute, recomputeDueSegments } from '../../../src/audience/segments/recompute.ts';
+import { Launcher } from '../../../src/campaigns/launch.ts';
 import { readConfig } from '../../../src/config.ts';
 import { DELIVERY_STATE } from '../../../src/database/schema/index.ts';
 import { enqueueRecipients } from '../../../src/delivery/queue/enqueue-recipients.ts';
-import { Launcher } from '../../../src/single-sends/launch.ts';
 import type { TestApp } from '../../support/app.ts';
 import {
   addContact,

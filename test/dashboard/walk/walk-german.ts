@@ -1,9 +1,9 @@
 /** Goes through screens in German on a phone by keyboard alone: everything is reached, seen and legible, and nothing is left in English. */
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { de } from '../../../src/dashboard/words/de/index.ts';
-import { en } from '../../../src/dashboard/words/en/index.ts';
 import { SENTENCES } from '../../../src/errors/sentences.ts';
+import { de } from '../../../src/ui/words/de/index.ts';
+import { en } from '../../../src/ui/words/en/index.ts';
 import { excessWidth } from '../../support/dashboard/browser.ts';
 import { DESK } from '../../support/walked-pages.ts';
 import type { Screen } from './screens.ts';

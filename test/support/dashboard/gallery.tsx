@@ -1,17 +1,17 @@
 /** A page with every component in every state, to be looked at and checked; it is part of the tests only. */
 import type { FastifyInstance } from 'fastify';
-import { Button, LinkButton } from '../../../src/dashboard/components/button.tsx';
-import { Chart } from '../../../src/dashboard/components/chart.tsx';
-import { Confirm } from '../../../src/dashboard/components/confirm.tsx';
-import { CheckField, SelectField, TextField } from '../../../src/dashboard/components/field.tsx';
-import { Meter, Stats, Time } from '../../../src/dashboard/components/figures.tsx';
-import { Badge, Card, Empty, Notice, Tabs } from '../../../src/dashboard/components/surface.tsx';
-import { Pager, Table } from '../../../src/dashboard/components/table.tsx';
-import { answerError, sendErrorPage } from '../../../src/dashboard/error-pages.tsx';
-import { setFlash } from '../../../src/dashboard/flash.ts';
-import { sendBarePage, sendPage } from '../../../src/dashboard/page.tsx';
-import type { Viewer } from '../../../src/dashboard/viewer.ts';
 import { conflict, invalid } from '../../../src/errors/failure.ts';
+import { Button, LinkButton } from '../../../src/ui/components/button.tsx';
+import { Chart } from '../../../src/ui/components/chart.tsx';
+import { Confirm } from '../../../src/ui/components/confirm.tsx';
+import { CheckField, SelectField, TextField } from '../../../src/ui/components/field.tsx';
+import { Meter, Stats, Time } from '../../../src/ui/components/figures.tsx';
+import { Badge, Card, Empty, Notice, Tabs } from '../../../src/ui/components/surface.tsx';
+import { Pager, Table } from '../../../src/ui/components/table.tsx';
+import { answerError, sendErrorPage } from '../../../src/ui/error-pages.tsx';
+import { setFlash } from '../../../src/ui/flash.ts';
+import { sendBarePage, sendPage } from '../../../src/ui/page.tsx';
+import type { Viewer } from '../../../src/ui/viewer.ts';
 
 export const VIEWER: Viewer = {
   name: 'Ada Lovelace',

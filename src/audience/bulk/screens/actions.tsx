@@ -1,16 +1,16 @@
 /** Bulk actions on contacts: the confirmation page with the number of contacts, and the page with the progress. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
-import { Meter, Stats } from '../../../dashboard/components/figures.tsx';
-import { Island, LiveNotes } from '../../../dashboard/components/island.tsx';
-import { Card, Notice } from '../../../dashboard/components/surface.tsx';
-import { ask, attempt, type Refusal, sentenceOf } from '../../../dashboard/operations.ts';
-import { languageOf, sendPage } from '../../../dashboard/page.tsx';
-import { texts } from '../../../dashboard/sign-in/fields.ts';
-import { viewerOf } from '../../../dashboard/signed-in.ts';
-import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { contactJobs } from '../../../database/schema/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
+import { Button, LinkButton } from '../../../ui/components/button.tsx';
+import { Meter, Stats } from '../../../ui/components/figures.tsx';
+import { Island, LiveNotes } from '../../../ui/components/island.tsx';
+import { Card, Notice } from '../../../ui/components/surface.tsx';
+import { ask, attempt, type Refusal, sentenceOf } from '../../../ui/operations.ts';
+import { languageOf, sendPage } from '../../../ui/page.tsx';
+import { viewerOf } from '../../../ui/signed-in.ts';
+import { type Language, useLanguage } from '../../../ui/words/index.ts';
+import { texts } from '../../../users/screens/sign-in/fields.ts';
 import {
   type Choices,
   listAddress,

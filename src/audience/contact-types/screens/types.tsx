@@ -1,16 +1,16 @@
 /** Contact types, which are lists of contacts: adding, renaming, and deleting them with all their contacts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { LinkButton } from '../../../dashboard/components/button.tsx';
-import { Confirm } from '../../../dashboard/components/confirm.tsx';
-import { form, SentForm } from '../../../dashboard/components/form.tsx';
-import { Card, Empty } from '../../../dashboard/components/surface.tsx';
-import { NamedLink, Table } from '../../../dashboard/components/table.tsx';
-import { ask, attempt, problemsAt } from '../../../dashboard/operations.ts';
-import { recordScreens, type Shown } from '../../../dashboard/record-screens.ts';
-import { backTo, sendSettings } from '../../../dashboard/screens/settings/frame.tsx';
-import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
-import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
+import { LinkButton } from '../../../ui/components/button.tsx';
+import { Confirm } from '../../../ui/components/confirm.tsx';
+import { form, SentForm } from '../../../ui/components/form.tsx';
+import { Card, Empty } from '../../../ui/components/surface.tsx';
+import { NamedLink, Table } from '../../../ui/components/table.tsx';
+import { ask, attempt, problemsAt } from '../../../ui/operations.ts';
+import { recordScreens, type Shown } from '../../../ui/record-screens.ts';
+import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
+import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
 import { type ContactTypeUses, countUsesOfContactType } from '../../uses/operations.ts';
 import { CampaignsUsing } from '../../uses/screens/campaigns.tsx';
 import {

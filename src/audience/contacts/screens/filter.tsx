@@ -1,12 +1,12 @@
 /** The filter of the list of contacts: its query parameters, its form, and its choices. */
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { Button } from '../../../dashboard/components/button.tsx';
-import { CheckField, SelectField, TextField } from '../../../dashboard/components/field.tsx';
-import { ask } from '../../../dashboard/operations.ts';
-import { texts } from '../../../dashboard/sign-in/fields.ts';
-import { useLanguage } from '../../../dashboard/words/index.ts';
-import { fieldLabel } from '../../../dashboard/words/known.ts';
+import { Button } from '../../../ui/components/button.tsx';
+import { CheckField, SelectField, TextField } from '../../../ui/components/field.tsx';
+import { ask } from '../../../ui/operations.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
+import { fieldLabel } from '../../../ui/words/known.ts';
+import { texts } from '../../../users/screens/sign-in/fields.ts';
 import { type ListedContactType, listContactTypes } from '../../contact-types/operations.ts';
 import { type Field, listOwnFields, listReservedFields } from '../../fields/operations.ts';
 import { CONTACT_ORDERS, CONTACT_STATES } from '../../search/find-contacts.ts';

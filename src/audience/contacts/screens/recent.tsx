@@ -1,14 +1,14 @@
 /** The newest bulk actions and imports, so that users find them again after leaving their pages. */
 import type { FastifyInstance } from 'fastify';
-import { LinkButton } from '../../../dashboard/components/button.tsx';
-import { Time } from '../../../dashboard/components/figures.tsx';
-import { Badge, Card } from '../../../dashboard/components/surface.tsx';
-import { numberColumn, Table } from '../../../dashboard/components/table.tsx';
-import { ask } from '../../../dashboard/operations.ts';
-import { languageOf, sendPage } from '../../../dashboard/page.tsx';
-import { viewerOf } from '../../../dashboard/signed-in.ts';
-import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
+import { LinkButton } from '../../../ui/components/button.tsx';
+import { Time } from '../../../ui/components/figures.tsx';
+import { Badge, Card } from '../../../ui/components/surface.tsx';
+import { numberColumn, Table } from '../../../ui/components/table.tsx';
+import { ask } from '../../../ui/operations.ts';
+import { languageOf, sendPage } from '../../../ui/page.tsx';
+import { viewerOf } from '../../../ui/signed-in.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
 import { type Action, listActions } from '../../bulk/operations.ts';
 import { actionTitle } from '../../bulk/screens/actions.tsx';
 import { type Import, listImports } from '../../import/operations/imports.ts';

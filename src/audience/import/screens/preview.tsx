@@ -1,14 +1,14 @@
 /** The preview of an import, in numbers and samples, and the options that change it. */
 import type { FastifyRequest } from 'fastify';
-import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
-import { CheckField, SelectField } from '../../../dashboard/components/field.tsx';
-import { Facts, Meter, Stats } from '../../../dashboard/components/figures.tsx';
-import { Card, Notice } from '../../../dashboard/components/surface.tsx';
-import { numberColumn, Table } from '../../../dashboard/components/table.tsx';
-import { ask } from '../../../dashboard/operations.ts';
-import { texts } from '../../../dashboard/sign-in/fields.ts';
-import { type Language, type PlainKey, useLanguage } from '../../../dashboard/words/index.ts';
-import { fieldLabel } from '../../../dashboard/words/known.ts';
+import { Button, LinkButton } from '../../../ui/components/button.tsx';
+import { CheckField, SelectField } from '../../../ui/components/field.tsx';
+import { Facts, Meter, Stats } from '../../../ui/components/figures.tsx';
+import { Card, Notice } from '../../../ui/components/surface.tsx';
+import { numberColumn, Table } from '../../../ui/components/table.tsx';
+import { ask } from '../../../ui/operations.ts';
+import { type Language, type PlainKey, useLanguage } from '../../../ui/words/index.ts';
+import { fieldLabel } from '../../../ui/words/known.ts';
+import { texts } from '../../../users/screens/sign-in/fields.ts';
 import type { Choices } from '../../contacts/screens/filter.tsx';
 import {
   type Migration,

@@ -1,14 +1,14 @@
 /** The progress and result of an import, and undoing it. */
 import type { ComponentChildren } from 'preact';
-import { LinkButton } from '../../../dashboard/components/button.tsx';
-import { Confirm } from '../../../dashboard/components/confirm.tsx';
-import { Meter, Stats, Time } from '../../../dashboard/components/figures.tsx';
-import { Island, LiveNotes } from '../../../dashboard/components/island.tsx';
-import { Card, Notice } from '../../../dashboard/components/surface.tsx';
-import { Table } from '../../../dashboard/components/table.tsx';
-import { useLanguage } from '../../../dashboard/words/index.ts';
-import { fieldLabel } from '../../../dashboard/words/known.ts';
 import { stored } from '../../../errors/stored.ts';
+import { LinkButton } from '../../../ui/components/button.tsx';
+import { Confirm } from '../../../ui/components/confirm.tsx';
+import { Meter, Stats, Time } from '../../../ui/components/figures.tsx';
+import { Island, LiveNotes } from '../../../ui/components/island.tsx';
+import { Card, Notice } from '../../../ui/components/surface.tsx';
+import { Table } from '../../../ui/components/table.tsx';
+import { useLanguage } from '../../../ui/words/index.ts';
+import { fieldLabel } from '../../../ui/words/known.ts';
 import type { Import, KeptContact, RowProblem } from '../operations/imports.ts';
 import type { Upload } from '../operations/uploads.ts';
 

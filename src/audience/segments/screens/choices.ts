@@ -1,8 +1,8 @@
 /** The choices of segment rules, and the names of countries. */
 import type { FastifyRequest } from 'fastify';
-import { ask } from '../../../dashboard/operations.ts';
-import type { Language } from '../../../dashboard/words/index.ts';
 import { countries, type SegmentRule } from '../../../database/schema/index.ts';
+import { ask } from '../../../ui/operations.ts';
+import type { Language } from '../../../ui/words/index.ts';
 import { type ListedContactType, listContactTypes } from '../../contact-types/operations.ts';
 import { listOwnFields, listReservedFields } from '../../fields/operations.ts';
 import { listNames, type Names } from '../operations.ts';

@@ -1,16 +1,16 @@
 /** Creating and changing a segment: its rules as rows of choices, and the matching contacts before anything is saved. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
-import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
-import { Island, LiveNotes } from '../../../dashboard/components/island.tsx';
-import { Empty } from '../../../dashboard/components/surface.tsx';
-import { setFlash } from '../../../dashboard/flash.ts';
-import { ask, attempt, problemsAt } from '../../../dashboard/operations.ts';
-import { languageOf, sendPage } from '../../../dashboard/page.tsx';
-import { field } from '../../../dashboard/sign-in/fields.ts';
-import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
-import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
+import { Button, LinkButton } from '../../../ui/components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
+import { Island, LiveNotes } from '../../../ui/components/island.tsx';
+import { Empty } from '../../../ui/components/surface.tsx';
+import { setFlash } from '../../../ui/flash.ts';
+import { ask, attempt, problemsAt } from '../../../ui/operations.ts';
+import { languageOf, sendPage } from '../../../ui/page.tsx';
+import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
+import { field } from '../../../users/screens/sign-in/fields.ts';
 import { addSegment, changeSegment, countMatches, readSegment } from '../operations.ts';
 import { type Choices, countriesByName, readChoices } from './choices.ts';
 import { type Found, MatchesCard, readMatches } from './matches.tsx';

@@ -1,11 +1,11 @@
 /** The contacts that the rules of a form match: the rules in a sentence, the number of contacts, and ten of them. */
 import type { FastifyRequest } from 'fastify';
-import { Button } from '../../../dashboard/components/button.tsx';
-import { PeopleSample } from '../../../dashboard/components/people-sample.tsx';
-import { Card } from '../../../dashboard/components/surface.tsx';
-import { attempt } from '../../../dashboard/operations.ts';
-import { texts } from '../../../dashboard/sign-in/fields.ts';
-import { useLanguage } from '../../../dashboard/words/index.ts';
+import { Button } from '../../../ui/components/button.tsx';
+import { PeopleSample } from '../../../ui/components/people-sample.tsx';
+import { Card } from '../../../ui/components/surface.tsx';
+import { attempt } from '../../../ui/operations.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
+import { texts } from '../../../users/screens/sign-in/fields.ts';
 import { countMatches, type Matches } from '../operations.ts';
 import type { Choices } from './choices.ts';
 import { rulesInWords } from './rule-words.ts';

@@ -1,7 +1,7 @@
 /** Describes rules in a sentence. */
 
-import { isWordKey, type Language } from '../../../dashboard/words/index.ts';
-import { fieldLabel } from '../../../dashboard/words/known.ts';
+import { isWordKey, type Language } from '../../../ui/words/index.ts';
+import { fieldLabel } from '../../../ui/words/known.ts';
 import { type Choices, countriesByName, countryNamer, type RuleField } from './choices.ts';
 import { type Draft, isFilledIn, operandsOf, type Rule } from './rules.ts';
 

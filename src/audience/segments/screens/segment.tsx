@@ -1,19 +1,19 @@
 /** One segment: its rules, its members, adding and removing members by hand, and deleting it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { LinkButton } from '../../../dashboard/components/button.tsx';
-import { Confirm } from '../../../dashboard/components/confirm.tsx';
-import type { Problems } from '../../../dashboard/components/field.tsx';
-import { type FormValues, form, SentForm } from '../../../dashboard/components/form.tsx';
-import { PeopleTabs } from '../../../dashboard/components/people-tabs.tsx';
-import { Card, Empty, Notice } from '../../../dashboard/components/surface.tsx';
-import { type Column, Pager, Table } from '../../../dashboard/components/table.tsx';
-import { setFlash } from '../../../dashboard/flash.ts';
-import { ask, attempt, problemsAt } from '../../../dashboard/operations.ts';
-import { languageOf, sendPage } from '../../../dashboard/page.tsx';
-import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
-import { useLanguage } from '../../../dashboard/words/index.ts';
 import type { Said } from '../../../errors/sentences.ts';
 import { READ } from '../../../http/pages/layout.ts';
+import { LinkButton } from '../../../ui/components/button.tsx';
+import { Confirm } from '../../../ui/components/confirm.tsx';
+import type { Problems } from '../../../ui/components/field.tsx';
+import { type FormValues, form, SentForm } from '../../../ui/components/form.tsx';
+import { PeopleTabs } from '../../../ui/components/people-tabs.tsx';
+import { Card, Empty, Notice } from '../../../ui/components/surface.tsx';
+import { type Column, Pager, Table } from '../../../ui/components/table.tsx';
+import { setFlash } from '../../../ui/flash.ts';
+import { ask, attempt, problemsAt } from '../../../ui/operations.ts';
+import { languageOf, sendPage } from '../../../ui/page.tsx';
+import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
 import { countUsesOfSegment, type SegmentUses } from '../../uses/operations.ts';
 import { CampaignsUsing } from '../../uses/screens/campaigns.tsx';
 import {

@@ -1,14 +1,14 @@
 /** Segments: the list of them, with their rules in words. */
 import type { FastifyInstance } from 'fastify';
-import { LinkButton } from '../../../dashboard/components/button.tsx';
-import { PeopleTabs } from '../../../dashboard/components/people-tabs.tsx';
-import { Empty } from '../../../dashboard/components/surface.tsx';
-import { Table } from '../../../dashboard/components/table.tsx';
-import { ask } from '../../../dashboard/operations.ts';
-import { languageOf, sendPage } from '../../../dashboard/page.tsx';
-import { viewerOf } from '../../../dashboard/signed-in.ts';
-import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
+import { LinkButton } from '../../../ui/components/button.tsx';
+import { PeopleTabs } from '../../../ui/components/people-tabs.tsx';
+import { Empty } from '../../../ui/components/surface.tsx';
+import { Table } from '../../../ui/components/table.tsx';
+import { ask } from '../../../ui/operations.ts';
+import { languageOf, sendPage } from '../../../ui/page.tsx';
+import { viewerOf } from '../../../ui/signed-in.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
 import { listSegments, type Segment } from '../operations.ts';
 import { type Choices, readChoices } from './choices.ts';
 import { editScreens } from './edit.tsx';

@@ -1,13 +1,13 @@
 /** The tracking mode of the account: what it records about opens and clicks. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Button } from '../../../dashboard/components/button.tsx';
-import { Card } from '../../../dashboard/components/surface.tsx';
-import { ask, attempt, sentenceOf } from '../../../dashboard/operations.ts';
-import { backTo, sendSettings } from '../../../dashboard/screens/settings/frame.tsx';
-import { field } from '../../../dashboard/sign-in/fields.ts';
-import { requireOwner } from '../../../dashboard/signed-in.ts';
-import { useLanguage } from '../../../dashboard/words/index.ts';
 import { TRACKING_MODES, type TrackingMode } from '../../../database/schema/index.ts';
+import { Button } from '../../../ui/components/button.tsx';
+import { Card } from '../../../ui/components/surface.tsx';
+import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
+import { requireOwner } from '../../../ui/signed-in.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
+import { field } from '../../../users/screens/sign-in/fields.ts';
 import { changeTracking, readTracking } from '../operations.ts';
 
 export async function trackingScreen(app: FastifyInstance): Promise<void> {

@@ -1,18 +1,18 @@
 /** The unsubscribe groups, each with its number of unsubscribed contacts: adding, changing and deleting them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { LinkButton } from '../../../dashboard/components/button.tsx';
-import { Confirm } from '../../../dashboard/components/confirm.tsx';
-import type { Problems } from '../../../dashboard/components/field.tsx';
-import { type FormValues, form, SentForm } from '../../../dashboard/components/form.tsx';
-import { Card, Empty } from '../../../dashboard/components/surface.tsx';
-import { NamedLink, Table } from '../../../dashboard/components/table.tsx';
-import { setFlash } from '../../../dashboard/flash.ts';
-import { ask, attempt } from '../../../dashboard/operations.ts';
-import { languageOf, sendPage } from '../../../dashboard/page.tsx';
-import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
-import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
+import { LinkButton } from '../../../ui/components/button.tsx';
+import { Confirm } from '../../../ui/components/confirm.tsx';
+import type { Problems } from '../../../ui/components/field.tsx';
+import { type FormValues, form, SentForm } from '../../../ui/components/form.tsx';
+import { Card, Empty } from '../../../ui/components/surface.tsx';
+import { NamedLink, Table } from '../../../ui/components/table.tsx';
+import { setFlash } from '../../../ui/flash.ts';
+import { ask, attempt } from '../../../ui/operations.ts';
+import { languageOf, sendPage } from '../../../ui/page.tsx';
+import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
 import { addGroup, changeGroup, deleteGroup, type GroupAndUses, listGroups, readGroupAndUses } from '../groups.ts';
 import { UnsubscribesTabs } from './kinds.tsx';
 

@@ -1,9 +1,9 @@
 /** The four lists of addresses that get no mail, each with the operations that read it and remove an address from it. */
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { Tabs } from '../../../dashboard/components/surface.tsx';
-import { ask } from '../../../dashboard/operations.ts';
-import { useLanguage } from '../../../dashboard/words/index.ts';
+import { Tabs } from '../../../ui/components/surface.tsx';
+import { ask } from '../../../ui/operations.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
 import { liftInactive, listInactive } from '../../sunset/operations.ts';
 import {
   type listSuppressed,

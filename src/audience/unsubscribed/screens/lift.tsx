@@ -1,14 +1,14 @@
 /** Removes an address from a list, after a page that explains what this means for the contact. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
-import { CheckField } from '../../../dashboard/components/field.tsx';
-import { Card, Notice } from '../../../dashboard/components/surface.tsx';
-import { setFlash } from '../../../dashboard/flash.ts';
-import { languageOf, sendPage } from '../../../dashboard/page.tsx';
-import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
-import { useLanguage } from '../../../dashboard/words/index.ts';
 import { notFound } from '../../../errors/failure.ts';
 import { READ } from '../../../http/pages/layout.ts';
+import { Button, LinkButton } from '../../../ui/components/button.tsx';
+import { CheckField } from '../../../ui/components/field.tsx';
+import { Card, Notice } from '../../../ui/components/surface.tsx';
+import { setFlash } from '../../../ui/flash.ts';
+import { languageOf, sendPage } from '../../../ui/page.tsx';
+import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
 import { type Entry, LIST_NAMES, type ListName, pageOf, readEntries, removeEntry } from './kinds.tsx';
 
 const UNPROCESSABLE = 422;

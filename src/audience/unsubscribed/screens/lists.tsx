@@ -1,15 +1,15 @@
 /** Unsubscribes and suppressions: who has unsubscribed from all mail or from a group, and which addresses bounced or complained. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
-import { Time } from '../../../dashboard/components/figures.tsx';
-import { Badge, Empty } from '../../../dashboard/components/surface.tsx';
-import { type Column, Pager, SearchForm, Table } from '../../../dashboard/components/table.tsx';
-import { ask } from '../../../dashboard/operations.ts';
-import { languageOf, sendPage } from '../../../dashboard/page.tsx';
-import { viewerOf } from '../../../dashboard/signed-in.ts';
-import { withQuery } from '../../../dashboard/with-query.ts';
-import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
+import { Time } from '../../../ui/components/figures.tsx';
+import { Badge, Empty } from '../../../ui/components/surface.tsx';
+import { type Column, Pager, SearchForm, Table } from '../../../ui/components/table.tsx';
+import { ask } from '../../../ui/operations.ts';
+import { languageOf, sendPage } from '../../../ui/page.tsx';
+import { viewerOf } from '../../../ui/signed-in.ts';
+import { withQuery } from '../../../ui/with-query.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
 import { readSunset, type Sunset } from '../../sunset/operations.ts';
 import { RuleInWords, sunsetScreen } from '../../sunset/screens/rule.tsx';
 import { readGroup } from '../groups.ts';

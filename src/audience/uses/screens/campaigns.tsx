@@ -1,5 +1,5 @@
 /** The numbers of campaigns that use a record which is about to be deleted. */
-import { useLanguage } from '../../../dashboard/words/index.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
 import type { SegmentUses } from '../operations.ts';
 
 export function CampaignsUsing({ uses }: { uses: Omit<SegmentUses, 'people'> }) {

@@ -1,5 +1,5 @@
 /** The builder of a form: updates the preview after each change, without loading the page again. Without this script a button does it. */
-import { exchange, postForm, showFailure } from '../../../dashboard/islands/parts/post-form.ts';
+import { exchange, postForm, showFailure } from '../../../ui/islands/parts/post-form.ts';
 
 const TYPING_MS = 400;
 const PREVIEW = '#form-preview';

@@ -1,0 +1,228 @@
+/** The public archive of an account: which mails are in it, what visitors can read, and the page of one mail. */
+import { randomBytes } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+import { eq } from 'drizzle-orm';
+import type { Db } from '../../database/open.ts';
+import { archivedMails, archives } from '../../database/schema/index.ts';
+import {
+  escapeHtml,
+  mergeHtml,
+  mergeLine,
+  PREFERENCES,
+  type Template,
+  type Values,
+  WEB_COPY,
+} from '../../delivery/content/merge.ts';
+import { untracked, withoutPixel } from '../../delivery/content/web-copy.ts';
+import { MergedSize } from '../../delivery/mime/merged-size.ts';
+import type { FrozenContent } from '../../delivery/queue/ready-mailing.ts';
+import { conflict } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { isoTimestamp } from '../../time/clock.ts';
+
+/** The maximum number of mails in the archive of one account. */
+const MAX_ARCHIVED = 5000;
+const SLUG_BYTES = 10;
+const TOKEN_BYTES = 10;
+
+type Archive = Pick<typeof archives.$inferSelect, 'slug' | 'title'>;
+
+/** Returns the archive of an account; null before a mail was added or its slug was chosen. */
+export function findArchive(db: Db, accountId: number): Archive | null {
+  const columns = { slug: archives.slug, title: archives.title };
+  return db.select(columns).from(archives).where(eq(archives.user_id, accountId)).get() ?? null;
+}
+
+/** Returns true if another account has this slug. */
+export function isSlugTaken(db: Db, accountId: number, slug: string): boolean {
+  const holder = db.select({ user_id: archives.user_id }).from(archives).where(eq(archives.slug, slug)).get();
+  return holder !== undefined && holder.user_id !== accountId;
+}
+
+/** Stores the slug and the title of an account's archive. Call inside a transaction. */
+export function saveArchive(db: Db, accountId: number, { slug, title }: Archive, now: Date): void {
+  const updated_at = isoTimestamp(now);
+  db.insert(archives)
+    .values({ user_id: accountId, slug, title, created_at: updated_at, updated_at })
+    .onConflictDoUpdate({ target: archives.user_id, set: { slug, title, updated_at } })
+    .run();
+}
+
+/** Returns how many mails of an account are published. */
+export function countPublished(client: Database, accountId: number): number {
+  return Number(
+    client
+      .prepare('SELECT count(*) FROM archived_mails WHERE user_id = ? AND published_at IS NOT NULL')
+      .pluck()
+      .get(accountId),
+  );
+}
+
+/** Returns the state of a single send in the archive; null if it is not in the archive. */
+export function findArchivedMail(
+  db: Db,
+  singleSendId: number,
+): Pick<typeof archivedMails.$inferSelect, 'token' | 'published_at'> | null {
+  const columns = { token: archivedMails.token, published_at: archivedMails.published_at };
+  return db.select(columns).from(archivedMails).where(eq(archivedMails.single_send_id, singleSendId)).get() ?? null;
+}
+
+/**
+ * Adds a single send to the archive of its account. One that was sent is published at once. Throws 409 if the archive is full.
+ * Call inside a transaction.
+ */
+export function addToArchive(db: Db, accountId: number, singleSendId: number, now: Date): void {
+  if (findArchivedMail(db, singleSendId) !== null) return;
+  const count = db.$count(archivedMails, eq(archivedMails.user_id, accountId));
+  if (Number(count) >= MAX_ARCHIVED) throw conflict(sentence('archive_full', { count: MAX_ARCHIVED }));
+  if (findArchive(db, accountId) === null)
+    saveArchive(db, accountId, { slug: randomBytes(SLUG_BYTES).toString('hex'), title: '' }, now);
+  db.insert(archivedMails)
+    .values({
+      user_id: accountId,
+      single_send_id: singleSendId,
+      token: randomBytes(TOKEN_BYTES).toString('hex'),
+      created_at: isoTimestamp(now),
+    })
+    .run();
+  publishSent(db.$client, [singleSendId]);
+}
+
+/** Removes a single send from the archive. Its URL no longer works from then on. */
+export function removeFromArchive(db: Db, singleSendId: number): void {
+  db.delete(archivedMails).where(eq(archivedMails.single_send_id, singleSendId)).run();
+}
+
+/**
+ * Publishes those of these single sends that are in an archive and were sent completely; a cancelled one stays hidden.
+ * Published ones do not change. For an A/B test the winner is published. Call inside a transaction.
+ */
+export function publishSent(client: Database, singleSendIds: readonly number[]): void {
+  const sent = client
+    .prepare<[string], { id: number; subject: string; finished_at: string }>(`
+      SELECT a.id, ifnull(CASE WHEN t.winner > 0 THEN m.content ->> ('$.variants[' || (t.winner - 1) || '].content.subject') END, s.subject) AS subject, m.finished_at
+      FROM json_each(?) j
+        CROSS JOIN archived_mails a ON a.single_send_id = j.value
+        CROSS JOIN single_sends s ON s.id = a.single_send_id
+        CROSS JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = a.single_send_id
+        LEFT JOIN ab_tests t ON t.mailing_id = m.id
+      WHERE a.published_at IS NULL AND m.state = 'done' AND m.finished_at IS NOT NULL`)
+    .all(JSON.stringify(singleSendIds));
+  const publish = client.prepare('UPDATE archived_mails SET title = ?, published_at = ? WHERE id = ?');
+  for (const { id, subject, finished_at } of sent) publish.run(mergeLine(subject, {}), finished_at, id);
+}
+
+/** An archive as visitors see it. */
+export interface PublicArchive {
+  user_id: number;
+  slug: string;
+  title: string;
+}
+
+/** A mail in the list of an archive. */
+export interface PublishedMail {
+  token: string;
+  title: string;
+  published_at: string;
+}
+
+/** Returns the archive with this slug, or null if there is none with a published mail. */
+export function findPublicArchive(client: Database, slug: string): PublicArchive | null {
+  return (
+    client
+      .prepare<[string], PublicArchive>(`
+        SELECT user_id, slug, title FROM archives
+        WHERE slug = ? AND EXISTS (SELECT 1 FROM archived_mails a WHERE a.user_id = archives.user_id AND a.published_at IS NOT NULL)`)
+      .get(slug) ?? null
+  );
+}
+
+/** Returns up to `limit` published mails of an archive, newest first, after skipping `offset`. */
+export function listPublished(client: Database, accountId: number, limit: number, offset: number): PublishedMail[] {
+  return client
+    .prepare<[number, number, number], PublishedMail>(`
+      SELECT token, title, published_at FROM archived_mails WHERE user_id = ? AND published_at IS NOT NULL
+      ORDER BY published_at DESC, id DESC LIMIT ? OFFSET ?`)
+    .all(accountId, limit, offset);
+}
+
+/** Returns a published mail of an account's archive, or null. */
+export function findPublishedMail(client: Database, accountId: number, token: string): PublishedMail | null {
+  return (
+    client
+      .prepare<[string, number], PublishedMail>(
+        'SELECT token, title, published_at FROM archived_mails WHERE token = ? AND user_id = ? AND published_at IS NOT NULL',
+      )
+      .get(token, accountId) ?? null
+  );
+}
+
+/** Returns the content with which a published mail was sent, for an A/B test that of the winner; undefined if it was removed. */
+export function findPublishedContent(client: Database, token: string): FrozenContent | undefined {
+  const found = client
+    .prepare<[string], { content: string; winner: number | null }>(`
+      SELECT m.content, t.winner FROM archived_mails a
+        CROSS JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = a.single_send_id
+        LEFT JOIN ab_tests t ON t.mailing_id = m.id
+      WHERE a.token = ?`)
+    .get(token);
+  if (found === undefined) return undefined;
+  const frozen: FrozenContent = JSON.parse(found.content);
+  const variant = frozen.variants?.[(found.winner ?? 0) - 1];
+  if (variant === undefined) return frozen;
+  return { ...frozen, content: variant.content, sender_name: variant.sender_name ?? frozen.sender_name };
+}
+
+/** The parts of the page around the mail. All of them are plain text. */
+export interface Surroundings {
+  title: string;
+  /** The canonical URL of this page, for search engines. */
+  canonical: string;
+  /** The target of the mail's unsubscribe link, because nobody can unsubscribe from this page. */
+  preferences: string;
+  /** The URL of the archive's list, and the text of the link to it. */
+  list: string;
+  back: string;
+}
+
+// System colours follow the reader's colour scheme, whatever the mail does.
+const BAR =
+  'color-scheme:light dark;margin:0;padding:12px 16px;background:Canvas;color:CanvasText;font:16px/1.4 system-ui,sans-serif;text-align:left;border-bottom:1px solid GrayText';
+
+/** Returns the HTML of the page. Placeholders have their defaults or are empty. Throws MergedTooLarge. */
+export function readersCopy({ content, sender_name, sender_address }: FrozenContent, around: Surroundings): string {
+  const { title, canonical, preferences, list, back } = around;
+  const template: Template = withoutPixel(untracked(content));
+  const values: Values = { sender_name, sender_address, [PREFERENCES]: preferences, [WEB_COPY]: canonical };
+  new MergedSize({ subject: '', html: template, text: [] }).require((name) => values[name]);
+  const html = mergeHtml(template, values);
+  const head = `<title>${escapeHtml(title)}</title><link rel="canonical" href="${escapeHtml(canonical)}"><meta name="viewport" content="width=device-width, initial-scale=1">`;
+  const bar = `<nav style="${BAR}"><a style="color:LinkText" href="${escapeHtml(list)}">${escapeHtml(back)}</a></nav>`;
+  const headAt =
+    endOfTag(html, /<head[\s>]/i) ?? endOfTag(html, /<html[\s>]/i) ?? endOfTag(html, /<!doctype[\s>]/i) ?? 0;
+  const bodyAt = endOfTag(html, /<body[\s>]/i) ?? endOfTag(html, /<\/head[\s>]/i) ?? headAt;
+  // Both are inserted at the same place if the mail is not a whole document. If its tags are in the wrong order, the bar is not
+  // inserted within the head.
+  return (
+    html.slice(0, headAt) +
+    head +
+    html.slice(headAt, Math.max(headAt, bodyAt)) +
+    bar +
+    html.slice(Math.max(headAt, bodyAt))
+  );
+}
+
+/** Returns where the first tag that begins like this ends; undefined if there is none. Reads each character once, whatever the markup. */
+function endOfTag(html: string, begin: RegExp): number | undefined {
+  const found = begin.exec(html);
+  if (found === null) return undefined;
+  let quote = '';
+  for (let at = found.index + found[0].length - 1; at < html.length; at++) {
+    const character = html.charAt(at);
+    // A quoted value may contain the character that ends a tag.
+    if (quote !== '') quote = character === quote ? '' : quote;
+    else if (character === '>') return at + 1;
+    else if (character === '"' || character === "'") quote = character;
+  }
+  return undefined;
+}

@@ -1,0 +1,31 @@
+/** German: the public archive. */
+
+import type { Translation } from '../../ui/words/translation.ts';
+import type { archive as english } from './words.en.ts';
+
+export const archive: Translation<typeof english> = {
+  'settings.archive': 'Archiv',
+  'settings.done.archiveSaved':
+    'Gespeichert. Das Archiv hat jetzt seine neue Adresse; die alte funktioniert nicht mehr.',
+  'archive.about':
+    'Kampagnen im Archiv kann jeder lesen, auf einer öffentlichen Seite mit Feed. Aufnehmen und entfernen können Sie sie im Bericht der Kampagne.',
+  'archive.page': 'Seite',
+  'archive.mails': { one: 'Dort ist {count} Kampagne zu lesen.', other: 'Dort sind {count} Kampagnen zu lesen.' },
+  'archive.none': 'Es gibt noch keine Seite. Sie erscheint mit der ersten Kampagne, die Sie aufnehmen.',
+  'archive.title': 'Titel',
+  'archive.title.hint': 'Die Überschrift der Seite. Leer: „Mail-Archiv“ in der Sprache des Lesers.',
+  'archive.slug': 'Name in der Adresse',
+  'archive.slug.hint':
+    '3 bis 60 Kleinbuchstaben, Ziffern und Bindestriche, etwa lark-books. Links auf die alte Adresse funktionieren dann nicht mehr.',
+  'archive.mail': 'Öffentliches Archiv',
+  'archive.mail.off': 'Nicht im Archiv: Nur die Empfänger können sie lesen.',
+  'archive.mail.waits': 'Im Archiv. Jeder kann sie lesen, sobald sie ganz gesendet ist.',
+  'archive.mail.on': 'Jeder kann sie lesen, ohne die Angaben einzelner Kontakte:',
+  'archive.mail.add': 'Ins Archiv aufnehmen',
+  'archive.mail.remove': 'Aus dem Archiv entfernen',
+  'archive.mail.remove.title': 'Diese Kampagne aus dem Archiv entfernen?',
+  'archive.mail.remove.text':
+    'Ihre Seite verschwindet, aus Zwischenspeichern innerhalb von 5 Minuten. Nehmen Sie sie wieder auf, bekommt sie eine andere Adresse.',
+  'archive.done.added': 'Die Kampagne ist im Archiv.',
+  'archive.done.removed': 'Die Kampagne wurde aus dem Archiv entfernt.',
+};

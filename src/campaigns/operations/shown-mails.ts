@@ -1,0 +1,207 @@
+/**
+ * Operations for the preview and the checks of a mail (additions to the contract): of a single send, and the parts that mails
+ * of automations share.
+ */
+import Type, { type Static } from 'typebox';
+import { parseAddress } from '../../audience/contacts/addresses.ts';
+import type { ContentFinding, SharedFinding } from '../../delivery/checks/content-checks.ts';
+import { inShowingTurn, withinShare } from '../../http/account-share.ts';
+import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';
+import { email, flag, identifier, integer, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
+import { type Context, operation, recordOperation } from '../../operations/operation.ts';
+import { designToken } from '../../templates/designs/designs.ts';
+import { asVariant } from '../launch.ts';
+import {
+  CompiledDrafts,
+  checkShownMail,
+  type ShowDeps,
+  type ShownSource,
+  showMail,
+  showMailHtml,
+} from '../shown-mail.ts';
+import { requireSingleSend } from '../single-sends.ts';
+import { queueTestMail, testMailMessage } from '../test-mail.ts';
+import { variantNumber } from './drafts.ts';
+
+/** The preview of a mail for one recipient. */
+export const ShownMailRecord = Type.Object({
+  contact_id: nullable(integer()),
+  subject: Type.String(),
+  html: Type.String(),
+  text: Type.String({ description: 'The beginning of the text part, of 100 000 characters at most.' }),
+  text_length: integer({ description: 'The characters of the whole text part.' }),
+  placeholders_without_value: Type.Array(Type.String()),
+  problem: nullable(said()),
+});
+
+export type ShownMail = Static<typeof ShownMailRecord>;
+
+/** The parts of the preview that a request can omit. */
+export const shownParts = {
+  html: Type.Optional(
+    Type.Unsafe<0 | 1>({ ...flag('0: without the HTML, which is empty then; 1 (default): with it.'), empty: 1 }),
+  ),
+};
+
+type Check = (ContentFinding | SharedFinding)['check'];
+const CheckFinding = Type.Object({
+  check: Type.Unsafe<Check>(Type.String({ description: 'What was selection at, such as `urls` or `size`.' })),
+  is_good: { ...zeroOrOne(), description: '1: nothing has to be done about it.' },
+  count: integer({ description: 'How many there are of what was found; of the size, bytes.' }),
+  limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
+  names: Type.Array(Type.String(), { description: 'The first of what was found, where it has names.' }),
+});
+
+/** The findings of the checks on a mail. */
+export const CheckedMailRecord = Type.Object({
+  contact_id: nullable(integer()),
+  subject: Type.String(),
+  text: Type.String({ description: 'The beginning of the text part, of 100 000 characters at most.' }),
+  text_length: integer({ description: 'The characters of the whole text part.' }),
+  findings: Type.Array(CheckFinding, { description: 'One for each check.' }),
+  problem: nullable(said()),
+});
+
+/** The mail to preview, and the address of the recipient; without an address, any recipient. */
+interface MailSelection {
+  /** Reads the mail with its code, so it is called only when it is the account's turn. Throws 404. */
+  find(): ShownSource;
+  email?: string | undefined;
+}
+
+/**
+ * Returns the preview as JSON text, made in another thread because it may be large. Its `problem` says why there is no preview.
+ * Throws 422 and 429.
+ */
+export async function shownMailJson(context: Context, selection: MailSelection, hasHtml: boolean): Promise<string> {
+  const shown = await inShowingTurn(context.accountId, () => showMail(...showing(context, selection), hasHtml));
+  if ('problem' in shown) {
+    const none = { subject: '', html: '', text: '', text_length: 0, placeholders_without_value: [] };
+    return JSON.stringify({ contact_id: null, ...none, ...shown });
+  }
+  const { contact_id, json, withoutValue: placeholders_without_value } = shown;
+  const rest = JSON.stringify({ placeholders_without_value, problem: null });
+  return `{"contact_id":${contact_id},${json.slice(1, -1)},${rest.slice(1)}`;
+}
+
+/** Returns the HTML of the mail; empty if there is no preview. Throws 422 and 429. */
+export function shownMailHtml(context: Context, selection: MailSelection): Promise<string> {
+  return inShowingTurn(context.accountId, () => showMailHtml(...showing(context, selection)));
+}
+
+/** Returns the findings of the checks. Their `problem` says why there is no preview. Throws 422 and 429. */
+export async function checkedMail(
+  context: Context,
+  selection: MailSelection,
+): Promise<Static<typeof CheckedMailRecord>> {
+  // The account's share (`withinShare`) already covers the compiling of a draft.
+  const check = () => checkShownMail(...showing(context, selection, (work) => work()));
+  const found = await withinShare(context.accountId, check);
+  if ('problem' in found) return { contact_id: null, subject: '', text: '', text_length: 0, findings: [], ...found };
+  const { own, shared, ...mail } = found;
+  const findings = [...own, ...shared].map(({ check, isGood, values }) => ({
+    check,
+    is_good: isGood ? (1 as const) : (0 as const),
+    count: values.count,
+    limit: 'limit' in values ? values.limit : 0,
+    names: 'names' in values ? [...values.names] : [],
+  }));
+  return { ...mail, findings, problem: null };
+}
+
+const draftsOf = new WeakMap<Context['db'], CompiledDrafts>();
+
+function showing(
+  context: Context,
+  { find, email }: MailSelection,
+  compile: ShowDeps['compile'] = (work) => withinShare(context.accountId, work),
+) {
+  const drafts = draftsOf.get(context.db) ?? new CompiledDrafts();
+  draftsOf.set(context.db, drafts);
+  return [{ ...context, drafts, compile }, find(), email === undefined ? null : parseAddress(email)] as const;
+}
+
+const Seen = Type.Object({
+  utr: identifier('The single send.'),
+  email: Type.Optional(email()),
+  variant: variantNumber('The variant of its A/B test; 0, or not given: A.'),
+});
+
+function selection({ db, accountId }: Context, { utr, email, variant = 0 }: Static<typeof Seen>): MailSelection {
+  const find = () => {
+    const single_send = requireSingleSend(db, accountId, utr);
+    return { ...asVariant(db, single_send, variant), single_send, variant };
+  };
+  return { find, email };
+}
+
+export const showSingleSendMail = recordOperation({
+  name: 'Read the mail of a single send as one of its recipients sees it (addition)',
+  description: 'In the HTML each tracked link has its number in the report as data-link. Nothing is counted.',
+  role: 'viewer',
+  input: Type.Object({ ...Seen.properties, ...shownParts }),
+  as: 'mail',
+  record: ShownMailRecord,
+  json: (context, { html, ...seen }) => shownMailJson(context, selection(context, seen), html !== 0),
+});
+
+export const showSingleSendHtml = operation({
+  name: 'Read the HTML of the mail of a single send as one of its recipients sees it (addition)',
+  description: 'The html of `/single-send/mail` as it is; empty where the mail cannot be shown.',
+  role: 'viewer',
+  input: Seen,
+  run: (context, seen) => shownMailHtml(context, selection(context, seen)),
+});
+
+export const checkSingleSendMail = operation({
+  name: 'Check the mail of a single send as one of its recipients sees it (addition)',
+  description: 'Says what may keep people from reading it. The code of the mail is not in the answer.',
+  role: 'viewer',
+  input: Seen,
+  output: Type.Object({ checked: CheckedMailRecord }),
+  run: async (context, seen) => ({ checked: await checkedMail(context, selection(context, seen)) }),
+});
+
+export const readSingleSendCode = operation({
+  name: 'Read the HTML that a single send was given (addition)',
+  description: 'The template_html alone, as it was written; empty without any.',
+  role: 'viewer',
+  input: Type.Object({ utr: identifier('The single send.') }),
+  run: ({ db, accountId }, { utr }) => requireSingleSend(db, accountId, utr).template_html ?? '',
+});
+
+export const testSingleSend = operation({
+  name: 'Send a test of a single send',
+  description: 'To ten addresses at most. Tests count in no report.',
+  role: 'editor',
+  input: Type.Object({
+    utr: identifier('The single send.'),
+    email_address: AddressList,
+    variant: variantNumber('The variant of its A/B test to send; 0, or not given: A (addition).'),
+  }),
+  check: (_context, { email_address }, errors) => checkTestAddresses(email_address, errors),
+  async run(context, { utr, email_address, variant = 0 }) {
+    const { db, config, accountId } = context;
+    const addresses = await readAddressList(email_address);
+    await withinShare(accountId, () =>
+      queueTestMail(context, asVariant(db, requireSingleSend(db, accountId, utr), variant), addresses),
+    );
+    return testMailMessage(db.$client, config);
+  },
+});
+
+/** For the page with the designer. */
+export const readDesignUrl = operation({
+  name: 'Read the link to the designer of a single send',
+  role: 'editor',
+  input: Type.Object({ utr: identifier('The single send.') }),
+  run: (context, { utr }) => designUrl(context, requireSingleSend(context.db, context.accountId, utr)),
+});
+
+/**
+ * Returns the link to the designer of a single send. It works without signing in, so it is empty for users who may not change anything.
+ */
+export function designUrl({ role, tokens, clock, actor, publicUrl }: Context, { utr }: { utr: string }): string {
+  if (role === 'viewer') return '';
+  return `${publicUrl()}/design/${designToken(tokens, 'single', utr, actor.userId ?? 0, clock.now())}`;
+}

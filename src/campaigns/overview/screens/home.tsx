@@ -1,0 +1,421 @@
+/** Home: the next steps, running campaigns, the last results, and the health of the service. */
+import type { FastifyInstance } from 'fastify';
+import type { ComponentChildren } from 'preact';
+import { pageRoute } from '../../../http/pages/layout.ts';
+import type { Deps } from '../../../operations/deps.ts';
+import { LinkButton } from '../../../ui/components/button.tsx';
+import { resultColumns } from '../../../ui/components/campaign-list.tsx';
+import { StateBadge } from '../../../ui/components/campaign-state.tsx';
+import { Chart } from '../../../ui/components/chart.tsx';
+import { Facts, Meter, Stats, Time } from '../../../ui/components/figures.tsx';
+import { Icon } from '../../../ui/components/icon.tsx';
+import { Island } from '../../../ui/components/island.tsx';
+import { Badge, Card, Empty, Notice, type Tone } from '../../../ui/components/surface.tsx';
+import { Table } from '../../../ui/components/table.tsx';
+import { ask } from '../../../ui/operations.ts';
+import { languageOf, sendPage } from '../../../ui/page.tsx';
+import { recordTime } from '../../../ui/record-time.ts';
+import { viewerOf } from '../../../ui/signed-in.ts';
+import type { Viewer } from '../../../ui/viewer.ts';
+import { type Language, useLanguage } from '../../../ui/words/index.ts';
+import { type Campaign, type Mailing, type Overview, readOverview } from '../operations.ts';
+
+export async function homeScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
+  pageRoute(app, '/', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const { overview } = await ask(request, readOverview, {});
+    const language = languageOf(request, viewer);
+    const frame = {
+      title: language.say('nav.home'),
+      section: 'home',
+      ...(viewer.role !== 'viewer' && {
+        action: (
+          <div class="buttons">
+            <LinkButton href="/contacts/import" look="plain" icon="plus">
+              {language.say('home.import')}
+            </LinkButton>
+            <LinkButton href="/campaigns/new" icon="plus">
+              {language.say('compose.new')}
+            </LinkButton>
+          </div>
+        ),
+      }),
+    } as const;
+    return sendPage(request, reply, viewer, frame, <Home overview={overview} now={clock.now()} viewer={viewer} />);
+  });
+}
+
+function Home({ overview, now, viewer }: { overview: Overview; now: Date; viewer: Viewer }) {
+  const { campaigns, last_mailings: mailings, audience, health, setup } = overview;
+  return (
+    <>
+      <Alerts health={health} />
+      {needsChecklist(overview) && <Checklist overview={overview} now={now} viewer={viewer} />}
+      {(campaigns.length > 0 || mailings.length > 0) && <UnderWay campaigns={campaigns} now={now} />}
+      {(campaigns.length > 0 || mailings.length > 0) && <LastMailings mailings={mailings} now={now} />}
+      <div class="two-thirds">
+        <Audience audience={audience} />
+        <Health health={health} setup={setup} now={now} isOwner={viewer.role === 'owner'} />
+      </div>
+    </>
+  );
+}
+
+/** Home shows as many campaigns: those that wait for the owner first, then those that are sending. */
+const MOST_UNDER_WAY = 5;
+const MOVING = ['preparing', 'sending', 'cancelling'];
+
+const needsAttention = ({ held_reason: reason, waits_for_choice: choice }: Campaign) => reason !== null || choice === 1;
+
+/** The campaigns in the order in which the owner wants to know of them. */
+function mostUrgent(campaigns: readonly Campaign[]): Campaign[] {
+  const rank = (campaign: Campaign) => (needsAttention(campaign) ? 0 : MOVING.includes(campaign.state) ? 1 : 2);
+  return campaigns.toSorted((one, other) => rank(one) - rank(other)).slice(0, MOST_UNDER_WAY);
+}
+
+/** How often running campaigns are updated. */
+const LOOK_MS = 5000;
+
+function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; now: Date }) {
+  const language = useLanguage();
+  const isMoving = campaigns.some(({ state }) => MOVING.includes(state));
+  const more = campaigns.length - MOST_UNDER_WAY;
+  const list = (
+    <ul class="under-way" id="under-way" data-active={isMoving ? 'yes' : 'no'}>
+      {mostUrgent(campaigns).map((campaign) => (
+        <li key={campaign.utr}>
+          <div class="row">
+            <h3>
+              <a href={`/${campaign.kind === 'automation' ? 'automations' : 'campaigns'}/${campaign.utr}`}>
+                {campaign.name}
+              </a>
+            </h3>
+            <StateBadge state={campaign.state} />
+          </div>
+          <Progress campaign={campaign} now={now} />
+          {campaign.waits_for_choice === 1 && (
+            <p class="reason">
+              <a href={`/campaigns/${campaign.utr}`}>{language.say('home.underWay.choice')}</a>
+            </p>
+          )}
+          {/* A reason that holds all mail is shown once, at the top of the page. */}
+          {campaign.held_reason && campaign.held_code !== 'sending_held' && campaign.held_code !== 'mail_waits' && (
+            <p class="reason">{language.sentence(campaign.held_reason)}</p>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+  return (
+    <Card title={language.say('home.underWay.title')}>
+      {campaigns.length === 0 && <p class="quiet-text">{language.say('home.underWay.none')}</p>}
+      {campaigns.length > 0 &&
+        (isMoving ? (
+          <Island name="live" data={{ every: LOOK_MS, results: '#under-way' }}>
+            {list}
+          </Island>
+        ) : (
+          list
+        ))}
+      {more > 0 && (
+        <p class="small">
+          <a href="/campaigns">{language.say('home.underWay.more', { count: more })}</a>
+        </p>
+      )}
+    </Card>
+  );
+}
+
+function Progress({ campaign, now }: { campaign: Campaign; now: Date }) {
+  const language = useLanguage();
+  const { kind, recipients, finished, delivered, kept, starts_at: startsAt } = campaign;
+  if (kind === 'automation') {
+    return (
+      <p class="small quiet-text">
+        {language.say('home.underWay.live', { count: delivered - kept })}
+        {kept > 0 && ` ${language.say('outbox.kept', { count: kept })}`}
+      </p>
+    );
+  }
+  const start = recordTime(startsAt);
+  if (start !== null && start > now) {
+    const time = `${language.dateTime(start)} ${language.zone}`;
+    return <p class="small quiet-text">{language.say('home.underWay.starts', { time })}</p>;
+  }
+  if (recipients === 0) return null;
+  const text = language.say('home.underWay.progress', { finished, count: recipients });
+  return (
+    <>
+      <Meter label={text} value={finished} max={recipients} />
+      <p class="small quiet-text">{text}</p>
+    </>
+  );
+}
+
+function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Date }) {
+  const language = useLanguage();
+  const title = language.say('home.last.title');
+  if (mailings.length === 0) {
+    return (
+      <Empty icon="mail" title={language.say('campaigns.empty.title')}>
+        {language.say('home.last.empty.text')}
+      </Empty>
+    );
+  }
+  return (
+    <Card title={title} action={<a href="/campaigns">{language.say('home.last.all')}</a>} isList>
+      <Table
+        caption={title}
+        rows={mailings}
+        keyOf={({ utr }) => utr}
+        columns={[
+          {
+            heading: language.say('campaigns.name'),
+            cell: ({ utr, name }) => <a href={`/campaigns/${utr}`}>{name}</a>,
+          },
+          { heading: language.say('campaigns.state'), cell: ({ state }) => <StateBadge state={state} /> },
+          {
+            heading: language.say('home.last.sent'),
+            cell: ({ sent_at: at }) => <Time at={recordTime(at)} now={now} />,
+          },
+          ...resultColumns<Mailing>(language, ['delivered', 'opened', 'left', 'bounced']),
+        ]}
+      />
+    </Card>
+  );
+}
+
+type Day = Overview['audience']['days'][number];
+
+/** How the audience grew and shrank over the last 30 days. */
+function Audience({ audience: { contacts, days } }: Pick<Overview, 'audience'>) {
+  const language = useLanguage();
+  const total = (count: (day: Day) => number) => days.reduce((sum, day) => sum + count(day), 0);
+  const lost = ({ deleted, unsubscribed, suppressed }: Day) => deleted + unsubscribed + suppressed;
+  const title = language.say('home.audience.title');
+  const series = (label: string, colour: 1 | 2 | 3 | 4, count: (day: Day) => number) => ({
+    label,
+    colour,
+    kind: 'bars' as const,
+    values: days.map(count),
+  });
+  return (
+    <Card title={title}>
+      <Stats
+        figures={[
+          { label: language.say('home.audience.now'), value: language.number(contacts) },
+          { label: language.say('home.audience.joined'), value: language.number(total(({ added }) => added)) },
+          { label: language.say('home.audience.lost'), value: language.number(total(lost)) },
+        ]}
+      />
+      {total(({ added }) => added) + total(lost) === 0 ? (
+        <p class="quiet-text">{language.say('home.audience.none')}</p>
+      ) : (
+        <Chart
+          title={title}
+          heading={language.say('home.audience.day')}
+          labels={days.map(({ day }) => language.calendarDay(day))}
+          series={[
+            series(language.say('home.audience.joined'), 1, ({ added }) => added),
+            series(language.say('home.audience.lost'), 2, (day) => -lost(day)),
+          ]}
+        />
+      )}
+    </Card>
+  );
+}
+
+interface Step {
+  name: 'people' | 'design' | 'outbox' | 'address' | 'relay' | 'dns';
+  isDone: boolean;
+  href: string;
+  /** True if only owners may open it. */
+  isForOwners?: boolean;
+  /** True if only operators may open it. */
+  isForOperators?: boolean;
+  /** What is to be done, or what is known; null if the title says everything. */
+  text: string | null;
+}
+
+/** Returns the steps in their order. */
+function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
+  const { contacts, has_design: hasDesign, has_sent: hasSent, public_url: hasAddress, relay, dns } = setup;
+  const before = (at: string | null) => {
+    const time = recordTime(at);
+    return time === null ? '' : language.relative(time, now);
+  };
+  const todo = (name: 'design' | 'outbox' | 'address', isDone: boolean) =>
+    isDone ? null : language.say(`home.step.${name}.text`);
+  return [
+    {
+      name: 'people',
+      isDone: contacts > 0,
+      href: '/contacts/import',
+      text:
+        contacts > 0
+          ? language.say('home.step.people.done', { count: contacts })
+          : language.say('home.step.people.text'),
+    },
+    {
+      name: 'design',
+      isDone: hasDesign === 1,
+      href: hasDesign === 1 ? '/campaigns' : '/campaigns/new',
+      text: todo('design', hasDesign === 1),
+    },
+    { name: 'outbox', isDone: hasSent === 1, href: '/outbox', text: todo('outbox', hasSent === 1) },
+    {
+      name: 'address',
+      isDone: hasAddress === 1,
+      href: '/settings/sending#address',
+      isForOperators: true,
+      text: todo('address', hasAddress === 1),
+    },
+    {
+      name: 'relay',
+      isDone: ['works', 'answers', 'nodes'].includes(relay.state),
+      href: '/settings/sending',
+      isForOperators: true,
+      text: language.fill(`home.step.relay.${relay.state}`, { time: before(relay.seen_at) }),
+    },
+    {
+      name: 'dns',
+      isDone: dns.state === 'passed',
+      href: '/settings/senders',
+      isForOwners: true,
+      text: language.fill(`home.step.dns.${dns.state}`, {
+        time: before(dns.seen_at),
+        domain: dns.domain ?? '',
+        checks: dns.checks.map((check) => language.say(`home.dns.check.${check}`)).join(', '),
+      }),
+    },
+  ];
+}
+
+/** Returns true if the checklist is still useful: nothing has been sent, or no mail has left the machine. */
+function needsChecklist({ setup }: Overview): boolean {
+  const { has_sent: hasSent, courier, relay } = setup;
+  return hasSent === 0 || courier === 'outbox' || (courier === 'smtp' && relay.has_worked === 0);
+}
+
+function mayOpen({ isForOwners, isForOperators }: Step, { role, isOperator }: Viewer): boolean {
+  return isForOperators ? isOperator : !isForOwners || role === 'owner';
+}
+
+/** The steps, with links to those that the user may open. */
+function Checklist({ overview, now, viewer }: { overview: Overview; now: Date; viewer: Viewer }) {
+  const language = useLanguage();
+  const steps = stepsOf(overview, language, now);
+  const done = steps.filter(({ isDone }) => isDone).length;
+  const next = steps.find(({ isDone }) => !isDone);
+  const progress = language.say('home.steps.done', { done, count: steps.length });
+  return (
+    <Card title={language.say('home.steps.title')} action={<small class="quiet-text">{progress}</small>}>
+      <Meter label={progress} value={done} max={steps.length} />
+      <ol class="steps">
+        {steps.map((step) => (
+          <li key={step.name} class={step.isDone ? 'done' : step === next ? 'next' : undefined}>
+            <span class="tick">
+              <Icon name={step.isDone ? 'check' : 'next'} />
+              <span class="visually-hidden">
+                {language.say(step.isDone ? 'home.steps.isDone' : 'home.steps.isOpen')}
+              </span>
+            </span>
+            <div>
+              <h3>
+                {mayOpen(step, viewer) ? (
+                  <a href={step.href}>{language.say(`home.step.${step.name}.title`)}</a>
+                ) : (
+                  language.say(`home.step.${step.name}.title`)
+                )}
+              </h3>
+              {step.text !== null && <p>{step.text}</p>}
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+/** With less free space, an import or a large mailing could fill the disk. */
+const LITTLE_SPACE = 1_000_000_000;
+const WEEK_MS = 7 * 24 * 3_600_000;
+
+const RELAY_TONES = {
+  none: 'plain',
+  nodes: 'good',
+  untried: 'plain',
+  answers: 'good',
+  works: 'good',
+  fails: 'warn',
+} as const;
+const DNS_TONES = { none: 'plain', unknown: 'plain', passed: 'good', weak: 'warn', failed: 'bad' } as const;
+
+/** The problems, each with advice; none if all is well. Every page has its own banner while all sending is held. */
+function Alerts({ health }: Pick<Overview, 'health'>) {
+  const language = useLanguage();
+  const alerts = [
+    health.background === 'stalled' && language.say('home.alert.stalled'),
+    health.clock === 'wrong' && language.say('home.alert.clock'),
+    health.free_bytes < LITTLE_SPACE && language.say('home.alert.disk', { free: language.bytes(health.free_bytes) }),
+  ].filter((text) => text !== false);
+  return alerts.map((text) => (
+    <Notice key={text} tone="bad">
+      {text}
+    </Notice>
+  ));
+}
+
+/** The facts. `isOwner`: true if they link to pages that only owners may open. */
+function Health({ health, setup, now, isOwner }: Pick<Overview, 'health' | 'setup'> & { now: Date; isOwner: boolean }) {
+  const language = useLanguage();
+  const backup = recordTime(health.last_backup_at);
+  const isBackupFresh = backup !== null && now.getTime() - backup.getTime() < WEEK_MS;
+  const sending = health.background === 'stalled' ? 'stalled' : health.sending;
+  const facts: { label: string; value: ComponentChildren; tone?: Tone }[] = [
+    {
+      label: language.say('home.health.sending'),
+      value: language.say(`home.health.${sending}`),
+      tone: sending === 'on' ? 'good' : 'bad',
+    },
+    {
+      label: language.say('home.health.courier'),
+      value: language.say(`home.health.relay.${setup.relay.state}`),
+      tone: RELAY_TONES[setup.relay.state],
+    },
+    {
+      label: language.say('home.health.dns'),
+      value: language.say(`home.health.dns.${setup.dns.state}`),
+      tone: DNS_TONES[setup.dns.state],
+    },
+    {
+      label: language.say('home.health.disk'),
+      value: language.bytes(health.free_bytes),
+      tone: health.free_bytes < LITTLE_SPACE ? 'bad' : 'good',
+    },
+    {
+      label: language.say('home.health.clock'),
+      value: language.say(`home.health.${health.clock}`),
+      tone: health.clock === 'right' ? 'good' : 'bad',
+    },
+    {
+      label: language.say('home.health.backup'),
+      value: backup === null ? language.say('home.health.never') : <Time at={backup} now={now} />,
+      tone: isBackupFresh ? 'good' : 'warn',
+    },
+    { label: language.say('home.health.version'), value: health.version },
+  ];
+  return (
+    <Card
+      title={language.say('home.health.title')}
+      action={isOwner && <a href="/settings/health">{language.say('home.health.more')}</a>}
+    >
+      <Facts
+        facts={facts.map(({ label, value, tone }) => ({
+          label,
+          value: tone ? <Badge tone={tone}>{value}</Badge> : value,
+        }))}
+      />
+    </Card>
+  );
+}

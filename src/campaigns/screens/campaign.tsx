@@ -1,0 +1,414 @@
+/** One campaign: its subject, state and progress above its tabs, its actions, and sending it again to contacts who did not open it. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ComponentChildren, VNode } from 'preact';
+import { RESULT_HELD_CODES } from '../../database/schema/index.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
+import type { Operation } from '../../operations/operation.ts';
+import { WhyHeld } from '../../senders/screens/unverified.tsx';
+import { Button, LinkButton } from '../../ui/components/button.tsx';
+import { StateBadge } from '../../ui/components/campaign-state.tsx';
+import { Confirm } from '../../ui/components/confirm.tsx';
+import { type Problems, TextField } from '../../ui/components/field.tsx';
+import { Meter, Time } from '../../ui/components/figures.tsx';
+import { Island } from '../../ui/components/island.tsx';
+import { Card, Tabs } from '../../ui/components/surface.tsx';
+import { setFlash } from '../../ui/flash.ts';
+import { ask, attempt, type Refusal, sentenceOf } from '../../ui/operations.ts';
+import { languageOf, sendPage } from '../../ui/page.tsx';
+import { recordTime } from '../../ui/record-time.ts';
+import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
+import type { Viewer } from '../../ui/viewer.ts';
+import { useLanguage } from '../../ui/words/index.ts';
+import { field } from '../../users/screens/sign-in/fields.ts';
+import { type ArchivedMail, changeArchivedMail } from '../archive/operations.ts';
+import {
+  cancelSingleSend,
+  countUnopened,
+  duplicateSingleSend,
+  pauseSingleSend,
+  resendToUnopened,
+  resumeSingleSend,
+  retryFailed,
+} from '../operations/actions.ts';
+import { type Report, readSummary, type Summary } from '../operations/reports.ts';
+import { stepPath } from './compose/step.tsx';
+
+const PARTS = ['overview', 'links', 'preview', 'recipients'] as const;
+
+/** The page follows a campaign that starts within this time from before its start. */
+const SOON_MS = 600_000;
+
+/** The campaign of a page, the present time, and the part that is shown. */
+interface Place {
+  summary: Summary;
+  now: Date;
+  current: (typeof PARTS)[number];
+}
+
+/** The same, and who looks at it. */
+type HeadProps = Place & { viewer: Viewer };
+
+/** Sends a part of a campaign as a page; `action` is the menu of the campaign's actions. */
+export function sendPart(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  place: Place,
+  content: VNode,
+  action?: ComponentChildren,
+) {
+  const frame = {
+    title: place.summary.single_send_name,
+    section: 'campaigns',
+    back: { href: '/campaigns', label: 'nav.campaigns' },
+    ...(action && { action }),
+  } as const;
+  const page = (
+    <>
+      <Head {...place} viewer={viewerOf(request)} />
+      {content}
+    </>
+  );
+  return sendPage(request, reply, viewerOf(request), frame, page);
+}
+
+function Head({ summary, now, current, viewer }: HeadProps) {
+  const language = useLanguage();
+  const { utr, state, subject, starts_at: startsAt, held_reason: heldReason, recipients, finished } = summary;
+  const progress = language.say('campaigns.progress', { finished, count: recipients });
+  const start = recordTime(startsAt);
+  const isAhead = state === 'scheduled' || (start !== null && start > now);
+  // A campaign that was held before it started has reached no recipient.
+  const isMissed = state === 'held' && recipients === 0;
+  const startWord = isAhead ? 'campaigns.starts' : isMissed ? 'campaigns.wasToStart' : 'campaigns.started';
+  const shown = (
+    <div id="mailing-now" class="stack" data-state={state}>
+      <div class="mailing-head">
+        <StateBadge state={state} />
+        <bdi>{subject}</bdi>
+        {state !== 'draft' && start !== null && (
+          <span class="small quiet-text">
+            {language.say(startWord)} <Time at={start} /> {language.zone}
+          </span>
+        )}
+      </div>
+      {state === 'scheduled' && start !== null && isSoon(start, now) && (
+        <Countdown utr={utr} start={start} now={now} mayStop={viewer.role !== 'viewer'} />
+      )}
+      <WhyHeld reason={heldReason} viewer={viewer} />
+      {finished < recipients && (
+        <div class="mailing-progress">
+          <Meter label={progress} value={finished} max={recipients} />
+          <p class="small quiet-text">
+            <span data-live="progress">{progress}</span>
+            <span data-live="pace" />
+          </p>
+        </div>
+      )}
+    </div>
+  );
+  return (
+    <>
+      {isUnderWay(summary, now) ? <Followed utr={utr}>{shown}</Followed> : shown}
+      <Tabs
+        label={language.say('campaigns.name')}
+        tabs={PARTS.map((part) => ({
+          href: part === 'overview' ? `/campaigns/${utr}` : `/campaigns/${utr}/${part}`,
+          label: language.say(`campaigns.part.${part}`),
+          isCurrent: part === current,
+        }))}
+      />
+    </>
+  );
+}
+
+/** The time until the campaign is sent, with a button to undo the send. The browser counts the seconds down. */
+function Countdown({ utr, start, now, mayStop }: { utr: string; start: Date; now: Date; mayStop: boolean }) {
+  const language = useLanguage();
+  const seconds = Math.ceil((start.getTime() - now.getTime()) / 1000);
+  const counting = { seconds, locale: language.locale, text: language.fill('compose.leaves', {}) };
+  return (
+    <div class="notice busy countdown">
+      <span data-countdown={JSON.stringify(counting)}>
+        {language.say('compose.leaves', { when: language.relative(start, now) })}
+      </span>
+      {mayStop && (
+        <form method="post" action={`/campaigns/${utr}/cancel`}>
+          <Button look="primary">{language.say('compose.stop')}</Button>
+        </form>
+      )}
+    </div>
+  );
+}
+
+/** Makes the browser follow the campaign while it runs. */
+function Followed({ utr, children }: { utr: string; children: ComponentChildren }) {
+  const language = useLanguage();
+  const texts = { progress: language.fill('campaigns.progress', {}), pace: language.fill('campaigns.pace', {}) };
+  return (
+    <Island name="live-progress" data={{ utr, locale: language.locale, ...texts }}>
+      {children}
+      <p class="visually-hidden" role="status" data-live="news" />
+    </Island>
+  );
+}
+
+/** Returns true if the campaign may change while the page is open. */
+function isUnderWay({ state, starts_at: startsAt, recipients }: Summary, now: Date): boolean {
+  // A campaign that was held before it started waits until a user changes it.
+  if (state === 'held') return recipients > 0;
+  if (state === 'scheduled') return isSoon(recordTime(startsAt) ?? now, now);
+  return !['draft', 'cancelled', 'done', 'kept'].includes(state);
+}
+
+const isSoon = (start: Date, now: Date) => start.getTime() < now.getTime() + SOON_MS;
+
+const SEE_OTHER = 303;
+
+/** Registers the forms of a campaign's page. */
+export async function campaignActions(app: FastifyInstance): Promise<void> {
+  /** Registers one form: `say` sets the message of the next page, `next` returns the campaign that it shows, if it is another one. */
+  function on<Output>(
+    action: string,
+    operation: Operation<typeof pauseSingleSend.input, Output>,
+    say: (reply: FastifyReply, output: Output, summary: Summary) => void,
+    next?: (output: Output) => string,
+  ): void {
+    app.post<{ Params: { utr: string } }>(`/campaigns/:utr/${action}`, async (request, reply) => {
+      const { utr } = request.params;
+      const summary = await ask(request, readSummary, { utr });
+      const done = await attempt(request, operation, { utr });
+      if ('problems' in done) setFlash(reply, 'bad', 'campaigns.refused', { reason: sentenceOf(done) });
+      else say(reply, done.output, summary);
+      const shown = 'output' in done && next ? next(done.output) : utr;
+      return reply.redirect(`/campaigns/${encodeURIComponent(shown)}`, SEE_OTHER);
+    });
+  }
+
+  on('pause', pauseSingleSend, (reply) => setFlash(reply, 'good', 'campaigns.paused'));
+  on('resume', resumeSingleSend, (reply) => setFlash(reply, 'good', 'campaigns.resumed'));
+  on('cancel', cancelSingleSend, (reply, _, { state }) =>
+    setFlash(reply, 'good', state === 'scheduled' ? 'campaigns.unscheduled' : 'campaigns.isCancelled'),
+  );
+  on('retry-failed', retryFailed, (reply, { queued: count }) =>
+    setFlash(reply, 'good', 'campaigns.retried', { count }),
+  );
+  on(
+    'duplicate',
+    duplicateSingleSend,
+    (reply, _, { single_send_name: name }) => setFlash(reply, 'good', 'campaigns.duplicated', { name }),
+    ({ utr }) => utr,
+  );
+}
+
+/** The buttons that the state allows. */
+export function Actions({ summary, report, now }: { summary: Summary; report: Report; now: Date }) {
+  const language = useLanguage();
+  const { state, utr } = summary;
+  const { failed } = report.funnel;
+  const isOver = state === 'done' || state === 'kept';
+  const isLaunched = summary.recipients > 0 || state === 'preparing' || state === 'sending';
+  const isHeldByResults = RESULT_HELD_CODES.some((code) => code === report.held_code);
+  const plain = (action: 'pause' | 'resume' | 'duplicate', icon?: 'pause' | 'play') => (
+    <form method="post" action={`/campaigns/${utr}/${action}`}>
+      <Button look={action === 'resume' && !isHeldByResults ? 'primary' : 'plain'} {...(icon && { icon })}>
+        {action === 'resume' && isHeldByResults
+          ? language.say('campaigns.goOn', { count: summary.recipients - summary.finished })
+          : language.say(`campaigns.${action}`)}
+      </Button>
+    </form>
+  );
+  return (
+    <div class="buttons">
+      {['preparing', 'sending'].includes(state) && plain('pause', 'pause')}
+      {['paused', 'held'].includes(state) && isLaunched && plain('resume', 'play')}
+      {state === 'sending' && report.watch?.canary_stage === 'waiting' && (
+        <form method="post" action={`/campaigns/${utr}/resume`}>
+          <Button look="primary">{language.say('campaigns.first.release')}</Button>
+        </form>
+      )}
+      {(['preparing', 'sending', 'paused'].includes(state) ||
+        // While it is counted down, the countdown has the button that stops it.
+        (state === 'scheduled' && !isSoon(recordTime(summary.starts_at) ?? now, now)) ||
+        (state === 'held' && (isLaunched || report.held_code === 'sender_unverified'))) && (
+        <Cancel summary={summary} isLaunched={isLaunched} />
+      )}
+      {isOver && failed > 0 && (
+        <Confirm
+          id="retry"
+          action={`/campaigns/${utr}/retry-failed`}
+          look="primary"
+          label={language.say('campaigns.retry', { count: failed })}
+          title={language.say('campaigns.retry.title', { count: failed })}
+        >
+          <p>{language.say('campaigns.retry.text')}</p>
+        </Confirm>
+      )}
+      {!isLaunched && ['draft', 'scheduled', 'held'].includes(state) && (
+        <LinkButton href={`/campaigns/${utr}/edit/audience`}>{language.say('compose.edit')}</LinkButton>
+      )}
+      {isOver && report.tracking === 1 && report.funnel.delivered > 0 && (
+        <LinkButton look={failed > 0 ? 'plain' : 'primary'} href={`/campaigns/${utr}/again`}>
+          {language.say('campaigns.again')}
+        </LinkButton>
+      )}
+      {plain('duplicate')}
+    </div>
+  );
+}
+
+function Cancel({ summary: { utr, recipients, finished }, isLaunched }: { summary: Summary; isLaunched: boolean }) {
+  const language = useLanguage();
+  const count = recipients - finished;
+  return (
+    <Confirm
+      id="cancel"
+      action={`/campaigns/${utr}/cancel`}
+      label={isLaunched ? language.say('campaigns.cancel', { count }) : language.say('campaigns.cancelStart')}
+      dismiss={language.say(isLaunched ? 'campaigns.cancel.keep' : 'campaigns.cancelStart.keep')}
+      title={
+        isLaunched ? language.say('campaigns.cancel.title', { count }) : language.say('campaigns.cancelStart.title')
+      }
+    >
+      <p>
+        {isLaunched
+          ? language.say('campaigns.cancel.text', { finished, count: recipients })
+          : language.say('campaigns.cancelStart.text')}
+      </p>
+    </Confirm>
+  );
+}
+
+/** Registers the forms that add a campaign to the archive and remove it. */
+export async function archiveActions(app: FastifyInstance): Promise<void> {
+  for (const [action, is_archived, done] of [
+    ['archive', 1, 'archive.done.added'],
+    ['unarchive', 0, 'archive.done.removed'],
+  ] as const)
+    app.post<{ Params: { utr: string } }>(`/campaigns/:utr/${action}`, async (request, reply) => {
+      const { utr } = request.params;
+      const changed = await attempt(request, changeArchivedMail, { utr, is_archived });
+      if ('problems' in changed) setFlash(reply, 'bad', 'campaigns.refused', { reason: sentenceOf(changed) });
+      else setFlash(reply, 'good', done);
+      return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
+    });
+}
+
+/** The card with the state of the archive; `mayChange` adds the button. */
+export function ArchiveCard({ utr, archived, mayChange }: { utr: string; archived: ArchivedMail; mayChange: boolean }) {
+  const language = useLanguage();
+  const { is_archived: isArchived, url } = archived;
+  return (
+    <Card title={language.say('archive.mail')}>
+      <p>
+        {language.say(isArchived === 0 ? 'archive.mail.off' : url === null ? 'archive.mail.waits' : 'archive.mail.on')}{' '}
+        {url !== null && <a href={url}>{url}</a>}
+      </p>
+      {mayChange && isArchived === 0 && (
+        <form method="post" action={`/campaigns/${utr}/archive`}>
+          <Button look="plain">{language.say('archive.mail.add')}</Button>
+        </form>
+      )}
+      {mayChange && isArchived === 1 && (
+        <div>
+          <Confirm
+            id="unarchive"
+            action={`/campaigns/${utr}/unarchive`}
+            label={language.say('archive.mail.remove')}
+            title={language.say('archive.mail.remove.title')}
+          >
+            <p>{language.say('archive.mail.remove.text')}</p>
+          </Confirm>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+interface ByUtr {
+  Params: { utr: string };
+}
+
+export async function resendScreen(app: FastifyInstance): Promise<void> {
+  app.addHook('onRequest', async (request) => requireEditor(request));
+
+  pageRoute<ByUtr>(app, '/campaigns/:utr/again', show);
+
+  app.post<ByUtr>('/campaigns/:utr/again', async (request, reply) => {
+    const subject = field(request, 'subject');
+    const made = await attempt(request, resendToUnopened, { utr: request.params.utr, subject });
+    if (!('problems' in made)) return reply.redirect(stepPath(made.output.utr, 'audience'), SEE_OTHER);
+    const { status, problems } = made;
+    if (problems.subject !== undefined) return show(request, reply.code(status), { subject, problems });
+    return refuse(request, reply, made);
+  });
+
+  async function show(
+    request: FastifyRequest<ByUtr>,
+    reply: FastifyReply,
+    given: { subject?: string; problems?: Problems } = {},
+  ) {
+    const { utr } = request.params;
+    const summary = await ask(request, readSummary, { utr });
+    const counted = await attempt(request, countUnopened, { utr });
+    if ('problems' in counted) return refuse(request, reply, counted);
+    const viewer = viewerOf(request);
+    const title = languageOf(request, viewer).say('campaigns.again');
+    const content = <Resend summary={summary} count={counted.output.count} {...given} />;
+    return sendPage(request, reply, viewer, { title, section: 'campaigns' }, content);
+  }
+
+  function refuse(request: FastifyRequest<ByUtr>, reply: FastifyReply, refusal: Refusal) {
+    setFlash(reply, 'bad', 'campaigns.refused', { reason: sentenceOf(refusal) });
+    return reply.redirect(`/campaigns/${encodeURIComponent(request.params.utr)}`, SEE_OTHER);
+  }
+}
+
+function Resend({
+  summary,
+  count,
+  subject = '',
+  problems,
+}: {
+  summary: Summary;
+  count: number;
+  subject?: string;
+  problems?: Problems;
+}) {
+  const language = useLanguage();
+  const back = (
+    <LinkButton look="quiet" href={`/campaigns/${summary.utr}`}>
+      {language.say('confirm.cancel')}
+    </LinkButton>
+  );
+  if (count === 0)
+    return (
+      <Card>
+        <p>{language.say('resend.nobody')}</p>
+        <div class="buttons">{back}</div>
+      </Card>
+    );
+  return (
+    <Card>
+      <p>
+        <b>{language.say('resend.count', { count })}</b>
+      </p>
+      <p class="quiet-text">{language.say('resend.about')}</p>
+      <form method="post" action={`/campaigns/${summary.utr}/again`} class="narrow">
+        <TextField
+          name="subject"
+          label={language.say('resend.subject')}
+          hint={language.say('resend.subject.hint', { subject: summary.subject })}
+          value={subject}
+          maxLength={255}
+          autocomplete="off"
+          required
+          problems={problems ?? {}}
+        />
+        <div class="buttons">
+          <Button>{language.say('compose.create')}</Button>
+          {back}
+        </div>
+      </form>
+    </Card>
+  );
+}

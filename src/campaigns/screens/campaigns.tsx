@@ -1,0 +1,42 @@
+/** The pages of campaigns: their list, and those of one. */
+import type { FastifyInstance } from 'fastify';
+import { pageRoute } from '../../http/pages/layout.ts';
+import type { Deps } from '../../operations/deps.ts';
+import { ask } from '../../ui/operations.ts';
+import { viewerOf } from '../../ui/signed-in.ts';
+import { readArchivedMail } from '../archive/operations.ts';
+import { readReport, readSummary, readUsualRates } from '../operations/reports.ts';
+import { Actions, ArchiveCard, archiveActions, campaignActions, resendScreen, sendPart } from './campaign.tsx';
+import { campaignList } from './list.tsx';
+import { linksScreen, previewScreen } from './mail.tsx';
+import { Overview } from './overview.tsx';
+import { recipientsScreen } from './recipients.tsx';
+import { Variants, variantChoice } from './variants.tsx';
+
+/** Registers the list, the page of a campaign, its subpages and its actions. */
+export async function campaignScreens(app: FastifyInstance, { clock }: Deps): Promise<void> {
+  await campaignList(app, { clock });
+  pageRoute<{ Params: { utr: string } }>(app, '/campaigns/:utr', async (request, reply) => {
+    const { utr } = request.params;
+    const summary = await ask(request, readSummary, { utr });
+    const { report } = await ask(request, readReport, { utr });
+    const { archived } = await ask(request, readArchivedMail, { utr });
+    const mayChange = viewerOf(request).role !== 'viewer';
+    const action = mayChange && <Actions summary={summary} report={report} now={clock.now()} />;
+    const content = (
+      <>
+        {report.ab_test !== null && <Variants utr={utr} test={report.ab_test} mayChoose={mayChange} />}
+        <Overview summary={summary} report={report} usual={await ask(request, readUsualRates, { utr })} />
+        <ArchiveCard {...{ utr, archived, mayChange }} />
+      </>
+    );
+    return sendPart(request, reply, { summary, now: clock.now(), current: 'overview' }, content, action);
+  });
+  await variantChoice(app);
+  await campaignActions(app);
+  await archiveActions(app);
+  await app.register(resendScreen);
+  await linksScreen(app, { clock });
+  await previewScreen(app, { clock });
+  await recipientsScreen(app, { clock });
+}

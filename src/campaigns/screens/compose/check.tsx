@@ -1,0 +1,275 @@
+/** The third step: the preview of the mail for a recipient, problems that may keep recipients from reading it, and a test mail. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
+import { variantName } from '../../../delivery/queue/variant-groups.ts';
+import { isTestMode } from '../../../delivery/transport/relays/in-use.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
+import type { Deps } from '../../../operations/deps.ts';
+import { Button, LinkButton } from '../../../ui/components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
+import { MailFrames, PlainText } from '../../../ui/components/mail-frames.tsx';
+import { Badge, Card, Notice } from '../../../ui/components/surface.tsx';
+import { setFlash } from '../../../ui/flash.ts';
+import { orBusy, sendBusyFrame, sendMailFrame } from '../../../ui/mail-frame.ts';
+import { sentenceOf } from '../../../ui/operations.ts';
+import { languageOf } from '../../../ui/page.tsx';
+import { viewerOf } from '../../../ui/signed-in.ts';
+import { withQuery } from '../../../ui/with-query.ts';
+import { type Language, useLanguage } from '../../../ui/words/index.ts';
+import { field, texts } from '../../../users/screens/sign-in/fields.ts';
+import type { CheckedMailRecord } from '../../operations/shown-mails.ts';
+import { VariantField } from '../variants.tsx';
+import type { Composed, ComposedKind, ComposedParams, Seen } from './mail-content.tsx';
+
+interface Call {
+  Params: ComposedParams;
+  Querystring: Seen & { colours?: string };
+}
+/** The mail with the findings of its checks. */
+type CheckedMail = Static<typeof CheckedMailRecord>;
+type Found = CheckedMail['findings'][number];
+
+export async function checkStep(
+  app: FastifyInstance,
+  kind: ComposedKind,
+  { db, config }: Pick<Deps, 'db' | 'config'>,
+): Promise<void> {
+  pageRoute<Call>(app, `${kind.route}/check`, (request, reply) => show(request, reply, request.query));
+
+  pageRoute<Call>(app, `${kind.route}/mail`, async (request, reply) => {
+    const composed = await kind.read(request, request.params);
+    const html = await orBusy(composed.html(seenIn(request.query)));
+    const viewer = viewerOf(request);
+    if (html === null) return sendBusyFrame(reply, languageOf(request, viewer));
+    return sendMailFrame(reply, html, viewer.accountId, { isDark: request.query.colours === 'dark' });
+  });
+
+  app.post<Call>(`${kind.route}/test`, async (request, reply) => {
+    const composed = await kind.read(request, request.params);
+    const address = field(request, 'email_address').trim();
+    const variant = composed.variants > 1 ? field(request, 'test_variant') : '';
+    const tested = await composed.test({ email_address: address, ...(variant && { variant }) });
+    if ('problems' in tested) {
+      const test = { address, problem: sentenceOf(tested) };
+      return show(request, reply.code(tested.status), { variant }, test);
+    }
+    const isKept = isTestMode(db.$client, config);
+    if (variant === '') setFlash(reply, 'good', isKept ? 'compose.test.kept' : 'compose.test.sent', { address });
+    else {
+      const values = { address, name: variantName(Number(variant)) };
+      setFlash(reply, 'good', isKept ? 'compose.test.keptVariant' : 'compose.test.sentVariant', values);
+    }
+    return reply.redirect(composed.address('check'), 303);
+  });
+
+  async function show(
+    request: FastifyRequest<Call>,
+    reply: FastifyReply,
+    query: Call['Querystring'],
+    test = { address: viewerOf(request).email, problem: '' },
+  ) {
+    const composed = await kind.read(request, request.params);
+    const seen = seenIn(query);
+    const { email = '', variant = '' } = seen;
+    const [missing, checked] = await Promise.all([composed.missing(), composed.check(seen)]);
+    // No recipient has the address, there is no such variant, or the account must wait.
+    const { problems, problem } = 'problems' in checked ? checked : { problems: {}, problem: '' };
+    const mail = 'problems' in checked ? null : checked.output.checked;
+    const content = (
+      <div class="stack">
+        {missing}
+        {mail !== null && mail.problem === null && <Checks composed={composed} findings={mail.findings} />}
+        {composed.next !== null && (
+          <div class="buttons">
+            <ToReview href={composed.next} />
+          </div>
+        )}
+        <Look {...{ composed, mail, problems, email, variant }} isDark={query.colours === 'dark'} />
+        <TestMail composed={composed} variant={variant} {...test} />
+      </div>
+    );
+    return composed.send(request, reply, { step: 'check', content, problem });
+  }
+}
+
+/** Returns which recipient and variant to preview, without empty values. */
+function seenIn(query: Seen): Seen {
+  const [email = ''] = texts(query.email);
+  const [variant] = texts(query.variant);
+  return { ...(email.trim() !== '' && { email }), ...(variant && { variant }) };
+}
+
+interface LookProps {
+  composed: Composed;
+  mail: CheckedMail | null;
+  problems: Problems;
+  email: string;
+  variant: string;
+  isDark: boolean;
+}
+
+function Look({ composed, mail, problems, email, variant, isDark }: LookProps) {
+  const language = useLanguage();
+  const query = new URLSearchParams({
+    ...(email && { email }),
+    ...(isDark && { colours: 'dark' }),
+    ...(variant && { variant }),
+  });
+  return (
+    <>
+      <form method="get" action={composed.address('check')} class="search">
+        <TextField
+          name="email"
+          type="email"
+          label={language.say('compose.check.person')}
+          hint={language.say('compose.check.person.hint')}
+          value={email}
+          autocomplete="off"
+          problems={problems}
+        />
+        <SelectField
+          name="colours"
+          label={language.say('compose.check.colours')}
+          value={isDark ? 'dark' : 'light'}
+          options={(['light', 'dark'] as const).map((value) => ({
+            value,
+            label: language.say(`compose.check.${value}`),
+          }))}
+        />
+        <VariantField name="variant" variants={composed.variants} value={variant} problems={problems} />
+        <Button look="plain">{language.say('compose.check.see')}</Button>
+      </form>
+      {mail !== null && mail.problem !== null && (
+        <Notice tone="warn">{language.say('preview.problem', { problem: language.sentence(mail.problem) })}</Notice>
+      )}
+      {mail !== null && mail.problem === null && (
+        <>
+          <p>
+            <span class="quiet-text">{language.say('compose.subject')}</span> <bdi>{mail.subject}</bdi>
+          </p>
+          <p class="small quiet-text">
+            {language.say('mail.note')} {isDark && language.say('compose.check.dark.about')}
+          </p>
+          <MailFrames source={`${composed.address('mail')}${query.size === 0 ? '' : `?${query}`}`} />
+          <details class="plain-text">
+            <summary>{language.say('mail.plainText')}</summary>
+            <PlainText {...mail} />
+          </details>
+        </>
+      )}
+    </>
+  );
+}
+
+function ToReview({ href }: { href: string }) {
+  return <LinkButton href={href}>{useLanguage().say('compose.check.next')}</LinkButton>;
+}
+
+/** The findings that need attention, each with a link to fix it. Passed checks are collapsed. */
+function Checks({ composed, findings }: { composed: Composed; findings: readonly Found[] }) {
+  const language = useLanguage();
+  const [good, bad] = [1, 0].map((is) => findings.filter(({ is_good }) => is_good === is));
+  return (
+    <Card
+      title={
+        bad?.length
+          ? language.say('compose.check.toMend', { count: bad.length })
+          : language.say('compose.check.allGood')
+      }
+    >
+      {bad !== undefined && bad.length > 0 && (
+        <ul class="checks">
+          {bad.map((found) => (
+            <li key={found.check}>
+              <Badge tone="warn">{language.say('outbox.check.look')}</Badge>
+              <div>
+                {findingText(found, language)}
+                {found.check === 'sample' && <SampleText composed={composed} names={found.names} />}
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+      {good !== undefined && good.length > 0 && (
+        <details class="passed">
+          <summary>{language.say('compose.check.passed', { count: good.length })}</summary>
+          <ul class="checks">
+            {good.map((found) => (
+              <li key={found.check}>
+                <Badge tone="good">{language.say('outbox.check.good')}</Badge>
+                <span>{findingText(found, language)}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </Card>
+  );
+}
+
+/** The places with sample text, each a link to where it stands in the designer, or to the code of a mail that has only that. */
+function SampleText({ composed, names }: { composed: Composed; names: readonly string[] }) {
+  const isCode = composed.content === 'html';
+  return (
+    <ul class="samples link-list small">
+      {names.map((name) => (
+        <li key={name}>
+          <a href={isCode ? composed.address('html') : withQuery(composed.address('design'), { find: name })}>{name}</a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function findingText({ check, is_good, count, limit, names: all }: Found, language: Language): string {
+  const state = is_good ? 'good' : 'bad';
+  const names = all.join(', ');
+  switch (check) {
+    case 'size':
+      return language.say('outbox.check.size', { size: language.bytes(count), limit: language.bytes(limit) });
+    case 'addressLacks':
+      return language.say('compose.check.addressLacks', { names: lackingNames(all, language) });
+    case 'plainText':
+    case 'language':
+    case 'images':
+    case 'links':
+    case 'contrast':
+      return language.fill(`outbox.check.${check}.${state}`, { count });
+    default:
+      return language.fill(`compose.check.${check}.${state}`, { count, names });
+  }
+}
+
+function lackingNames(parts: readonly string[], language: Language): string {
+  const named = (['zip_code', 'city_id', 'country_id'] as const).filter((part) => parts.includes(part));
+  return named.map((part) => language.say(`senders.field.${part}`)).join(', ');
+}
+
+interface TestMailProps {
+  composed: Composed;
+  /** The previewed variant, which is also sent unless another one is chosen. */
+  variant: string;
+  address: string;
+  problem: string;
+}
+
+function TestMail({ composed, variant, address, problem }: TestMailProps) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('compose.test.title')}>
+      <p class="quiet-text">{language.say('compose.test.about')}</p>
+      <form method="post" action={composed.address('test')} class="narrow">
+        <TextField
+          name="email_address"
+          type="email"
+          label={language.say('compose.test.address')}
+          value={address}
+          required
+          {...(problem && { problems: { email_address: [language.say('compose.test.refused', { reason: problem })] } })}
+        />
+        <VariantField name="test_variant" variants={composed.variants} value={variant} />
+        <Button look="plain">{language.say('compose.test.send')}</Button>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,266 @@
+/** The second step: subject and preview text with merge tags and hints, and the content of the mail. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { listPlaceholders } from '../../../audience/fields/operations.ts';
+import { listTemplates } from '../../../templates/operations.ts';
+import { LinkButton } from '../../../ui/components/button.tsx';
+import { type Problems, TextField } from '../../../ui/components/field.tsx';
+import { Island } from '../../../ui/components/island.tsx';
+import { Card } from '../../../ui/components/surface.tsx';
+import { ask } from '../../../ui/operations.ts';
+import { withQuery } from '../../../ui/with-query.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
+import { field } from '../../../users/screens/sign-in/fields.ts';
+import type { Draft } from '../../operations/drafts.ts';
+import { TestCard } from '../variants.tsx';
+import { type Composed, composedCampaign } from './mail-content.tsx';
+import { type Fields, SavedForm, savedStep, seenValue } from './step.tsx';
+
+export function contentStep(app: FastifyInstance): void {
+  savedStep(app, { step: 'content', given: givenFields, stored: storedFields, content });
+}
+
+const givenFields = (request: FastifyRequest): Fields => ({
+  subject: field(request, 'subject').trim(),
+  preheader: field(request, 'preheader').trim(),
+  single_send_name: field(request, 'single_send_name').trim(),
+});
+
+const storedFields = ({ subject, preheader, single_send_name }: Draft): Fields => ({
+  subject,
+  preheader,
+  single_send_name,
+});
+
+async function content(request: FastifyRequest, draft: Draft, given: Fields, problems: Problems) {
+  const { contents: placeholders } = await ask(request, listPlaceholders, {});
+  const template = draft.content === 'template' ? await findTemplateName(request, draft.template_id) : '';
+  const mail = composedCampaign(request, draft);
+  return <ContentForm {...{ draft, mail, given, problems, placeholders, template }} />;
+}
+
+/** Returns the name of a template; empty if there is none with this id. */
+export async function findTemplateName(request: FastifyRequest, id: number): Promise<string> {
+  const templates = await ask(request, listTemplates, { built_in: 1 });
+  return templates.find((template) => template.id === id)?.template_name ?? '';
+}
+
+interface FormProps {
+  draft: Draft;
+  mail: Composed;
+  given: Fields;
+  problems: Problems;
+  placeholders: readonly string[];
+  /** The name of its template, if it is an unchanged template. */
+  template: string;
+}
+
+function ContentForm({ draft, mail, given, problems, placeholders, template }: FormProps) {
+  const language = useLanguage();
+  return (
+    <SavedForm
+      draft={draft}
+      step="content"
+      seen={seenValue(storedFields(draft))}
+      beside={
+        <>
+          <MailContent mail={mail} template={template} />
+          <TestCard draft={draft} />
+        </>
+      }
+    >
+      <SubjectFields subject={String(given.subject)} preheader={String(given.preheader)} problems={problems} />
+      <Hints {...draft} />
+      <Placeholders names={placeholders} />
+      <TextField
+        name="single_send_name"
+        label={language.say('compose.name')}
+        hint={language.say('compose.name.hint')}
+        value={String(given.single_send_name)}
+        maxLength={255}
+        autocomplete="off"
+        required
+        problems={problems}
+      />
+    </SavedForm>
+  );
+}
+
+interface SubjectFieldsProps {
+  subject: string;
+  preheader: string;
+  /** True if the subject is required. */
+  isRequired?: boolean;
+  problems: Problems;
+}
+
+/** The subject and the preview text, with merge tags. */
+export function SubjectFields({ subject, preheader, isRequired = false, problems }: SubjectFieldsProps) {
+  const language = useLanguage();
+  const text = { maxLength: 255, autocomplete: 'off', 'data-takes-placeholders': true, problems } as const;
+  return (
+    <>
+      <TextField
+        name="subject"
+        label={language.say('compose.subject')}
+        value={subject}
+        required={isRequired}
+        {...text}
+      />
+      <TextField
+        name="preheader"
+        label={language.say('compose.preheader')}
+        hint={language.say('compose.preheader.hint')}
+        value={preheader}
+        {...text}
+      />
+    </>
+  );
+}
+
+/** Hints about the saved subject and preview text. */
+export function Hints({ subject, preheader }: { subject: string; preheader: string }) {
+  const language = useLanguage();
+  return (
+    <div id="compose-hints" data-fresh aria-live="polite">
+      {subject !== '' && (
+        <ul class="small quiet-text">
+          <li>{language.say('compose.hint.length', { count: subjectLength(subject) })}</li>
+          {subjectHints(subject, preheader).map(({ hint, ...values }) => (
+            <li key={hint}>{language.fill(`compose.hint.${hint}`, values)}</li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/** The names of the merge tags. A script inserts them into the last used field. */
+export function Placeholders({ names }: { names: readonly string[] }) {
+  const language = useLanguage();
+  return (
+    <Island name="placeholders">
+      <details class="placeholders">
+        <summary>{language.say('compose.placeholders')}</summary>
+        <p class="small quiet-text">{language.say('compose.placeholders.about')}</p>
+        <ul data-insert-label={language.fill('compose.placeholders.insert', {})}>
+          {names.map((name) => (
+            <li key={name}>
+              <code>
+                ((<bdi>{name}</bdi>))
+              </code>
+            </li>
+          ))}
+        </ul>
+      </details>
+    </Island>
+  );
+}
+
+/** The present mail, and the ways to change its content. `template` is the name of its template, if it is an unchanged template. */
+export function MailContent({ mail, template }: { mail: Composed; template: string }) {
+  const { utr, name, content: source } = mail;
+  const language = useLanguage();
+  return (
+    <Card title={language.say('compose.content.mail')}>
+      <p>
+        {source === 'template'
+          ? language.say('compose.content.template', { name: template })
+          : language.say(`compose.content.${source}`)}
+      </p>
+      {source !== 'none' && (
+        <div class="mail-sheet small-sheet">
+          <iframe sandbox="" src={mail.address('mail')} title={language.say('mail.phone')} loading="lazy" />
+        </div>
+      )}
+      <div class="buttons">
+        {source !== 'none' && (
+          <LinkButton look="plain" href={mail.address('design')}>
+            {language.say('compose.content.design')}
+          </LinkButton>
+        )}
+        <LinkButton look="plain" href={mail.address('templates')}>
+          {language.say('compose.content.choose')}
+        </LinkButton>
+        <LinkButton look="plain" href={mail.address('html')}>
+          {language.say('compose.content.paste')}
+        </LinkButton>
+        <LinkButton look="quiet" href={`/versions/${utr}`}>
+          {language.say('versions.open')}
+        </LinkButton>
+        {source !== 'none' && (
+          <LinkButton look="quiet" href={withQuery('/templates/new', { mail: utr, name })}>
+            {language.say('templates.keep')}
+          </LinkButton>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+/** The number of characters of a subject that phones show. */
+const PHONE_CHARACTERS = 40;
+const LONG_CHARACTERS = 60;
+/** Stands for a merge tag without a default, which is about as long as a first name. */
+const NAME = 'Johanna';
+const MAX_WORDS = 3;
+
+/** A short list, English and German, of words that spam filters weigh and that honest mails rarely need. */
+const SPAM_WORDS = [
+  '100%',
+  'act now',
+  'buy now',
+  'cash',
+  'click here',
+  'congratulations',
+  'free',
+  'guarantee',
+  'guaranteed',
+  'last chance',
+  'limited time',
+  'no cost',
+  'prize',
+  'risk-free',
+  'urgent',
+  'winner',
+  'dringend',
+  'garantiert',
+  'gewinn',
+  'gewonnen',
+  'gratis',
+  'jetzt zugreifen',
+  'klicken sie hier',
+  'kostenlos',
+  'letzte chance',
+];
+
+type SubjectHint =
+  | { hint: 'long'; limit: number }
+  | { hint: 'capitals' | 'words'; words: string }
+  | { hint: 'marks' | 'preheader' };
+
+/** Returns the number of characters of the subject for a contact whose name is known. */
+export function subjectLength(subject: string): number {
+  return [...withNames(subject)].length;
+}
+
+/** Returns the hints about subject and preview text; none if nothing is unusual. */
+export function subjectHints(subject: string, preheader: string): SubjectHint[] {
+  const written = withNames(subject);
+  const hints: SubjectHint[] = [];
+  if (subjectLength(subject) > LONG_CHARACTERS) hints.push({ hint: 'long', limit: PHONE_CHARACTERS });
+  const capitals = written.match(/\p{Lu}{4,}/gu) ?? [];
+  if (capitals.length > 0) hints.push({ hint: 'capitals', words: listed(capitals) });
+  const plain = ` ${`${written} ${withNames(preheader)}`.toLowerCase().replaceAll(/[^\p{L}\p{N}%-]+/gu, ' ')} `;
+  const known = SPAM_WORDS.filter((word) => plain.includes(` ${word} `));
+  if (known.length > 0) hints.push({ hint: 'words', words: listed(known) });
+  if ((written.match(/!/g) ?? []).length > 1) hints.push({ hint: 'marks' });
+  if (subject !== '' && preheader === '') hints.push({ hint: 'preheader' });
+  return hints;
+}
+
+/** Returns the text with each merge tag replaced by its default, or by a name. */
+function withNames(text: string): string {
+  return text.replaceAll(/\(\([ \t]{0,8}\w{1,255}[ \t]{0,8}(?:\|([^()|]{0,1000}))?\)\)/g, (_, given) => given ?? NAME);
+}
+
+const listed = (words: readonly string[]) => [...new Set(words)].slice(0, MAX_WORDS).join(', ');

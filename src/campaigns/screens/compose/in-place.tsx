@@ -1,0 +1,168 @@
+/** Making a list, a sender or a topic without leaving the campaign: small forms that lead back to the step with the new one chosen. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ComponentChildren } from 'preact';
+import { addContactType } from '../../../audience/contact-types/operations.ts';
+import { type Country, listCountries } from '../../../audience/places/operations.ts';
+import { addGroup } from '../../../audience/unsubscribed/groups.ts';
+import { addSender } from '../../../senders/operations/senders.ts';
+import { Button } from '../../../ui/components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
+import { Problem } from '../../../ui/components/surface.tsx';
+import { setFlash } from '../../../ui/flash.ts';
+import { type Attempt, ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
+import { field } from '../../../users/screens/sign-in/fields.ts';
+import { type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
+import { stepPath } from './step.tsx';
+
+type Kind = 'list' | 'sender' | 'group';
+type Values = Readonly<Record<string, string>>;
+
+/** A form that was refused: what was typed, and what is wrong with it. */
+export interface Refused {
+  kind: Kind;
+  values: Values;
+  problems: Problems;
+  problem: string;
+}
+
+interface Made {
+  /** The fields of the form. */
+  fields: readonly string[];
+  add(request: FastifyRequest, values: Values): Promise<Attempt<{ id: number }>>;
+  /** The fields of the campaign that the new record changes. */
+  chosen(draft: Draft, id: number): Partial<Parameters<typeof saveDraft.run>[1]>;
+}
+
+const KINDS: Readonly<Record<Kind, Made>> = {
+  list: {
+    fields: ['name'],
+    add: (request, { name = '' }) => attempt(request, addContactType, { name }),
+    chosen: ({ recipient_id }, id) => ({ recipient_id: [...recipient_id, `contacts_${id}`] }),
+  },
+  sender: {
+    fields: ['from_name', 'from_email', 'company_address', 'country_id'],
+    // Replies come to the same address until the settings say otherwise.
+    add: (request, { from_name = '', from_email = '', ...rest }) =>
+      attempt(request, addSender, { ...rest, from_name, from_email, reply_to_email: from_email, nickname: from_name }),
+    chosen: (_draft, id) => ({ sender_id: id }),
+  },
+  group: {
+    fields: ['group_name'],
+    // Recipients read the description on their preference page.
+    add: (request, { group_name = '' }) =>
+      attempt(request, addGroup, { group_name, description: group_name, is_display: 1 }),
+    chosen: (_draft, id) => ({ unsubscribe_group_id: id }),
+  },
+};
+
+/** Registers what the forms do. `show` sends the step with a form that was refused. */
+export function inPlaceForms(
+  app: FastifyInstance,
+  show: (request: FastifyRequest, reply: FastifyReply, draft: Draft, refused: Refused) => unknown,
+): void {
+  for (const kind of ['list', 'sender', 'group'] as const)
+    app.post<{ Params: { utr: string } }>(`/campaigns/:utr/edit/${kind}`, async (request, reply) => {
+      const { utr } = request.params;
+      // Nothing is added for a campaign that does not exist.
+      const { draft } = await ask(request, readDraft, { utr });
+      const { fields, add, chosen } = KINDS[kind];
+      const values = Object.fromEntries(fields.map((name) => [name, field(request, name).trim()]));
+      const added = await add(request, values);
+      if ('problems' in added) return show(request, reply.code(added.status), draft, { kind, values, ...added });
+      const saved = await attempt(request, saveDraft, { utr, ...chosen(draft, added.output.id) });
+      if ('problems' in saved) setFlash(reply, 'bad', 'compose.notSaved', { problem: sentenceOf(saved) });
+      return reply.redirect(stepPath(utr, 'audience'), 303);
+    });
+}
+
+/** The countries that a sender can be in; none for people who may add no sender. */
+export async function readCountries(request: FastifyRequest, isOwner: boolean): Promise<readonly Country[]> {
+  return isOwner ? (await ask(request, listCountries, {})).countries : [];
+}
+
+interface InPlaceProps {
+  utr: string;
+  /** The kinds of which there is none, whose forms stand open. */
+  lacking: readonly Kind[];
+  /** Empty where no sender may be added. */
+  countries: readonly Country[];
+  refused: Refused | undefined;
+}
+
+/** The forms, each folded unless it is needed. */
+export function InPlace({ utr, lacking, countries, refused }: InPlaceProps) {
+  const language = useLanguage();
+  const props = (kind: Kind) => ({
+    action: stepPath(utr, kind),
+    isOpen: refused?.kind === kind || lacking.includes(kind),
+    problem: refused?.kind === kind ? refused.problem : '',
+  });
+  const input = (kind: Kind, name: string) => {
+    const isRefused = refused?.kind === kind;
+    return { name, value: (isRefused && refused.values[name]) || '', ...(isRefused && { problems: refused.problems }) };
+  };
+  return (
+    <div class="in-place">
+      <Folded title={language.say('compose.new.list')} {...props('list')}>
+        <TextField {...input('list', 'name')} label={language.say('compose.new.list.name')} maxLength={255} required />
+      </Folded>
+      {countries.length > 0 && (
+        <Folded title={language.say('compose.new.sender')} {...props('sender')}>
+          <TextField {...input('sender', 'from_name')} label={language.say('senders.field.from_name')} required />
+          <TextField
+            {...input('sender', 'from_email')}
+            type="email"
+            label={language.say('senders.field.from_email')}
+            required
+          />
+          <TextField
+            {...input('sender', 'company_address')}
+            label={language.say('senders.field.company_address')}
+            hint={language.say('senders.hint.company_address')}
+            required
+          />
+          <SelectField
+            {...input('sender', 'country_id')}
+            label={language.say('senders.field.country_id')}
+            options={[
+              { value: '', label: language.say('compose.choose') },
+              ...countries.map(({ id, name: label }) => ({ value: String(id), label })),
+            ]}
+            required
+          />
+        </Folded>
+      )}
+      <Folded title={language.say('compose.new.group')} {...props('group')}>
+        <TextField
+          {...input('group', 'group_name')}
+          label={language.say('compose.group.name')}
+          hint={language.say('compose.group.name.hint')}
+          maxLength={255}
+          required
+        />
+      </Folded>
+    </div>
+  );
+}
+
+interface FoldedProps {
+  title: string;
+  action: string;
+  isOpen: boolean;
+  problem: string;
+  children: ComponentChildren;
+}
+
+function Folded({ title, action, isOpen, problem, children }: FoldedProps) {
+  return (
+    <details open={isOpen}>
+      <summary>{title}</summary>
+      <form method="post" action={action}>
+        <Problem>{problem}</Problem>
+        {children}
+        <Button look="plain">{useLanguage().say('compose.new.make')}</Button>
+      </form>
+    </details>
+  );
+}

@@ -1,0 +1,319 @@
+/**
+ * The content of a mail, of a campaign or of an automation, which is made with the designer, templates or pasted HTML. Code
+ * that is too long for a page can be downloaded and replaced.
+ */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { VNode } from 'preact';
+import type { Static } from 'typebox';
+import { pageRoute } from '../../../http/pages/layout.ts';
+import { MAX_FORM_BYTES } from '../../../http/requests/forms.ts';
+import { unverifiedReason, WhyHeld } from '../../../senders/screens/unverified.tsx';
+import { isOwn } from '../../../templates/mail-content.ts';
+import { type ListedTemplate, listTemplates } from '../../../templates/operations.ts';
+import { Button, LinkButton } from '../../../ui/components/button.tsx';
+import { TemplatePicture } from '../../../ui/components/mail-frames.tsx';
+import { Notice } from '../../../ui/components/surface.tsx';
+import { type Attempt, ask, attempt, type Refusal, sentenceOf } from '../../../ui/operations.ts';
+import { languageOf, sendPage } from '../../../ui/page.tsx';
+import { viewerOf } from '../../../ui/signed-in.ts';
+import { withQuery } from '../../../ui/with-query.ts';
+import { type Language, useLanguage } from '../../../ui/words/index.ts';
+import { field, texts } from '../../../users/screens/sign-in/fields.ts';
+import { countAudience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
+import {
+  checkSingleSendMail,
+  readDesignUrl,
+  readSingleSendCode,
+  showSingleSendHtml,
+  testSingleSend,
+} from '../../operations/shown-mails.ts';
+import { MissingParts, missingParts, sendStep, stepPath } from './step.tsx';
+
+/** The recipient of a preview, and the variant of the A/B test. */
+export interface Seen {
+  /** The address of a recipient; without one, any recipient. */
+  email?: string;
+  /** The number of the variant. */
+  variant?: string;
+}
+
+export interface Composed
+  extends Pick<
+    Draft,
+    'utr' | 'subject' | 'preheader' | 'content' | 'html_size' | 'template_id' | 'sender_id' | 'variants' | 'updated_at'
+  > {
+  name: string;
+  /** Saves other content, unless it was changed since. Returns null if it was saved, otherwise why not. */
+  save(content: Readonly<Record<string, string>>, unchangedSince: string): Promise<Refusal | null>;
+  /** Returns its HTML before merging. */
+  code(): Promise<string>;
+  /** Returns its HTML as a recipient sees it. */
+  html(seen: Seen): Promise<string>;
+  /** Returns the findings of its checks for a recipient. */
+  check(seen: Seen): Promise<Attempt<Static<typeof checkSingleSendMail.output>>>;
+  /** Sends it as a test mail. */
+  test(given: { email_address: string; variant?: string }): Promise<Attempt<unknown>>;
+  /** Returns the URL of one of its pages. */
+  address(step: string): string;
+  /** Returns what it still lacks before it can be sent, as a part of the page. */
+  missing(): Promise<VNode | null>;
+  /** The address of the page that follows its check; null where none does. */
+  next: string | null;
+  /** Returns the link to its designer. */
+  readDesignUrl(): Promise<string>;
+  /** Sends one of its pages. `problem` is the problem with the submitted form. */
+  send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    page: { step: string; content: VNode; problem?: string | undefined },
+  ): unknown;
+}
+
+/** The parameters of its routes. */
+export interface ComposedParams {
+  utr: string;
+  /** The utr of its automation, if it belongs to one. */
+  automation?: string;
+}
+
+export interface ComposedKind {
+  /** The beginning of its pages' routes, with parameters. */
+  route: string;
+  section: 'campaigns' | 'automations';
+  /** Throws 404 if the account has no such mail. */
+  read(request: FastifyRequest, params: ComposedParams): Promise<Composed>;
+}
+
+export const CAMPAIGN: ComposedKind = {
+  route: '/campaigns/:utr/edit',
+  section: 'campaigns',
+  read: async (request, { utr }) => composedCampaign(request, (await ask(request, readDraft, { utr })).draft),
+};
+
+/** Returns the content of this draft of a campaign. */
+export function composedCampaign(request: FastifyRequest, draft: Draft): Composed {
+  const { utr } = draft;
+  return {
+    ...draft,
+    name: draft.single_send_name,
+    async save(content, unchanged_since) {
+      const saved = await attempt(request, saveDraft, { ...content, utr, unchanged_since });
+      return 'problems' in saved ? saved : null;
+    },
+    code: () => ask(request, readSingleSendCode, { utr }),
+    html: (seen) => ask(request, showSingleSendHtml, { utr, ...seen }),
+    check: (seen) => attempt(request, checkSingleSendMail, { utr, ...seen }),
+    test: (given) => attempt(request, testSingleSend, { utr, ...given }),
+    address: (step) => stepPath(utr, step),
+    async missing() {
+      const { audience } = await ask(request, countAudience, { utr });
+      return (
+        <>
+          <WhyHeld reason={await unverifiedReason(request, [draft.sender_id])} viewer={viewerOf(request)} />
+          <MissingParts utr={utr} missing={missingParts(draft, audience)} />
+        </>
+      );
+    },
+    next: stepPath(utr, 'schedule'),
+    readDesignUrl: () => ask(request, readDesignUrl, { utr }),
+    send: (request, reply, { step, content, problem }) =>
+      sendStep(request, reply, draft, step === 'check' ? 'check' : 'content', content, problem),
+  };
+}
+
+export async function designScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
+  pageRoute<{ Params: ComposedParams; Querystring: { find?: string } }>(
+    app,
+    `${kind.route}/design`,
+    async (request, reply) => {
+      const viewer = viewerOf(request);
+      const mail = await kind.read(request, request.params);
+      // The page may be open at another origin than the link has.
+      const token = (await mail.readDesignUrl()).split('/').at(-1) ?? '';
+      const language = languageOf(request, viewer);
+      const title = language.say('compose.design.title');
+      const frame = { title, section: kind.section, action: <Back href={mail.address('content')} /> } as const;
+      return sendPage(
+        request,
+        reply,
+        viewer,
+        frame,
+        <Designer
+          source={withQuery(`/design/${token}`, { lang: language.code, find: texts(request.query.find)[0] })}
+        />,
+      );
+    },
+  );
+}
+
+function Back({ href }: { href: string }) {
+  return <LinkButton href={href}>{useLanguage().say('compose.design.back')}</LinkButton>;
+}
+
+function Designer({ source }: { source: string }) {
+  return <iframe class="designer" src={source} title={useLanguage().say('compose.design.frame')} />;
+}
+
+export async function templatesScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
+  const show = async (request: FastifyRequest, reply: FastifyReply, params: ComposedParams, problem?: string) => {
+    const mail = await kind.read(request, params);
+    const templates = await ask(request, listTemplates, { built_in: 1 });
+    const content = <Templates mail={mail} templates={templates.filter(({ is_blank }) => is_blank === 0)} />;
+    return mail.send(request, reply, { step: 'templates', content, problem });
+  };
+
+  pageRoute<{ Params: ComposedParams }>(app, `${kind.route}/templates`, (request, reply) =>
+    show(request, reply, request.params),
+  );
+
+  app.post<{ Params: ComposedParams }>(`${kind.route}/templates`, async (request, reply) => {
+    const mail = await kind.read(request, request.params);
+    const changes = { template_id: field(request, 'template_id'), template_json: '', template_html: '' };
+    const language = languageOf(request, viewerOf(request));
+    const refusal = await replaceContent(language, mail, changes, field(request, 'unchanged_since'));
+    if (refusal === null) return reply.redirect(mail.address('content'), 303);
+    return show(request, reply.code(refusal.status), request.params, refusal.problem);
+  });
+}
+
+interface Choice {
+  mail: Composed;
+  templates: readonly ListedTemplate[];
+}
+
+function Templates({ mail, templates }: Choice) {
+  const language = useLanguage();
+  const own = templates.filter(isOwn);
+  return (
+    <section class="stack">
+      <h2>{language.say('compose.content.choose')}</h2>
+      <p class="quiet-text">
+        {language.say('compose.templates.about')}{' '}
+        {(mail.content === 'json' || mail.content === 'html') && language.say('compose.templates.replace')}
+      </p>
+      {own.length > 0 && (
+        <>
+          <h3>{language.say('templates.own')}</h3>
+          <Pictures mail={mail} templates={own} />
+          <h3>{language.say('templates.builtIn')}</h3>
+        </>
+      )}
+      <Pictures mail={mail} templates={templates.filter((template) => !isOwn(template))} />
+      <LinkButton look="quiet" href={mail.address('content')}>
+        {language.say('compose.design.back')}
+      </LinkButton>
+    </section>
+  );
+}
+
+function Pictures({ mail, templates }: Choice) {
+  const language = useLanguage();
+  return (
+    <ul class="templates">
+      {templates.map((template) => (
+        <li key={template.id} class="card">
+          <TemplatePicture id={template.id} image={template.preview_image} isOwn={isOwn(template)} />
+          <form method="post" action={mail.address('templates')}>
+            <Button look="plain">{language.say('compose.templates.use', { name: template.template_name })}</Button>
+            <input type="hidden" name="unchanged_since" value={mail.updated_at} />
+            <input type="hidden" name="template_id" value={template.id} />
+          </form>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The maximum number of bytes that are shown for editing. Mail programs show a mail completely only up to about a third of this size. */
+const MAX_SHOWN = 300_000;
+
+/** The maximum number of bytes of refused code that are shown again. */
+const MAX_SHOWN_AGAIN = 512 * 1024;
+
+export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
+  pageRoute<{ Params: ComposedParams }>(app, `${kind.route}/html`, async (request, reply) => {
+    const mail = await kind.read(request, request.params);
+    const html = mail.html_size > MAX_SHOWN ? null : await mail.code();
+    return show(request, reply, mail, { html, size: mail.html_size });
+  });
+
+  pageRoute<{ Params: ComposedParams }>(app, `${kind.route}/html/code`, async (request, reply) => {
+    const html = await (await kind.read(request, request.params)).code();
+    reply.headers({ 'content-disposition': 'attachment; filename="mail.html"', 'cache-control': 'no-store' });
+    return reply.type('text/plain; charset=utf-8').send(html);
+  });
+
+  app.post<{ Params: ComposedParams }>(`${kind.route}/html`, { bodyLimit: MAX_FORM_BYTES }, async (request, reply) => {
+    const mail = await kind.read(request, request.params);
+    const values: Record<string, unknown> = Object.assign(Object.create(null), request.body);
+    const html = typeof values.template_html === 'string' ? values.template_html : '';
+    const changes = { template_html: html, template_json: '' };
+    const language = languageOf(request, viewerOf(request));
+    const refusal = await replaceContent(language, mail, changes, field(request, 'unchanged_since'));
+    if (refusal === null) return reply.redirect(mail.address('content'), 303);
+    const now = await kind.read(request, request.params);
+    // Refused code is stored nowhere, so it is shown again, unless escaping it would delay other requests.
+    const size = Buffer.byteLength(html);
+    const code = { html: size > MAX_SHOWN_AGAIN ? null : html, size };
+    return show(request, reply.code(refusal.status), now, code, refusal.problem);
+  });
+}
+
+/** The code in the form, null if the stored one is too long to be shown, and its size in bytes. */
+interface Code {
+  html: string | null;
+  size: number;
+}
+
+function show(request: FastifyRequest, reply: FastifyReply, mail: Composed, code: Code, problem?: string) {
+  return mail.send(request, reply, { step: 'html', content: <PasteHtml mail={mail} {...code} />, problem });
+}
+
+function PasteHtml({ mail, html, size }: { mail: Composed } & Code) {
+  const language = useLanguage();
+  return (
+    <form method="post" action={mail.address('html')} class="stack">
+      <h2>{language.say('compose.content.paste')}</h2>
+      <input type="hidden" name="unchanged_since" value={mail.updated_at} />
+      <p class="quiet-text">
+        {language.say('compose.html.about')} {mail.content === 'json' && language.say('compose.templates.replace')}
+      </p>
+      {html === null && (
+        <Notice>
+          {language.say('compose.html.long', { size: language.bytes(size) })}{' '}
+          <a href={mail.address('html/code')} download>
+            {language.say('compose.html.download')}
+          </a>
+        </Notice>
+      )}
+      <div class="field">
+        <label for="template_html">{language.say('compose.html.label')}</label>
+        <textarea id="template_html" name="template_html" rows={20} spellcheck={false} class="code" required>
+          {html}
+        </textarea>
+      </div>
+      <div class="buttons">
+        <Button>{language.say('compose.html.save')}</Button>
+        <LinkButton look="quiet" href={mail.address('content')}>
+          {language.say('compose.design.back')}
+        </LinkButton>
+      </div>
+    </form>
+  );
+}
+
+const CONFLICT = 409;
+
+/** Saves submitted content. Returns null if it was saved, otherwise why not. */
+async function replaceContent(
+  language: Language,
+  mail: Composed,
+  content: Readonly<Record<string, string>>,
+  unchangedSince: string,
+): Promise<Pick<Refusal, 'status' | 'problem'> | null> {
+  const refusal = await mail.save(content, unchangedSince);
+  if (refusal === null) return null;
+  const { status } = refusal;
+  return { status, problem: status === CONFLICT ? language.say('compose.schedule.changed') : sentenceOf(refusal) };
+}

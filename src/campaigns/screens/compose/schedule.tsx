@@ -1,0 +1,390 @@
+/**
+ * The last step: sending now, or later at a date and time in one time zone or in that of each recipient. The buttons show the
+ * number of recipients.
+ */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ComponentChildren } from 'preact';
+import type { Static } from 'typebox';
+import { SINGLE_SEND_STATUS } from '../../../database/schema/index.ts';
+import { FIRST_ZONE, type LocalTime } from '../../../delivery/timing/local-times.ts';
+import { waitsUntil } from '../../../delivery/timing/send-window.ts';
+import { canarySize, MIN_AUDIENCE } from '../../../delivery/watch/canary.ts';
+import type { Said } from '../../../errors/sentences.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
+import type { Deps } from '../../../operations/deps.ts';
+import { unverifiedReason, WhyHeld } from '../../../senders/screens/unverified.tsx';
+import { type ResultLimits, readResultLimits, readWindow } from '../../../senders/sending-times/operations.ts';
+import { CapField, HoldCard, readHasCaps } from '../../../senders/sending-times/screens/times.tsx';
+import { toUtc, wallClock } from '../../../time/zones.ts';
+import { Button } from '../../../ui/components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
+import { Island } from '../../../ui/components/island.tsx';
+import { Card, Notice } from '../../../ui/components/surface.tsx';
+import { setFlash } from '../../../ui/flash.ts';
+import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { languageOf } from '../../../ui/page.tsx';
+import { recordTime } from '../../../ui/record-time.ts';
+import { viewerOf } from '../../../ui/signed-in.ts';
+import type { Viewer } from '../../../ui/viewer.ts';
+import { type Language, useLanguage } from '../../../ui/words/index.ts';
+import { field } from '../../../users/screens/sign-in/fields.ts';
+import { type Audience, countAudience, type Draft, readDraft } from '../../operations/drafts.ts';
+import { updateSingleSend } from '../../operations/single-sends.ts';
+import { readVariants, type TestPlan } from '../../operations/variants.ts';
+import { parseScheduleDate, parseScheduleTime } from '../../schedule.ts';
+import { Plan, TestCard } from '../variants.tsx';
+import { Total } from './audience.tsx';
+import { MissingParts, missingParts, sendStep, stepPath } from './step.tsx';
+
+const CONFLICT = 409;
+const SEE_OTHER = 303;
+const NOTHING_SEEN = 'nothing';
+
+interface ByUtr {
+  Params: { utr: string };
+}
+export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
+  pageRoute<ByUtr>(app, '/campaigns/:utr/edit/schedule', (request, reply) => show(request, reply, request.params.utr));
+
+  app.post<ByUtr>('/campaigns/:utr/edit/schedule', async (request, reply) => {
+    const { draft } = await ask(request, readDraft, request.params);
+    const isLater = field(request, 'when') === 'later';
+    const when = { date: field(request, 'date'), time: field(request, 'time'), zone: field(request, 'zone') };
+    const language = languageOf(request, viewerOf(request));
+    const start = isLater ? findStart(when, draft.time_zone, language.zone) : null;
+    const isLocal = when.zone === OWN_ZONES;
+    const { date, time } = start === null || isLocal ? when : wallClock(start, draft.time_zone);
+    const sent = await attempt(request, updateSingleSend, {
+      ...draft,
+      // A send must be based on the version that the user has seen, so a form without this field counts as an old version.
+      unchanged_since: field(request, 'unchanged_since') || NOTHING_SEEN,
+      canary_percent: field(request, isLater ? 'first_later' : 'first_now') || 0,
+      // The form has this field only if the account has frequency caps.
+      ignores_caps: field(request, isLater ? 'caps_later' : 'caps_now') || draft.ignores_caps,
+      ...(isLater
+        ? { schedule_type: LATER, schedule_date: date, schedule_time: time, local_time: isLocal ? 1 : 0 }
+        : { schedule_type: 0, local_time: 0 }),
+    });
+    if ('problems' in sent) {
+      const { status, problems } = sent;
+      // The button was pressed twice, and the first press has sent the campaign.
+      if (status === CONFLICT && isLeaving(draft)) return toCampaign(reply, draft.utr);
+      const isSchedule = sent.problem === '' && Object.keys(problems).every((name) => /^(schedule|local)_/.test(name));
+      const problem =
+        status === CONFLICT
+          ? language.say('compose.schedule.changed')
+          : isSchedule
+            ? ''
+            : language.say('compose.schedule.refused', { reason: sentenceOf(sent) });
+      return show(request, reply.code(status), draft.utr, { when, problems, problem });
+    }
+    if (start !== null && isLocal)
+      sayBookedLocally(reply, language, { date, time, zone: draft.time_zone }, clock.now());
+    else if (start !== null) sayBooked(reply, language, await ask(request, readWindow, {}), start, when.zone);
+    return toCampaign(reply, draft.utr);
+  });
+
+  async function show(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    utr: string,
+    sent: { when?: When; problems?: Problems; problem?: string } = {},
+  ) {
+    const [{ draft }, { audience }, hasCaps, times, { limits }] = await Promise.all([
+      ask(request, readDraft, { utr }),
+      ask(request, countAudience, { utr }),
+      readHasCaps(request),
+      ask(request, readWindow, {}),
+      ask(request, readResultLimits, {}),
+    ]);
+    const plan = draft.variants > 1 ? (await ask(request, readVariants, { utr })).plan : null;
+    const mayChange = viewerOf(request).role === 'owner';
+    const unverified = await unverifiedReason(request, [draft.sender_id]);
+    const shown = {
+      draft,
+      audience,
+      unverified,
+      viewer: viewerOf(request),
+      plan,
+      hasCaps,
+      times,
+      limits,
+      mayChange,
+      now: clock.now(),
+      ...sent,
+    };
+    const content = <Schedule {...shown} />;
+    return sendStep(request, reply, draft, 'schedule', content, sent.problem);
+  }
+}
+
+/** Returns true if it is queued or has been sent. */
+function isLeaving({ status, schedule_type: type }: Draft): boolean {
+  return status > SINGLE_SEND_STATUS.queued || (status === SINGLE_SEND_STATUS.queued && type !== LATER);
+}
+
+function toCampaign(reply: FastifyReply, utr: string) {
+  return reply.redirect(`/campaigns/${utr}`, SEE_OTHER);
+}
+
+interface ScheduleProps {
+  draft: Draft;
+  audience: Audience;
+  /** What its A/B test can find; null without one. */
+  plan: TestPlan | null;
+  /** Why nothing may leave from its sender yet; null when it may. */
+  unverified: Said | null;
+  viewer: Viewer;
+  hasCaps: boolean;
+  times: LeavingTimes;
+  limits: ResultLimits;
+  /** True if the user may change the settings that apply to all campaigns. */
+  mayChange: boolean;
+  now: Date;
+  when?: When;
+  problems?: Problems;
+}
+
+function Schedule({
+  draft,
+  audience,
+  plan,
+  unverified,
+  viewer,
+  hasCaps,
+  times,
+  limits,
+  mayChange,
+  now,
+  when,
+  problems,
+}: ScheduleProps) {
+  const missing = missingParts(draft, audience);
+  const caps = (name: string) =>
+    hasCaps ? <CapField name={name} kind="mailing" value={String(draft.ignores_caps)} /> : null;
+  return (
+    <div class="stack">
+      {draft.status === SINGLE_SEND_STATUS.queued && draft.schedule_type === LATER && <Present draft={draft} />}
+      <LeavingNotice times={times} />
+      <Total audience={audience} />
+      {plan !== null && (
+        <>
+          <TestCard draft={draft} />
+          <Plan plan={plan} />
+        </>
+      )}
+      {missing.length > 0 ? (
+        <MissingParts utr={draft.utr} missing={missing} />
+      ) : unverified !== null ? (
+        <WhyHeld reason={unverified} viewer={viewer} />
+      ) : (
+        <>
+          <Now draft={draft} count={audience.recipients} caps={caps('caps_now')} />
+          <Later
+            draft={draft}
+            audience={audience}
+            caps={caps('caps_later')}
+            now={now}
+            when={when}
+            problems={problems}
+          />
+          {audience.recipients > limits.least_results && (
+            <HoldCard limits={limits} utr={draft.utr} mayChange={mayChange} />
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+function Present({ draft }: { draft: Draft }) {
+  const language = useLanguage();
+  const { schedule_date: date, schedule_time: day, time_zone: zone } = draft;
+  const time = language.weekdayTime(toUtc(date, day, zone), zone);
+  const text =
+    draft.local_time === 1 ? language.say('local.is', { time }) : language.say('compose.schedule.is', { time, zone });
+  return <Notice>{text}</Notice>;
+}
+
+function Now({ draft, count, caps }: { draft: Draft; count: number; caps: ComponentChildren }) {
+  const language = useLanguage();
+  const { recall_seconds: seconds } = draft;
+  return (
+    <Card title={language.say('compose.schedule.now')}>
+      <p class="quiet-text">
+        {seconds === 0
+          ? language.say('compose.schedule.now.atOnce')
+          : language.say('compose.schedule.now.about', { count: seconds })}
+      </p>
+      <form method="post" action={stepPath(draft.utr, 'schedule')}>
+        <FirstPart name="first_now" draft={draft} count={count} />
+        {caps}
+        <Button name="when" value="now">
+          {language.say('compose.schedule.send', { count })}
+        </Button>
+        <input type="hidden" name="unchanged_since" value={draft.updated_at} />
+      </form>
+    </Card>
+  );
+}
+
+const LATER = 1;
+/** The option for the recipient's own time zone. */
+const OWN_ZONES = 'own';
+const DAY_MS = 86_400_000;
+
+/** Date, time and time zone as submitted. */
+interface When {
+  date: string;
+  time: string;
+  zone: string;
+}
+
+/**
+ * Returns the chosen moment; with own time zones, that of recipients whose time zone is unknown. Returns null if it is invalid,
+ * which the API reports in its own words.
+ */
+function findStart({ date, time, zone: given }: When, accountZone: string, ownZone: string): Date | null {
+  const day = parseScheduleDate(date);
+  const hour = parseScheduleTime(time);
+  const zone = given === OWN_ZONES ? accountZone : given;
+  return day === null || hour === null || ![accountZone, ownZone].includes(zone) ? null : toUtc(day, hour, zone);
+}
+
+/** Shows on the next page when a campaign in the recipients' own time zones starts, and until when it can be changed. */
+function sayBookedLocally(reply: FastifyReply, language: Language, local: LocalTime, now: Date): void {
+  const { date, time, zone } = local;
+  const shown = language.weekdayTime(toUtc(date, time, zone), zone);
+  const first = toUtc(date, time, FIRST_ZONE);
+  if (first <= now) setFlash(reply, 'warn', 'local.doneNow', { time: shown });
+  else setFlash(reply, 'good', 'local.done', { time: shown, first: language.weekdayTime(first, zone), zone });
+}
+
+/** When mail of the account is sent. */
+type LeavingTimes = Static<typeof readWindow.output>;
+
+/** A notice that mail is not sent at this time. */
+function LeavingNotice({ times }: { times: LeavingTimes }) {
+  const language = useLanguage();
+  const opens = recordTime(times.waits_until);
+  if (opens === null) return null;
+  const { time_zone: zone } = times;
+  return <Notice>{language.say('window.now', { time: language.weekdayTime(opens, zone), zone })}</Notice>;
+}
+
+/** Shows on the next page when a campaign is scheduled, and from when on it is sent if that differs. */
+function sayBooked(
+  reply: FastifyReply,
+  language: Language,
+  { window, time_zone }: LeavingTimes,
+  start: Date,
+  zone: string,
+): void {
+  const time = language.weekdayTime(start, zone);
+  const opens = window && waitsUntil(window, start, time_zone);
+  if (opens === null) setFlash(reply, 'good', 'compose.schedule.done', { time, zone });
+  else setFlash(reply, 'warn', 'window.booked', { time, zone, opens: language.weekdayTime(opens, zone) });
+}
+
+interface LaterProps {
+  draft: Draft;
+  audience: Audience;
+  caps: ComponentChildren;
+  now: Date;
+  when: When | undefined;
+  problems: Problems | undefined;
+}
+
+function Later({ draft, audience, caps, now, when, problems = {} }: LaterProps) {
+  const language = useLanguage();
+  const { recipients: count, with_zone: known } = audience;
+  const isBooked = draft.status === SINGLE_SEND_STATUS.queued && draft.schedule_type === LATER;
+  // UTC is the default of an installation without a time zone. Then the user's own time zone is proposed.
+  const usualZone = draft.time_zone === 'UTC' ? language.zone : draft.time_zone;
+  const tomorrow = wallClock(new Date(now.getTime() + DAY_MS), usualZone).date;
+  const shown = when ?? {
+    date: isBooked ? draft.schedule_date : tomorrow,
+    time: isBooked ? draft.schedule_time.slice(0, 'HH:MM'.length) : '09:00',
+    zone: !isBooked ? usualZone : draft.local_time === 1 ? OWN_ZONES : draft.time_zone,
+  };
+  const zones = [...new Set([draft.time_zone, language.zone])];
+  // The API has other names for the fields.
+  const { schedule_date: date, schedule_time: time, local_time: zone } = problems;
+  const named = { ...(date && { date }), ...(time && { time }), ...(zone && { zone }) };
+  return (
+    <Card title={language.say('compose.schedule.later')}>
+      <Island name="weekday" data={{ locale: language.locale, zone: language.zone }}>
+        <form method="post" action={stepPath(draft.utr, 'schedule')}>
+          <div class="fields-in-row">
+            <TextField
+              name="date"
+              type="date"
+              label={language.say('compose.schedule.date')}
+              value={shown.date}
+              required
+              problems={named}
+            />
+            <TextField
+              name="time"
+              type="time"
+              label={language.say('compose.schedule.time')}
+              value={shown.time}
+              required
+              problems={named}
+            />
+            <SelectField
+              name="zone"
+              label={language.say('compose.schedule.zone')}
+              value={shown.zone}
+              options={[
+                ...zones.map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') })),
+                { value: OWN_ZONES, label: language.say('local.option') },
+              ]}
+              problems={named}
+            />
+          </div>
+          <p class="small quiet-text own-zones">
+            {language.say('local.known', {
+              known: language.number(known),
+              others: language.number(count - known),
+              zone: draft.time_zone,
+            })}{' '}
+            {language.say('local.about')}
+          </p>
+          <FirstPart name="first_later" draft={draft} count={count} />
+          {caps}
+          <p data-weekday role="status" />
+          <Button look="plain" name="when" value="later">
+            {language.say('compose.schedule.book', { count })}
+          </Button>
+          <input type="hidden" name="unchanged_since" value={draft.updated_at} />
+        </form>
+      </Island>
+    </Card>
+  );
+}
+
+const FIRST_PERCENTS = [0, 1, 2, 3, 4, 5];
+
+/** The size of the canary. A small audience has none, and an A/B test has a test group of its own. */
+function FirstPart({ name, draft, count }: { name: string; draft: Draft; count: number }) {
+  const language = useLanguage();
+  if (count < MIN_AUDIENCE || draft.variants > 1) return null;
+  const label = (percent: number) =>
+    percent === 0
+      ? language.say('compose.schedule.first.none')
+      : language.say('compose.schedule.first.part', {
+          count: canarySize(count, percent),
+          share: language.percent(percent / 100),
+        });
+  return (
+    <SelectField
+      name={name}
+      label={language.say('compose.schedule.first')}
+      hint={language.say('compose.schedule.first.hint')}
+      value={String(draft.canary_percent)}
+      options={FIRST_PERCENTS.map((percent) => ({ value: String(percent), label: label(percent) }))}
+    />
+  );
+}

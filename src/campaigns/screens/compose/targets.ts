@@ -1,0 +1,32 @@
+/** The lists and segments that a campaign or an automation can go to. */
+import type { FastifyRequest } from 'fastify';
+import { listContactTypes } from '../../../audience/contact-types/operations.ts';
+import { listSegments } from '../../../audience/segments/operations.ts';
+import { ask } from '../../../ui/operations.ts';
+
+/** A list or segment, as a target. */
+export interface Target {
+  value: string;
+  kind: 'list' | 'segment';
+  name: string;
+  people: number;
+}
+
+/** Reads those of the account, the lists first. */
+export async function readTargets(request: FastifyRequest): Promise<Target[]> {
+  const [types, segments] = await Promise.all([ask(request, listContactTypes, {}), ask(request, listSegments, {})]);
+  return [
+    ...types.map(({ id, name, contacts_count: people }) => ({
+      value: `contacts_${id}`,
+      kind: 'list' as const,
+      name,
+      people,
+    })),
+    ...segments.map(({ id, segment_name: name, segment_emails_count: people }) => ({
+      value: `segments_${id}`,
+      kind: 'segment' as const,
+      name,
+      people,
+    })),
+  ];
+}

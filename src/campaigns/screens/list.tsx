@@ -1,0 +1,463 @@
+/** The list of campaigns: found, sorted and chosen, with a menu for each, and what is done with several at once. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { pageRoute } from '../../http/pages/layout.ts';
+import type { Deps } from '../../operations/deps.ts';
+import { Button, LinkButton } from '../../ui/components/button.tsx';
+import { CampaignList, type ListQuery, measured, readListQuery } from '../../ui/components/campaign-list.tsx';
+import { StateBadge } from '../../ui/components/campaign-state.tsx';
+import { Meter, Time } from '../../ui/components/figures.tsx';
+import { Island } from '../../ui/components/island.tsx';
+import { RowMenu } from '../../ui/components/row-menu.tsx';
+import { plainSubject, Subject } from '../../ui/components/subject.tsx';
+import { Card, Empty } from '../../ui/components/surface.tsx';
+import { ScrollRegion } from '../../ui/components/table.tsx';
+import { setFlash } from '../../ui/flash.ts';
+import { ask } from '../../ui/operations.ts';
+import { languageOf, sendPage } from '../../ui/page.tsx';
+import { recordTime } from '../../ui/record-time.ts';
+import { viewerOf } from '../../ui/signed-in.ts';
+import { withQuery } from '../../ui/with-query.ts';
+import { useLanguage } from '../../ui/words/index.ts';
+import { field, fieldList } from '../../users/screens/sign-in/fields.ts';
+import { deleteDrafts, hideSingleSends } from '../operations/actions.ts';
+import { listSummaries, ORDERS, readUsualRates, type Summary } from '../operations/reports.ts';
+import { SHOWN_STATES } from '../status.ts';
+import { stepPath } from './compose/step.tsx';
+import { readTargets, type Target } from './compose/targets.ts';
+
+/** The number of rows of a page, which is at most two windows high. */
+const ROWS = 20;
+const STATES = [...SHOWN_STATES, 'archived'] as const;
+const SEE_OTHER = 303;
+
+interface CampaignQuery extends ListQuery {
+  list?: string;
+  order?: string;
+}
+type Order = (typeof ORDERS)[number];
+type UsualRates = Awaited<ReturnType<typeof readUsualRates.run>>;
+
+/** Reads what is looked for: as the operation takes it, and `kept`, the parameters that the links of the page keep. */
+function readQuery(query: CampaignQuery) {
+  const { looked, given } = readListQuery(query, STATES);
+  const { state, ...rest } = given;
+  const order: Order = ORDERS.find((name) => name === query.order) ?? 'newest';
+  const list = query.list ?? '';
+  const kept = { search: looked.search, state, list, order: order === 'newest' ? '' : order };
+  const chosen = {
+    ...rest,
+    ...(state !== undefined && state !== 'archived' && { state }),
+    ...(list && { target: list }),
+    order,
+    is_hidden: state === 'archived' ? 1 : 0,
+    limit: ROWS,
+  };
+  const isAll = Object.values(kept).every((value) => !value) && !looked.isLater;
+  return { looked, chosen, kept, order, isAll };
+}
+type Kept = ReturnType<typeof readQuery>['kept'];
+
+/** Registers the list and the form for several campaigns. */
+export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
+  pageRoute<{ Querystring: CampaignQuery }>(app, '/campaigns', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const { looked, chosen, kept, order, isAll } = readQuery(request.query);
+    const [{ summaries, next_before_id: next }, usual, targets] = await Promise.all([
+      ask(request, listSummaries, chosen),
+      ask(request, readUsualRates, {}),
+      readTargets(request),
+    ]);
+    const mayChange = viewer.role !== 'viewer';
+    const frame = {
+      title: languageOf(request, viewer).say('nav.campaigns'),
+      section: 'campaigns',
+      action: (
+        <div class="buttons">
+          <TransactionalLink />
+          {mayChange && <NewCampaign />}
+        </div>
+      ),
+    } as const;
+    const shown = { summaries, usual, targets, kept, order, mayChange, now: clock.now() };
+    const table = summaries.length === 0 ? null : <Campaigns {...shown} />;
+    const isEmpty = isAll && table === null && (await hasNone(request));
+    const content = (
+      <>
+        {isEmpty ? (
+          <NoCampaign />
+        ) : (
+          <CampaignList kind="campaigns" states={STATES} {...{ looked, next, table }} query={kept}>
+            <MoreFilters targets={targets} list={kept.list} order={order} />
+          </CampaignList>
+        )}
+      </>
+    );
+    return sendPage(request, reply, viewer, frame, content);
+  });
+
+  app.post<{ Querystring: CampaignQuery }>('/campaigns/actions', async (request, reply) => {
+    const { kept } = readQuery(request.query);
+    const toList = () => reply.redirect(withQuery('/campaigns', kept), SEE_OTHER);
+    const strIds = fieldList(request, 'ids');
+    if (strIds.length === 0) {
+      setFlash(reply, 'warn', 'campaigns.chosen.none');
+      return toList();
+    }
+    const action = field(request, 'action');
+    if (action === 'delete') {
+      if (field(request, 'sure') === '') return askToDelete(request, strIds, kept);
+      const { deleted } = await ask(request, deleteDrafts, { strIds });
+      setFlash(reply, 'good', 'campaigns.deleted', { count: deleted });
+      return toList();
+    }
+    const is_hidden = action === 'archive' ? 1 : 0;
+    const { changed, kept: stays } = await ask(request, hideSingleSends, { strIds, is_hidden });
+    if (is_hidden === 0) setFlash(reply, 'good', 'campaigns.unarchived', { count: changed });
+    else if (stays === 0) setFlash(reply, 'good', 'campaigns.archived', { count: changed });
+    else setFlash(reply, 'warn', 'campaigns.archived.some', { done: changed, count: stays });
+    return toList();
+
+    async function askToDelete(request: FastifyRequest, ids: readonly string[], kept: Kept) {
+      const viewer = viewerOf(request);
+      const counted = await ask(request, deleteDrafts, { strIds: [...ids], dry_run: 1 });
+      const title = languageOf(request, viewer).say('campaigns.delete.title', { count: counted.deleted });
+      const content = <DeleteDrafts ids={ids} kept={kept} drafts={counted.deleted} others={counted.kept} />;
+      return sendPage(request, reply, viewer, { title, section: 'campaigns' }, content);
+    }
+  });
+}
+
+/** True if there is no campaign at all, not even an archived one. */
+async function hasNone(request: FastifyRequest): Promise<boolean> {
+  return (await ask(request, listSummaries, { limit: 1 })).summaries.length === 0;
+}
+
+function NewCampaign() {
+  return (
+    <LinkButton icon="plus" href="/campaigns/new">
+      {useLanguage().say('compose.new')}
+    </LinkButton>
+  );
+}
+
+function NoCampaign() {
+  const language = useLanguage();
+  return (
+    <Empty icon="mail" title={language.say('campaigns.empty.title')}>
+      {language.say('campaigns.empty.text')}
+    </Empty>
+  );
+}
+
+/** To the mails that are of no campaign. */
+function TransactionalLink() {
+  return (
+    <LinkButton look="plain" href="/transactional">
+      {useLanguage().say('transactional.all')}
+    </LinkButton>
+  );
+}
+
+/** The list that campaigns go to, and the order where the window is too narrow for the headings that sort. */
+function MoreFilters({ targets, list, order }: { targets: readonly Target[]; list: string; order: Order }) {
+  const language = useLanguage();
+  return (
+    <>
+      <select name="list" aria-label={language.say('campaigns.audience')}>
+        <option value="">{language.say('campaigns.audience.any')}</option>
+        {targets.map(({ value, name }) => (
+          <option key={value} value={value} selected={value === list}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <select name="order" class="narrow-only" aria-label={language.say('campaigns.order')}>
+        {ORDERS.map((name) => (
+          <option key={name} value={name} selected={name === order}>
+            {language.say(`campaigns.order.${name}`)}
+          </option>
+        ))}
+      </select>
+    </>
+  );
+}
+
+interface TableProps {
+  summaries: readonly Summary[];
+  usual: UsualRates;
+  targets: readonly Target[];
+  kept: Kept;
+  order: Order;
+  mayChange: boolean;
+  now: Date;
+}
+
+function Campaigns({ summaries, usual, targets, kept, order, mayChange, now }: TableProps) {
+  const language = useLanguage();
+  const names = new Map(targets.map(({ value, name }) => [value, name]));
+  const sorted = (by: Order, label: string) => (
+    <a href={withQuery('/campaigns', { ...kept, order: by === 'newest' ? '' : by })}>{label}</a>
+  );
+  const sort = (by: Order) =>
+    by === order && { 'aria-sort': by === 'name' ? ('ascending' as const) : ('descending' as const) };
+  return (
+    <Island name="choose-all">
+      <ScrollRegion label={language.say('nav.campaigns')}>
+        <table class="campaigns">
+          <caption class="visually-hidden">{language.say('nav.campaigns')}</caption>
+          <thead>
+            <tr>
+              {mayChange && (
+                <th scope="col" class="choose">
+                  <span class="visually-hidden">{language.say('campaigns.choose')}</span>
+                  <input type="checkbox" data-choose-all hidden aria-label={language.say('campaigns.chooseAll')} />
+                </th>
+              )}
+              <th scope="col" {...sort('name')}>
+                {sorted('name', language.say('campaigns.name'))}
+              </th>
+              <th scope="col" class="state">
+                {language.say('campaigns.state')}
+              </th>
+              <th scope="col" class="audience">
+                {language.say('campaigns.audience')}
+              </th>
+              <th scope="col" class="start" {...sort('newest')}>
+                {sorted('newest', language.say('campaigns.start'))}
+              </th>
+              <th scope="col" class="num delivered">
+                {language.say('campaigns.delivered')}
+              </th>
+              <th scope="col" class="num rate" {...sort('opens')}>
+                {sorted('opens', language.say('campaigns.opened'))}
+              </th>
+              <th scope="col" class="num rate" {...sort('clicks')}>
+                {sorted('clicks', language.say('campaigns.clicked'))}
+              </th>
+              {mayChange && (
+                <th scope="col" class="menu">
+                  <span class="visually-hidden">{language.say('campaigns.menu.heading')}</span>
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {summaries.map((summary) => (
+              <Row key={summary.id} {...{ summary, usual, names, kept, mayChange, now }} />
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+      {mayChange && <ChosenBar kept={kept} />}
+    </Island>
+  );
+}
+
+interface RowProps extends Pick<TableProps, 'usual' | 'kept' | 'mayChange' | 'now'> {
+  summary: Summary;
+  /** The names of lists and segments by target. */
+  names: ReadonlyMap<string, string>;
+}
+
+/** The form that takes the boxes of the rows, which cannot stand around the table because each row has forms of its own. */
+const CHOSEN = 'chosen-campaigns';
+
+function Row({ summary, usual, names, kept, mayChange, now }: RowProps) {
+  const language = useLanguage();
+  const { utr, single_send_name: name, subject, starts_at: at, recipient_id: audience } = summary;
+  const address = mayChange && isUnsent(summary) ? stepPath(utr, 'audience') : `/campaigns/${utr}`;
+  const lists = audience
+    .map((value) => names.get(value))
+    .filter(Boolean)
+    .join(', ');
+  return (
+    <tr>
+      {mayChange && (
+        <td class="choose">
+          <input
+            type="checkbox"
+            name="ids"
+            value={utr}
+            form={CHOSEN}
+            aria-label={language.say('campaigns.chooseOne', { name })}
+          />
+        </td>
+      )}
+      <th scope="row" title={`${name}\n${plainSubject(language, subject)}`}>
+        <a href={address}>
+          <bdi>{name}</bdi>
+        </a>
+        {subject !== name && subject !== '' && (
+          <span class="small quiet-text">
+            <Subject text={subject} />
+          </span>
+        )}
+      </th>
+      <td class="state">
+        <State summary={summary} />
+      </td>
+      <td class="audience" title={lists}>
+        {lists || '–'}
+      </td>
+      <td class="start">{isUnsent(summary) ? '–' : <Time at={recordTime(at)} now={now} />}</td>
+      <td class="num delivered">{isUnsent(summary) ? '–' : language.number(summary.delivered - summary.kept)}</td>
+      <Rate
+        summary={summary}
+        count={summary.people_opens}
+        usual={usual.opened}
+        label={language.say('campaigns.opened')}
+      />
+      <Rate
+        summary={summary}
+        count={summary.people_clicks}
+        usual={usual.clicked}
+        label={language.say('campaigns.clicked')}
+      />
+      {mayChange && (
+        <td class="menu">
+          <CampaignMenu summary={summary} kept={kept} />
+        </td>
+      )}
+    </tr>
+  );
+}
+
+/** Returns true if the campaign is still being composed: a draft, or held before any recipient got it. */
+function isUnsent({ state, recipients }: Summary): boolean {
+  return state === 'draft' || (state === 'held' && recipients === 0);
+}
+
+/** The state, and how far it is while that is still open. */
+function State({ summary: { state, recipients, finished } }: { summary: Summary }) {
+  const language = useLanguage();
+  return (
+    <span class="progress-cell">
+      <StateBadge state={state} />
+      {finished < recipients && (
+        <Meter
+          label={language.say('campaigns.progress', { finished, count: recipients })}
+          value={finished}
+          max={recipients}
+        />
+      )}
+    </span>
+  );
+}
+
+interface RateProps {
+  summary: Summary;
+  count: number;
+  /** The average of the last campaigns, 0 to 1; null where none was measured. */
+  usual: number | null;
+  label: string;
+}
+
+/** A share of the measured recipients, with a bar in whose middle the average of the last campaigns is. */
+function Rate({ summary, count, usual, label }: RateProps) {
+  const language = useLanguage();
+  const whole = measured(summary);
+  const width = usual === null || usual === 0 || whole <= 0 ? 0 : Math.min(100, (50 * count) / whole / usual);
+  return (
+    <td class="num rate" data-label={label}>
+      {language.share(count, whole)}
+      {whole > 0 && usual !== null && usual > 0 && (
+        <svg class="rate-bar" viewBox="0 0 100 6" preserveAspectRatio="none" role="img">
+          <title>{language.say('campaigns.usual', { share: language.percent(usual) })}</title>
+          <rect class="ground" width="100" height="6" />
+          <rect class="value" width={width} height="6" />
+          <rect class="usual" x="49" width="2" height="6" />
+        </svg>
+      )}
+    </td>
+  );
+}
+
+/** The actions on one campaign. */
+function CampaignMenu({ summary, kept }: { summary: Summary; kept: Kept }) {
+  const language = useLanguage();
+  const { id, utr, state, single_send_name: name, is_hidden: isHidden } = summary;
+  const isWaiting = state === 'scheduled';
+  const isAtRest = isUnsent(summary) || ['done', 'kept', 'cancelled'].includes(state);
+  const form = (action: 'archive' | 'unarchive' | 'delete') => (
+    <form method="post" action={withQuery('/campaigns/actions', kept)}>
+      <input type="hidden" name="ids" value={utr} />
+      <Button look="quiet" name="action" value={action}>
+        {language.say(`campaigns.menu.${action}`)}
+      </Button>
+    </form>
+  );
+  const plain = (action: 'duplicate' | 'cancel', text: string) => (
+    <form method="post" action={`/campaigns/${utr}/${action}`}>
+      <Button look="quiet">{text}</Button>
+    </form>
+  );
+  return (
+    <RowMenu id={`campaign-${id}`} label={language.say('campaigns.menu', { name })}>
+      {isUnsent(summary) || isWaiting ? (
+        <a href={stepPath(utr, 'audience')}>{language.say('compose.edit')}</a>
+      ) : (
+        <a href={`/campaigns/${utr}`}>{language.say('campaigns.menu.report')}</a>
+      )}
+      {plain('duplicate', language.say('campaigns.duplicate'))}
+      {isWaiting && plain('cancel', language.say('campaigns.cancelStart'))}
+      {isHidden === 1 ? form('unarchive') : isAtRest && form('archive')}
+      {isUnsent(summary) && form('delete')}
+    </RowMenu>
+  );
+}
+
+/** The actions on the selected campaigns. The style sheet shows them while any are selected. */
+function ChosenBar({ kept }: { kept: Kept }) {
+  const language = useLanguage();
+  return (
+    <form id={CHOSEN} method="post" action={withQuery('/campaigns/actions', kept)} class="chosen-bar">
+      <span class="chosen-count">{language.say('campaigns.chosen')}</span>
+      {kept.state === 'archived' ? (
+        <Button look="plain" name="action" value="unarchive">
+          {language.say('campaigns.menu.unarchive')}
+        </Button>
+      ) : (
+        <Button look="plain" name="action" value="archive">
+          {language.say('campaigns.menu.archive')}
+        </Button>
+      )}
+      <Button look="plain" name="action" value="delete">
+        {language.say('campaigns.deleteDrafts')}
+      </Button>
+    </form>
+  );
+}
+
+interface DeleteProps {
+  ids: readonly string[];
+  kept: Kept;
+  drafts: number;
+  others: number;
+}
+
+/** Asks whether drafts are to be deleted, and says which of the chosen campaigns stay. */
+function DeleteDrafts({ ids, kept, drafts, others }: DeleteProps) {
+  const language = useLanguage();
+  return (
+    <Card>
+      {drafts > 0 && <p>{language.say('campaigns.delete.text')}</p>}
+      {others > 0 && <p>{language.say('campaigns.delete.others', { count: others })}</p>}
+      <form method="post" action={withQuery('/campaigns/actions', kept)}>
+        {ids.map((id) => (
+          <input key={id} type="hidden" name="ids" value={id} />
+        ))}
+        <input type="hidden" name="sure" value="1" />
+        <div class="buttons">
+          {drafts > 0 && (
+            <Button look="danger" name="action" value="delete">
+              {language.say('campaigns.delete', { count: drafts })}
+            </Button>
+          )}
+          <LinkButton look="plain" href={withQuery('/campaigns', kept)}>
+            {language.say('confirm.cancel')}
+          </LinkButton>
+        </div>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,435 @@
+/**
+ * The results of a campaign: the funnel, why recipients were excluded or must wait, activity by the hour, and the results of
+ * its canary by domain.
+ */
+
+import type { PacedGroup } from '../../delivery/pacing/paced-groups.ts';
+import type { ReportedHour, ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
+import type { RecipientDeed } from '../../delivery/reporting/recipients.ts';
+import type { LocalWait } from '../../delivery/timing/local-times.ts';
+import type { WarmUpWait } from '../../delivery/warm-up/plans.ts';
+import { stored } from '../../errors/stored.ts';
+import { Chart } from '../../ui/components/chart.tsx';
+import { Stats } from '../../ui/components/figures.tsx';
+import { Card, Notice } from '../../ui/components/surface.tsx';
+import { numberColumn, Table } from '../../ui/components/table.tsx';
+import { recordTime } from '../../ui/record-time.ts';
+import { type Language, useLanguage } from '../../ui/words/index.ts';
+import type { Report, readUsualRates, Summary } from '../operations/reports.ts';
+
+const HOUR_MS = 3_600_000;
+/** The number of hours in the chart, from the start; most opens and clicks happen within them. */
+const MAX_HOURS = 72;
+
+/** The averages of the campaigns before. */
+type Usual = Awaited<ReturnType<typeof readUsualRates.run>>;
+
+interface ReportProps {
+  summary: Summary;
+  report: Report;
+  usual: Usual;
+}
+
+export function Overview({ summary, report, usual }: ReportProps) {
+  const language = useLanguage();
+  const isSending = summary.state === 'preparing' || summary.state === 'sending';
+  return (
+    <>
+      {report.funnel.kept > 0 && <Kept report={report} />}
+      {report.held_code === 'sending_held' && (
+        <Notice tone="warn">{language.sentence(report.held_reason ?? '')}</Notice>
+      )}
+      {isSending && (
+        <Waits
+          paced={report.paced}
+          warm_up={report.warm_up}
+          waits_until={report.waits_until}
+          local_wait={report.local_wait}
+        />
+      )}
+      <Watched watch={report.watch} isHeld={summary.state === 'held'} isKept={isAllKept(report)} />
+      <Results summary={summary} report={report} usual={usual} />
+    </>
+  );
+}
+
+/** Returns true if the outbox kept every mail that was handed over. */
+function isAllKept({ funnel }: Report): boolean {
+  return funnel.kept > 0 && funnel.kept === funnel.delivered;
+}
+
+/** Says above all figures that the mails stayed on this machine. */
+function Kept({ report }: { report: Report }) {
+  const { funnel, courier } = report;
+  const language = useLanguage();
+  return (
+    <Notice tone="warn">
+      {language.say(isAllKept(report) ? 'campaigns.kept.all' : 'campaigns.kept.some', { count: funnel.kept })}{' '}
+      {courier !== 'outbox' && `${language.say('campaigns.kept.before')} `}
+      <a href="/outbox">{language.say('campaigns.kept.see')}</a>
+    </Notice>
+  );
+}
+
+function Results({ summary, report, usual }: ReportProps) {
+  const language = useLanguage();
+  if (report.funnel.recipients === 0) {
+    return (
+      <div id="mailing-results" class="stack">
+        <Card>
+          <p class="quiet-text">
+            {language.say(summary.state === 'draft' ? 'campaigns.nothing.draft' : 'campaigns.nothing.yet')}
+          </p>
+        </Card>
+      </div>
+    );
+  }
+  return (
+    <>
+      <div id="mailing-results" class="stack">
+        <Rates summary={summary} report={report} usual={usual} />
+        <Funnel summary={summary} report={report} />
+        {report.reasons.length > 0 && <Reasons utr={summary.utr} reasons={report.reasons} />}
+      </div>
+      {report.hours.some(({ opens, clicks }) => opens + clicks > 0) && (
+        <Hours hours={report.hours} startsAt={summary.starts_at} />
+      )}
+    </>
+  );
+}
+
+/** The headline: what became of the mail in shares, each beside the average of the campaigns before; nothing before anybody has it. */
+function Rates({ summary: { utr }, report: { funnel, tracking }, usual }: ReportProps) {
+  const language = useLanguage();
+  const received = funnel.delivered - funnel.kept;
+  const measured = tracking === 1 ? received - funnel.unmeasured : 0;
+  if (received === 0) return null;
+  const rate = (name: keyof Usual, count: number, whole: number, filter: string) => ({
+    label: language.say(`campaigns.rate.${name}`),
+    ...(whole > 0
+      ? {
+          value: language.percent(count / whole),
+          detail: difference(language, count / whole, usual[name]),
+          ...(count > 0 && { href: `/campaigns/${utr}/recipients?${filter}` }),
+        }
+      : { value: language.say('campaigns.rate.unmeasured') }),
+  });
+  return (
+    <section class="card headline">
+      <Stats
+        figures={[
+          rate('delivered', received, funnel.recipients, 'state=accepted'),
+          rate('opened', funnel.people_opens, measured, 'did=opened'),
+          rate('clicked', funnel.people_clicks, measured, 'did=clicked'),
+          rate('unsubscribed', funnel.unsubscribes, received, 'did=unsubscribed'),
+        ]}
+      />
+    </section>
+  );
+}
+
+/** How far a share is from the usual one, in points of a percent. */
+function difference(language: Language, share: number, usual: number | null): string {
+  if (usual === null) return language.say('campaigns.rate.first');
+  const points = Math.round((share - usual) * 1000) / 10;
+  if (points === 0) return language.say('campaigns.rate.same');
+  return language.say(points > 0 ? 'campaigns.rate.above' : 'campaigns.rate.below', {
+    points: language.number(Math.abs(points)),
+  });
+}
+
+function Funnel({ summary, report }: { summary: Summary; report: Report }) {
+  const language = useLanguage();
+  const { funnel, tracking, opens_by_class, machine_clicks } = report;
+  const delivered = funnel.delivered - funnel.kept;
+  const ofDelivered = (count: number) =>
+    delivered === 0 ? undefined : language.say('campaigns.ofDelivered', { share: language.percent(count / delivered) });
+  const figure = (label: string, count: number, detail?: string) => ({
+    label,
+    value: language.number(count),
+    ...(detail !== undefined && { detail }),
+  });
+  const ofDeed = (shown: ReturnType<typeof figure>, count: number, did: RecipientDeed) => ({
+    ...shown,
+    ...(count > 0 && { href: `/campaigns/${summary.utr}/recipients?did=${did}` }),
+  });
+  const ofState = (label: string, count: number, state: ShownDeliveryState, detail?: string) => ({
+    ...figure(label, count, detail),
+    ...(count > 0 && { href: `/campaigns/${summary.utr}/recipients?state=${state}` }),
+  });
+  const measured = Math.max(0, delivered - funnel.unmeasured);
+  const ofMeasured = (count: number) =>
+    funnel.unmeasured === 0
+      ? ofDelivered(count)
+      : language.say('campaigns.ofMeasured', { share: language.percent(count / measured) });
+  // Until the first recipient has the mail, its results are unknown rather than unmeasured.
+  const followed = (label: string, count: number) =>
+    tracking === 1 && (measured > 0 || funnel.unmeasured === 0)
+      ? figure(label, count, ofMeasured(count))
+      : { label, value: '–' };
+  return (
+    <Card title={language.say('campaigns.results')}>
+      <Stats
+        figures={[
+          {
+            ...figure(language.say('campaigns.recipients'), funnel.recipients),
+            href: `/campaigns/${summary.utr}/recipients`,
+          },
+          ofState(
+            language.say('campaigns.delivered'),
+            delivered,
+            'accepted',
+            language.say('campaigns.ofRecipients', { share: language.percent(delivered / funnel.recipients) }),
+          ),
+          ...(funnel.kept > 0 ? [ofState(language.say('delivery.kept'), funnel.kept, 'kept')] : []),
+          ofDeed(followed(language.say('campaigns.opened'), funnel.people_opens), funnel.people_opens, 'opened'),
+          ofDeed(followed(language.say('campaigns.clicked'), funnel.people_clicks), funnel.people_clicks, 'clicked'),
+          ofDeed(
+            figure(language.say('campaigns.left'), funnel.unsubscribes, ofDelivered(funnel.unsubscribes)),
+            funnel.unsubscribes,
+            'unsubscribed',
+          ),
+        ]}
+      />
+      <Stats
+        figures={[
+          ofState(language.say('campaigns.waiting'), summary.recipients - summary.finished, 'queued'),
+          ofState(language.say('campaigns.bounced'), funnel.bounces, 'bounced'),
+          ofState(language.say('campaigns.failed'), funnel.failed, 'failed'),
+          ofState(language.say('campaigns.suppressed'), funnel.suppressed, 'suppressed'),
+          ofState(language.say('campaigns.cancelled'), funnel.cancelled, 'cancelled'),
+        ]}
+      />
+      {tracking === 1 && delivered > 0 && funnel.unmeasured > 0 && (
+        <p class="small quiet-text">
+          {language.say('campaigns.measured', { share: language.percent(measured / delivered) })}
+        </p>
+      )}
+      {tracking === 0 ? (
+        <p class="small quiet-text">{language.say('campaigns.untracked')}</p>
+      ) : (
+        opens_by_class.proxied + opens_by_class.machine + machine_clicks > 0 && (
+          <p class="small quiet-text">
+            {language.say('campaigns.ofPeople')}
+            {opens_by_class.proxied > 0 && ` ${language.say('campaigns.proxied', { count: opens_by_class.proxied })}`}
+            {opens_by_class.machine + machine_clicks > 0 &&
+              ` ${language.say('campaigns.machines', {
+                opens: language.say('campaigns.machines.opens', { count: opens_by_class.machine }),
+                clicks: language.say('campaigns.machines.clicks', { count: machine_clicks }),
+              })}`}
+          </p>
+        )
+      )}
+    </Card>
+  );
+}
+
+function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) {
+  const language = useLanguage();
+  const title = language.say('campaigns.reasons');
+  return (
+    <Card title={title} isList>
+      <Table
+        caption={title}
+        rows={reasons}
+        keyOf={({ state, reason }) => `${state} ${stored(reason)}`}
+        columns={[
+          {
+            heading: language.say('campaigns.reason'),
+            cell: ({ state, reason }) => (
+              <a href={`/campaigns/${utr}/recipients?${new URLSearchParams({ state, reason: stored(reason) })}`}>
+                <bdi class="opening">{language.sentence(reason)}</bdi>
+              </a>
+            ),
+          },
+          { heading: language.say('campaigns.state'), cell: ({ state }) => language.say(`delivery.${state}`) },
+          numberColumn(language, 'campaigns.people', 'count'),
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Hours({ hours, startsAt }: { hours: readonly ReportedHour[]; startsAt: string }) {
+  const language = useLanguage();
+  const title = language.say('campaigns.hours');
+  const shown = sinceStart(hours, recordTime(startsAt)?.getTime() ?? Number.POSITIVE_INFINITY);
+  const series = (label: string, colour: 1 | 2 | 3, count: (hour: ReportedHour | undefined) => number) => ({
+    label,
+    colour,
+    kind: 'bars' as const,
+    side: colour === 1 ? ('left' as const) : ('right' as const),
+    values: shown.map(({ counts }) => count(counts)),
+  });
+  return (
+    <Card title={title}>
+      <Chart
+        title={title}
+        heading={language.say('campaigns.hour')}
+        labels={shown.map(({ at }) => language.hour(at))}
+        series={[
+          series(language.say('campaigns.opens'), 1, (hour) =>
+            hour ? hour.opens - hour.machine_opens - hour.proxied_opens : 0,
+          ),
+          series(language.say('campaigns.clicks'), 2, (hour) => (hour ? hour.clicks - hour.machine_clicks : 0)),
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** Returns the hours from the start of the campaign to the last open or click, at most MAX_HOURS, including those without events. */
+function sinceStart(hours: readonly ReportedHour[], start: number): { at: Date; counts: ReportedHour | undefined }[] {
+  const known = hours.filter(({ opens, clicks }) => opens + clicks > 0);
+  const byTime = new Map(known.map((hour) => [recordTime(hour.hour)?.getTime() ?? 0, hour]));
+  const times = [...byTime.keys()];
+  const first = Math.min(start - (start % HOUR_MS), ...times);
+  const count = Math.min((Math.max(...times) - first) / HOUR_MS + 1, MAX_HOURS);
+  return Array.from({ length: count }, (_, at) => first + at * HOUR_MS).map((time) => ({
+    at: new Date(time),
+    counts: byTime.get(time),
+  }));
+}
+
+type Watch = NonNullable<Report['watch']>;
+
+/**
+ * `isKept`: the outbox kept every mail so far. Shows nothing for a campaign without counts, such as one whose audience is too
+ * small for a canary.
+ */
+function Watched({ watch, isHeld, isKept }: { watch: Report['watch']; isHeld: boolean; isKept: boolean }) {
+  const language = useLanguage();
+  if (watch === null) return null;
+  const { canary_stage: stage, domains } = watch;
+  const isAhead = stage === 'choosing' || stage === 'sending' || stage === 'waiting';
+  if (!isAhead && domains.length === 0) return null;
+  const title = language.say(stage === null ? 'campaigns.domains' : 'campaigns.first');
+  return (
+    <>
+      {isAhead && (
+        <Card title={title}>
+          <p>{progressText(language, watch, isHeld, isKept)}</p>
+        </Card>
+      )}
+      {domains.length > 0 && <Domains domains={domains} />}
+    </>
+  );
+}
+
+function progressText(
+  language: ReturnType<typeof useLanguage>,
+  { canary_recipients: count, ...watch }: Watch,
+  isHeld: boolean,
+  isKept: boolean,
+): string {
+  if (isHeld) return language.say('campaigns.first.held', { count });
+  const time = recordTime(watch.continues_at ?? '');
+  if (time !== null)
+    return language.say(isKept ? 'campaigns.first.kept' : 'campaigns.first.waits', {
+      count,
+      time: `${language.dateTime(time)} ${language.zone}`,
+    });
+  return count === 0 ? language.say('campaigns.first.chosen') : language.say('campaigns.first.sent', { count });
+}
+
+function Domains({ domains }: Pick<Watch, 'domains'>) {
+  const language = useLanguage();
+  const title = language.say('campaigns.domains');
+  const rows = domains.map((row) => ({ ...row, received: row.delivered - row.kept }));
+  const figures = [
+    ['mails', 'campaigns.domains.mails', false],
+    ['received', 'campaigns.delivered', false],
+    ...(domains.some(({ kept }) => kept > 0) ? ([['kept', 'delivery.kept', false]] as const) : []),
+    ['bounces', 'campaigns.bounced', true],
+    ['failed', 'campaigns.failed', true],
+    ['complaints', 'campaigns.domains.complaints', true],
+    ['waiting', 'campaigns.waiting', false],
+  ] as const;
+  return (
+    <Card title={title} isList>
+      <Table
+        caption={title}
+        rows={rows}
+        keyOf={({ domain }) => domain}
+        columns={[
+          {
+            heading: language.say('campaigns.domains.domain'),
+            cell: ({ domain }) => (domain === '' ? language.say('campaigns.domains.others') : <bdi>{domain}</bdi>),
+          },
+          ...figures.map(([key, heading, isBad]) => ({
+            heading: language.say(heading),
+            isNumber: true,
+            cell: (row: (typeof rows)[number]) => <Count count={row[key]} mails={row.mails} isBad={isBad} />,
+          })),
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** A count; bad results with their share of the mails. Narrow windows hide zeros. */
+function Count({ count, mails, isBad }: { count: number; mails: number; isBad: boolean }) {
+  const language = useLanguage();
+  if (count === 0) return <span class="zero">{language.number(0)}</span>;
+  return (
+    <span>
+      {language.number(count)}
+      {isBad && <span class="small quiet-text"> ({language.percent(count / mails)})</span>}
+    </span>
+  );
+}
+
+const SECONDS_PER_MINUTE = 60;
+/** In mails per minute. A rate of at least this is shown per second. */
+const PER_SECOND_FROM = 2 * SECONDS_PER_MINUTE;
+
+type WaitsProps = Pick<Report, 'waits_until'> & Partial<Pick<Report, 'paced' | 'warm_up' | 'local_wait'>>;
+
+export function Waits({
+  paced = [],
+  warm_up: warmUp = null,
+  waits_until: until,
+  local_wait: local = null,
+}: WaitsProps) {
+  const language = useLanguage();
+  const opens = recordTime(until);
+  if (paced.length === 0 && warmUp === null && opens === null && local === null) return null;
+  return (
+    <Notice>
+      {opens && (
+        <p>{language.say('window.waits', { time: language.weekdayTime(opens, language.zone), zone: language.zone })}</p>
+      )}
+      {local !== null && <p>{localText(language, local)}</p>}
+      {warmUp !== null && <p>{warmUpText(language, warmUp)}</p>}
+      {paced.map((group) => (
+        <p key={group.group}>{pacedText(language, group)}</p>
+      ))}
+    </Notice>
+  );
+}
+
+function localText(language: Language, { people: count, next_at: next, last_at: last }: LocalWait): string {
+  const { zone } = language;
+  const time = (given: string) => language.weekdayTime(recordTime(given) ?? new Date(given), zone);
+  return language.say('local.waits', { count, next: time(next), last: time(last), zone });
+}
+
+function warmUpText(language: Language, warmUp: WarmUpWait): string {
+  const { domain, today, sent_today: sent, waiting, expected_on: day } = warmUp;
+  return language.say('campaigns.warmUp', {
+    domain,
+    today: language.say('campaigns.warmUp.today', { count: today }),
+    sent: language.number(sent),
+    waiting: language.say('campaigns.warmUp.waiting', { count: waiting }),
+    day: language.calendarDate(day),
+  });
+}
+
+function pacedText(language: Language, { group, per_minute, until }: PacedGroup): string {
+  const rate =
+    per_minute >= PER_SECOND_FROM
+      ? language.say('campaigns.paced.second', { count: Math.round(per_minute / SECONDS_PER_MINUTE) })
+      : language.say('campaigns.paced.minute', { count: per_minute });
+  const time = recordTime(until);
+  return language.say('campaigns.paced', { group, rate, time: time === null ? '' : language.dateTime(time) });
+}

@@ -1,0 +1,263 @@
+/**
+ * The recipients of a campaign, each with the result and its reason: filtered by state, reason, clicked link, what they did or the
+ * beginning of their address.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { VNode } from 'preact';
+import type { Static } from 'typebox';
+import { listContactTypes } from '../../audience/contact-types/operations.ts';
+import { SHOWN_DELIVERY_STATES, type ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
+import { RECIPIENT_DEEDS, type RecipientDeed } from '../../delivery/reporting/recipients.ts';
+import { readStored } from '../../errors/stored.ts';
+import { sendLongCsv } from '../../http/list-response.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
+import type { Clock } from '../../time/clock.ts';
+import { Button, LinkButton } from '../../ui/components/button.tsx';
+import { DeliveryBadge } from '../../ui/components/campaign-state.tsx';
+import { Time } from '../../ui/components/figures.tsx';
+import { numberColumn, Pager, SearchForm, Table } from '../../ui/components/table.tsx';
+import { ask } from '../../ui/operations.ts';
+import { recordTime } from '../../ui/record-time.ts';
+import { viewerOf } from '../../ui/signed-in.ts';
+import { withQuery } from '../../ui/with-query.ts';
+import { useLanguage } from '../../ui/words/index.ts';
+import { exportRecipientsOf, findRecipientsOf, readReport, readSummary, type Summary } from '../operations/reports.ts';
+import { sendPart } from './campaign.tsx';
+
+type FoundPage = Static<typeof findRecipientsOf.output>;
+
+const FILE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
+interface Filter {
+  search?: string;
+  state?: ShownDeliveryState;
+  reason?: string;
+  link?: string;
+  did?: RecipientDeed;
+}
+
+/** Registers the recipients of a campaign. */
+export async function recipientsScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
+  pageRoute<{ Params: { utr: string }; Querystring: Record<string, string | undefined> }>(
+    app,
+    '/campaigns/:utr/recipients',
+    async (request, reply) => {
+      const { utr } = request.params;
+      const summary = await ask(request, readSummary, { utr });
+      const filter = readFilter(request.query);
+      const { after } = request.query;
+      const found = await ask(request, findRecipientsOf, {
+        utr,
+        ...filter,
+        ...(after && { after }),
+      });
+      const links = filter.link === undefined ? [] : (await ask(request, readReport, { utr })).report.links;
+      const link = links.find(({ number }) => String(number) === filter.link)?.url ?? filter.link;
+      const now = clock.now();
+      const action = summary.recipients > 0 && <ExportLink href={listAddress(utr, filter, '/recipients.csv')} />;
+      const content = (
+        <Recipients
+          {...found}
+          startsAt={summary.starts_at}
+          utr={utr}
+          filter={filter}
+          link={link}
+          isLater={Boolean(after)}
+          now={now}
+          save={viewerOf(request).role === 'viewer' ? null : await segmentForm(request, summary, filter)}
+        />
+      );
+      return sendPart(request, reply, { summary, now, current: 'recipients' }, content, action);
+    },
+  );
+
+  app.get<{ Params: { utr: string }; Querystring: Record<string, string | undefined> }>(
+    '/campaigns/:utr/recipients.csv',
+    async (request, reply) => {
+      const query = { utr: request.params.utr, ...readFilter(request.query) };
+      const csv = await ask(request, exportRecipientsOf, query);
+      return sendLongCsv(reply.headers(FILE_HEADERS), csv, 'recipients.csv');
+    },
+  );
+}
+
+/** Returns the filter in the URL of a page, without empty and unknown parameters. */
+function readFilter({ search, state, reason, link, did }: Record<string, string | undefined>): Filter {
+  const deed = RECIPIENT_DEEDS.find((name) => name === did);
+  const known = SHOWN_DELIVERY_STATES.find((name) => name === state);
+  return {
+    ...(search && { search }),
+    ...(known && { state: known }),
+    ...(reason && { reason }),
+    ...(link && /^\d{1,6}$/.test(link) && { link }),
+    ...(deed && { did: deed }),
+  };
+}
+
+/** Returns the URL of the recipients that a filter selects, as a page or as a file. */
+function listAddress(utr: string, filter: Filter & { after?: string }, page = '/recipients'): string {
+  return withQuery(`/campaigns/${utr}${page}`, { ...filter });
+}
+
+/** What the rule of a segment calls recipients who did this; others cannot be found again by a rule. */
+const OPERATORS = { opened: 'opened', clicked: 'clicked' } as const;
+
+/** The form that makes a segment of those whom a filter finds; null where no rule of a segment says the same. */
+async function segmentForm(request: FastifyRequest, summary: Summary, filter: Filter): Promise<VNode | null> {
+  const { did, state, ...others } = filter;
+  const operator = did === 'opened' || did === 'clicked' ? OPERATORS[did] : state === 'accepted' ? 'got' : null;
+  if (operator === null || (did && state) || Object.keys(others).length > 0) return null;
+  const lists = await ask(request, listContactTypes, {});
+  return <SaveSegment summary={summary} operator={operator} lists={lists} />;
+}
+
+interface SaveSegmentProps {
+  summary: Summary;
+  operator: 'got' | 'opened' | 'clicked';
+  lists: readonly { id: number; name: string }[];
+}
+
+function SaveSegment({ summary: { utr, single_send_name: name }, operator, lists }: SaveSegmentProps) {
+  const language = useLanguage();
+  const rule = { field0: 'activity.mail', operator0: operator, value0: utr, query_type: 'and' };
+  return (
+    <form method="post" action="/contacts/segments/new" class="search">
+      {Object.entries(rule).map(([key, value]) => (
+        <input key={key} type="hidden" name={key} value={value} />
+      ))}
+      <input type="hidden" name="segment_name" value={language.say(`recipients.segment.${operator}`, { name })} />
+      <select name="contact_type_id" aria-label={language.say('recipients.segment.list')}>
+        {lists.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <Button look="plain" name="do" value="save">
+        {language.say('recipients.segment.save')}
+      </Button>
+    </form>
+  );
+}
+
+function ExportLink({ href }: { href: string }) {
+  return (
+    <LinkButton href={href} look="plain">
+      {useLanguage().say('recipients.export')}
+    </LinkButton>
+  );
+}
+
+interface RecipientsProps extends FoundPage {
+  startsAt: string;
+  utr: string;
+  filter: Filter;
+  /** The URL of the link in the filter. */
+  link: string | undefined;
+  isLater: boolean;
+  now: Date;
+  /** What makes a segment of them, where that can be done. */
+  save: VNode | null;
+}
+
+function Recipients({
+  recipients,
+  next,
+  events_removed_before: removed,
+  startsAt,
+  utr,
+  filter,
+  link,
+  isLater,
+  now,
+  save,
+}: RecipientsProps) {
+  const language = useLanguage();
+  const href = (after?: string) => listAddress(utr, { ...filter, ...(after !== undefined && { after }) });
+  return (
+    <>
+      <SearchForm
+        name="search"
+        label={language.say('recipients.search')}
+        find={language.say('campaigns.find')}
+        value={filter.search ?? ''}
+      >
+        <select name="state" aria-label={language.say('campaigns.state')}>
+          <option value="">{language.say('campaigns.state.any')}</option>
+          {SHOWN_DELIVERY_STATES.map((name) => (
+            <option key={name} value={name} selected={name === filter.state}>
+              {language.say(`delivery.${name}`)}
+            </option>
+          ))}
+        </select>
+        {filter.reason && <input type="hidden" name="reason" value={filter.reason} />}
+        {filter.link && <input type="hidden" name="link" value={filter.link} />}
+        {filter.did && <input type="hidden" name="did" value={filter.did} />}
+      </SearchForm>
+      {(filter.reason || filter.link || filter.did) && (
+        <p class="small">
+          {filter.reason && (
+            <>
+              {language.say('campaigns.reason')}: <bdi>{language.sentence(readStored(filter.reason))}</bdi>{' '}
+            </>
+          )}
+          {link && (
+            <>
+              {language.say('recipients.ofLink')}: <bdi>{link}</bdi>{' '}
+            </>
+          )}
+          {filter.did && <>{language.say(`recipients.did.${filter.did}`)} </>}
+          <a href={`/campaigns/${utr}/recipients`}>{language.say('recipients.all')}</a>
+        </p>
+      )}
+      {save}
+      {link && removed !== null && startsAt < removed && (
+        <p class="quiet-text">{language.say('recipients.eventsRemoved', { day: language.date(new Date(removed)) })}</p>
+      )}
+      {recipients.length === 0 ? (
+        <p>{language.say(next === null ? 'recipients.none' : 'recipients.noneHere')}</p>
+      ) : (
+        <Found recipients={recipients} now={now} />
+      )}
+      <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
+    </>
+  );
+}
+
+function Found({ recipients, now }: Pick<RecipientsProps, 'recipients' | 'now'>) {
+  const language = useLanguage();
+  return (
+    <Table
+      caption={language.say('campaigns.recipients')}
+      rows={recipients}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          heading: language.say('recipients.email'),
+          cell: ({ email, contact_id: id }) => <Address email={email} contactId={id} />,
+        },
+        {
+          heading: language.say('campaigns.state'),
+          cell: ({ state }) => <DeliveryBadge state={state} />,
+        },
+        {
+          heading: language.say('recipients.why'),
+          // Of a mail in the test outbox the state says it already.
+          cell: ({ state, reply }) => <bdi class="small">{state === 'kept' ? '' : language.sentence(reply ?? '')}</bdi>,
+        },
+        numberColumn(language, 'campaigns.opens', 'opens'),
+        numberColumn(language, 'campaigns.clicks', 'clicks'),
+        {
+          heading: language.say('recipients.when'),
+          cell: ({ updated_at: at }) => <Time at={recordTime(at)} now={now} />,
+        },
+      ]}
+    />
+  );
+}
+
+/** The address, with a link to the contact while it exists. */
+function Address({ email, contactId }: { email: string; contactId: number | null }) {
+  const address = <bdi>{email}</bdi>;
+  return contactId === null ? address : <a href={`/contacts/${contactId}`}>{address}</a>;
+}

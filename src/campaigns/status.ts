@@ -1,0 +1,238 @@
+/** Creates single sends and changes their status. No other file does. A held send is a draft with a reason. */
+
+import type { Database } from 'better-sqlite3';
+import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import type { Db } from '../database/open.ts';
+import { prepared } from '../database/prepared.ts';
+import { SINGLE_SEND_STATUS, singleSends } from '../database/schema/index.ts';
+import { type Held, held, NOT_HELD } from '../delivery/queue/holds.ts';
+import { keptMails } from '../delivery/reporting/mailing-report.ts';
+import { sentence } from '../errors/sentences.ts';
+import type { Log } from '../log.ts';
+import { type Clock, isoTimestamp, plainTimestamp } from '../time/clock.ts';
+import { publishSent } from './archive/archive.ts';
+
+const MINUTE_MS = 60_000;
+/** For changes that were not made to the content by a user. */
+const NOT_BY_USER = { changed_by: null };
+
+type SingleSend = typeof singleSends.$inferSelect;
+/** The columns of a single send other than those that this file sets. */
+type Columns = Omit<typeof singleSends.$inferInsert, 'id' | 'status' | 'held_code' | 'held_reason' | 'hidden_at'>;
+/** New and queued single sends are on the list of campaigns. */
+const LISTED = { hidden_at: null };
+
+/** Stores a new single send with the status queued. */
+export function insertQueued(db: Db, columns: Columns): void {
+  db.insert(singleSends)
+    .values({ ...columns, status: SINGLE_SEND_STATUS.queued, ...NOT_HELD })
+    .run();
+}
+
+/** Stores a copy of a single send as a draft. */
+export function insertCopy(db: Db, columns: Columns): void {
+  db.insert(singleSends)
+    .values({ ...columns, status: SINGLE_SEND_STATUS.draft, ...held('copy'), ...LISTED, ...NOT_BY_USER })
+    .run();
+}
+
+/** Stores a new single send as a draft. */
+export function insertDraft(db: Db, columns: Columns): void {
+  db.insert(singleSends)
+    .values({ ...columns, status: SINGLE_SEND_STATUS.draft, ...NOT_HELD, ...LISTED })
+    .run();
+}
+
+/** Changes a single send that is a draft or queued, without changing its status. */
+export function changeUnsent(db: Db, id: number, columns: Partial<Columns>): void {
+  db.update(singleSends).set(columns).where(eq(singleSends.id, id)).run();
+}
+
+/** Changes a single send that is a draft or queued, and queues it. */
+export function requeue(db: Db, id: number, columns: Partial<Columns>): void {
+  db.update(singleSends)
+    .set({ ...columns, status: SINGLE_SEND_STATUS.queued, ...NOT_HELD, ...LISTED })
+    .where(eq(singleSends.id, id))
+    .run();
+}
+
+/** Moves the queued sends that match `which` to draft, with the reason. `now` is an ISO timestamp. */
+export function holdQueuedSends(db: Db, which: SQL | undefined, reason: Held, now: string): void {
+  db.update(singleSends)
+    .set({ status: SINGLE_SEND_STATUS.draft, ...reason, ...NOT_BY_USER, updated_at: now })
+    .where(and(eq(singleSends.status, SINGLE_SEND_STATUS.queued), which))
+    .run();
+}
+
+/** Moves a completed send back to running because recipients were queued again. `now` is an ISO timestamp. */
+export function runAgain(db: Db, id: number, now: string): void {
+  db.update(singleSends)
+    .set({ status: SINGLE_SEND_STATUS.running, ...LISTED, updated_at: now })
+    .where(and(eq(singleSends.id, id), eq(singleSends.status, SINGLE_SEND_STATUS.completed)))
+    .run();
+}
+
+/** SQL: true if a single send is at rest, so that none of its mail is sent unless a user queues it again. */
+const AT_REST = `status IN (${SINGLE_SEND_STATUS.draft}, ${SINGLE_SEND_STATUS.completed}) AND held_code IS NOT 'sender_unverified'`;
+
+/**
+ * Archives those of these single sends that are at rest, or puts all of them back on the list of campaigns if `hidden_at` is
+ * null. `hidden_at` is an ISO timestamp. Returns how many were changed.
+ */
+export function hideSends(db: Db, ids: readonly number[], hidden_at: string | null): number {
+  const which = hidden_at === null ? '' : `AND ${AT_REST}`;
+  const sql = `UPDATE single_sends SET hidden_at = ? WHERE id IN (SELECT value FROM json_each(?)) ${which}`;
+  return db.$client.prepare(sql).run(hidden_at, JSON.stringify(ids)).changes;
+}
+
+/** Which of these single sends are drafts that wait for nothing, so that deleting them takes back no mail and no result. */
+export function draftsAmong(db: Db, ids: readonly number[]): number[] {
+  return db.$client
+    .prepare<[string], number>(`
+      SELECT id FROM single_sends WHERE id IN (SELECT value FROM json_each(?)) AND ${AT_REST} AND status = ${SINGLE_SEND_STATUS.draft}`)
+    .pluck()
+    .all(JSON.stringify(ids));
+}
+
+/** Cancels a send that is queued or waits for its sender's verification. Returns false if it is neither. `now` is an ISO timestamp. */
+export function cancelBeforeStart(db: Db, id: number, now: string): boolean {
+  const isWaiting = sql`(${singleSends.status} = ${SINGLE_SEND_STATUS.queued} OR ${singleSends.held_code} = 'sender_unverified')`;
+  const { changes } = db
+    .update(singleSends)
+    .set({ status: SINGLE_SEND_STATUS.draft, ...held('cancelled'), ...NOT_BY_USER, updated_at: now })
+    .where(and(eq(singleSends.id, id), isWaiting))
+    .run();
+  return changes > 0;
+}
+
+/** Moves a send from queued to running with the sender that it uses. Returns false if it was changed or cancelled since it was read. */
+export function startSend(
+  db: Db,
+  { id, updated_at }: Pick<SingleSend, 'id' | 'updated_at'>,
+  sender: Pick<SingleSend, 'from_sender' | 'reply_to' | 'sender_name' | 'sender_address'>,
+  now: Date,
+): boolean {
+  const { changes } = db
+    .update(singleSends)
+    .set({
+      status: SINGLE_SEND_STATUS.running,
+      ...NOT_HELD,
+      ...sender,
+      sent_at: plainTimestamp(now),
+      updated_at: isoTimestamp(now),
+    })
+    .where(
+      and(
+        eq(singleSends.id, id),
+        eq(singleSends.status, SINGLE_SEND_STATUS.queued),
+        eq(singleSends.updated_at, updated_at),
+      ),
+    )
+    .run();
+  return changes > 0;
+}
+
+/** Moves single sends whose mailing is done to completed, publishes those that are in an archive, and logs what became of them. */
+export function completeFinishedSends({ db, clock, log }: { db: Db; clock: Clock; log: Log }): void {
+  const isFinished = `status = ${SINGLE_SEND_STATUS.running} AND EXISTS (SELECT 1 FROM mailings
+    WHERE owner_kind = 'single' AND owner_id = single_sends.id AND finished_at IS NOT NULL)`;
+  // Checked first, because an UPDATE takes the write lock from requests even if it changes nothing.
+  if (prepared(db.$client, `SELECT 1 FROM single_sends WHERE ${isFinished} LIMIT 1`).get() === undefined) return;
+  const complete = () => {
+    const completed = db.$client
+      .prepare<[string], number>(
+        `UPDATE single_sends SET status = ${SINGLE_SEND_STATUS.completed}, updated_at = ? WHERE ${isFinished} RETURNING id`,
+      )
+      .pluck()
+      .all(isoTimestamp(clock.now()));
+    publishSent(db.$client, completed);
+    return completed;
+  };
+  for (const id of db.$client.transaction(complete).immediate()) log(figures(db.$client, id), 'campaign finished');
+}
+
+/** What became of the recipients of a finished send, for the log. */
+function figures(client: Database, id: number): object {
+  return {
+    single_send: id,
+    ...prepared<[number], object>(
+      client,
+      `SELECT id AS mailing, recipients, delivered + returned AS accepted, bounces AS bounced, failed, suppressed AS skipped, cancelled,
+         max(0, round(unixepoch(finished_at, 'subsec') - unixepoch(created_at, 'subsec'))) AS seconds
+       FROM mailings WHERE owner_kind = 'single' AND owner_id = ?`,
+    ).get(id),
+  };
+}
+
+/**
+ * Queues the sends that waited until one of these senders was verified. A scheduled send that missed its time by more than
+ * `graceMinutes` stays held for that reason.
+ */
+export function releaseSendsOfSenders(db: Db, senderIds: readonly number[], now: Date, graceMinutes: number): void {
+  const waiting = db
+    .select({ id: singleSends.id, schedule_type: singleSends.schedule_type, starts_at: singleSends.starts_at })
+    .from(singleSends)
+    .where(
+      and(
+        inArray(singleSends.sender_id, [...senderIds]),
+        eq(singleSends.status, SINGLE_SEND_STATUS.draft),
+        eq(singleSends.held_code, 'sender_unverified'),
+      ),
+    )
+    .all();
+  for (const { id, schedule_type, starts_at } of waiting) {
+    const isScheduled = schedule_type === 1;
+    const minutes = Math.floor((now.getTime() - starts_at) / MINUTE_MS);
+    const isMissed = isScheduled && now.getTime() - starts_at > graceMinutes * MINUTE_MS;
+    const cause = sentence('missed_unverified');
+    db.update(singleSends)
+      .set({
+        ...(isMissed
+          ? { held_code: 'missed_time', held_reason: sentence('held_missed_time', { minutes, cause }) }
+          : { status: SINGLE_SEND_STATUS.queued, ...NOT_HELD }),
+        starts_at: isScheduled ? starts_at : Math.max(starts_at, now.getTime()),
+        ...NOT_BY_USER,
+        updated_at: isoTimestamp(now),
+      })
+      .where(eq(singleSends.id, id))
+      .run();
+  }
+}
+
+/** Every state, in the order of a single send's life. */
+export const SHOWN_STATES = [
+  'draft',
+  'scheduled',
+  'preparing',
+  'sending',
+  'paused',
+  'held',
+  'cancelling',
+  'cancelled',
+  'done',
+  'kept',
+] as const;
+
+/**
+ * SQL: true if a single send (its alias or table) that is not queued is held. Copies and cancelled sends have a code as well,
+ * but do not count, because a user stopped them.
+ */
+export function isHeld(send: string): string {
+  return `${send}.held_code NOT IN ('copy', 'cancelled')`;
+}
+
+/**
+ * SQL: the state of a single send `s` and its mailing `m`, which may be missing (LEFT JOIN). `cancelling` lasts until every
+ * recipient has a final state. `kept` is a finished mailing of which the outbox took all mails, so that no recipient got it.
+ */
+export const SHOWN_STATE = `CASE
+  WHEN m.id IS NULL AND s.status = ${SINGLE_SEND_STATUS.queued} THEN 'scheduled'
+  WHEN m.id IS NULL AND ${isHeld('s')} THEN 'held'
+  WHEN m.id IS NULL THEN 'draft'
+  WHEN m.state = 'cancelled' THEN iif(m.finished_at IS NULL, 'cancelling', 'cancelled')
+  WHEN m.state = 'enqueueing' THEN 'preparing'
+  WHEN m.state = 'done' AND m.delivered > 0 AND ${keptMails('m')} >= m.delivered THEN 'kept'
+  ELSE m.state END`;
+
+/** SQL: how many recipients of a mailing `m` have their final state. */
+export const FINISHED = '(m.delivered + m.bounces + m.failed + m.suppressed + m.cancelled)';

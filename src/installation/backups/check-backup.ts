@@ -1,0 +1,206 @@
+/** Checks that a file is a backup that this release can restore, and compares it with the database that it would replace. */
+
+import { fileURLToPath } from 'node:url';
+import Sqlite, { type Database } from 'better-sqlite3';
+import { readMigrationFiles } from 'drizzle-orm/migrator';
+import { ForeignDatabase } from '../../database/faults.ts';
+import {
+  addFunctions,
+  connect,
+  type Db,
+  dropTriggers,
+  hasTriggers,
+  hasTriggersOutsideMigrations,
+  MIGRATIONS,
+  migrateAndSeed,
+  newestMigration,
+  schemaState,
+} from '../../database/open.ts';
+import { allSecrets } from '../../delivery/links/secrets.ts';
+import { latestBeatAt } from '../../delivery/queue/holds.ts';
+import { SaidError, type Sentence, sentence } from '../../errors/sentences.ts';
+import { isoTimestamp } from '../../time/clock.ts';
+import { copiedAt } from './copies.ts';
+import { checkIntegrity } from './make-backup.ts';
+
+/** What a restore would bring back and what it would lose. */
+export interface Comparison {
+  /** When the backup was made, as an ISO timestamp; null if unknown. */
+  made_at: string | null;
+  /** 1: a copy of the current database, however old. */
+  is_own: 0 | 1;
+  people: number;
+  mailings: number;
+  /** The numbers of contacts and mailings in the current database. */
+  people_now: number;
+  mailings_now: number;
+  /**
+   * The numbers of contacts and mailings added after the backup, which a restore would lose; all of them if the backup is from
+   * another installation.
+   */
+  people_lost: number;
+  mailings_lost: number;
+  /**
+   * The number of addresses that unsubscribed or were suppressed after the backup. The backup does not know about them, so they
+   * would get mail again.
+   */
+  left_since: number;
+}
+
+/**
+ * Opens a file as a database of Sendlark after checking all of it. Throws a SaidError, which calls the file `name`, if the file
+ * is damaged, not a database of Sendlark or from a newer release. Opening changes the file, so it must be a copy.
+ */
+export function openBackup(path: string, name: string): Db {
+  const db = opened(path, name);
+  const problem = problemOf(db, name);
+  if (problem === null) return db;
+  db.$client.close();
+  throw new SaidError(problem);
+}
+
+/**
+ * Returns why a file cannot be restored; null if it can. The schema is checked first, because the other checks may run triggers
+ * and expressions of the schema.
+ */
+function problemOf(db: Db, file: string): Sentence | null {
+  const damaged = (reason: string) => sentence('backup_damaged', { file, reason });
+  const tables = ['installation', 'accounts', 'contacts', 'mailings'];
+  try {
+    if (!tables.every((table) => hasTable(db.$client, table))) return sentence('backup_foreign', { file });
+    if (schemaState(db.$client) === 'newer') return sentence('backup_newer', { file });
+    const foreign = findForeignPart(db.$client);
+    if (foreign !== null) return damaged(`${foreign} is not as Sendlark made it`);
+    // The triggers may be from another release, or malicious. The upgrade installs those of this release.
+    if (hasTriggersOutsideMigrations(db.$client) && !hasTriggers(db.$client)) dropTriggers(db.$client);
+    const integrity = checkIntegrity(db);
+    return integrity === 'ok' ? null : damaged(integrity);
+  } catch (error) {
+    // A file can be so damaged that a check throws.
+    return damaged(reasonOf(error));
+  }
+}
+
+/**
+ * Checks an uploaded file, upgrades its schema, so that the start after the restore cannot fail on it, and compares it with the
+ * database at `databasePath`. Throws as `openBackup` does. Leaves the database in one file, without a write-ahead log.
+ */
+export function checkBackup(path: string, name: string, databasePath: string): Comparison {
+  const backup = openBackup(path, name);
+  try {
+    try {
+      migrateAndSeed(backup);
+    } catch (error) {
+      throw new SaidError(sentence('backup_damaged', { file: name, reason: reasonOf(error) }));
+    }
+    const present = connect(databasePath);
+    try {
+      return compare(backup.$client, present.$client);
+    } finally {
+      present.$client.close();
+    }
+  } finally {
+    backup.$client.pragma('journal_mode = DELETE');
+    backup.$client.close();
+  }
+}
+
+function compare(backup: Database, present: Database): Comparison {
+  const isOwn = allSecrets(backup).some((secret) => allSecrets(present).includes(secret));
+  const beat = latestBeatAt(backup);
+  const made = copiedAt(backup) ?? (beat === 0 ? null : isoTimestamp(new Date(beat)));
+  // Ids are never used twice, so rows with higher ids were added after the backup.
+  const since = (table: string) => count(present, table, isOwn ? lastId(backup, table) : 0);
+  return {
+    made_at: made,
+    is_own: isOwn ? 1 : 0,
+    people: count(backup, 'contacts'),
+    mailings: count(backup, 'mailings'),
+    people_now: count(present, 'contacts'),
+    mailings_now: count(present, 'mailings'),
+    people_lost: since('contacts'),
+    mailings_lost: since('mailings'),
+    left_since: since('unsubscribers') + since('suppressions'),
+  };
+}
+
+function opened(path: string, name: string): Db {
+  try {
+    return connect(path);
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : null;
+    const isOther =
+      error instanceof ForeignDatabase || (cause instanceof Error && 'code' in cause && cause.code === 'SQLITE_NOTADB');
+    const problem = isOther
+      ? sentence('backup_foreign', { file: name })
+      : sentence('backup_damaged', { file: name, reason: reasonOf(cause ?? error) });
+    throw new SaidError(problem);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function hasTable(client: Database, table: string): boolean {
+  return client.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table) !== undefined;
+}
+
+function lastId(client: Database, table: string): number {
+  return Number(client.prepare('SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = ?').pluck().get(table));
+}
+
+/** Counts the rows with an id beyond `after`. Deleted contacts do not count. */
+function count(client: Database, table: string, after = 0): number {
+  const alive = table === 'contacts' ? 'AND deleted_at IS NULL' : '';
+  return Number(client.prepare(`SELECT count(*) FROM ${table} WHERE id > ? ${alive}`).pluck().get(after));
+}
+
+/** SQLite's own tables, and Drizzle's list of migrations. */
+const IGNORED_TABLES = ['sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4', '__drizzle_migrations'];
+/** The two tables that Litestream adds to a database that it replicates. They are in backups too, and have no triggers. */
+const LITESTREAM_TABLES = new Map([
+  ['the table _litestream_lock', 'CREATE TABLE _litestream_lock (id INTEGER)'],
+  ['the table _litestream_seq', 'CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)'],
+]);
+
+/**
+ * Returns the first part of the schema that is missing or differs from the schema of the file's own release, such as `the
+ * trigger spy`; null if there is none. Runs nothing from the file. Compares triggers only if they are part of migrations.
+ * Throws if the schema cannot be read.
+ */
+export function findForeignPart(client: Database): string | null {
+  const [found, made] = [partsOf(client), partsMadeUntil(newestMigration(client))];
+  for (const [name, definition] of LITESTREAM_TABLES) if (found.get(name) === definition) found.delete(name);
+  const isCompared = hasTriggersOutsideMigrations(client)
+    ? (name: string) => !name.startsWith('the trigger ')
+    : () => true;
+  for (const name of new Set([...found.keys(), ...made.keys()]))
+    if (isCompared(name) && found.get(name) !== made.get(name)) return name;
+  return null;
+}
+
+/** Returns the parts of the schema after all migrations up to this one, by its time in epoch milliseconds. */
+function partsMadeUntil(newest: number): Map<string, string> {
+  const client = new Sqlite(':memory:');
+  try {
+    addFunctions(client);
+    const migrations = readMigrationFiles({ migrationsFolder: fileURLToPath(MIGRATIONS) });
+    for (const { sql, folderMillis } of migrations)
+      if (folderMillis <= newest) for (const statement of sql) client.exec(statement);
+    return partsOf(client);
+  } finally {
+    client.close();
+  }
+}
+
+/** Returns each part of a schema, such as `the index contacts_type`, with its SQL. SQLite's automatic indexes have none. */
+function partsOf(client: Database): Map<string, string> {
+  const rows = client
+    .prepare<[], { type: string; name: string; sql: string }>(
+      'SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL',
+    )
+    .all();
+  const own = rows.filter(({ type, name }) => type !== 'table' || !IGNORED_TABLES.includes(name));
+  return new Map(own.map(({ type, name, sql }) => [`the ${type} ${name}`, sql]));
+}

@@ -1,0 +1,85 @@
+/**
+ * The files that backups and restores create next to the database: their names, the free space for them, and the removal of
+ * those that a killed service left.
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { stat, statfs } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
+import { conflict } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
+
+/** The endings of the files that SQLite creates next to a database. */
+const COMPANION_SUFFIXES = ['-wal', '-shm', '-journal'];
+
+/** Returns the path with symbolic links resolved; only those of its folder if the file does not exist. */
+export function realPath(path: string): string {
+  const full = resolve(path);
+  if (existsSync(full)) return realpathSync(full);
+  const folder = dirname(full);
+  return existsSync(folder) ? join(realpathSync(folder), basename(full)) : full;
+}
+
+/** Returns a new name for an unfinished file in the same folder, so that the file can be renamed to `path`. */
+export function unfinishedName(path: string): string {
+  return `${path}.${randomBytes(6).toString('hex')}.unfinished`;
+}
+
+/** Removes a file and the files that SQLite created next to it. */
+export function removeWhole(path: string): void {
+  for (const end of ['', ...COMPANION_SUFFIXES]) rmSync(path + end, { force: true });
+}
+
+/**
+ * Removes the unfinished files of this database that a killed service or command left. Only the server that holds the lock of
+ * the database may call this, before it creates such files itself.
+ */
+export function removeUnfinished(databasePath: string): void {
+  const path = realPath(databasePath);
+  const start = `${basename(path)}.`;
+  const left = readdirSync(dirname(path)).filter(
+    (name) =>
+      name.startsWith(start) && /^[0-9a-f]{12}\.unfinished(-wal|-shm|-journal)?$/.test(name.slice(start.length)),
+  );
+  for (const name of left) rmSync(join(dirname(path), name), { force: true });
+}
+
+/** The free space that is reserved for the service itself. */
+const RESERVE_BYTES = 128 * 2 ** 20;
+
+/** Returns the size of the database with its write-ahead log, and the free space on its disk, in bytes. */
+export async function diskUse(databasePath: string): Promise<{ database: number; free: number }> {
+  const { bavail, bsize } = await statfs(dirname(databasePath));
+  return { database: (await sizeOf(databasePath)) + (await sizeOf(`${databasePath}-wal`)), free: bavail * bsize };
+}
+
+/** Returns how many bytes another file next to the database may have. Throws 409 if this is less than `needed`. */
+export async function requireRoom(needed: number, databasePath: string): Promise<number> {
+  const { free } = await diskUse(databasePath);
+  const room = free - RESERVE_BYTES;
+  if (room < needed) {
+    const megabytes = (bytes: number) => Math.ceil(Math.max(0, bytes) / 2 ** 20);
+    const values = { needed: megabytes(needed), free: megabytes(room) };
+    throw conflict(sentence('backup_no_room', values));
+  }
+  return room;
+}
+
+/** Returns the size of a file; 0 if it does not exist, such as a write-ahead log that was merged into the database. */
+async function sizeOf(file: string): Promise<number> {
+  return (await stat(file).catch(() => ({ size: 0 }))).size;
+}
+
+const NAME = 'last_backup_at';
+
+/** Records when a backup was finished (ISO timestamp). */
+export function recordBackup(client: Database, at: string): void {
+  writeNamedValue(client, NAME, at);
+}
+
+/** Returns when the last backup was finished, as an ISO timestamp; null if there was none. */
+export function lastBackupAt(client: Database): string | null {
+  return findNamedValue(client, NAME);
+}

@@ -1,0 +1,183 @@
+/** Backups of the installation, for its operators: download a new backup, or upload one and restore it after confirmation. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Failure } from '../../../errors/failure.ts';
+import { sentence } from '../../../errors/sentences.ts';
+import { installMultipart } from '../../../http/requests/forms.ts';
+import { isSameOrigin } from '../../../http/same-origin.ts';
+import { Button } from '../../../ui/components/button.tsx';
+import { Confirm } from '../../../ui/components/confirm.tsx';
+import { FileField } from '../../../ui/components/field.tsx';
+import { Facts, Time } from '../../../ui/components/figures.tsx';
+import { Island } from '../../../ui/components/island.tsx';
+import { Card, Notice } from '../../../ui/components/surface.tsx';
+import { ask, attempt, attemptWith, sentenceOf } from '../../../ui/operations.ts';
+import { languageOf, sendBarePage } from '../../../ui/page.tsx';
+import { recordTime } from '../../../ui/record-time.ts';
+import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
+import { requireOperator, viewerOf } from '../../../ui/signed-in.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
+import { field } from '../../../users/screens/sign-in/fields.ts';
+import { type BackupState, dropBackup, makeBackup, type Restore, readBackups, restoreBackup } from '../operations.ts';
+import { makeUntilClosed, sendBackup, takeBackup } from '../routes.ts';
+
+const FORBIDDEN = 403;
+
+export async function backupScreen(app: FastifyInstance): Promise<void> {
+  await installMultipart(app);
+  app.addHook('onRequest', async (request) => requireOperator(request));
+
+  app.get('/settings/backup', (request, reply) => show(request, reply));
+
+  app.get('/settings/backup/file', async (request, reply) => {
+    // Otherwise another website could make the browser request backups again and again.
+    if (!isSameOrigin(request)) throw new Failure(FORBIDDEN, sentence('other_site'));
+    const made = await makeUntilClosed(reply, app.deps.backups, () => attempt(request, makeBackup, {}));
+    if ('problem' in made) return show(request, reply, made.status, sentenceOf(made));
+    return sendBackup(reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }), made.output);
+  });
+
+  app.post('/settings/backup/upload', { config: { upload: true } }, async (request, reply) => {
+    const uploaded = await attemptWith(request, ({ backups }) => takeBackup(backups, request));
+    if ('problem' in uploaded) return show(request, reply, uploaded.status, '', sentenceOf(uploaded));
+    return reply.redirect('/settings/backup', 303);
+  });
+
+  app.post('/settings/backup/drop', async (request, reply) => {
+    const dropped = await attempt(request, dropBackup, { upload_id: field(request, 'upload_id') });
+    if ('problem' in dropped) return show(request, reply, dropped.status, sentenceOf(dropped));
+    return backTo(reply, 'backup', 'settings.done.backupDropped');
+  });
+
+  app.post('/settings/backup/restore', async (request, reply) => {
+    const restored = await attempt(request, restoreBackup, { upload_id: field(request, 'upload_id') });
+    if ('problem' in restored) return show(request, reply, restored.status, sentenceOf(restored));
+    const title = languageOf(request, viewerOf(request)).say('restore.waiting.title');
+    return sendBarePage(request, reply, title, <Restarting title={title} />);
+  });
+
+  async function show(request: FastifyRequest, reply: FastifyReply, status = 200, problem = '', fileProblem = '') {
+    const { backups } = await ask(request, readBackups, {});
+    const content = <Backups {...backups} problem={fileProblem} />;
+    return sendSettings(request, reply.code(status), 'backup', content, problem);
+  }
+}
+
+function Backups({ problem, ...state }: BackupState & { problem: string }) {
+  return (
+    <>
+      {state.restore === null ? <MakeBackup {...state} /> : <RestoreQuestion {...state.restore} />}
+      {state.restore === null && <ChooseFile problem={problem} />}
+    </>
+  );
+}
+
+function MakeBackup({ last_backup_at, database_bytes, free_bytes }: BackupState) {
+  const language = useLanguage();
+  const last = recordTime(last_backup_at);
+  return (
+    <Card title={language.say('backup.make.title')}>
+      <Facts
+        facts={[
+          {
+            label: language.say('health.backup'),
+            value: last === null ? language.say('health.noBackup') : <Time at={last} />,
+          },
+          { label: language.say('health.database'), value: language.bytes(database_bytes) },
+          { label: language.say('health.disk'), value: language.bytes(free_bytes) },
+        ]}
+      />
+      <p>{language.say('backup.make.text')}</p>
+      <form method="get" action="/settings/backup/file">
+        <Button>{language.say('backup.make.submit')}</Button>
+      </form>
+    </Card>
+  );
+}
+
+/** The form to upload a backup to restore; `problem` says why the previous file was refused. */
+function ChooseFile({ problem }: { problem: string }) {
+  const language = useLanguage();
+  return (
+    <Island name="drop">
+      <Card title={language.say('restore.title')}>
+        <p>{language.say('restore.text')}</p>
+        <form method="post" action="/settings/backup/upload" enctype="multipart/form-data">
+          <FileField label={language.say('restore.file')} hint={language.say('restore.file.hint')} problem={problem} />
+          <div class="buttons">
+            <Button look="plain">{language.say('restore.look')}</Button>
+          </div>
+        </form>
+      </Card>
+    </Island>
+  );
+}
+
+/** The page shown while the service restarts. Its script leaves the page once the service is back. */
+function Restarting({ title }: { title: string }) {
+  const language = useLanguage();
+  return (
+    <Island name="restart">
+      <h1>{title}</h1>
+      <p role="status">{language.say('restore.waiting.text')}</p>
+      <p>
+        <a href="/login">{language.say('restore.waiting.signIn')}</a>
+      </p>
+    </Island>
+  );
+}
+
+function RestoreQuestion(restore: Restore) {
+  const language = useLanguage();
+  const made = recordTime(restore.made_at);
+  const both = (people: number, mailings: number) =>
+    language.say('restore.both', {
+      people: language.say('restore.people', { count: people }),
+      mailings: language.say('restore.mailings', { count: mailings }),
+    });
+  const id = <input type="hidden" name="upload_id" value={restore.upload_id} />;
+  return (
+    <Card title={language.say('restore.question')}>
+      <Facts
+        facts={[
+          { label: language.say('restore.file.name'), value: restore.file_name },
+          {
+            label: language.say('restore.made'),
+            value: made === null ? language.say('restore.unknown') : <Time at={made} />,
+          },
+          { label: language.say('restore.inside'), value: both(restore.people, restore.mailings) },
+          { label: language.say('restore.now'), value: both(restore.people_now, restore.mailings_now) },
+        ]}
+      />
+      <Notice tone={restore.people_lost + restore.mailings_lost > 0 ? 'warn' : 'plain'}>
+        <p>
+          {restore.is_own === 0
+            ? language.say('restore.other', { lost: both(restore.people_lost, restore.mailings_lost) })
+            : restore.people_lost + restore.mailings_lost === 0
+              ? language.say('restore.nothing')
+              : language.say('restore.lost', { lost: both(restore.people_lost, restore.mailings_lost) })}
+        </p>
+        {restore.left_since > 0 && <p>{language.say('restore.left', { count: restore.left_since })}</p>}
+      </Notice>
+      <ul>
+        <li>{language.say('restore.held')}</li>
+        <li>{language.say('restore.signIn')}</li>
+        <li>{language.say('restore.kept')}</li>
+      </ul>
+      <div class="buttons">
+        <Confirm
+          id="restore"
+          action="/settings/backup/restore"
+          label={language.say('restore.submit')}
+          title={language.say('restore.confirm')}
+        >
+          {id}
+          <p>{language.say('restore.lost', { lost: both(restore.people_lost, restore.mailings_lost) })}</p>
+        </Confirm>
+        <form method="post" action="/settings/backup/drop">
+          {id}
+          <Button look="plain">{language.say('restore.drop')}</Button>
+        </form>
+      </div>
+    </Card>
+  );
+}

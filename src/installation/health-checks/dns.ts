@@ -1,0 +1,246 @@
+/** Checks SPF (RFC 7208), DKIM (RFC 6376) and DMARC of sender domains, and suggests the records to publish. */
+import { Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import type { Relay } from '../../delivery/transport/smtp/relay-urls.ts';
+import { sentence } from '../../errors/sentences.ts';
+import type { SenderDomain } from '../../senders/domains.ts';
+import { type SeenDomain, seenDomain } from './doctor-findings.ts';
+import type { CheckResult, Finding } from './finding.ts';
+
+/** The error codes with which node:dns reports that a name has no such record. */
+const ABSENT = ['ENOTFOUND', 'ENODATA'];
+/** The SPF mechanism for a host, by the version of its IP address; 0 stands for a host name. */
+const MECHANISMS = new Map([
+  [0, 'a'],
+  [4, 'ip4'],
+  [6, 'ip6'],
+]);
+
+/**
+ * The checks of one sender domain; `spf` is the check of its return path. A failed lookup is a warning, because it says nothing about the
+ * record.
+ */
+async function checkDomain(resolver: Resolver, sender: SenderDomain, spf: Finding | undefined): Promise<Finding[]> {
+  const txt = (name: string) => textsAt(resolver, name);
+  const [dkim, dmarc] = await Promise.all([
+    guarded(`DKIM of ${sender.domain}`, () => dkimCheck(txt, sender)),
+    guarded(`DMARC of ${sender.domain}`, () => dmarcCheck(txt, sender)),
+  ]);
+  const passes = { spf: spf?.state !== 'fail', dkim: dkim.state !== 'fail' };
+  return [dkim, dmarc, await guarded(`Alignment of ${sender.domain}`, () => alignmentCheck(txt, sender, passes))];
+}
+
+/** Checks the SPF record of a return path's domain, and suggests one that allows these SMTP relays. */
+export async function checkReturnPath(resolver: Resolver, domain: string, relays: Relay[]): Promise<Finding> {
+  return guarded(`SPF of ${domain}`, () => spfCheck((name) => textsAt(resolver, name), domain, relays));
+}
+
+async function guarded(name: string, check: () => Promise<CheckResult>): Promise<Finding> {
+  try {
+    return { name, ...(await check()) };
+  } catch (error) {
+    return {
+      name,
+      state: 'warn',
+      found: sentence('dns_silent', { code: String(Object(error).code) }),
+      advice: [sentence('dns_silent_cure')],
+    };
+  }
+}
+
+async function textsAt(resolver: Resolver, name: string): Promise<string[]> {
+  try {
+    return (await resolver.resolveTxt(name)).map((parts) => parts.join(''));
+  } catch (error) {
+    if (ABSENT.includes(String(Object(error).code))) return [];
+    throw error;
+  }
+}
+
+async function spfCheck(txt: Lookup, domain: string, relays: Relay[]): Promise<CheckResult> {
+  const records = (await txt(domain)).filter((record) => /^v=spf1( |$)/i.test(record));
+  const [record] = records;
+  if (record === undefined) {
+    const record = { name: domain, value: `v=spf1 ${mechanismsOf(relays)} ~all` };
+    const advice = [`${domain}. IN TXT "${record.value}"`, sentence('spf_cure')];
+    return { state: 'fail', found: sentence('dns_no_record'), advice, record };
+  }
+  if (records.length > 1) {
+    return {
+      state: 'fail',
+      found: sentence('spf_many', { count: records.length }),
+      advice: [sentence('spf_many_cure')],
+    };
+  }
+  if (/ \+?all( |$)/i.test(record)) {
+    return { state: 'fail', found: record, advice: [sentence('spf_open')] };
+  }
+  if (/^v=spf1 +[~-]all *$/i.test(record)) {
+    return { state: 'fail', found: record, advice: [sentence('spf_closed', { mechanisms: mechanismsOf(relays) })] };
+  }
+  if (!/ [~-]all( |$)/i.test(record) && !/ redirect=/i.test(record)) {
+    return { state: 'warn', found: record, advice: [sentence('spf_neutral')] };
+  }
+  return { state: 'ok', found: record };
+}
+
+/** The SPF mechanisms that allow these SMTP relays. A relay on this machine is assumed to be the domain's mail server (MX). */
+function mechanismsOf(relays: Relay[]): string {
+  const mechanisms = relays.map(({ host, local }) => (local ? 'mx' : `${MECHANISMS.get(isIP(host))}:${host}`));
+  return [...new Set(mechanisms.length > 0 ? mechanisms : ['mx'])].join(' ');
+}
+
+async function dkimCheck(txt: Lookup, { domain, keys }: SenderDomain): Promise<CheckResult> {
+  if (keys.length === 0) {
+    return { state: 'warn', found: sentence('dkim_none'), advice: [sentence('dkim_none_cure', { domain })] };
+  }
+  const checked = await Promise.all(keys.map(async (key) => ({ key, fault: await recordFault(txt, key) })));
+  const published = checked.filter(({ fault }) => fault === null).map(({ key }) => key.name);
+  // The record of a former key is not needed for long, so only the others must exist.
+  const missing = checked.filter(({ key, fault }) => key.state !== 'former' && fault !== null);
+  const worst = missing.find(({ key }) => key.state === 'signing') ?? missing[0];
+  if (!worst?.fault)
+    return { state: 'ok', found: sentence('dkim_published', { names: published.join(', ') }), published };
+  const { zone, ...record } = recordOf(worst.key);
+  return worst.key.state === 'signing'
+    ? { state: 'fail', found: sentence(worst.fault, record), advice: [zone], record, published }
+    : { state: 'warn', found: sentence('dkim_next', record), advice: [zone], record, published };
+}
+
+type Key = SenderDomain['keys'][number];
+
+function recordOf({ name, value, zone }: Key) {
+  return { name, value, zone };
+}
+
+/** The fault of the record that publishes a key; null if it is correct. */
+async function recordFault(txt: Lookup, { name, value }: Key): Promise<'dkim_missing' | 'dkim_other' | null> {
+  const published = (await txt(name)).map(parseTags).find((tags) => tags.has('p'));
+  if (published === undefined) return 'dkim_missing';
+  return published.get('p') === parseTags(value).get('p') ? null : 'dkim_other';
+}
+
+interface Published {
+  /** The domain that has the records. */
+  domain: string;
+  records: string[];
+}
+
+/** Checks the policy of the domain itself, or else of the nearest parent domain that has one, where sp= takes precedence over p=. */
+async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise<CheckResult> {
+  const [published] = await policiesOf(txt, domain);
+  if (published === undefined) {
+    const record = { name: `_dmarc.${domain}`, value: `v=DMARC1; p=none; rua=mailto:postmaster@${domain}` };
+    const advice = [`${record.name}. IN TXT "${record.value}"`];
+    return { state: 'fail', found: sentence('dmarc_none'), advice, record };
+  }
+  const { records } = published;
+  const name = `_dmarc.${published.domain}`;
+  const [record = ''] = records;
+  if (records.length > 1)
+    return {
+      state: 'fail',
+      found: sentence('dmarc_many', { count: records.length, name }),
+      advice: [sentence('dmarc_many_cure')],
+    };
+  const tags = parseTags(record);
+  const policy = ((published.domain !== domain && tags.get('sp')) || tags.get('p')) ?? '';
+  if (!['none', 'quarantine', 'reject'].includes(policy.toLowerCase())) {
+    return { state: 'fail', found: `${record} at ${name}`, advice: [sentence('dmarc_policy')] };
+  }
+  return { state: 'ok', found: `${record} at ${name}` };
+}
+
+/**
+ * Checks alignment (RFC 7489 §3.1): SPF or our DKIM signature must pass, for a domain related to the one in From. `passes` tells which of
+ * the two checks did not fail. The highest domain with a DMARC policy is taken as the organizational domain.
+ */
+async function alignmentCheck(
+  txt: Lookup,
+  { domain, returnPath, keys }: SenderDomain,
+  passes: { spf: boolean; dkim: boolean },
+): Promise<CheckResult> {
+  const policies = await policiesOf(txt, domain);
+  const isStrict =
+    parseTags(policies[0]?.records[0] ?? '')
+      .get('aspf')
+      ?.toLowerCase() === 's';
+  const organization = policies.at(-1)?.domain ?? domain;
+  const isRelated =
+    returnPath === organization || returnPath.endsWith(`.${organization}`) || domain.endsWith(`.${returnPath}`);
+  const options: { name: string; works: boolean }[] = [];
+  if (keys.length > 0) options.push({ name: `DKIM (d=${domain})`, works: passes.dkim });
+  if (returnPath === domain || (isRelated && !isStrict)) {
+    options.push({ name: `SPF (return path ${returnPath})`, works: passes.spf });
+  }
+  const namesOf = (some: typeof options) => some.map(({ name }) => name).join(' and ');
+  const working = options.filter(({ works }) => works);
+  if (working.length > 0) return { state: 'ok', found: namesOf(working) };
+  if (options.length > 0) {
+    const found = sentence('alignment_fails', { ways: namesOf(options) });
+    return { state: 'fail', found, advice: [sentence('alignment_fails_cure')] };
+  }
+  return {
+    state: 'fail',
+    found: sentence(isStrict ? 'alignment_none_strict' : 'alignment_none', { domain: returnPath }),
+    advice: [sentence('dkim_make', { domain }), sentence('alignment_none_cure', { domain: organization })],
+  };
+}
+
+/** The DMARC records of the domain and of its parent domains, in this order. Top-level domains are not queried. */
+async function policiesOf(txt: Lookup, domain: string): Promise<Published[]> {
+  const labels = domain.split('.');
+  const domains = labels.slice(0, -1).map((_, at) => labels.slice(at).join('.'));
+  const all = await Promise.all(
+    domains.map(async (name) => {
+      const records = (await txt(`_dmarc.${name}`)).filter((record) => /^v=DMARC1\s*(;|$)/.test(record));
+      return { domain: name, records };
+    }),
+  );
+  return all.filter(({ records }) => records.length > 0);
+}
+
+/** Parses a tag=value list (RFC 6376 §3.2). White space inside values is dropped. */
+function parseTags(record: string): Map<string, string> {
+  const pairs = record.split(';').map((part) => part.split('='));
+  return new Map(pairs.map(([tag = '', ...value]) => [tag.trim(), value.join('=').replace(/\s/g, '')]));
+}
+
+/** Looks up the TXT records of a name. Throws the error of node:dns if the lookup fails. */
+type Lookup = (name: string) => Promise<string[]>;
+
+const PATIENCE_MS = 3000;
+
+/** A resolver that queries the configured servers of this machine, or the given one (ADDRESS[:PORT]). */
+export function dnsResolver(server?: string): Resolver {
+  const resolver = new Resolver({ timeout: PATIENCE_MS, tries: 2 });
+  if (server !== undefined) resolver.setServers([server]);
+  return resolver;
+}
+
+interface DomainChecks {
+  /** The finding for each return path, once. */
+  spf: Finding[];
+  /** The findings for each domain, without that for its return path. */
+  perDomain: Finding[][];
+  /** All findings for each domain, for storage. */
+  seen: SeenDomain[];
+}
+
+/** Checks SPF, DKIM, DMARC and alignment of all domains at once. Never rejects. `now` is epoch milliseconds. */
+export async function checkDomains(
+  resolver: Resolver,
+  domains: readonly SenderDomain[],
+  relays: Relay[],
+  now: number,
+): Promise<DomainChecks> {
+  const returnPaths = [...new Set(domains.map(({ returnPath }) => returnPath))];
+  const spf = await Promise.all(returnPaths.map((domain) => checkReturnPath(resolver, domain, relays)));
+  const spfOf = ({ returnPath }: SenderDomain) => spf[returnPaths.indexOf(returnPath)];
+  const perDomain = await Promise.all(domains.map((domain) => checkDomain(resolver, domain, spfOf(domain))));
+  const seen = domains.map((domain, at) => {
+    const findings = [spfOf(domain), ...(perDomain[at] ?? [])].filter((finding) => finding !== undefined);
+    return seenDomain(domain, findings, now);
+  });
+  return { spf, perDomain, seen };
+}

@@ -1,0 +1,100 @@
+/** The public URL (addition), for operators: where recipients reach this service, its source, and the result of its last check. */
+import Type, { type Static } from 'typebox';
+import { parseOrigin } from '../../../config.ts';
+import { inTransaction } from '../../../database/transaction.ts';
+import { findPublicUrl, savePublicUrl, URL_SOURCES } from '../../../delivery/links/public-url.ts';
+import { isLocal } from '../../../delivery/transport/smtp/relay-urls.ts';
+import { conflict } from '../../../errors/failure.ts';
+import { sentence } from '../../../errors/sentences.ts';
+import { codeOf } from '../../../errors/stored.ts';
+import { choice, isoTimestampSchema, line, nullable, said } from '../../../http/requests/schemas.ts';
+import { findPublicUrlResult } from '../../../installation/health-checks/public-url.ts';
+import { operation } from '../../../operations/operation.ts';
+import { isoTimestamp } from '../../../time/clock.ts';
+import { auditBy } from '../../../users/audit.ts';
+
+const Seen = Type.Object({
+  at: isoTimestampSchema('When it was looked at, UTC.'),
+  state: {
+    ...choice('ok', 'warn', 'fail'),
+    description: 'warn: it leads here, but something is weak; fail: it does not lead here.',
+  },
+  found: said('What was found.'),
+  code: nullable(Type.String({ description: 'What was found, for programs.' })),
+  advice: Type.Array(said(), { description: 'What to do, in lines.' }),
+});
+
+const Address = Type.Object(
+  {
+    url: Type.String({ description: 'Scheme, host and port; empty: there is none.' }),
+    source: {
+      ...choice(...URL_SOURCES),
+      description:
+        'environment: PUBLIC_URL says it, and it cannot be saved here; none: links lead to this machine only.',
+    },
+    seen: nullable(Seen, 'What the last look at it found; null: nobody has looked at it.'),
+  },
+  { description: 'The tracking domain in force.' },
+);
+
+export type PublicUrl = Static<typeof Address>;
+
+export const readPublicUrl = operation({
+  name: 'Read the tracking domain, and what was seen of it (addition)',
+  description: 'Nothing outside the machine is asked.',
+  role: 'owner',
+  isForOperators: true,
+  input: Type.Object({}),
+  output: Type.Object({ public_address: Address }),
+  run({ db, config }) {
+    const address = findPublicUrl(db.$client, config);
+    const seen = findPublicUrlResult(db.$client, address.url);
+    if (seen === null) return { public_address: { ...address, seen } };
+    const { state, found, advice = [] } = seen.finding;
+    const at = isoTimestamp(new Date(seen.at));
+    return { public_address: { ...address, seen: { at, state, found, code: codeOf(found), advice } } };
+  },
+});
+
+export const changePublicUrl = operation({
+  name: 'Save the tracking domain (addition)',
+  description: 'Links in mails lead there from then on, without a restart. Refused while PUBLIC_URL says it.',
+  role: 'owner',
+  isForOperators: true,
+  input: Type.Object({
+    public_url: line({
+      description: 'An http or https address without a path, under which recipients reach the service.',
+    }),
+  }),
+  check(_context, { public_url: given = '' }, errors) {
+    const origin = findOrigin(given);
+    if (origin === null) errors.add('public_url', sentence('address_invalid'));
+    else if (isThisMachine(origin)) errors.add('public_url', sentence('address_loopback'));
+  },
+  run(context, { public_url }) {
+    const { db, config, wake } = context;
+    if (config.PUBLIC_URL !== '') throw conflict(sentence('address_fixed'));
+    const url = parseOrigin(public_url);
+    inTransaction(db, () => {
+      savePublicUrl(db.$client, url);
+      auditBy(context, 'public_address_changed', url);
+    });
+    wake();
+  },
+});
+
+/** The origin of a URL as PUBLIC_URL accepts it; null for any other text. */
+function findOrigin(text: string): string | null {
+  try {
+    return parseOrigin(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether an origin leads each reader to their own machine (RFC 6890), so that links to it would be useless to others. */
+function isThisMachine(origin: string): boolean {
+  if (origin === '') return false;
+  const host = new URL(origin).hostname.replace(/^\[|\]$|\.$/g, '');
+  return isLocal(host) || /^(0(\.\d+){3}|::|::ffff:(7f[\da-f]{2}|0):[\da-f]+)$/.test(host);
+}

@@ -1,0 +1,216 @@
+/** The SMTP relays stored in the database (addition), for operators: list, add, change, order, delete. Passwords are never returned. */
+import { and, asc, count, eq, isNull } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import type { Db } from '../../../database/open.ts';
+import { recordId } from '../../../database/ownership.ts';
+import { RELAY_SECURITY, relays, senders } from '../../../database/schema/index.ts';
+import { writeAndWake } from '../../../database/transaction.ts';
+import { findPublicUrl } from '../../../delivery/links/public-url.ts';
+import { readGauges } from '../../../delivery/reporting/gauges.ts';
+import {
+  keepsPassword,
+  deleteRelay as removeRelay,
+  type StoredRelay,
+  orderRelays as storeOrder,
+  saveRelay as storeRelay,
+} from '../../../delivery/transport/relays/changes.ts';
+import { relaysInUse } from '../../../delivery/transport/relays/in-use.ts';
+import { isPrivateHost } from '../../../delivery/transport/relays/plain-text.ts';
+import { isLocal, parseRelayHost, relayName } from '../../../delivery/transport/smtp/relay-urls.ts';
+import { conflict, invalid, notFound } from '../../../errors/failure.ts';
+import { messages } from '../../../errors/field-errors.ts';
+import { sentence } from '../../../errors/sentences.ts';
+import {
+  choice,
+  identifier,
+  identifiers,
+  integer,
+  isoTimestampSchema,
+  line,
+  nullable,
+  optionalIdentifier,
+  stamps,
+  zeroOrOne,
+} from '../../../http/requests/schemas.ts';
+import { operation } from '../../../operations/operation.ts';
+import { auditBy } from '../../../users/audit.ts';
+
+const MAX_RELAYS = 20;
+const CONNECTIONS = 20;
+const SECURITY = 'implicit: TLS from the start; starttls: STARTTLS or no mail; none: within a private network only.';
+
+const Relay = Type.Object({
+  id: integer(),
+  name: Type.String({ description: 'What it is called in the dashboard.' }),
+  host: Type.String({ description: 'Name or address of the mail server.' }),
+  port: integer({ description: 'Its port.' }),
+  security: { ...choice(...RELAY_SECURITY), description: SECURITY },
+  username: Type.String({ description: 'Empty: no login.' }),
+  has_password: zeroOrOne('1: a password is stored.'),
+  rate: integer({ description: 'Mails a second, at most; 0: no limit.' }),
+  connections: integer({ description: 'Connections at a time, at most.' }),
+  accepted_at: nullable(isoTimestampSchema(), 'When it last took a mail, UTC, within a minute.'),
+  answered_at: nullable(isoTimestampSchema(), 'When a test of it last passed, UTC.'),
+  failed_at: nullable(isoTimestampSchema(), 'When it last could not be used, UTC.'),
+  failure: nullable(Type.String(), 'Why it could not be used then, in the words of the server.'),
+  sender_ids: Type.Array(integer(), { description: 'The senders whose mail goes over it and no other SMTP server.' }),
+  ...stamps,
+});
+
+const Ways = Type.Object(
+  {
+    environment: Type.Array(Type.String(), {
+      description: 'Host and port of the SMTP servers of SMTP_URL, which are used instead of those of the file.',
+    }),
+    has_public_url: zeroOrOne('1: links in mails lead to a public address.'),
+    queued: integer({ description: 'Mails that wait to be handed over, of all accounts.' }),
+  },
+  { description: 'What else decides where mail goes.' },
+);
+
+const About = {
+  name: line({ description: 'What it is called.' }),
+  host: line({ description: 'Name or address of the mail server, without the port.' }),
+  port: integer({ minimum: 1, maximum: 65_535, description: 'Its port: mostly 587 or 465.' }),
+  security: { ...choice(...RELAY_SECURITY), description: SECURITY },
+  username: Type.Optional(line({ description: 'Empty: no login.' })),
+  password: Type.Optional(
+    line({ description: 'Empty keeps the stored one, which goes only to the host and port it was given for.' }),
+  ),
+  rate: Type.Optional(integer({ maximum: 1_000_000, description: 'Mails a second, at most; 0: no limit.' })),
+  connections: Type.Optional(
+    integer({ minimum: 1, maximum: 200, description: `Connections at a time, at most; ${CONNECTIONS} if not given.` }),
+  ),
+};
+const ById = { id: identifier('The relay.') };
+
+export type Relay = Static<typeof Relay>;
+export type Ways = Static<typeof Ways>;
+
+export const readRelays = operation({
+  name: 'List the SMTP servers in their order, and what else decides where mail goes (addition)',
+  description: 'A password is never given back.',
+  role: 'owner',
+  isForOperators: true,
+  input: Type.Object({}),
+  output: Type.Object({ relays: Type.Array(Relay), ways: Ways }),
+  run({ db, config }): { relays: Relay[]; ways: Ways } {
+    const rows = db.select().from(relays).orderBy(asc(relays.position), asc(relays.id)).all();
+    return {
+      relays: rows.map(({ sealed_password: sealed, position: _position, ...relay }) => ({
+        ...relay,
+        has_password: sealed === null ? 0 : 1,
+        sender_ids: sendersOf(db, relay.id),
+      })),
+      ways: {
+        environment: config.SMTP_URL === '' ? [] : relaysInUse(db.$client, config).map(relayName),
+        has_public_url: findPublicUrl(db.$client, config).source === 'none' ? 0 : 1,
+        queued: readGauges(db.$client).queued,
+      },
+    };
+  },
+});
+
+export const saveRelay = operation({
+  name: 'Add an SMTP server or change one (addition)',
+  description: 'Mail goes through it from then on, without a restart, unless SMTP_URL names others.',
+  role: 'owner',
+  isForOperators: true,
+  input: Type.Object({ id: optionalIdentifier('The relay that is changed; without it one is added.'), ...About }),
+  output: Type.Object({ id: integer() }),
+  check(_context, { host, security, username = '', password = '' }, errors) {
+    const parsed = host === undefined ? null : parseRelayHost(host);
+    if (host !== undefined && parsed === null) errors.add('host', sentence('relay_host'));
+    if (parsed !== null && security === 'none' && !isPrivateHost(parsed))
+      errors.add('security', sentence('relay_plain'));
+    else if (parsed !== null && security === 'none' && username !== '' && !isLocal(parsed))
+      errors.add('security', sentence('relay_plain_login'));
+    if (username === '' && password !== '') errors.add('username', messages.required('username'));
+  },
+  run(context, { id, ...given }) {
+    const { db, clock } = context;
+    const { name, port, security, username = '', password = '', rate = 0, connections = CONNECTIONS } = given;
+    const host = parseRelayHost(given.host) ?? given.host;
+    const relay = { name, host, port, security, username, password, rate, connections };
+    return writeAndWake(context, () => {
+      const before = id === undefined ? undefined : requireRelay(db, id);
+      if (before === undefined && countRelays(db) >= MAX_RELAYS)
+        throw conflict(sentence('relays_many', { count: MAX_RELAYS }));
+      if (username !== '' && password === '' && !keepsPassword(before, { host, port }))
+        throw invalid(
+          'password',
+          before?.sealed_password ? sentence('relay_password_again') : messages.required('password'),
+        );
+      const saved = storeRelay(db, before, relay, clock.now());
+      auditBy(context, before === undefined ? 'relay_added' : 'relay_changed', subjectOf(relay));
+      return { id: saved };
+    });
+  },
+});
+
+export const orderRelays = operation({
+  name: 'Put the SMTP servers into an order (addition)',
+  description: 'Mail goes to the first one that works.',
+  role: 'owner',
+  isForOperators: true,
+  input: Type.Object({ strIds: identifiers('The relays in their order; those left out follow.') }),
+  run: (context, { strIds = [] }) =>
+    writeAndWake(context, () => {
+      const { db } = context;
+      storeOrder(
+        db,
+        strIds.map((given) => requireRelay(db, given).id),
+      );
+      auditBy(context, 'relays_ordered');
+    }),
+});
+
+export const deleteRelay = operation({
+  name: 'Delete an SMTP server with its password (addition)',
+  description:
+    'Mail that waits goes through the next one. One that a sender names cannot be deleted, nor the last one while mail waits.',
+  role: 'owner',
+  isForOperators: true,
+  input: Type.Object(ById),
+  run: (context, { id }) =>
+    writeAndWake(context, () => {
+      const { db, config } = context;
+      const relay = requireRelay(db, id);
+      const { length } = sendersOf(db, relay.id);
+      if (length > 0) throw conflict(sentence('relay_named', { count: length }));
+      const { queued } = readGauges(db.$client);
+      const isLast = countRelays(db) === 1 && config.SMTP_URL === '';
+      if (isLast && queued > 0) throw conflict(sentence('relay_last', { count: queued }));
+      removeRelay(db, relay.id);
+      auditBy(context, 'relay_removed', subjectOf(relay));
+    }),
+});
+
+/** The ids of the senders bound to this relay. */
+function sendersOf(db: Db, relayId: number): number[] {
+  return db
+    .select({ id: senders.id })
+    .from(senders)
+    .where(and(eq(senders.relay_id, relayId), isNull(senders.deleted_at)))
+    .all()
+    .map(({ id }) => id);
+}
+
+function countRelays(db: Db): number {
+  return db.select({ count: count() }).from(relays).get()?.count ?? 0;
+}
+
+/** The relay with this identifier. Throws 404. */
+export function requireRelay(db: Db, given: unknown): StoredRelay {
+  const relay = db
+    .select()
+    .from(relays)
+    .where(eq(relays.id, recordId(given)))
+    .get();
+  if (relay === undefined) throw notFound();
+  return relay;
+}
+
+function subjectOf({ name, host, port }: { name: string; host: string; port: number }): string {
+  return `${name} (${host}:${port})`;
+}

@@ -1,0 +1,88 @@
+/** The test of a stored SMTP relay (addition), for operators: how far a mail would get, with the server's replies. */
+import { and, isNull } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { asciiAddress } from '../../../audience/contacts/addresses.ts';
+import { ownedRecord } from '../../../database/ownership.ts';
+import { senders } from '../../../database/schema/index.ts';
+import { inTransaction } from '../../../database/transaction.ts';
+import { findPublicUrl } from '../../../delivery/links/public-url.ts';
+import { recordRelayTest } from '../../../delivery/queue/relay-use.ts';
+import { relayOf } from '../../../delivery/transport/relays/in-use.ts';
+import { diagnose, TRIAL_STAGES, tryRelay } from '../../../delivery/transport/relays/trial.ts';
+import { heloName } from '../../../delivery/transport/smtp/helo.ts';
+import { conflict } from '../../../errors/failure.ts';
+import { sentence } from '../../../errors/sentences.ts';
+import { codeOf } from '../../../errors/stored.ts';
+import { choice, identifier, nullable, optionalIdentifier, said } from '../../../http/requests/schemas.ts';
+import { type Context, operation } from '../../../operations/operation.ts';
+import { auditBy } from '../../../users/audit.ts';
+import { requireRelay } from './relays.ts';
+
+const Test = Type.Object(
+  {
+    stage: { ...choice(...TRIAL_STAGES), description: 'How far it came; done: a mail would be taken.' },
+    from: Type.String({ description: 'The sender it was asked about.' }),
+    to: Type.String({ description: 'The recipient it was asked about: who is signed in.' }),
+    found: said('What was found.'),
+    code: nullable(Type.String({ description: 'What was found, for programs.' })),
+    advice: Type.Array(said(), { description: 'What to do, in lines.' }),
+    reply: nullable(
+      Type.String({ description: 'What the server said, or why it said nothing; null where all is well.' }),
+    ),
+  },
+  { description: 'What the test found.' },
+);
+
+export type RelayTest = Static<typeof Test>;
+
+/** The databases whose relays are being tested. */
+const testing = new WeakSet<Context['db']>();
+
+export const testRelay = operation({
+  name: 'Test an SMTP server: connect, log in, and ask whether it would take a mail (addition)',
+  description:
+    'Asks about a mail from a sender to the person who is signed in, and sends none. One test at a time, of less than half a minute.',
+  role: 'owner',
+  isForOperators: true,
+  input: Type.Object({
+    id: identifier('The relay.'),
+    sender_id: optionalIdentifier('The sender to ask about; without it, who is signed in.'),
+  }),
+  output: Type.Object({ test: Test }),
+  check(context, { sender_id: id }, errors) {
+    if (id) errors.reference('sender_id', () => findSender(context, id) !== undefined);
+  },
+  async run(context, { id, sender_id }) {
+    const { db, config, clock, actor } = context;
+    const row = requireRelay(db, id);
+    if (testing.has(db)) throw conflict(sentence('relay_test_under_way'));
+    testing.add(db);
+    try {
+      const to = asciiAddress(String(actor.name)) ?? '';
+      const sender = sender_id ? findSender(context, sender_id) : undefined;
+      const address = (sender && asciiAddress(sender.from_email)) ?? to;
+      const relay = relayOf(db.$client, row);
+      const from = config.BOUNCE_DOMAIN === '' ? address : `bounce@${config.BOUNCE_DOMAIN}`;
+      const name = await heloName(config.SMTP_HELO, findPublicUrl(db.$client, config).url);
+      const trial = await tryRelay(relay, { from, to, name });
+      const reply = trial.outcome?.reply ?? null;
+      inTransaction(db, () => {
+        recordRelayTest(db.$client, row.id, reply, clock.now().getTime());
+        auditBy(context, 'relay_tested', row.name);
+      });
+      const diagnosis = diagnose(trial, relay);
+      const test = { stage: trial.stage, from, to, ...diagnosis, code: codeOf(diagnosis.found), reply };
+      return { test };
+    } finally {
+      testing.delete(db);
+    }
+  },
+});
+
+function findSender({ db, accountId }: Context, id: unknown) {
+  return db
+    .select({ from_email: senders.from_email })
+    .from(senders)
+    .where(and(ownedRecord(senders, id, accountId), isNull(senders.deleted_at)))
+    .get();
+}

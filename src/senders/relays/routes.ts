@@ -1,0 +1,18 @@
+/** The API of SMTP relays, their tests, and the public URL. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { operationRoutes } from '../../http/operation-routes.ts';
+import type { Deps } from '../../operations/deps.ts';
+import { changePublicUrl, readPublicUrl } from './operations/public-url.ts';
+import { deleteRelay, orderRelays, readRelays, saveRelay } from './operations/relays.ts';
+import { testRelay } from './operations/test.ts';
+
+export const relayRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const installation = operationRoutes(app, deps, 'Installation');
+  installation.read('GET /public-address', readPublicUrl);
+  installation.change('POST /public-address/save', changePublicUrl, 'Updated Successfully');
+  installation.read('GET /relays', readRelays);
+  installation.read('POST /relays/save', saveRelay);
+  installation.change('POST /relays/order', orderRelays, 'Updated Successfully');
+  installation.change('POST /relays/delete', deleteRelay, 'Deleted Successfully');
+  installation.read('POST /relays/test', testRelay);
+};

@@ -1,0 +1,170 @@
+/**
+ * Returned mail (additions): the URLs at which mail providers report bounces, complaints and unsubscribes, and mail to the feedback-loop,
+ * abuse and postmaster addresses that matches no mail of ours.
+ */
+import { asc, desc } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
+import { MAIL_PROVIDERS, providerIntakes, REFUSALS, ROLE_MAILBOXES, roleMails } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { removeRoleMail } from '../../delivery/feedback/bounces/kept-mails.ts';
+import { removeIntake, storeIntake } from '../../delivery/feedback/providers/intakes.ts';
+import { findVerificationKey } from '../../delivery/feedback/providers/sendgrid.ts';
+import { conflict, notFound } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
+import { sentence } from '../../errors/sentences.ts';
+import {
+  choice,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  line,
+  nullable,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
+import { type Context, operation } from '../../operations/operation.ts';
+import { auditBy } from '../../users/audit.ts';
+
+const MAX_INTAKES = 20;
+
+const provider = { ...choice(...MAIL_PROVIDERS), description: 'The mail provider; ses: Amazon SES.' };
+
+const Intake = Type.Object({
+  id: integer(),
+  provider,
+  url: Type.String({ description: 'The address to give to the provider. Whoever knows it can report events.' }),
+  has_secret: zeroOrOne('1: a key or password is stored.'),
+  topic: nullable(Type.String(), 'Amazon SNS: the topic that was confirmed, the only one accepted.'),
+  permanent: integer({ description: 'Events of addresses that are unusable: bounced and suppressed.' }),
+  returned: integer({ description: 'Mails that did not arrive for another reason: bounced, not suppressed.' }),
+  temporary: integer({ description: 'Delays and the like, which change nothing.' }),
+  complaints: integer({ description: 'Complaints: suppressed.' }),
+  unsubscribes: integer({ description: 'People who unsubscribed at the provider: unsubscribed from all mail.' }),
+  others: integer({ description: 'Events of other kinds, which change nothing.' }),
+  unmatched: integer({ description: 'Events about addresses and mails that are not of this account.' }),
+  duplicates: integer({ description: 'Events that were known already.' }),
+  last_event: nullable(Type.String(), "The provider's name of the last event."),
+  last_event_at: nullable(isoTimestampSchema(), 'When it arrived.'),
+  refused: integer({ description: 'Requests with this address that were refused.' }),
+  last_refusal: nullable(choice(...REFUSALS), 'Why the last one was.'),
+  last_refused_at: nullable(isoTimestampSchema(), 'When the last one was.'),
+  created_at: isoTimestampSchema(),
+});
+
+const RoleMail = Type.Object({
+  id: integer(),
+  mailbox: { ...choice(...ROLE_MAILBOXES), description: 'The address it came to, without the domain.' },
+  sender: Type.String({ description: 'From whom it says it is; anybody can write anything there.' }),
+  subject: Type.String(),
+  text: Type.String({ description: 'Its beginning, plain and without markup.' }),
+  created_at: isoTimestampSchema(),
+});
+
+const RoleMails = Type.Object({
+  addresses: Type.Array(Type.String(), {
+    description: 'Where mail is taken in, feedback loops first; none where nothing listens.',
+  }),
+  mails: Type.Array(RoleMail, { description: 'Newest first.' }),
+});
+
+export type Intake = Static<typeof Intake>;
+export type RoleMails = Static<typeof RoleMails>;
+
+export const listIntakes = operation({
+  name: 'List the addresses at which mail providers report events (addition)',
+  role: 'owner',
+  input: Type.Object({}),
+  output: Type.Object({ intakes: Type.Array(Intake, { description: 'One address each, oldest first.' }) }),
+  run(context): { intakes: Intake[] } {
+    const { db, accountId } = context;
+    const where = ownedBy(providerIntakes, accountId);
+    const rows = db.select().from(providerIntakes).where(where).orderBy(asc(providerIntakes.id)).all();
+    const intakes = rows.map(({ sealed_secret: sealed, user_id: _account, remembered: _remembered, ...row }) => ({
+      ...row,
+      url: urlOf(context, row.provider, row.id),
+      has_secret: sealed === null ? (0 as const) : (1 as const),
+    }));
+    return { intakes };
+  },
+});
+
+export const addIntake = operation({
+  name: 'Make an address at which a mail provider reports events (addition)',
+  role: 'owner',
+  input: Type.Object({
+    provider,
+    secret: Type.Optional(
+      line({
+        description:
+          'mailgun: the HTTP webhook signing key; sendgrid: the verification key; postmark, brevo, sparkpost: a password, if one is to be asked for. It is never given back.',
+      }),
+    ),
+  }),
+  output: Type.Object({ id: integer(), url: Type.String() }),
+  check(_context, { provider, secret = '' }, errors) {
+    if ((provider === 'mailgun' || provider === 'sendgrid') && secret === '')
+      errors.add('secret', messages.required('secret'));
+    else if (provider === 'sendgrid' && findVerificationKey(secret) === null)
+      errors.add('secret', sentence('provider_key_unreadable'));
+    else if (provider === 'ses' && secret !== '') errors.add('secret', sentence('provider_key_none'));
+  },
+  run(context, { provider, secret = '' }) {
+    const { db, clock, accountId } = context;
+    const add = () => {
+      const own = db.select().from(providerIntakes).where(ownedBy(providerIntakes, accountId)).all();
+      if (own.length >= MAX_INTAKES) throw conflict(sentence('providers_many', { count: MAX_INTAKES }));
+      auditBy(context, 'provider_added', provider);
+      return storeIntake(db.$client, { accountId, provider, secret: secret || null }, clock.now());
+    };
+    const id = inTransaction(db, add);
+    return { id, url: urlOf(context, provider, id) };
+  },
+});
+
+export const deleteIntake = operation({
+  name: 'Delete an address at which a mail provider reports events (addition)',
+  description: 'Requests to it are answered 404 from then on. What it recorded stays.',
+  role: 'owner',
+  input: Type.Object({ id: identifier('The address.') }),
+  run(context, { id }) {
+    const { db, accountId } = context;
+    const remove = () => {
+      const where = ownedRecord(providerIntakes, id, accountId);
+      const intake = db.select().from(providerIntakes).where(where).get();
+      if (intake === undefined) throw notFound();
+      removeIntake(db.$client, intake.id);
+      auditBy(context, 'provider_removed', intake.provider);
+    };
+    inTransaction(db, remove);
+  },
+});
+
+export const listRoleMails = operation({
+  name: 'List the mail to fbl, abuse and postmaster that names no mail of ours (addition)',
+  description: 'The newest 200 are kept.',
+  role: 'owner',
+  isForOperators: true,
+  input: Type.Object({}),
+  output: RoleMails,
+  run({ db, config: { BOUNCE_LISTEN, BOUNCE_DOMAIN } }): RoleMails {
+    return {
+      addresses: BOUNCE_LISTEN === null ? [] : ROLE_MAILBOXES.map((name) => `${name}@${BOUNCE_DOMAIN}`),
+      mails: db.select().from(roleMails).orderBy(desc(roleMails.id)).all(),
+    };
+  },
+});
+
+export const deleteRoleMail = operation({
+  name: 'Delete a mail to fbl, abuse or postmaster (addition)',
+  role: 'owner',
+  isForOperators: true,
+  input: Type.Object({ id: identifier('The mail.') }),
+  run({ db }, { id }) {
+    if (!removeRoleMail(db.$client, recordId(id))) throw notFound();
+  },
+});
+
+/** The URL to give to a provider. */
+function urlOf({ tokens, publicUrl }: Context, provider: Intake['provider'], id: number): string {
+  return `${publicUrl()}/hooks/in/${provider}/${tokens.sign('provider-events', String(id))}`;
+}

@@ -1,0 +1,99 @@
+/** German texts of the settings for returned mail and providers' events. */
+
+import type { Translation } from '../../ui/words/translation.ts';
+import type { providers as english } from './words.en.ts';
+
+export const providers: Translation<typeof english> = {
+  'settings.returns': 'Bounces & Beschwerden',
+  'settings.done.providerAdded':
+    'Die Adresse wurde erstellt. Kopieren Sie sie unten und tragen Sie sie bei Ihrem Anbieter ein.',
+  'settings.done.roleMailDeleted': 'Die Mail wurde gelöscht.',
+  'roleMails.title': 'Feedback-Loops, abuse und postmaster',
+  'roleMails.off':
+    'Ist BOUNCE_LISTEN gesetzt, empfängt Sendlark Beschwerden aus den Feedback-Loops der Mailanbieter und Mails an abuse und postmaster.',
+  'roleMails.text':
+    'Melden Sie die erste dieser Adressen bei den Feedback-Loops der Mailanbieter an. Kontakte, die Ihre Mails dort als Spam markieren, werden dann automatisch gesperrt.',
+  'roleMails.none': 'Keine Mail zu lesen.',
+  'roleMails.unknown':
+    'Diese Mails ließen sich keiner von Ihren zuordnen, also wurde niemand gesperrt. Die neuesten 200 werden gespeichert.',
+  'roleMails.noSubject': '(kein Betreff)',
+  'roleMails.from': 'Von {sender},',
+  'roleMails.delete': 'Mail löschen',
+  'settings.done.providerDeleted': 'Die Adresse wurde gelöscht. Anfragen an sie werden ab jetzt abgewiesen.',
+  'audit.provider_added': 'Adresse für Ereignisse eines Anbieters erstellt',
+  'audit.provider_removed': 'Adresse für Ereignisse eines Anbieters gelöscht',
+  'providers.title': 'Von Ihrem Mailanbieter gemeldet',
+  'providers.text':
+    'Anbieter wie Amazon SES oder Mailgun empfangen Bounces und Beschwerden selbst und melden sie an eine Adresse. Kontakte mit Bounces oder Beschwerden werden dann gesperrt. Wer sich beim Anbieter abmeldet, ist auch hier von allen Mails abgemeldet.',
+  'providers.add': 'Anbieter verbinden',
+  'providers.field.provider': 'Anbieter',
+  'providers.field.secret': 'Schlüssel oder Passwort',
+  'providers.hint.secret':
+    'Mailgun: der „HTTP webhook signing key“. SendGrid: der „verification key“ des signierten Event-Webhooks. Amazon SES: leer lassen. Andere: ein Passwort Ihrer Wahl oder leer, dann ist allein die Adresse das Geheimnis.',
+  'providers.add.submit': 'Adresse erstellen',
+  'providers.name.ses': 'Amazon SES',
+  'providers.name.mailgun': 'Mailgun',
+  'providers.name.postmark': 'Postmark',
+  'providers.name.sendgrid': 'SendGrid',
+  'providers.name.brevo': 'Brevo',
+  'providers.name.sparkpost': 'SparkPost',
+  'providers.state.waits': 'Wartet auf das erste Ereignis',
+  'providers.state.works': 'Funktioniert',
+  'providers.state.refuses': 'Letzte Anfrage abgewiesen',
+  'providers.watching':
+    'Das wird grün, sobald das erste Ereignis eintrifft. Die meisten Anbieter haben eine Schaltfläche, die ein Testereignis sendet.',
+  'providers.last': 'Letztes Ereignis: {event}, {time}',
+  'providers.refusedLast': 'Eine Anfrage wurde abgewiesen ({time}):',
+  'providers.refusal.signature':
+    'Ihre Signatur passt nicht. Prüfen Sie, ob der Schlüssel zu dieser Adresse gehört. Löschen Sie die Adresse sonst und erstellen Sie eine mit dem richtigen Schlüssel.',
+  'providers.refusal.expired': 'Ihre Signatur ist älter als ein Tag. Prüfen Sie die Uhr dieses Rechners.',
+  'providers.refusal.login':
+    'Sie hatte kein oder ein anderes Passwort. Tragen Sie beim Anbieter ein, was Sie hier gewählt haben.',
+  'providers.refusal.topic':
+    'Sie kam von einem anderen Topic als dem zuerst bestätigten. Erstellen Sie für ein anderes Topic eine weitere Adresse.',
+  'providers.refusal.malformed':
+    'Sie hatte nicht die Form, die dieser Anbieter beschreibt. Prüfen Sie, ob der Anbieter stimmt.',
+  'providers.topic': 'Topic: {topic}',
+  'providers.address': 'Adresse für den Anbieter:',
+  'providers.copy': 'Adresse kopieren',
+  'providers.secret': 'Geben Sie sie nicht weiter: Wer sie kennt, könnte Ereignisse melden.',
+  'providers.steps': 'Was bei {name} zu tun ist',
+  'providers.step.ses.1':
+    'Erstellen Sie in Amazon SNS ein Standard-Topic und ein Abonnement dazu: Protokoll HTTPS, diese Adresse als Endpunkt, „raw message delivery“ aus. Bestätigt wird es von selbst.',
+  'providers.step.ses.2':
+    'Öffnen Sie in Amazon SES Ihre Identität und dort „Notifications“: Wählen Sie das Topic für Bounces und Beschwerden.',
+  'providers.step.ses.3':
+    'Schalten Sie für beide „Include original email headers“ ein, damit jedes Ereignis zu seiner Mail findet.',
+  'providers.step.mailgun.1':
+    'Öffnen Sie „Sending“, „Webhooks“ Ihrer Domain. Tragen Sie diese Adresse für „permanent failure“, „temporary failure“, „spam complaints“ und „unsubscribes“ ein.',
+  'providers.step.mailgun.2':
+    'Der „HTTP webhook signing key“ steht auf derselben Seite. Mit „Test webhook“ probieren Sie es aus.',
+  'providers.step.postmark.1':
+    'Öffnen Sie Ihren Server, den „message stream“ und dort „Webhooks“: Tragen Sie diese Adresse für „bounce“, „spam complaint“ und „subscription change“ ein.',
+  'providers.step.postmark.2': 'Mit „Send test“ probieren Sie es aus.',
+  'providers.step.sendgrid.1':
+    'Öffnen Sie „Settings“, „Mail Settings“, „Event Webhook“: Tragen Sie diese Adresse ein und wählen Sie „bounced“, „dropped“, „deferred“, „spam reports“ und „unsubscribed“.',
+  'providers.step.sendgrid.2':
+    'Schalten Sie dort den „signed event webhook“ ein und kopieren Sie seinen „verification key“. Mit „Test integration“ probieren Sie es aus.',
+  'providers.step.brevo.1':
+    'Öffnen Sie „Transactional“, „Settings“, „Webhook“: Tragen Sie diese Adresse für „soft bounce“, „hard bounce“, „blocked“, „complaint“, „invalid email“ und „unsubscribed“ ein.',
+  'providers.step.brevo.2': 'Die Webhooks für Marketing-Kampagnen sind andere und werden nicht gebraucht.',
+  'providers.step.sparkpost.1':
+    'Öffnen Sie „Configuration“, „Webhooks“: Erstellen Sie einen mit dieser Adresse für „bounce“, „out of band“, „delay“, „spam complaint“, „list unsubscribe“ und „link unsubscribe“.',
+  'providers.step.sparkpost.2': 'Mit „Test“ probieren Sie es aus.',
+  'providers.step.password':
+    'Sie haben ein Passwort gewählt: Wählen Sie dort „basic authentication“ mit beliebigem Benutzernamen und diesem Passwort.',
+  'providers.count.permanent': 'Bounces: gesperrt',
+  'providers.count.returned': 'Bounces aus anderen Gründen',
+  'providers.count.temporary': 'Verzögert: nichts geändert',
+  'providers.count.complaints': 'Beschwerden: gesperrt',
+  'providers.count.unsubscribes': 'Von allen Mails abgemeldet',
+  'providers.count.others': 'Andere Ereignisse',
+  'providers.count.unmatched': 'Kein Kontakt dieses Kontos',
+  'providers.count.duplicates': 'Wiederholungen, einmal gezählt',
+  'providers.count.refused': 'Abgewiesene Anfragen',
+  'providers.delete': 'Adresse löschen',
+  'providers.delete.title': 'Adresse von {name} löschen?',
+  'providers.delete.text':
+    'Ereignisse von {name} werden dann abgewiesen, und Adressen mit Bounces bekommen weiter Mails. Was verzeichnet ist, bleibt.',
+};

@@ -1,0 +1,200 @@
+/**
+ * When mail of single sends and automations is sent (additions): frequency caps, sending hours, and the limits of results that pause single
+ * sends.
+ */
+import Type, { type Static } from 'typebox';
+import {
+  changeMailCaps,
+  changeSendWindow,
+  isAutoHoldOn,
+  readMailCaps,
+  readSendWindow,
+  saveAutoHold,
+} from '../../database/accounts.ts';
+import type { MailCap } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { markEarlierMailsSoon } from '../../delivery/queue/ledger/earlier-mails.ts';
+import { MAX_CAP_DAYS, MAX_CAP_MAILS, MAX_CAPS } from '../../delivery/timing/mail-caps.ts';
+import { waitsUntil } from '../../delivery/timing/send-window.ts';
+import { LIMITS, MIN_RESULTS } from '../../delivery/watch/limits.ts';
+import { sentence } from '../../errors/sentences.ts';
+import {
+  choice,
+  flag,
+  integer,
+  isoTimestampSchema,
+  line,
+  nullable,
+  stringList,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
+import { operation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
+import { auditBy } from '../../users/audit.ts';
+
+const WEEKDAY = /^[1-7]$/;
+const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
+const END_OF_DAY = '24:00';
+
+const NewCaps = Type.Object({
+  caps: Type.Optional(
+    Type.Unsafe<string[]>({
+      ...stringList({
+        maxItems: MAX_CAPS,
+        description: `Each as mails/days: 3/7 is at most 3 mails in 7 days, the present one included. Up to ${MAX_CAP_MAILS} mails and ${MAX_CAP_DAYS} days. Empty: no limits.`,
+      }),
+      empty: [],
+    }),
+  ),
+});
+
+const Caps = Type.Array(
+  Type.Object({
+    mails: integer({ description: 'So many mails of single sends and automations a person gets at most.' }),
+    days: integer({ description: 'Within so many days, the present one included, in the zone of schedules.' }),
+  }),
+  { description: 'The limits; all of them hold.' },
+);
+
+const NewWindow = Type.Object({
+  days: Type.Optional(
+    Type.Unsafe<string[]>({
+      ...stringList({
+        maxItems: 7,
+        description: 'Weekdays: 1 is Monday, 7 is Sunday. Empty: mail leaves at any time.',
+      }),
+      empty: [],
+    }),
+  ),
+  opens: Type.Optional(line({ description: 'HH:MM in the zone of schedules. Needed with days.' })),
+  closes: Type.Optional(line({ description: 'HH:MM, after opens; 24:00 is the end of the day. Needed with days.' })),
+});
+
+const Window = Type.Object({
+  days: Type.Array(integer(), { description: 'Weekdays: 1 is Monday, 7 is Sunday.' }),
+  opens: Type.String({ description: 'The first minute at which mail leaves, HH:MM.' }),
+  closes: Type.String({ description: 'The minute from which on none leaves, HH:MM.' }),
+});
+
+const Times = Type.Object({
+  window: nullable(Window, 'Null: at any time.'),
+  time_zone: Type.String({ description: 'The zone of schedules.' }),
+  waits_until: nullable(isoTimestampSchema(), 'When mail that waits now leaves; null while it may leave.'),
+});
+
+const ResultLimits = Type.Object(
+  {
+    auto_hold: zeroOrOne('1: single sends are held when a limit is exceeded; 0: only those with a canary are.'),
+    least_results: integer({ description: 'A send is not held before so many of its mails have a result.' }),
+    limits: Type.Array(
+      Type.Object({
+        code: Type.String({ description: 'The held_code of a send that exceeds it.' }),
+        measure: { ...choice(...LIMITS.map(({ measure }) => measure)), description: 'The counter that is compared.' },
+        per_thousand: integer({ description: 'So many in a thousand results are too many.' }),
+        least: integer({ description: 'So many there must be at least.' }),
+      }),
+      { description: 'The limits.' },
+    ),
+  },
+  { description: 'The limits.' },
+);
+
+export type ResultLimits = Static<typeof ResultLimits>;
+
+export const readCaps = operation({
+  name: 'Read how many mails a person gets at most (addition)',
+  role: 'viewer',
+  input: Type.Object({}),
+  output: Type.Object({ caps: Caps }),
+  run: ({ db, accountId }) => ({ caps: readMailCaps(db, accountId) }),
+});
+
+export const changeCaps = operation({
+  name: 'Change how many mails a person gets at most (addition)',
+  description:
+    'It holds from the next mail on. A single send leaves out whoever has had that many; a mail of an automation waits for up to a week. Transactional mail is neither limited nor counted.',
+  role: 'owner',
+  input: NewCaps,
+  check(_context, { caps = [] }, errors) {
+    const wrong = caps.find((text) => text.trim() !== '' && parseCap(text) === null);
+    if (wrong !== undefined)
+      errors.add('caps', sentence('cap_wrong', { given: wrong, mails: MAX_CAP_MAILS, days: MAX_CAP_DAYS }));
+  },
+  async run(context, given) {
+    const { db, clock, accountId } = context;
+    const caps = (given.caps ?? []).flatMap((text) => parseCap(text) ?? []).sort((a, b) => a.days - b.days);
+    const change = () => {
+      changeMailCaps(db, accountId, caps);
+      auditBy(context, 'mail_caps_changed');
+    };
+    inTransaction(db, change);
+    await markEarlierMailsSoon(db.$client, clock.now().getTime());
+  },
+});
+
+export const readWindow = operation({
+  name: 'Read when mail of campaigns leaves (addition)',
+  role: 'viewer',
+  input: Type.Object({}),
+  output: Times,
+  run({ db, clock, config, accountId }): Static<typeof Times> {
+    const window = readSendWindow(db, accountId);
+    const until = window && waitsUntil(window, clock.now(), config.TIME_ZONE);
+    return { window, time_zone: config.TIME_ZONE, waits_until: until && isoTimestamp(until) };
+  },
+});
+
+export const changeWindow = operation({
+  name: 'Change when mail of campaigns leaves (addition)',
+  description:
+    'Mail of single sends and automations waits at all other times. Transactional mail, tests and confirmations leave at any time.',
+  role: 'owner',
+  input: NewWindow,
+  check(_context, { days = [], opens = '', closes = '' }, errors) {
+    if (days.length === 0) return;
+    if (!days.every((day) => WEEKDAY.test(day))) errors.add('days', sentence('window_days'));
+    const isTime = TIME.test(opens) && (TIME.test(closes) || closes === END_OF_DAY);
+    if (!isTime || opens >= closes) errors.add('opens', sentence('window_hours'));
+  },
+  run(context, { days = [], opens = '', closes = '' }) {
+    const { db, accountId } = context;
+    const numbers = [...new Set(days.map(Number))].sort();
+    const change = () => {
+      changeSendWindow(db, accountId, numbers.length === 0 ? null : { days: numbers, opens, closes });
+      auditBy(context, 'send_window_changed');
+    };
+    inTransaction(db, change);
+  },
+});
+
+export const readResultLimits = operation({
+  name: 'Read the limits at which single sends are held (addition)',
+  role: 'viewer',
+  input: Type.Object({}),
+  output: Type.Object({ limits: ResultLimits }),
+  run({ db, accountId }): { limits: ResultLimits } {
+    const limits = LIMITS.map(({ share, ...limit }) => ({ ...limit, per_thousand: Math.round(share * 1000) }));
+    return { limits: { auto_hold: isAutoHoldOn(db, accountId) ? 1 : 0, least_results: MIN_RESULTS, limits } };
+  },
+});
+
+export const changeAutoHold = operation({
+  name: 'Choose whether single sends without a canary are held, too (addition)',
+  role: 'owner',
+  input: Type.Object({ auto_hold: flag('1: they are; 0: only those with a canary.') }),
+  run(context, { auto_hold }) {
+    const { db, accountId } = context;
+    const change = () => {
+      saveAutoHold(db, accountId, auto_hold);
+      auditBy(context, auto_hold === 1 ? 'auto_hold_on' : 'auto_hold_off');
+    };
+    inTransaction(db, change);
+  },
+});
+
+/** Parses a cap such as `3/7`; null if it is malformed. */
+function parseCap(text: string): MailCap | null {
+  const [, mails, days] = /^\s*(\d{1,3})\s*\/\s*(\d{1,3})\s*$/.exec(text) ?? [];
+  const cap = { mails: Number(mails), days: Number(days) };
+  return cap.mails >= 1 && cap.mails <= MAX_CAP_MAILS && cap.days >= 1 && cap.days <= MAX_CAP_DAYS ? cap : null;
+}

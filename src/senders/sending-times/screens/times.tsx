@@ -1,0 +1,240 @@
+/** The settings page for frequency caps, sending hours and auto-pause. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { MAX_CAPS } from '../../../delivery/timing/mail-caps.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
+import { Button } from '../../../ui/components/button.tsx';
+import { CheckField, SelectField, TextField } from '../../../ui/components/field.tsx';
+import { Card } from '../../../ui/components/surface.tsx';
+import { setFlash } from '../../../ui/flash.ts';
+import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
+import { requireOwner } from '../../../ui/signed-in.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
+import { field, fieldList } from '../../../users/screens/sign-in/fields.ts';
+import { changeAutoHold, changeCaps, changeWindow, type ResultLimits, readCaps, readWindow } from '../operations.ts';
+
+const NUMBERS = Array.from({ length: MAX_CAPS }, (_, at) => at + 1);
+
+/** A cap as entered in the form. */
+interface CapFields {
+  mails: string;
+  days: string;
+}
+
+/** The rejected input, and the reason. */
+interface Shown {
+  caps?: readonly CapFields[];
+  window?: WindowFields;
+  problem?: string;
+}
+
+/** The values offered by the form if mail is sent at any time. */
+const NO_WINDOW = { days: [], opens: '08:00', closes: '20:00' };
+
+export async function timesScreen(app: FastifyInstance): Promise<void> {
+  pageRoute(app, '/settings/times', (request, reply) => {
+    requireOwner(request);
+    return show(request, reply);
+  });
+
+  app.post('/settings/times/caps', async (request, reply) => {
+    requireOwner(request);
+    const given = NUMBERS.map((number) => ({
+      mails: field(request, `mails_${number}`).trim(),
+      days: field(request, `days_${number}`).trim(),
+    }));
+    const caps = given.filter(({ mails, days }) => mails !== '' || days !== '');
+    const changed = await attempt(request, changeCaps, { caps: caps.map(({ mails, days }) => `${mails}/${days}`) });
+    if ('output' in changed) return backTo(reply, 'times', 'settings.done.capsSaved');
+    return show(request, reply.code(changed.status), { caps: given, problem: sentenceOf(changed) });
+  });
+
+  app.post('/settings/times/window', async (request, reply) => {
+    requireOwner(request);
+    const days = fieldList(request, 'days').filter((day) => day !== '');
+    const given = { days, opens: field(request, 'opens').trim(), closes: field(request, 'closes').trim() };
+    const changed = await attempt(request, changeWindow, given);
+    if ('output' in changed) return backTo(reply, 'times', 'settings.done.windowSaved');
+    return show(request, reply.code(changed.status), { window: given, problem: sentenceOf(changed) });
+  });
+
+  async function show(request: FastifyRequest, reply: FastifyReply, { caps, window, problem }: Shown = {}) {
+    const [limits, times] = await Promise.all([ask(request, readCaps, {}), ask(request, readWindow, {})]);
+    const storedCaps = limits.caps.map(({ mails, days }) => ({ mails: String(mails), days: String(days) }));
+    const { days, opens, closes } = times.window ?? NO_WINDOW;
+    const content = (
+      <div class="stack">
+        <Caps caps={caps ?? storedCaps} />
+        <WindowCard given={window ?? { days: days.map(String), opens, closes }} zone={times.time_zone} />
+      </div>
+    );
+    return sendSettings(request, reply, 'times', content, problem);
+  }
+}
+
+function Caps({ caps }: { caps: readonly CapFields[] }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('caps.title')}>
+      <p class="quiet-text">{language.say('caps.about')}</p>
+      <form method="post" action="/settings/times/caps" class="stack">
+        {NUMBERS.map((number) => (
+          <fieldset key={number} class="bare-fieldset">
+            <legend>{language.say('caps.number', { number })}</legend>
+            <div class="fields-in-row">
+              <TextField
+                name={`mails_${number}`}
+                label={language.say('caps.mails')}
+                value={caps[number - 1]?.mails ?? ''}
+                inputMode="numeric"
+                maxLength={3}
+                autocomplete="off"
+              />
+              <TextField
+                name={`days_${number}`}
+                label={language.say('caps.days')}
+                value={caps[number - 1]?.days ?? ''}
+                inputMode="numeric"
+                maxLength={3}
+                autocomplete="off"
+              />
+            </div>
+          </fieldset>
+        ))}
+        <p class="hint">{language.say('caps.hint')}</p>
+        <Button>{language.say('caps.save')}</Button>
+      </form>
+    </Card>
+  );
+}
+
+/** The sending hours as entered in the form. */
+interface WindowFields {
+  days: string[];
+  opens: string;
+  closes: string;
+}
+
+/** Any Monday, to name the weekdays. */
+const MONDAY = Date.UTC(2024, 0, 1);
+const DAY_MS = 86_400_000;
+const DAYS = [0, 1, 2, 3, 4, 5, 6];
+
+function WindowCard({ given, zone }: { given: WindowFields; zone: string }) {
+  const language = useLanguage();
+  const weekday = new Intl.DateTimeFormat(language.locale, { weekday: 'long', timeZone: 'UTC' });
+  return (
+    <Card title={language.say('window.title')}>
+      <p class="quiet-text">{language.say('window.about', { zone })}</p>
+      <form method="post" action="/settings/times/window">
+        <fieldset class="bare-fieldset">
+          <legend>{language.say('window.days')}</legend>
+          <div class="choices-in-row">
+            {DAYS.map((day) => (
+              <CheckField
+                key={day}
+                name="days"
+                value={String(day + 1)}
+                label={weekday.format(MONDAY + day * DAY_MS)}
+                checked={given.days.includes(String(day + 1))}
+              />
+            ))}
+          </div>
+        </fieldset>
+        <div class="fields-in-row">
+          <TextField
+            name="opens"
+            label={language.say('window.from')}
+            value={given.opens}
+            maxLength={5}
+            inputMode="numeric"
+          />
+          <TextField
+            name="closes"
+            label={language.say('window.to')}
+            value={given.closes}
+            maxLength={5}
+            inputMode="numeric"
+          />
+        </div>
+        <Button look="plain">{language.say('window.save')}</Button>
+      </form>
+    </Card>
+  );
+}
+
+const SEE_OTHER = 303;
+const THOUSAND = 1000;
+
+/** Registers the auto-pause switch. It redirects back to the single send being edited, whose page has the switch too. */
+export async function holdSwitch(app: FastifyInstance): Promise<void> {
+  app.post('/settings/returns/hold', async (request, reply) => {
+    const isOn = field(request, 'auto_hold') === '1';
+    const utr = field(request, 'utr');
+    const changed = await attempt(request, changeAutoHold, { auto_hold: isOn ? 1 : 0 });
+    if ('problem' in changed) setFlash(reply, 'bad', 'holding.refused', { reason: sentenceOf(changed) });
+    else setFlash(reply, 'good', isOn ? 'holding.isOn' : 'holding.isOff');
+    const back = utr === '' ? '/settings/returns' : `/campaigns/${encodeURIComponent(utr)}/edit/schedule`;
+    return reply.redirect(back, SEE_OTHER);
+  });
+}
+
+interface HoldCardProps {
+  limits: ResultLimits;
+  /** The single send being edited. */
+  utr?: string;
+  mayChange: boolean;
+}
+
+export function HoldCard({ limits: { auto_hold, least_results, limits }, utr = '', mayChange }: HoldCardProps) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('holding.title')}>
+      <p>{language.say(auto_hold === 1 ? 'holding.on' : 'holding.off')}</p>
+      <div class="quiet-text">
+        <p>{language.say('holding.about')}</p>
+        <ul class="bullets">
+          {limits.map(({ measure, per_thousand, least }) => (
+            <li key={measure}>
+              {language.say(`holding.${measure}`, {
+                share: language.percent(per_thousand / THOUSAND),
+                least: language.number(least),
+              })}
+            </li>
+          ))}
+        </ul>
+        <p>{language.say('holding.chance', { least: language.number(least_results) })}</p>
+      </div>
+      {mayChange && (
+        <form method="post" action="/settings/returns/hold">
+          <input type="hidden" name="utr" value={utr} />
+          <Button look="plain" name="auto_hold" value={auto_hold === 1 ? '0' : '1'}>
+            {language.say(auto_hold === 1 ? 'holding.switchOff' : 'holding.switchOn')}
+          </Button>
+        </form>
+      )}
+    </Card>
+  );
+}
+
+/** Whether the account has frequency caps. */
+export async function readHasCaps(request: FastifyRequest): Promise<boolean> {
+  return (await ask(request, readCaps, {})).caps.length > 0;
+}
+
+/** The field that chooses whether mails of this kind ignore the frequency caps. */
+export function CapField({ name, kind, value }: { name: string; kind: 'mailing' | 'automation'; value: string }) {
+  const language = useLanguage();
+  const isMailing = kind === 'mailing';
+  return (
+    <SelectField
+      name={name}
+      label={language.say('caps.field')}
+      value={value}
+      options={[
+        { value: '0', label: language.say(isMailing ? 'caps.holds' : 'caps.holds.automation') },
+        { value: '1', label: language.say(isMailing ? 'caps.ignored' : 'caps.ignored.automation') },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,61 @@
+/** German texts of the sending times. */
+
+import type { Translation } from '../../ui/words/translation.ts';
+import type { times as english } from './words.en.ts';
+
+export const times: Translation<typeof english> = {
+  'settings.times': 'Frequenzgrenze & Sendezeiten',
+  'settings.done.windowSaved': 'Die Sendezeiten sind gespeichert und gelten ab jetzt.',
+  'settings.done.capsSaved': 'Die Frequenzgrenze ist gespeichert und gilt ab der nächsten Mail.',
+  'caps.title': 'Frequenzgrenze',
+  'caps.about':
+    'Ein Kontakt bekommt höchstens so viele Mails aus allen Kampagnen und Automationen zusammen. Eine Kampagne überspringt Kontakte, die die Grenze erreicht haben; eine Mail einer Automation wartet bis zu einer Woche und wird dann übersprungen. Transaktionsmails zählen nicht.',
+  'caps.number': 'Grenze {number}',
+  'caps.mails': 'Mails, höchstens',
+  'caps.days': 'In Tagen',
+  'caps.hint': 'Heute zählt als Tag. Leer: keine Grenze.',
+  'caps.save': 'Frequenzgrenze speichern',
+  'caps.field': 'Frequenzgrenze',
+  'caps.holds': 'Kontakte überspringen, die sie erreicht haben',
+  'caps.ignored': 'Nicht beachten',
+  'caps.holds.automation': 'Warten, bis sie wieder eine Mail erlaubt',
+  'caps.ignored.automation': 'Nicht beachten',
+  'window.title': 'Sendezeiten',
+  'window.about':
+    'Kampagnen und Automationen senden nur an diesen Tagen und zu diesen Stunden ({zone}). Was zu einer anderen Zeit fällig ist, wartet. Ohne Tag wird jederzeit gesendet. Transaktionsmails, Tests und Bestätigungen werden immer gesendet.',
+  'window.days': 'Tage',
+  'window.from': 'Von',
+  'window.to': 'Bis',
+  'window.save': 'Sendezeiten speichern',
+  'window.waits': 'Wartet auf die Sendezeiten: Weiter geht es {time} ({zone}).',
+  'window.now': 'Es ist außerhalb der Sendezeiten. Weiter geht es {time} ({zone}).',
+  'window.booked': '{time} ({zone}) ist außerhalb der Sendezeiten. Gesendet wird ab {opens}.',
+  'local.option': 'Zeitzone jedes Kontakts',
+  'local.known':
+    'Zeitzone bekannt: {known}. Unbekannt oder nicht eindeutig: {others}; für sie gilt die Uhr von {zone}.',
+  'local.about':
+    'Inhalt und Empfänger stehen fest, sobald die erste Zeitzone die Zeit erreicht. Kontakte, deren Zeit dann schon vorbei ist, bekommen sie sofort.',
+  'local.is': 'Geplant für {time} in der Zeitzone jedes Kontakts.',
+  'local.done':
+    'Geplant für {time} in der Zeitzone jedes Kontakts. Sie können sie bis {first} ({zone}) ändern; dann ist es für die ersten so weit.',
+  'local.doneNow':
+    'Geplant für {time} in der Zeitzone jedes Kontakts. Kontakte, deren Zeit schon vorbei ist, bekommen sie jetzt.',
+  'local.waits': {
+    one: '{count} Kontakt bekommt sie später, nach seiner Zeitzone: {last} ({zone}).',
+    other:
+      '{count} Kontakte bekommen sie später, nach ihrer Zeitzone: die nächsten {next}, die letzten {last} ({zone}).',
+  },
+  'holding.title': 'Automatische Pause',
+  'holding.on': 'Jede Kampagne pausiert automatisch, wenn ihre Ergebnisse schlecht sind.',
+  'holding.off': 'Nur Kampagnen mit einer ersten Gruppe pausieren automatisch.',
+  'holding.about': 'Niemand sonst bekommt die Kampagne, bis Sie entscheiden. Sie pausiert bei zu vielen:',
+  'holding.bounces': 'Bounces: mehr als {share}, mindestens {least}',
+  'holding.failed': 'Ablehnungen: mehr als {share}, mindestens {least}',
+  'holding.complaints': 'Beschwerden: mehr als {share}, mindestens {least}',
+  'holding.chance': 'Geprüft wird ab {least} Ergebnissen, und nur, wenn der Anteil nicht zufällig hoch ist.',
+  'holding.switchOn': 'Für jede Kampagne einschalten',
+  'holding.switchOff': 'Auf Kampagnen mit erster Gruppe beschränken',
+  'holding.isOn': 'Ab jetzt pausiert jede Kampagne, wenn ihre Ergebnisse schlecht sind.',
+  'holding.isOff': 'Ab jetzt pausieren nur Kampagnen mit einer ersten Gruppe automatisch.',
+  'holding.refused': 'Nicht geändert: {reason}',
+};

@@ -1,0 +1,75 @@
+/** The brand of an account: the defaults of new blocks and of the designer's choices. */
+import { eq } from 'drizzle-orm';
+import type { Db } from '../../database/open.ts';
+import { type BRAND_FONTS, brands, pictures } from '../../database/schema/index.ts';
+import { type Clock, isoTimestamp } from '../../time/clock.ts';
+
+export const MAX_COLOURS = 6;
+/** The format of a colour, such as `#1d5b46`. */
+export const COLOUR = /^#[0-9a-f]{6}$/i;
+/** The maximum width of a logo in a header. */
+const LOGO_WIDTH = 180;
+
+type Font = (typeof BRAND_FONTS)[number];
+type Brand = Omit<typeof brands.$inferSelect, 'user_id' | 'created_at' | 'updated_at'>;
+
+/** The fonts by name, each with its fallback fonts. */
+const STACKS: Readonly<Record<Font, string>> = {
+  Arial: 'Arial, Helvetica, sans-serif',
+  Verdana: 'Verdana, Geneva, sans-serif',
+  Tahoma: 'Tahoma, Verdana, Segoe, sans-serif',
+  'Trebuchet MS': 'Trebuchet MS, Lucida Grande, sans-serif',
+  Georgia: 'Georgia, Times New Roman, serif',
+  'Times New Roman': 'Times New Roman, Times, serif',
+  'Courier New': 'Courier New, Courier, monospace',
+};
+
+/** The brand of an account that has chosen nothing. */
+const NO_BRAND: Brand = {
+  logo_picture_id: null,
+  colours: [],
+  text_font: 'Arial',
+  heading_font: 'Arial',
+  button_shape: 'rounded',
+};
+
+/** Returns the brand of an account, and when it was saved as an ISO timestamp; null if never. */
+export function readBrand(db: Db, accountId: number): Brand & { updated_at: string | null } {
+  const {
+    user_id: _account,
+    created_at: _created,
+    ...brand
+  } = db.select().from(brands).where(eq(brands.user_id, accountId)).get() ?? {};
+  return { ...NO_BRAND, updated_at: null, ...brand };
+}
+
+/** Stores the brand of an account. Call inside a transaction. */
+export function saveBrand({ db, clock }: { db: Db; clock: Clock }, accountId: number, brand: Brand): void {
+  const now = isoTimestamp(clock.now());
+  db.insert(brands)
+    .values({ user_id: accountId, ...brand, created_at: now, updated_at: now })
+    .onConflictDoUpdate({ target: brands.user_id, set: { ...brand, updated_at: now } })
+    .run();
+}
+
+/** Returns the brand as the designer uses it: fonts as font stacks, and the logo as a picture of a mail. */
+export function designerBrand(db: Db, accountId: number, publicUrl: string) {
+  const { logo_picture_id, colours, text_font, heading_font, button_shape } = readBrand(db, accountId);
+  const logo =
+    logo_picture_id === null ? undefined : db.select().from(pictures).where(eq(pictures.id, logo_picture_id)).get();
+  return {
+    logo:
+      logo === undefined
+        ? null
+        : {
+            src: `${publicUrl}/pictures/${logo.public_id}/${logo.file_name}`,
+            alt: logo.alt || logo.name,
+            width: Math.min(logo.width, LOGO_WIDTH),
+          },
+    colours,
+    text_font: STACKS[text_font],
+    heading_font: STACKS[heading_font],
+    button_shape,
+    fonts: STACKS,
+  };
+}

@@ -1,0 +1,378 @@
+/**
+ * The content that a design page edits, of a single send, a schedule or an own template: the signed links that open the page,
+ * the preview's data, test mails, and saving.
+ */
+import { and, asc, desc, eq, isNull } from 'drizzle-orm';
+import { findAddressId } from '../../audience/contacts/address-rows.ts';
+import { type Address, parseAddress } from '../../audience/contacts/addresses.ts';
+import { createScheduleMailing, freezeSchedule } from '../../automations/automations.ts';
+import type { SingleSendActionDeps } from '../../campaigns/single-sends.ts';
+import { changeUnsent } from '../../campaigns/status.ts';
+import type { MailContent } from '../../database/functions/packed-content.ts';
+import type { Db } from '../../database/open.ts';
+import { ownedBy, recordUtr } from '../../database/ownership.ts';
+import {
+  AUTOMATION_STATUS,
+  automationSchedules,
+  automations,
+  contactTypes,
+  designRevocations,
+  designTemplates,
+  ownTemplates,
+  SINGLE_SEND_STATUS,
+  senders,
+  singleSends,
+  type Target,
+} from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { senderAddress } from '../../delivery/compiling/freeze.ts';
+import type { Values } from '../../delivery/content/merge.ts';
+import { findContactValues } from '../../delivery/content/values.ts';
+import type { Tokens } from '../../delivery/links/tokens.ts';
+import { findAudienceContact } from '../../delivery/queue/enqueue-recipients.ts';
+import { conflict, Failure, notFound } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { isoTimestamp } from '../../time/clock.ts';
+import { findUser } from '../../users/users.ts';
+import { changeTemplate, requireTemplate, templateCodes } from '../own-templates.ts';
+
+const PURPOSE = 'design';
+/** How long a link can be opened. A page that is open then works for the same time again. */
+const LINK_MS = 24 * 60 * 60 * 1000;
+
+/** Stored template code: MJML or HTML, with the other empty. */
+export interface TemplateCode {
+  template_json: string;
+  template_html: string;
+}
+
+export interface Design extends TemplateCode {
+  kind: 'single' | 'schedule' | 'template';
+  id: number;
+  utr: string;
+  user_id: number;
+  title: string;
+  subject: string;
+  preheader: string;
+  sender_id: number;
+  template_id: number;
+  unsubscribe_group_id: number;
+  tracking: number;
+  /** The recipients, and the excluded targets. */
+  targets: Target[];
+  excluded: Target[];
+  /** True if no mail is sent with this content yet, so that it may be saved unfinished. */
+  isDraft: boolean;
+  /** Why the content can no longer be changed, or null. */
+  locked: string | null;
+  /** When the link expires, in epoch milliseconds. */
+  until: number;
+}
+
+/**
+ * Returns the token in the link to a design page, valid for 24 hours from `now`. It contains the user for whom it was made,
+ * because it ends with that user's right to change mails; `userId` is 0 for a key pair.
+ */
+export function designToken(tokens: Tokens, kind: Design['kind'], utr: string, userId: number, now: Date): string {
+  return tokens.sign(PURPOSE, `${kind}:${utr}:${now.getTime() + LINK_MS}:${userId}`);
+}
+
+/**
+ * Returns the design that a link opens, with the code of the built-in template if nothing was designed yet. Returns null if the link
+ * is forged or the record was deleted; `expired` if the link is too old or was revoked; `withdrawn` if its user was removed or may no
+ * longer change mails. With `usable` the link is valid for another 24 hours, so that a page left open overnight can still be saved.
+ */
+export function findDesign(
+  db: Db,
+  tokens: Tokens,
+  token: string,
+  now: Date,
+  what: 'opening' | 'usable',
+): Design | 'expired' | 'withdrawn' | null {
+  // Links of earlier releases have no user.
+  const [kind = '', given = '', end = '', userId = '0'] = tokens.read(PURPOSE, token)?.split(':') ?? [];
+  const until = Number(end);
+  const utr = recordUtr(given);
+  if (kind !== '' && now.getTime() > until + (what === 'usable' ? LINK_MS : 0)) return 'expired';
+  if (kind !== '' && until - LINK_MS <= revokedAt(db, utr)) return 'expired';
+  const design = readDesign(db, kind, utr, until);
+  return design === null || userId === '0' || mayChange(db, Number(userId), design.user_id) ? design : 'withdrawn';
+}
+
+/** Returns true if this user of an account exists and has a role that changes mails. */
+function mayChange(db: Db, userId: number, accountId: number): boolean {
+  const user = findUser(db, accountId, userId);
+  return user !== undefined && user.role !== 'viewer';
+}
+
+/** Returns the design of this kind with this utr; null if there is none. */
+function readDesign(db: Db, kind: string, utr: string, until: number): Design | null {
+  if (kind === 'schedule') {
+    const found = db
+      .select()
+      .from(automationSchedules)
+      .innerJoin(automations, eq(automations.id, automationSchedules.automation_id))
+      .where(eq(automationSchedules.utr, utr))
+      .get();
+    if (found === undefined || found.automations.deleted_at !== null) return null;
+    const { automation_schedules: schedule, automations: automation } = found;
+    return {
+      ...schedule,
+      ...currentCode(db, schedule),
+      kind,
+      title: automation.automation_name,
+      unsubscribe_group_id: Number(automation.unsubscribe_group_id),
+      targets: automationTargets(automation),
+      excluded: [],
+      isDraft: automation.status === AUTOMATION_STATUS.draft,
+      locked: null,
+      until,
+    };
+  }
+  if (kind === 'template') return findTemplateDesign(db, utr, until);
+  const send = kind === 'single' ? db.select().from(singleSends).where(eq(singleSends.utr, utr)).get() : undefined;
+  if (send === undefined) return null;
+  const locked =
+    send.status >= SINGLE_SEND_STATUS.running ? 'It is running or sent: its content is what its recipients get.' : null;
+  return {
+    ...send,
+    ...currentCode(db, send),
+    kind: 'single',
+    title: send.single_send_name,
+    targets: send.recipient_id,
+    excluded: send.exclude_specific_recipient_id,
+    isDraft: send.status === SINGLE_SEND_STATUS.draft,
+    locked,
+    until,
+  };
+}
+
+/** Returns the design of an own template. It belongs to no campaign, so its preview uses the account's first sender and any contact. */
+function findTemplateDesign(db: Db, utr: string, until: number): Design | null {
+  const template = db.select().from(ownTemplates).where(eq(ownTemplates.utr, utr)).get();
+  if (template === undefined) return null;
+  const { id, user_id, template_name, json_code, html_code } = template;
+  const sender = db
+    .select({ id: senders.id })
+    .from(senders)
+    .where(ownedBy(senders, user_id))
+    .orderBy(desc(senders.is_verified), asc(senders.id))
+    .limit(1)
+    .get();
+  const types = db.select({ id: contactTypes.id }).from(contactTypes).where(ownedBy(contactTypes, user_id)).all();
+  return {
+    kind: 'template',
+    id,
+    utr,
+    user_id,
+    title: '',
+    subject: template_name,
+    preheader: '',
+    sender_id: sender?.id ?? 0,
+    template_id: id,
+    unsubscribe_group_id: 0,
+    tracking: 0,
+    targets: types.map((type) => ({ id: String(type.id), table: 'contacts' as const })),
+    excluded: [],
+    // Feeds and transactional mails may be using it.
+    isDraft: false,
+    locked: null,
+    until,
+    template_json: json_code,
+    template_html: json_code === '' ? html_code : '',
+  };
+}
+
+function automationTargets({
+  automation_for: id,
+  automation_for_table: table,
+}: typeof automations.$inferSelect): Target[] {
+  return table === 'contacts' || table === 'segments' ? [{ id: String(id), table }] : [];
+}
+
+/** Returns when the links of this mail were last revoked, in epoch milliseconds; 0 if never. */
+function revokedAt(db: Db, utr: string): number {
+  const found = db.select().from(designRevocations).where(eq(designRevocations.utr, utr)).get();
+  return found?.revoked_at ?? 0;
+}
+
+/**
+ * Revokes all existing links to design pages: those of one single send, schedule or template (`utr`), or of all if null; in one
+ * account (`accountId`), or in all if null. Returns their number.
+ */
+export function revokeDesignLinks(
+  db: Db,
+  { accountId, utr }: { accountId: number | null; utr: string | null },
+  now: Date,
+): number {
+  return db.$client
+    .prepare(`
+      INSERT INTO design_revocations (utr, revoked_at)
+      SELECT utr, @now FROM (SELECT user_id, utr FROM single_sends UNION ALL
+        SELECT user_id, utr FROM automation_schedules UNION ALL SELECT user_id, utr FROM own_templates)
+      WHERE (@user IS NULL OR user_id = @user) AND (@utr IS NULL OR utr = @utr)
+      ON CONFLICT DO UPDATE SET revoked_at = excluded.revoked_at`)
+    .run({ user: accountId, utr: utr?.toLowerCase() ?? null, now: now.getTime() }).changes;
+}
+
+function currentCode(
+  db: Db,
+  {
+    template_id,
+    template_json,
+    template_html,
+  }: { template_id: number } & { [Name in keyof TemplateCode]: string | null },
+): TemplateCode {
+  if (template_json || template_html) return { template_json: template_json ?? '', template_html: template_html ?? '' };
+  const template = db.select().from(designTemplates).where(eq(designTemplates.id, template_id)).get();
+  const isMjml = template?.json_code.includes('"mjml"') ?? false;
+  return {
+    template_json: isMjml ? (template?.json_code ?? '') : '',
+    template_html: isMjml ? '' : (template?.html_code ?? ''),
+  };
+}
+
+/** Returns the values of `((sender_name))` and `((sender_address))` for a design; empty if it has no sender. */
+export function senderValues(db: Db, { sender_id }: Design): Record<'sender_name' | 'sender_address', string> {
+  const sender = db.select().from(senders).where(eq(senders.id, sender_id)).get();
+  return { sender_name: sender?.from_name ?? '', sender_address: sender ? senderAddress(db, sender) : '' };
+}
+
+/**
+ * The maximum number of tests of one link. Refused ones count too, so that a link cannot be used to find out which addresses are contacts.
+ */
+const MAX_TESTS = 10;
+const TOO_MANY_REQUESTS = 429;
+
+/**
+ * Checks that the page may send a test to this address, and counts it. Throws 429 if the link has reached `MAX_TESTS`, and 409
+ * if the address belongs to none of the account's senders and contacts.
+ */
+export function allowTest(db: Db, { utr, until, user_id }: Design, { normalized, address }: Address, now: Date): void {
+  const forget = db.$client.prepare('DELETE FROM design_tests WHERE until < ?');
+  const count = db.$client.prepare(`
+    INSERT INTO design_tests (utr, until, tests) VALUES (?, ?, 1)
+    ON CONFLICT DO UPDATE SET tests = tests + 1 WHERE tests < ${MAX_TESTS}`);
+  const isCounted = db.$client.transaction(() => {
+    forget.run(now.getTime() - LINK_MS);
+    return count.run(utr, until).changes > 0;
+  });
+  if (!isCounted.immediate())
+    throw new Failure(TOO_MANY_REQUESTS, `This link has sent its ${MAX_TESTS} test mails. A new link sends more.`);
+  if (!isContact(db, user_id, normalized) && !isSender(db, user_id, normalized))
+    throw conflict(`Tests go to addresses of your senders and contacts only; ${address} is none of them.`);
+}
+
+function isContact({ $client }: Db, accountId: number, normalized: string): boolean {
+  const found = $client.prepare(`
+    SELECT 1 FROM addresses a CROSS JOIN contacts c ON c.address_id = a.id AND c.deleted_at IS NULL
+    WHERE a.user_id = ? AND a.normalized_email = ? LIMIT 1`);
+  return found.get(accountId, normalized) !== undefined;
+}
+
+function isSender(db: Db, accountId: number, normalized: string): boolean {
+  return db
+    .select({ from: senders.from_email, replyTo: senders.reply_to_email })
+    .from(senders)
+    .where(and(eq(senders.user_id, accountId), isNull(senders.deleted_at)))
+    .all()
+    .some(({ from, replyTo }) => [from, replyTo].some((own) => parseAddress(own)?.normalized === normalized));
+}
+
+/**
+ * Returns the placeholder values for the preview of a design: those of the contact in its audience with this address, or of any
+ * contact in it if `address` is null. Returns null if there is no such contact.
+ */
+export function sampleValues(db: Db, design: Design, address: Address | null): Values | null {
+  const addressId = address === null ? null : findAddressId(db, design.user_id, address);
+  if (addressId === undefined) return null;
+  const contactId = findAudienceContact(db.$client, design, addressId) ?? undefined;
+  return findContactValues(db, design.user_id, contactId);
+}
+
+/**
+ * Stores new template code, with the user who changed it if known. A mail of a live automation gets a new revision of its
+ * mailing; a queued single send stays queued and is sent with the new code. Throws 409 if a single send has started, or if a
+ * live automation could not send this code.
+ */
+export async function saveDesign(
+  deps: SingleSendActionDeps,
+  design: Design,
+  code: TemplateCode,
+  userId: number | null,
+): Promise<void> {
+  if (design.kind === 'template') return saveTemplate(deps, design, code);
+  await saveContent(deps, design.kind, design.id, code, userId);
+}
+
+/** Stores the content of a single send or a schedule, like `saveDesign`. Also throws 404. */
+export async function saveContent(
+  deps: SingleSendActionDeps,
+  kind: 'single' | 'schedule',
+  id: number,
+  content: TemplateCode & Partial<MailContent>,
+  userId: number | null,
+): Promise<void> {
+  if (kind === 'single') saveSingleSend(deps, id, content, userId);
+  else await saveSchedule(deps, id, content, userId);
+  deps.wake();
+}
+
+async function saveTemplate(
+  { db, clock }: SingleSendActionDeps,
+  { id, user_id }: Design,
+  { template_json, template_html }: TemplateCode,
+): Promise<void> {
+  const codes = await templateCodes(user_id, template_json, template_html);
+  const save = () => changeTemplate({ db, clock }, requireTemplate(db, user_id, id), { codes });
+  inTransaction(db, save);
+}
+
+function saveSingleSend(
+  { db, clock }: SingleSendActionDeps,
+  id: number,
+  content: TemplateCode & Partial<MailContent>,
+  userId: number | null,
+): void {
+  inTransaction(db, (tx) => {
+    const send = tx.select({ status: singleSends.status }).from(singleSends).where(eq(singleSends.id, id)).get();
+    if (send === undefined) throw notFound('Record not found');
+    if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(sentence('not_changeable'));
+    changeUnsent(db, id, {
+      ...content,
+      template_json: content.template_json || null,
+      template_html: content.template_html || null,
+      changed_by: userId,
+      updated_at: isoTimestamp(clock.now()),
+    });
+  });
+}
+
+async function saveSchedule(
+  deps: SingleSendActionDeps,
+  id: number,
+  content: TemplateCode & Partial<MailContent>,
+  userId: number | null,
+): Promise<void> {
+  const { db, clock } = deps;
+  const read = () => {
+    const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, id)).get();
+    if (schedule === undefined) throw notFound('Record not found');
+    return schedule;
+  };
+  const schedule = { ...read(), ...content };
+  const frozen = await freezeSchedule(deps, schedule);
+  const now = isoTimestamp(clock.now());
+  inTransaction(db, (tx) => {
+    const before = read();
+    const automation = tx.select().from(automations).where(eq(automations.id, before.automation_id)).get();
+    if (automation?.status === AUTOMATION_STATUS.live) {
+      if ('problem' in frozen) throw conflict(sentence('live_change_broken', frozen));
+      createScheduleMailing(db, automation, schedule, frozen, now);
+    }
+    tx.update(automationSchedules)
+      .set({ ...content, changed_by: userId, updated_at: now })
+      .where(eq(automationSchedules.id, id))
+      .run();
+  });
+}

@@ -1,0 +1,194 @@
+/**
+ * Operations for saved blocks, which are parts of mails to use again in the designer, and for revoking links to the designer
+ * (additions to the contract).
+ */
+import { asc, eq, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import type { Db } from '../../database/open.ts';
+import { ownedBy, ownedRecord, recordUtr } from '../../database/ownership.ts';
+import { readRecord, recordObject } from '../../database/record-json.ts';
+import { savedBlocks } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { templateProblem } from '../../delivery/compiling/compile.ts';
+import { conflict, notFound } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { identifier, integer, line, listQuery, stamps, text } from '../../http/requests/schemas.ts';
+import type { FieldErrorCollector } from '../../http/requests/validation.ts';
+import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
+import { type Clock, isoTimestamp } from '../../time/clock.ts';
+import { revokeDesignLinks } from './designs.ts';
+
+const KIBIBYTE = 1024;
+const MAX_BLOCKS = 100;
+/** The maximum length of the code of one block, and of all blocks of an account. */
+export const MAX_BLOCK_CHARACTERS = 200 * KIBIBYTE;
+const MAX_ACCOUNT_BYTES = 10 * KIBIBYTE * KIBIBYTE;
+
+type SavedBlock = typeof savedBlocks.$inferSelect;
+
+/** The dependencies of adding and changing blocks. */
+interface BlockDeps {
+  db: Db;
+  clock: Clock;
+}
+
+/** Returns the names of an account's blocks, in the order in which they were saved. */
+export function listBlockNames(db: Db, accountId: number): Pick<SavedBlock, 'id' | 'block_name'>[] {
+  return db
+    .select({ id: savedBlocks.id, block_name: savedBlocks.block_name })
+    .from(savedBlocks)
+    .where(ownedBy(savedBlocks, accountId))
+    .orderBy(asc(savedBlocks.id))
+    .all();
+}
+
+/** Returns the account's block with this id. Throws 404. */
+export function requireBlock(db: Db, accountId: number, id: unknown): SavedBlock {
+  const block = db
+    .select()
+    .from(savedBlocks)
+    .where(ownedRecord(savedBlocks, id, accountId))
+    .get();
+  if (block === undefined) throw notFound('Record not found');
+  return block;
+}
+
+/** Adds a block and returns its id. Throws 409 if the account has no room for it. */
+export function addBlock({ db, clock }: BlockDeps, accountId: number, block_name: string, json_code: string): number {
+  const add = () => {
+    const size = Buffer.byteLength(json_code);
+    requireRoom(db, accountId, size, 1);
+    const now = isoTimestamp(clock.now());
+    return db
+      .insert(savedBlocks)
+      .values({ user_id: accountId, block_name, json_code, size, created_at: now, updated_at: now })
+      .returning({ id: savedBlocks.id })
+      .get().id;
+  };
+  return inTransaction(db, add);
+}
+
+/**
+ * Changes the name of a block, its code, or both. Mails that contain the block have a copy and do not change. Throws 404, and
+ * 409 if there is no room.
+ */
+export function changeBlock(
+  { db, clock }: BlockDeps,
+  accountId: number,
+  given: unknown,
+  { block_name, json_code }: { block_name?: string; json_code?: string },
+): void {
+  const change = () => {
+    const { id, size: before } = requireBlock(db, accountId, given);
+    const size = json_code === undefined ? undefined : Buffer.byteLength(json_code);
+    if (size !== undefined && size > before) requireRoom(db, accountId, size - before, 0);
+    const updated_at = isoTimestamp(clock.now());
+    db.update(savedBlocks).set({ block_name, json_code, size, updated_at }).where(eq(savedBlocks.id, id)).run();
+  };
+  inTransaction(db, change);
+}
+
+/** Deletes a block. Throws 404. */
+export function deleteBlock(db: Db, accountId: number, id: unknown): void {
+  const { changes } = db
+    .delete(savedBlocks)
+    .where(ownedRecord(savedBlocks, id, accountId))
+    .run();
+  if (changes === 0) throw notFound('Record not found');
+}
+
+/** Throws 409 if an account cannot have `more` further blocks with this number of further bytes. */
+function requireRoom(db: Db, accountId: number, bytes: number, more: number): void {
+  const { count, size } = db
+    .select({ count: sql<number>`count(*)`, size: sql<number>`ifnull(sum(${savedBlocks.size}), 0)` })
+    .from(savedBlocks)
+    .where(eq(savedBlocks.user_id, accountId))
+    .all()[0] ?? { count: 0, size: 0 };
+  if (count + more > MAX_BLOCKS || size + bytes > MAX_ACCOUNT_BYTES)
+    throw conflict(sentence('blocks_full', { count: MAX_BLOCKS, size: MAX_ACCOUNT_BYTES / KIBIBYTE / KIBIBYTE }));
+}
+
+const ListedBlock = Type.Object({ id: integer(), block_name: Type.String(), size: integer(), ...stamps });
+const WholeBlock = Type.Object({ ...ListedBlock.properties, json_code: Type.String() });
+const from = sql`${savedBlocks}`;
+
+const ById = Type.Object({ id: identifier('The block.') });
+const code = () =>
+  text({
+    maxLength: MAX_BLOCK_CHARACTERS,
+    description: "A document in MJML's JSON form, like template_json, whose body has the block alone.",
+  });
+
+export const listBlocks = listOperation({
+  name: 'List the saved blocks, without their code (addition)',
+  role: 'viewer',
+  input: listQuery,
+  as: 'blocks',
+  record: ListedBlock,
+  select: ({ accountId }, part) => {
+    const record = recordObject(ListedBlock, savedBlocks);
+    return { record, from, where: ownedBy(savedBlocks, accountId), id: savedBlocks.id, part };
+  },
+});
+
+export const readBlock = recordOperation({
+  name: 'Read a saved block (addition)',
+  role: 'viewer',
+  input: ById,
+  as: 'block',
+  record: WholeBlock,
+  json({ db, accountId }, { id }) {
+    const where = ownedRecord(savedBlocks, id, accountId);
+    const json = readRecord(db, recordObject(WholeBlock, savedBlocks), from, where);
+    if (json === undefined) throw notFound('Record not found');
+    return json;
+  },
+});
+
+export const createBlock = operation({
+  name: 'Keep a block (addition)',
+  description: 'Up to 100 blocks of 200 KiB each.',
+  role: 'editor',
+  input: Type.Object({ block_name: line({ minLength: 1 }), json_code: code() }),
+  output: Type.Object({ id: integer() }),
+  check: checkCode,
+  run: (context, { block_name, json_code }) => ({ id: addBlock(context, context.accountId, block_name, json_code) }),
+});
+
+export const updateBlock = operation({
+  name: 'Change the name or the code of a saved block (addition)',
+  description: 'What is not given stays. Mails that have the block stay as they are.',
+  role: 'editor',
+  input: Type.Object({
+    ...ById.properties,
+    block_name: Type.Optional(line({ minLength: 1 })),
+    json_code: Type.Optional(code()),
+  }),
+  check: checkCode,
+  run: (context, { id, ...changes }) => changeBlock(context, context.accountId, id, changes),
+});
+
+export const removeBlock = operation({
+  name: 'Delete a saved block (addition)',
+  description: 'Mails that have the block keep it.',
+  role: 'editor',
+  input: ById,
+  run: ({ db, accountId }, { id }) => deleteBlock(db, accountId, id),
+});
+
+/** Revokes links to the designer. The links work without keys, so an owner must be able to make a shared link invalid. */
+export const revokeLinks = operation({
+  name: 'Revoke the links to the design page of a mail (addition)',
+  description: 'All its links stop working. From then on design_url is a new one.',
+  role: 'editor',
+  input: Type.Object({ utr: identifier('The single send, or the schedule of an automation.') }),
+  run({ db, clock, accountId }, { utr }) {
+    const revoked = revokeDesignLinks(db, { accountId, utr: recordUtr(utr) }, clock.now());
+    if (revoked === 0) throw notFound('Record not found');
+  },
+});
+
+function checkCode(_context: Context, { json_code }: { json_code?: string }, errors: FieldErrorCollector): void {
+  const problem = json_code === undefined ? null : templateProblem(json_code);
+  if (problem !== null) errors.add('json_code', problem);
+}

@@ -1,0 +1,18 @@
+/** The API for saved blocks and for links to the designer. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { operationRoutes } from '../../http/operation-routes.ts';
+import type { Deps } from '../../operations/deps.ts';
+import { createBlock, listBlocks, readBlock, removeBlock, revokeLinks, updateBlock } from './operations.ts';
+
+export const designLinkRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  operationRoutes(app, deps, 'Design pages').change('POST /design-links/revoke', revokeLinks, 'Revoked Successfully');
+};
+
+export const savedBlockRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const blocks = operationRoutes(app, deps, 'Saved blocks');
+  blocks.list('GET /blocks', listBlocks);
+  blocks.record('GET /blocks/details', readBlock);
+  blocks.read('POST /blocks/create', createBlock);
+  blocks.change('POST /blocks/update', updateBlock, 'Updated Successfully');
+  blocks.change('POST /blocks/delete', removeBlock, 'Deleted Successfully');
+};

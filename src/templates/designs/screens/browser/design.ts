@@ -1,0 +1,99 @@
+/** The design page in the browser: editing blocks or HTML, saving, the preview in a sandboxed frame, the test mail. */
+import { saveBeforeLeaving } from '../../../../ui/islands/parts/save-first.ts';
+import { openContent } from './parts/content.ts';
+import { ask, call, element, isDraft, isLocked, say, showProgress, tell } from './parts/page.ts';
+import { listenForPictures } from './parts/pictures.ts';
+
+/** How long after the last change a draft is saved automatically. */
+const TYPING_MS = 2000;
+
+let isChanged = false;
+let timer: ReturnType<typeof setTimeout> | undefined;
+let saving: Promise<unknown> = Promise.resolve();
+const content = await openContent(() => {
+  isChanged = true;
+  showState();
+  if (!mustSave()) return;
+  clearTimeout(timer);
+  timer = setTimeout(showSaving, TYPING_MS);
+});
+
+/** Returns true if changes are to be saved automatically. */
+function mustSave(): boolean {
+  return isChanged && isDraft && !isLocked;
+}
+
+function showState(): void {
+  element('state', HTMLElement).textContent = isChanged && !isLocked ? say('designer.unsaved') : '';
+}
+
+/** Saves after a save that is still running, so that the newest content is stored last. */
+function save(): Promise<string> {
+  clearTimeout(timer);
+  const saved = saving.then(saveOnce);
+  saving = saved.catch(() => undefined);
+  return saved;
+}
+
+async function saveOnce(): Promise<string> {
+  const body = content.current();
+  await call('', body);
+  // Content that was changed during the save is still unsaved.
+  isChanged = JSON.stringify(content.current()) !== JSON.stringify(body);
+  showState();
+  return isChanged ? '' : say('designer.saved');
+}
+
+async function preview(): Promise<string> {
+  const contact = element('contact', HTMLInputElement).value;
+  const { html = '', subject = '', email = '' } = await call('/preview', { ...content.current(), email: contact });
+  element('mail', HTMLIFrameElement).srcdoc = html;
+  element('subject', HTMLElement).textContent = say(email ? 'designer.subject.for' : 'designer.subject.nobody', {
+    subject,
+    email,
+  });
+  return '';
+}
+
+const showPreview = () => void showProgress(say('designer.rendering'), preview);
+const showSaving = () => showProgress(say('designer.saving'), save);
+element('save', HTMLButtonElement).addEventListener('click', showSaving);
+element('preview', HTMLButtonElement).addEventListener('click', () => {
+  void ask('preview-dialog');
+  showPreview();
+});
+element('refresh', HTMLButtonElement).addEventListener('click', showPreview);
+element('contact', HTMLInputElement).addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter') return;
+  event.preventDefault();
+  showPreview();
+});
+for (const radio of document.querySelectorAll<HTMLInputElement>('[name=width]')) {
+  radio.addEventListener('change', () => {
+    element('mail', HTMLIFrameElement).className = radio.value;
+  });
+}
+for (const close of document.querySelectorAll('[data-close]'))
+  close.addEventListener('click', () => close.closest('dialog')?.close());
+element('test', HTMLButtonElement).addEventListener('click', () => void ask('test-dialog'));
+element('test-form', HTMLFormElement).addEventListener('submit', (event) => {
+  event.preventDefault();
+  element('test-dialog', HTMLDialogElement).close();
+  void showProgress(say('designer.test.sending'), async () => {
+    if (isChanged && !isLocked) await save();
+    const email = element('address', HTMLInputElement).value;
+    const { isKept } = await call('/test', { email });
+    return say(isKept ? 'designer.test.kept' : 'designer.test.sent', { email });
+  });
+});
+addEventListener('beforeunload', (event) => {
+  if (isChanged && !isLocked) event.preventDefault();
+});
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden && mustSave()) void showSaving();
+});
+// The dashboard shows this page in a frame, and the links around the frame lead away as well.
+for (const page of new Set([document, parent.document])) saveBeforeLeaving(page, { mustSave, save: showSaving });
+listenForPictures();
+element('save', HTMLButtonElement).disabled = isLocked;
+if (!isLocked) tell('');

@@ -1,0 +1,161 @@
+/** The account's image library in the designer: choosing a picture with its alternative text, and adding pictures. */
+import { scaledDown } from '../../../../../ui/islands/parts/scaled-down.ts';
+import { ask, element, say } from './page.ts';
+
+/** A picture of the library. */
+interface Picture {
+  src: string;
+  name: string;
+  alt: string;
+  width: number;
+  height: number;
+}
+
+/** A picture as it is used in the mail. */
+interface Placed {
+  src: string;
+  alt: string;
+  /** True if it is decorative and therefore has no alternative text. */
+  isDecoration: boolean;
+  href: string;
+}
+
+interface Answer {
+  problem?: string;
+  pictures?: Picture[];
+}
+
+const path = `${location.pathname}/pictures`;
+let library: Picture[] | null = null;
+
+/** Adds a file to the library. Throws an Error with the reason if it is refused. */
+export async function uploadPicture(file: File): Promise<Picture[]> {
+  const response = await fetch(`${path}?${new URLSearchParams({ name: file.name })}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/octet-stream' },
+    body: await scaledDown(file),
+  });
+  const answer: Answer = await response.json();
+  if (!response.ok) throw new Error(`${file.name}: ${answer.problem}`);
+  const added = answer.pictures ?? [];
+  if (library !== null) library = [...added, ...library.filter(({ src }) => !added.some((one) => one.src === src))];
+  return added;
+}
+
+/**
+ * Asks for a picture, with the present one preselected. Returns null if the dialog is cancelled. `isPlain` asks for the picture alone.
+ */
+export async function choosePicture(present: Placed, isPlain = false): Promise<Placed | null> {
+  const form = element('picture-form', HTMLFormElement);
+  const [alt, decoration, link] = [altField(), decorationField(), linkField()];
+  form.classList.toggle('plain-choice', isPlain);
+  tellProblem('');
+  element('picture-news', HTMLElement).textContent = '';
+  await showLibrary(present.src);
+  alt.value = present.alt;
+  decoration.checked = present.isDecoration;
+  link.value = present.href;
+  isChoiceComplete = () => {
+    const isNamed = isPlain || decoration.checked || alt.value.trim() !== '';
+    tellProblem(
+      chosenSource() === '' ? say('designer.picture.choose') : isNamed ? '' : say('designer.picture.alt.missing'),
+    );
+    if (chosenSource() !== '' && !isNamed) alt.focus();
+    return chosenSource() !== '' && isNamed;
+  };
+  if ((await ask('picture-dialog')) !== 'use') return null;
+  const isDecoration = decoration.checked;
+  return { src: chosenSource(), alt: isDecoration ? '' : alt.value.trim(), isDecoration, href: link.value.trim() };
+}
+
+const altField = () => element('picture-alt', HTMLInputElement);
+const decorationField = () => element('picture-decoration', HTMLInputElement);
+const linkField = () => element('picture-link', HTMLInputElement);
+let isChoiceComplete = () => true;
+
+function tellProblem(text: string): void {
+  element('picture-problem', HTMLElement).textContent = text;
+}
+
+function chosenSource(): string {
+  return document.querySelector<HTMLInputElement>('#picture-list input:checked')?.value ?? '';
+}
+
+/** Shows the newest pictures; none if they cannot be loaded, because the mail can be designed without them. */
+async function showLibrary(chosen: string): Promise<void> {
+  library ??= await readLibrary();
+  const list = element('picture-list', HTMLElement);
+  const legend = list.querySelector('legend');
+  const choices = library.map((picture) => {
+    const radio = document.createElement('input');
+    Object.assign(radio, { type: 'radio', name: 'picture', value: picture.src, checked: picture.src === chosen });
+    radio.addEventListener('change', () => {
+      decorationField().checked = false;
+      altField().value = picture.alt;
+    });
+    const image = document.createElement('img');
+    // The URL in mails may have another host name of this server.
+    Object.assign(image, { src: new URL(picture.src).pathname, alt: '', loading: 'lazy' });
+    const name = document.createElement('span');
+    name.textContent = picture.name;
+    const label = document.createElement('label');
+    label.append(radio, image, name);
+    return label;
+  });
+  const none = document.createElement('p');
+  none.textContent = say('designer.picture.none');
+  list.replaceChildren(...(legend ? [legend] : []), ...(choices.length > 0 ? choices : [none]));
+}
+
+async function readLibrary(): Promise<Picture[]> {
+  try {
+    const answer: Answer = await (await fetch(path)).json();
+    return answer.pictures ?? [];
+  } catch {
+    return [];
+  }
+}
+
+/** Makes the dialog accept files that are chosen, dropped or pasted. */
+export function listenForPictures(): void {
+  const dialog = element('picture-dialog', HTMLDialogElement);
+  const input = element('picture-files', HTMLInputElement);
+  const news = element('picture-news', HTMLElement);
+  const addAll = async (files: File[]) => {
+    if (files.length === 0) return;
+    news.textContent = say('designer.picture.adding');
+    const problems: string[] = [];
+    let last: Picture | undefined;
+    for (const file of files) {
+      try {
+        [last] = await uploadPicture(file);
+      } catch (error) {
+        problems.push(error instanceof Error ? error.message : String(error));
+      }
+    }
+    news.textContent = problems.join(' ');
+    await showLibrary(last?.src ?? chosenSource());
+    if (last !== undefined) {
+      decorationField().checked = false;
+      altField().value = last.alt;
+    }
+  };
+  input.addEventListener('change', () => {
+    void addAll([...(input.files ?? [])]);
+    input.value = '';
+  });
+  dialog.addEventListener('dragover', (event) => event.preventDefault());
+  dialog.addEventListener('drop', (event) => {
+    event.preventDefault();
+    void addAll([...(event.dataTransfer?.files ?? [])]);
+  });
+  dialog.addEventListener('paste', (event) => {
+    const files = [...(event.clipboardData?.files ?? [])];
+    if (files.length === 0) return;
+    event.preventDefault();
+    void addAll(files);
+  });
+  element('picture-form', HTMLFormElement).addEventListener('submit', (event) => {
+    if (!isChoiceComplete()) event.preventDefault();
+  });
+}

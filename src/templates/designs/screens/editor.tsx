@@ -1,0 +1,272 @@
+/** The HTML document of the design page, in the user's language. */
+
+import type { ComponentChildren } from 'preact';
+import { documentOf } from '../../../http/pages/document.tsx';
+import { builtUrls } from '../../../http/static-files.ts';
+import { languageOfLocale } from '../../../languages.ts';
+import { Typeface } from '../../../ui/page.tsx';
+import { chooseLanguage } from '../../../ui/words/choose.ts';
+import { isWordKey, type Language } from '../../../ui/words/index.ts';
+import type { Design } from '../designs.ts';
+import { designer } from '../words.en.ts';
+
+/** Returns the language that the URL asks for, which the dashboard sets; otherwise the browser's language. */
+export function languageOfDesign(asked: unknown, accepted: string | undefined): Language {
+  return chooseLanguage(languageOfLocale(typeof asked === 'string' ? asked : ''), accepted, undefined);
+}
+
+/**
+ * Returns the design page of a mail. Its script adds the editor; the page contains the script's texts. `path` is the path of
+ * the page itself.
+ */
+export function editorPage(
+  { kind, title, subject, isDraft, locked }: Design,
+  path: string,
+  language: Language,
+): string {
+  const say: Say = (key) => language.fill(key, {});
+  return documentOf(
+    {
+      language: language.code,
+      title: language.say('designer.title', { subject }),
+      more: (
+        <>
+          <Typeface />
+          <link rel="stylesheet" href={builtUrls('grapes.css').url} />
+          <link rel="stylesheet" href={builtUrls('design.css').url} />
+          <script defer src={builtUrls('grapes.js').url} />
+          <script defer src={builtUrls('grapes-mjml.js').url} />
+          <script type="module" src={builtUrls('design').url} />
+        </>
+      ),
+    },
+    <body
+      data-locked={locked === null ? '' : 'yes'}
+      data-draft={isDraft ? 'yes' : ''}
+      data-words={JSON.stringify(wordsOf(language))}
+    >
+      <header>
+        <div class="what">
+          <h1>{subject}</h1>
+          <p>{title}</p>
+        </div>
+        <p id="state" />
+        <p id="status" role="status">
+          {locked === null ? say('designer.loading') : say('designer.locked')}
+        </p>
+        <div class="actions">
+          {kind !== 'template' && (
+            <a href={`${path}/versions`} target="_top">
+              {language.say('versions.open')}
+            </a>
+          )}
+          <button id="mode" class="plain" type="button" hidden />
+          <button id="preview" class="plain" type="button">
+            {say('designer.preview')}
+          </button>
+          <button id="test" class="plain" type="button">
+            {say('designer.test')}
+          </button>
+          <button id="save" type="button">
+            {say('designer.save')}
+          </button>
+        </div>
+      </header>
+      <main id="main">
+        <div id="workspace" hidden>
+          <details id="parts" open>
+            <summary>{say('designer.parts')}</summary>
+            <div role="toolbar" id="part-tools" aria-label={say('designer.parts.tools')} />
+            <ul id="part-list" />
+            <section id="own-blocks" aria-labelledby="own-title">
+              <h2 id="own-title">{say('designer.own')}</h2>
+              <ul id="own-list" />
+            </section>
+          </details>
+          <div id="editor" />
+        </div>
+      </main>
+      <PreviewDialog say={say} />
+      <PictureDialog say={say} />
+      <dialog id="test-dialog" aria-label={say('designer.test')}>
+        <form class="bar" id="test-form">
+          <label>
+            {say('designer.test.to')}{' '}
+            <input id="address" type="email" required autocomplete="email" aria-describedby="who" />
+          </label>{' '}
+          <button type="submit">{say('designer.test.send')}</button>
+          <Close say={say} />
+        </form>
+        <p id="who">{say('designer.test.who')}</p>
+      </dialog>
+      <Question say={say} id="drop" text="designer.blocks.drop.text" title="designer.blocks.drop">
+        <button type="submit" value="drop">
+          {say('designer.blocks.drop.yes')}
+        </button>
+        <button type="submit" class="plain" value="">
+          {say('designer.blocks.drop.no')}
+        </button>
+      </Question>
+      <Question say={say} id="delete" text="designer.own.delete.text" title="designer.own.delete.title">
+        <button type="submit" value="delete">
+          {say('designer.own.delete.yes')}
+        </button>
+        <button type="submit" class="plain" value="">
+          {say('designer.cancel')}
+        </button>
+      </Question>
+      <dialog id="keep-dialog" aria-label={say('designer.keep')}>
+        <form method="dialog" class="bar">
+          <label>
+            {say('designer.keep.name')} <input id="keep-name" required maxlength={255} autocomplete="off" />
+          </label>{' '}
+          <button type="submit" value="keep">
+            {say('designer.keep.yes')}
+          </button>
+          <Close say={say} />
+        </form>
+      </dialog>
+      <dialog id="source-dialog" aria-labelledby="source-title">
+        <form method="dialog" id="source-form">
+          <h2 id="source-title">{say('designer.source')}</h2>
+          <textarea id="source" class="code" spellcheck={false} aria-labelledby="source-title" rows={16} />
+          <div class="bar">
+            <button type="submit" value="use">
+              {say('designer.source.use')}
+            </button>
+            <Close say={say} />
+          </div>
+        </form>
+      </dialog>
+      <dialog id="show-dialog" aria-labelledby="show-title">
+        <form method="dialog">
+          <h2 id="show-title">{say('designer.show.to')}</h2>
+          <input
+            id="show-to"
+            class="code"
+            spellcheck={false}
+            maxLength={1000}
+            aria-labelledby="show-title"
+            aria-describedby="show-hint"
+          />
+          <p id="show-hint">{say('designer.show.hint')}</p>
+          <div class="bar">
+            <button type="submit" value="use">
+              {say('designer.source.use')}
+            </button>
+            <Close say={say} />
+          </div>
+        </form>
+      </dialog>
+      <noscript>{say('designer.noScript')}</noscript>
+    </body>,
+  );
+}
+
+type Key = `designer.${string}` & keyof typeof designer;
+type Say = (key: Key) => string;
+
+/** The button that closes a dialog without any change. */
+function Close({ say }: { say: Say }) {
+  return (
+    <button class="plain" type="button" data-close="">
+      {say('designer.cancel')}
+    </button>
+  );
+}
+
+/** A dialog that asks before something is lost; `children` are its buttons. */
+function Question(question: { say: Say; id: string; title: Key; text: Key; children: ComponentChildren }) {
+  const { say, id, title, text, children } = question;
+  return (
+    <dialog id={`${id}-dialog`} aria-labelledby={`${id}-title`} aria-describedby={`${id}-text`}>
+      <h2 id={`${id}-title`}>{say(title)}</h2>
+      <p id={`${id}-text`}>{say(text)}</p>
+      <form method="dialog" class="bar">
+        {children}
+      </form>
+    </dialog>
+  );
+}
+
+function PreviewDialog({ say }: { say: Say }) {
+  return (
+    <dialog id="preview-dialog" aria-label={say('designer.preview')}>
+      <form method="dialog" class="bar">
+        <fieldset>
+          <legend>{say('designer.width')}</legend>
+          <label>
+            <input type="radio" name="width" value="desk" checked /> {say('designer.desk')}
+          </label>
+          <label>
+            <input type="radio" name="width" value="phone" /> {say('designer.phone')}
+          </label>
+        </fieldset>
+        <label>
+          {say('designer.contact')}{' '}
+          <input id="contact" type="email" placeholder={say('designer.contact.hint')} autocomplete="off" />
+        </label>{' '}
+        <button id="refresh" class="plain" type="button">
+          {say('designer.show')}
+        </button>
+        <button type="submit">{say('designer.close')}</button>
+      </form>
+      <p id="subject" />
+      <iframe id="mail" title={say('designer.mail')} sandbox="" class="desk" />
+    </dialog>
+  );
+}
+
+function PictureDialog({ say }: { say: Say }) {
+  return (
+    <dialog id="picture-dialog" aria-labelledby="picture-title">
+      <form id="picture-form" method="dialog">
+        <h2 id="picture-title">{say('designer.picture')}</h2>
+        <label class="drop">
+          {say('designer.picture.add')}{' '}
+          <input
+            type="file"
+            id="picture-files"
+            multiple
+            accept="image/png,image/jpeg,image/gif,image/webp"
+            aria-describedby="picture-hint"
+          />
+        </label>
+        <p id="picture-hint" class="quiet">
+          {say('designer.picture.hint')}
+        </p>
+        <p id="picture-news" role="status" />
+        <fieldset id="picture-list">
+          <legend>{say('designer.picture')}</legend>
+        </fieldset>
+        <label class="field" for="picture-alt">
+          {say('designer.picture.alt')}
+        </label>
+        <input id="picture-alt" maxlength={255} autocomplete="off" aria-describedby="picture-alt-hint" />
+        <p id="picture-alt-hint" class="quiet">
+          {say('designer.picture.alt.hint')}
+        </p>
+        <label class="choice">
+          <input type="checkbox" id="picture-decoration" /> {say('designer.picture.decoration')}
+        </label>
+        <label class="field" for="picture-link">
+          {say('designer.picture.link')}
+        </label>
+        <input id="picture-link" maxlength={2000} inputmode="url" autocomplete="off" placeholder="https://" />
+        <p id="picture-problem" role="alert" />
+        <div class="bar">
+          <button type="submit" value="use">
+            {say('designer.picture.use')}
+          </button>
+          <Close say={say} />
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+/** Returns the texts of the script by key, with their placeholders not filled in. */
+function wordsOf(language: Language): Record<string, string> {
+  const keys = Object.keys(designer).filter(isWordKey);
+  return Object.fromEntries(keys.map((key) => [key, language.fill(key, {})]));
+}

@@ -1,0 +1,344 @@
+/**
+ * The design page: anyone with a mail's signed link can edit, preview and test the mail there, with the account's pictures and
+ * saved blocks.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { parseAddress } from '../../../audience/contacts/addresses.ts';
+import { queueTestMail } from '../../../campaigns/test-mail.ts';
+import {
+  compileFrozen,
+  editTemplate,
+  renderTemplate,
+  templateProblem,
+  viewTemplate,
+} from '../../../delivery/compiling/compile.ts';
+import { show } from '../../../delivery/compiling/show.ts';
+import { ContentError } from '../../../delivery/content/compiled-content.ts';
+import { htmlConditionProblem } from '../../../delivery/content/html-regions.ts';
+import { hasMoreParts } from '../../../delivery/content/json-size.ts';
+import { PREFERENCES, slotProblem, WEB_COPY } from '../../../delivery/content/merge.ts';
+import { isTestMode } from '../../../delivery/transport/relays/in-use.ts';
+import { conflict, Failure, notFound } from '../../../errors/failure.ts';
+import { withinShare } from '../../../http/account-share.ts';
+import { logFailed, refusing } from '../../../http/errors.ts';
+import { sendMessagePage } from '../../../http/pages/document.tsx';
+import { pageRoute, unknownLink } from '../../../http/pages/layout.ts';
+import { MAX_FORM_BYTES } from '../../../http/requests/forms.ts';
+import type { Deps } from '../../../operations/deps.ts';
+import { designerBrand } from '../../brand/brand.ts';
+import { knownPlaceholders } from '../../content-warnings.ts';
+import { MAX_PICTURE_BYTES, type OfferedPicture, offeredPictures, storePicture } from '../../pictures/pictures.ts';
+import {
+  allowTest,
+  type Design,
+  findDesign,
+  sampleValues,
+  saveDesign,
+  senderValues,
+  type TemplateCode,
+} from '../designs.ts';
+import {
+  addBlock,
+  changeBlock,
+  deleteBlock,
+  listBlockNames,
+  MAX_BLOCK_CHARACTERS,
+  requireBlock,
+} from '../operations.ts';
+import { editorPage, languageOfDesign } from './editor.tsx';
+import { designVersions } from './versions.tsx';
+
+/**
+ * The page runs only our own scripts, calls only our server, and may be framed only by our pages. Pictures may load from
+ * anywhere, because the mail may contain any.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  'img-src https: http: data: blob:',
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+].join('; ');
+
+const HTTP_FORBIDDEN = 403;
+const HTTP_GONE = 410;
+const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
+/** The maximum number of members of a JSON body. The page sends only a few texts by name. */
+const MAX_PARTS = 10;
+
+interface Call {
+  Params: { token: string; id: string };
+  /** The language of the page, or the name of the uploaded file. */
+  Querystring: { lang?: unknown; name?: string };
+  Body: { mjml?: unknown; html?: unknown; email?: unknown; name?: unknown } | undefined;
+}
+
+export async function designPage(app: FastifyInstance, deps: Deps): Promise<void> {
+  const { db, tokens, clock, publicUrl } = deps;
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string', bodyLimit: MAX_FORM_BYTES },
+    (request, body: string, done) => {
+      if (hasMoreParts(body, MAX_PARTS)) done(new Failure(400, 'This page does not send such requests.'));
+      else parseJson(request, body, done);
+    },
+  );
+  app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
+    if (error instanceof Failure) return refusing(reply, error).code(error.status).send({ problem: error.message });
+    if (error instanceof ContentError) return reply.code(422).send({ problem: error.message });
+    const status = error.statusCode ?? 500;
+    if (status >= 500) logFailed(request, error);
+    return reply
+      .code(status)
+      .send({ problem: status < 500 ? error.message : 'Something went wrong. Please try again.' });
+  });
+  const requireDesign = (token: string): Design => {
+    const design = findDesign(db, tokens, token, clock.now(), 'usable');
+    if (design === null) throw notFound('This link does not work any more.');
+    if (design === 'expired')
+      throw new Failure(HTTP_GONE, 'This link has expired. Copy what you changed and open a new one.');
+    if (design === 'withdrawn')
+      throw new Failure(HTTP_FORBIDDEN, 'The person whose link this is may no longer change mails. Nothing was saved.');
+    return design;
+  };
+
+  /** Checks the link before the body is read, so that a wrong link costs only the check of its signature. */
+  const onRequest = async ({ params }: FastifyRequest<Call>) => {
+    requireDesign(params.token);
+  };
+
+  pageRoute<Call>(app, '/design/:token', (request, reply) => {
+    const design = findDesign(db, tokens, request.params.token, clock.now(), 'opening');
+    if (design === null) return unknownLink(reply);
+    if (design === 'expired') return expired(reply);
+    if (design === 'withdrawn') return withdrawn(reply);
+    const language = languageOfDesign(request.query.lang, request.headers['accept-language']);
+    return reply
+      .header('content-security-policy', POLICY)
+      .type('text/html; charset=utf-8')
+      .send(editorPage(design, `/design/${request.params.token}`, language));
+  });
+
+  app.get<Call>('/design/:token/content', async (request) => {
+    const design = requireDesign(request.params.token);
+    const fields = knownPlaceholders(db, design.user_id);
+    const brand = designerBrand(db, design.user_id, publicUrl());
+    if (design.template_html !== '' && design.template_json === '')
+      return { html: design.template_html, fields, brand };
+    const view = await withinShare(design.user_id, () => viewTemplate(design.user_id, design.template_json));
+    return { ...view, fields, brand };
+  });
+
+  app.post<Call>('/design/:token', { onRequest }, async (request) => {
+    const design = requireDesign(request.params.token);
+    await withinShare(design.user_id, async () =>
+      saveDesign(deps, design, await readTemplateCode(design, request.body), signedIn(request, design)),
+    );
+    return { message: 'Saved' };
+  });
+
+  app.post<Call>('/design/:token/html', { onRequest }, async (request) => {
+    const design = requireDesign(request.params.token);
+    const mjml = designedMarkup(request.body);
+    const html = await withinShare(design.user_id, async () =>
+      renderTemplate(design.user_id, await editTemplate(design.user_id, mjml, design.template_json)),
+    );
+    return { html };
+  });
+
+  await designPictures(app, deps, requireDesign);
+  await designVersions(app, deps, requireDesign, signedIn);
+  await designBlocks(app, deps, requireDesign);
+
+  app.post<Call>('/design/:token/preview', { onRequest }, async (request, reply) => {
+    const design = requireDesign(request.params.token);
+    const { subject, preheader } = design;
+    const given = trimmedText(request.body?.email);
+    const address = given === '' ? null : parseAddress(given);
+    const person = given !== '' && address === null ? null : sampleValues(db, design, address);
+    if (given !== '' && person === null) throw notFound(`No contact this mail is for has the address ${given}.`);
+    const sample = { [PREFERENCES]: `${publicUrl()}/u/preview`, [WEB_COPY]: `${publicUrl()}/w/preview` };
+    const { json } = await withinShare(design.user_id, async () => {
+      const code = await readTemplateCode(design, request.body);
+      const source = { ...code, subject, preheader, tracking: false, footer: true };
+      const { frozen } = await compileFrozen(design.user_id, source, senderValues(db, design));
+      return show(design.user_id, { frozen, variant: 0, values: { ...person, ...sample }, hasHtml: true });
+    });
+    const email = JSON.stringify(person?.email ?? '');
+    return reply.type('application/json; charset=utf-8').send(`${json.slice(0, -1)},"email":${email}}`);
+  });
+
+  app.post<Call>('/design/:token/test', { onRequest }, async (request) => {
+    const design = requireDesign(request.params.token);
+    const address = parseAddress(trimmedText(request.body?.email));
+    if (address === null) throw conflict('That is not an e-mail address.');
+    allowTest(db, design, address, clock.now());
+    await withinShare(design.user_id, () => queueTestMail(deps, design, [address]));
+    return { isKept: isTestMode(db.$client, deps.config) };
+  });
+}
+
+/** Returns the id of the signed-in user if the user belongs to the mail's account; null for anyone who only has the link. */
+function signedIn({ session }: FastifyRequest, { user_id }: Design): number | null {
+  return session?.user.accountId === user_id ? session.user.id : null;
+}
+
+/** Returns a trimmed text from a JSON body; empty if it is not a text. */
+function trimmedText(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+/**
+ * Returns the template code of a request. The editor's markup becomes JSON, which keeps those parts of the head that the editor
+ * does not know. Throws ContentError if there is no code, or if it has more placeholders and links than a mail may have.
+ */
+async function readTemplateCode(design: Design, body: Call['Body']): Promise<TemplateCode> {
+  const code = await givenCode(design, body);
+  const { template_json, template_html } = code;
+  const inCode = template_json ? templateProblem(template_json) : htmlConditionProblem(template_html);
+  const problem = inCode ?? slotProblem(template_json || template_html);
+  if (problem !== null) throw new ContentError(problem);
+  return code;
+}
+
+async function givenCode(design: Design, body: Call['Body']): Promise<TemplateCode> {
+  const { html: source } = body ?? {};
+  if (typeof source === 'string' && source.trim() !== '' && source.length <= MAX_TEMPLATE_CHARACTERS) {
+    return { template_json: '', template_html: source };
+  }
+  return {
+    template_json: await editTemplate(design.user_id, designedMarkup(body), design.template_json),
+    template_html: '',
+  };
+}
+
+/** Returns the markup that the editor made. Throws ContentError if there is none. */
+function designedMarkup(body: Call['Body']): string {
+  const { mjml } = body ?? {};
+  if (typeof mjml !== 'string' || mjml.length > MAX_TEMPLATE_CHARACTERS)
+    throw new ContentError('There is no design to save.');
+  return mjml;
+}
+
+function expired(reply: FastifyReply): FastifyReply {
+  return sendMessagePage(reply.code(HTTP_GONE), {
+    title: 'This link has expired',
+    text: [
+      'A link to a design opens for 24 hours. Nothing is lost: open the design again from where you manage your mails to get a new link.',
+    ],
+  });
+}
+
+function withdrawn(reply: FastifyReply): FastifyReply {
+  return sendMessagePage(reply.code(HTTP_FORBIDDEN), {
+    title: 'This link has ended',
+    text: [
+      'The person it was made for may no longer change mails of this account. Somebody who may can open the design and gets a new link.',
+    ],
+  });
+}
+
+const MAX_FILE_NAME = 255;
+
+/**
+ * Registers the list and the upload of pictures; the upload's body is the file itself. `requireDesign` returns the design of a
+ * valid link, or throws.
+ */
+async function designPictures(
+  app: FastifyInstance,
+  deps: Deps,
+  requireDesign: (token: string) => Design,
+): Promise<void> {
+  const { db, publicUrl } = deps;
+  const asset = ({ path, ...picture }: OfferedPicture) => ({ src: publicUrl() + path, ...picture });
+
+  app.addContentTypeParser(
+    'application/octet-stream',
+    { parseAs: 'buffer', bodyLimit: MAX_PICTURE_BYTES },
+    (_request, body, done) => done(null, body),
+  );
+
+  app.get<Call>('/design/:token/pictures', async ({ params }) => {
+    const { user_id } = requireDesign(params.token);
+    return { pictures: offeredPictures(db, user_id).map(asset) };
+  });
+
+  // The link is checked before the body is read, so that a wrong one costs only the check of its signature.
+  const onRequest = async ({ params }: { params: Call['Params'] }) => {
+    requireDesign(params.token);
+  };
+  app.post<Call>('/design/:token/pictures', { onRequest }, async ({ params, query, body }) => {
+    const { user_id, locked } = requireDesign(params.token);
+    if (locked !== null) throw conflict(locked);
+    const fileName = String(query.name ?? '').slice(0, MAX_FILE_NAME);
+    const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+    const { id } = await storePicture(deps, user_id, { bytes, fileName });
+    return { pictures: offeredPictures(db, user_id, id).map(asset) };
+  });
+}
+
+const MAX_NAME = 255;
+
+/** Registers the list of saved blocks and the actions on one. `requireDesign` returns the design of a valid link, or throws. */
+async function designBlocks(app: FastifyInstance, deps: Deps, requireDesign: (token: string) => Design): Promise<void> {
+  const { db } = deps;
+  const requireChangeable = (token: string): Design => {
+    const design = requireDesign(token);
+    if (design.locked !== null) throw conflict(design.locked);
+    return design;
+  };
+  // The link is checked before the body is read, so that a wrong one costs only the check of its signature.
+  const onRequest = async ({ params }: { params: Call['Params'] }) => {
+    requireChangeable(params.token);
+  };
+
+  app.get<Call>('/design/:token/blocks', async ({ params }) => {
+    const { user_id } = requireDesign(params.token);
+    return { blocks: listBlockNames(db, user_id).map(({ id, block_name: name }) => ({ id: String(id), name })) };
+  });
+
+  app.post<Call>('/design/:token/blocks', { onRequest }, async ({ params, body }) => {
+    const { user_id } = requireChangeable(params.token);
+    const { mjml } = body ?? {};
+    const name = nameIn(body);
+    if (typeof mjml !== 'string' || mjml.length > MAX_BLOCK_CHARACTERS)
+      throw new ContentError('There is no block to keep.');
+    const document = `<mjml><mj-body>${mjml}</mj-body></mjml>`;
+    const json = await withinShare(user_id, () => editTemplate(user_id, document, ''));
+    if (json.length > MAX_BLOCK_CHARACTERS) throw new ContentError('The block is too large to be kept.');
+    return { id: String(addBlock(deps, user_id, name, json)) };
+  });
+
+  app.get<Call>('/design/:token/blocks/:id', async ({ params }) => {
+    const { user_id } = requireDesign(params.token);
+    const { json_code } = requireBlock(db, user_id, params.id);
+    const { mjml } = await withinShare(user_id, () => viewTemplate(user_id, json_code));
+    return { mjml: /<mj-body[^>]*>([\s\S]*)<\/mj-body>/.exec(mjml)?.[1] ?? '' };
+  });
+
+  app.post<Call>('/design/:token/blocks/:id', { onRequest }, async ({ params, body }) => {
+    const { user_id } = requireChangeable(params.token);
+    const block_name = nameIn(body);
+    changeBlock(deps, user_id, params.id, { block_name });
+    return {};
+  });
+
+  app.post<Call>('/design/:token/blocks/:id/delete', { onRequest }, async ({ params }) => {
+    const { user_id } = requireChangeable(params.token);
+    deleteBlock(db, user_id, params.id);
+    return {};
+  });
+}
+
+/** Returns the name of a block from a request. Throws ContentError if it is empty, too long or has several lines. */
+function nameIn(body: Call['Body']): string {
+  const name = typeof body?.name === 'string' ? body.name.trim() : '';
+  if (name === '' || name.length > MAX_NAME || /[\p{Cc}\u2028\u2029]/u.test(name))
+    throw new ContentError('The block needs a name of one line.');
+  return name;
+}

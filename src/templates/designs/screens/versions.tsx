@@ -1,0 +1,146 @@
+/**
+ * The earlier versions of a mail for anyone with its design link: a list, a preview of each, and restoring one. Works without scripts.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { conflict, notFound } from '../../../errors/failure.ts';
+import { withinShare } from '../../../http/account-share.ts';
+import { POLICY, page } from '../../../http/pages/document.tsx';
+import { pageRoute } from '../../../http/pages/layout.ts';
+import type { Deps } from '../../../operations/deps.ts';
+import { sendKeptMailFrame } from '../../../ui/mail-frame.ts';
+import { recordTime } from '../../../ui/record-time.ts';
+import { chooseLanguage } from '../../../ui/words/choose.ts';
+import type { Language } from '../../../ui/words/index.ts';
+import type { Mail } from '../../mail-content.ts';
+import { bringBack, type ListedVersion, listVersions, requireVersion, versionHtml } from '../../versions/operations.ts';
+import type { Design } from '../designs.ts';
+
+/** The dashboard may frame the page, and the page frames the mail. */
+const FRAMED = `${POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")}; frame-src 'self'`;
+const SEE_OTHER = 303;
+
+interface Call {
+  Params: { token: string; id: string };
+  Querystring: { version?: string };
+}
+
+/**
+ * Registers the page, the mail within it, and the form. `requireDesign` returns the design of a valid link, or throws; `userOf`
+ * returns the signed-in user if the user belongs to the mail's account.
+ */
+export async function designVersions(
+  app: FastifyInstance,
+  deps: Deps,
+  requireDesign: (token: string) => Design,
+  userOf: (request: FastifyRequest, design: Design) => number | null,
+): Promise<void> {
+  const { db } = deps;
+
+  pageRoute<Call>(app, '/design/:token/versions', (request, reply) => {
+    const { token } = request.params;
+    const design = requireDesign(token);
+    const language = chooseLanguage(
+      request.session?.user.language || null,
+      request.headers['accept-language'],
+      undefined,
+    );
+    const versions = listVersions(db, requireVersioned(design));
+    const chosen = versions.find(({ id }) => String(id) === request.query.version) ?? versions[1] ?? versions[0];
+    return showVersions(reply, language, { token, design, versions, chosen });
+  });
+
+  pageRoute<Call>(app, '/design/:token/versions/:id/mail', async ({ params }, reply) => {
+    const design = requireDesign(params.token);
+    const version = requireOwn(design, params.id);
+    return withinShare(design.user_id, async () =>
+      sendKeptMailFrame(reply, await versionHtml(db, version), design.user_id),
+    );
+  });
+
+  app.post<Call>('/design/:token/versions/:id', async (request, reply) => {
+    const { token, id } = request.params;
+    const design = requireDesign(token);
+    if (design.locked !== null) throw conflict(design.locked);
+    requireOwn(design, id);
+    await withinShare(design.user_id, () => bringBack(deps, design.user_id, id, userOf(request, design)));
+    return reply.redirect(`/design/${token}`, SEE_OTHER);
+  });
+
+  /** Returns the version with this id if it is one of the link's mail. Throws 404. */
+  function requireOwn(design: Design, id: string) {
+    const version = requireVersion(db, design.user_id, id);
+    const { kind, id: owner } = requireVersioned(design);
+    if (version.kind !== kind || version.owner_id !== owner) throw notFound('Record not found');
+    return version;
+  }
+}
+
+/** Returns the mail of a design. Throws 404 for a template, which has no versions. */
+function requireVersioned({ kind, id }: Design): Pick<Mail, 'kind' | 'id'> {
+  if (kind === 'template') throw notFound('Record not found');
+  return { kind: kind === 'single' ? 'single_send' : 'automation_mail', id };
+}
+
+interface Shown {
+  token: string;
+  design: Design;
+  versions: readonly ListedVersion[];
+  chosen: ListedVersion | undefined;
+}
+
+function showVersions(reply: FastifyReply, language: Language, { token, design, versions, chosen }: Shown) {
+  const path = `/design/${token}/versions`;
+  const when = ({ updated_at }: ListedVersion) => {
+    const time = recordTime(updated_at);
+    return time === null ? updated_at : language.dateTime(time);
+  };
+  const who = ({ made_by }: ListedVersion) => made_by ?? language.say('versions.nobody');
+  const canRestore = chosen !== undefined && chosen.is_current === 0 && design.locked === null;
+  reply.header('content-security-policy', FRAMED);
+  return page(
+    reply,
+    language.say('versions.open'),
+    <>
+      <h1>{language.say('versions.open')}</h1>
+      <p class="from">{design.subject}</p>
+      <p>
+        <a href={`/design/${token}`}>{language.say('versions.back.designer')}</a>
+      </p>
+      {chosen === undefined ? (
+        <p>{language.say('versions.empty.text')}</p>
+      ) : (
+        <>
+          <ol reversed>
+            {versions.map((version) => (
+              <li key={version.id}>
+                <a href={`${path}?version=${version.id}`}>{when(version)}</a> · {who(version)}
+                {version.is_current === 1 && ` · ${language.say('versions.now')}`}
+              </li>
+            ))}
+          </ol>
+          <section>
+            <h2>{when(chosen)}</h2>
+            {canRestore && (
+              <>
+                <p>{language.say('versions.restore.text', { when: when(chosen) })}</p>
+                <form method="post" action={`${path}/${chosen.id}`}>
+                  <button type="submit">{language.say('versions.restore')}</button>
+                </form>
+              </>
+            )}
+            <p>
+              <iframe
+                src={`${path}/${chosen.id}/mail`}
+                sandbox=""
+                title={language.say('mail.desktop')}
+                width="100%"
+                height="600"
+              />
+            </p>
+          </section>
+        </>
+      )}
+    </>,
+    language.code,
+  );
+}

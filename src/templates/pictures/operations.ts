@@ -1,0 +1,175 @@
+/** Operations for the image library: pictures that mails load from this service, and where they are used. */
+import { and, eq, sql } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { fold } from '../../database/functions/fold.ts';
+import { ownedBy, ownedRecord } from '../../database/ownership.ts';
+import { readRecord, recordObject } from '../../database/record-json.ts';
+import { PICTURE_KINDS, PICTURE_USES, pictureParts, pictures, pictureUses } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { conflict, notFound } from '../../errors/failure.ts';
+import { type Said, sentence } from '../../errors/sentences.ts';
+import {
+  choice,
+  eitherOrderQuery,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  line,
+  listQuery,
+  nullable,
+  stamps,
+} from '../../http/requests/schemas.ts';
+import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
+
+/** How many records of each kind contain a picture. */
+const UseCounts = {
+  single_sends: integer(),
+  automation_mails: integer(),
+  sent_mails: integer(),
+  templates: integer(),
+  blocks: integer(),
+  brands: integer(),
+};
+export const Picture = Type.Object({
+  id: integer(),
+  name: Type.String(),
+  alt: Type.String(),
+  url: Type.String(),
+  kind: choice(...PICTURE_KINDS),
+  width: integer(),
+  height: integer(),
+  size: integer(),
+  ...UseCounts,
+  ...stamps,
+});
+export type Picture = Static<typeof Picture>;
+
+const PictureUse = Type.Object({
+  id: integer(),
+  kind: choice(...PICTURE_USES),
+  campaign: nullable(choice('single_send', 'automation')),
+  utr: nullable(Type.String()),
+  name: nullable(Type.String()),
+  subject: Type.String(),
+  sent_at: nullable(isoTimestampSchema()),
+});
+export type PictureUse = Static<typeof PictureUse>;
+
+const ById = { id: identifier('The picture.') };
+
+const recordWith = (publicUrl: string) =>
+  recordObject(Picture, pictures, {
+    url: sql`${publicUrl} || '/pictures/' || ${pictures.public_id} || '/' || ${pictures.file_name}`,
+  });
+
+export const listPictures = listOperation({
+  name: 'List the images, with how often each is used (addition)',
+  role: 'viewer',
+  input: Type.Object({
+    ...eitherOrderQuery.properties,
+    search: Type.Optional(line({ description: 'Only images with this in their name or alternative text.' })),
+  }),
+  as: 'pictures',
+  record: Picture,
+  select({ accountId, publicUrl }, { search, ...part }) {
+    const texts = sql`concat_ws(char(10), ${pictures.name}, ${pictures.alt})`;
+    const matches = search ? sql`instr(fold(${texts}), ${fold(search)}) > 0` : undefined;
+    const where = and(ownedBy(pictures, accountId), matches);
+    return { record: recordWith(publicUrl()), from: sql`${pictures}`, where, id: pictures.id, part };
+  },
+});
+
+export const readPicture = recordOperation({
+  name: 'Read an image (addition)',
+  role: 'viewer',
+  input: Type.Object(ById),
+  as: 'picture',
+  record: Picture,
+  json: ({ db, accountId, publicUrl }, { id }) =>
+    readRecord(db, recordWith(publicUrl()), sql`${pictures}`, ownedRecord(pictures, id, accountId)),
+});
+
+/** The uses of a picture with their campaign: the single send, or the automation. A mailing whose campaign is deleted has neither. */
+const useSources = sql`${pictureUses}
+  LEFT JOIN mailings m ON ${pictureUses.kind} = 'sent_mail' AND m.id = ${pictureUses.owner_id}
+  LEFT JOIN single_sends s ON s.id = CASE
+    WHEN ${pictureUses.kind} = 'single_send' THEN ${pictureUses.owner_id} WHEN m.owner_kind = 'single' THEN m.owner_id END
+  LEFT JOIN automation_schedules c ON ${pictureUses.kind} = 'automation_mail' AND c.id = ${pictureUses.owner_id}
+  LEFT JOIN own_templates o ON ${pictureUses.kind} = 'template' AND o.id = ${pictureUses.owner_id}
+  LEFT JOIN saved_blocks b ON ${pictureUses.kind} = 'block' AND b.id = ${pictureUses.owner_id}
+  LEFT JOIN automations a ON a.id = ifnull(c.automation_id, m.automation_id) AND a.deleted_at IS NULL`;
+const useRecord = recordObject(PictureUse, pictureUses, {
+  campaign: sql`CASE WHEN s.id IS NOT NULL THEN 'single_send' WHEN a.id IS NOT NULL THEN 'automation' END`,
+  utr: sql`ifnull(s.utr, a.utr)`,
+  name: sql`coalesce(s.single_send_name, a.automation_name, o.template_name, b.block_name)`,
+  subject: sql`coalesce(nullif(${pictureUses.subject}, ''), s.subject, c.subject, '')`,
+  sent_at: sql`m.created_at`,
+});
+
+export const listPictureUses = listOperation({
+  name: 'List the single sends, automation mails, sent campaigns, templates and saved blocks that contain an image (addition)',
+  role: 'viewer',
+  input: Type.Object({ ...listQuery.properties, ...ById }),
+  as: 'uses',
+  record: PictureUse,
+  select(context, { id, ...part }) {
+    const where = eq(pictureUses.picture_id, requirePicture(context, id).id);
+    return { record: useRecord, from: useSources, where, id: pictureUses.id, part };
+  },
+});
+
+export const updatePicture = operation({
+  name: 'Change what an image is called, and the text in its place (addition)',
+  description: 'The address stays as it is, and so do the mails that contain the image.',
+  role: 'editor',
+  input: Type.Object({
+    ...ById,
+    name: line({ description: 'What it is called.' }),
+    alt: Type.Optional(line({ description: 'What is read in place of the image.' })),
+  }),
+  run({ db, clock, accountId }, { id, name, alt }) {
+    const { changes } = db
+      .update(pictures)
+      .set({ name, alt, updated_at: isoTimestamp(clock.now()) })
+      .where(ownedRecord(pictures, id, accountId))
+      .run();
+    if (changes === 0) throw notFound();
+  },
+});
+
+export const deletePicture = operation({
+  name: 'Delete an image that no mail contains (addition)',
+  description:
+    'Refused while a single send, a mail of an automation, a template or a saved block contains it, while it is the logo of the brand, and once it was sent: people who have the mail still load it, even when the campaign is deleted.',
+  role: 'editor',
+  input: Type.Object(ById),
+  run(context, input) {
+    inTransaction(context.db, (tx) => {
+      const { id, public_id, ...counts } = requirePicture(context, input.id);
+      const reason = whyKept(counts);
+      if (reason !== null) throw conflict(reason);
+      tx.delete(pictureParts).where(eq(pictureParts.public_id, public_id)).run();
+      tx.delete(pictures).where(eq(pictures.id, id)).run();
+    });
+  },
+});
+
+/** Returns a picture of the caller's account. Throws 404. */
+function requirePicture({ db, accountId }: Context, id: unknown): typeof pictures.$inferSelect {
+  const where = ownedRecord(pictures, id, accountId);
+  const picture = db.select().from(pictures).where(where).get();
+  if (picture === undefined) throw notFound();
+  return picture;
+}
+
+type UseCounts = { [Kind in keyof typeof UseCounts]: number };
+
+function whyKept({ single_sends, automation_mails, sent_mails, templates, blocks, brands }: UseCounts): Said | null {
+  if (sent_mails > 0)
+    return sent_mails === 1 ? sentence('picture_sent_once') : sentence('picture_sent', { count: sent_mails });
+  const count = single_sends + automation_mails + templates;
+  if (count > 1) return sentence('picture_used', { count });
+  if (count === 1) return sentence('picture_used_once');
+  return brands + blocks > 0 ? sentence('picture_kept') : null;
+}

@@ -1,0 +1,102 @@
+/** The API for pictures. */
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { makeUploadFolder } from '../../audience/import/uploads.ts';
+import { notFound } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
+import { inTurn } from '../../http/account-share.ts';
+import { sendRecord } from '../../http/list-response.ts';
+import { contextOf, operationRoutes } from '../../http/operation-routes.ts';
+import { type FileUpload, readFileUpload } from '../../http/requests/forms.ts';
+import { line, MAX_LINE_CHARACTERS, successWith, zeroOrOne } from '../../http/requests/schemas.ts';
+import type { Deps } from '../../operations/deps.ts';
+import type { Context } from '../../operations/operation.ts';
+import { deletePicture, listPictures, listPictureUses, Picture, readPicture, updatePicture } from './operations.ts';
+import { MAX_PICTURE_BYTES, storePicture } from './pictures.ts';
+
+const TAG = 'Images (pictures)';
+
+const UploadBody = Type.Object({
+  file: Type.String({ format: 'binary', description: 'A PNG, JPEG, GIF or WebP of 5 MiB at most.' }),
+  name: Type.Optional(line({ description: 'What it is called; the name of the file if not given.' })),
+  alt: Type.Optional(line({ description: 'What is read in place of the image.' })),
+});
+
+export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  app.post(
+    '/pictures/upload',
+    {
+      schema: {
+        tags: [TAG],
+        summary: 'Add an image for mails (addition)',
+        description:
+          'The bytes decide what the file is, not its name. Whoever has the address can load the image, without keys. An image that the account has already is not stored again: is_new is 0.',
+        body: UploadBody,
+        consumes: ['multipart/form-data'],
+        response: successWith({ picture: Picture, is_new: zeroOrOne() }),
+      },
+      // The handler reads the body itself; the schema is only for the OpenAPI document.
+      validatorCompiler: () => () => true,
+      config: { upload: true },
+    },
+    async (request, reply) => {
+      const { picture, is_new } = await receivePicture(contextOf(request, deps), request);
+      return sendRecord(reply, 'picture', picture, { is_new });
+    },
+  );
+
+  const routes = operationRoutes(app, deps, TAG);
+  routes.list('GET /pictures', listPictures);
+  routes.record('GET /pictures/details', readPicture);
+  routes.list('GET /pictures/uses', listPictureUses);
+  routes.change('POST /pictures/update', updatePicture, 'Updated Successfully');
+  routes.change('POST /pictures/delete', deletePicture, 'Deleted Successfully');
+};
+
+/**
+ * Stores the picture of a form. Returns its record as JSON, and whether it is new (1) or the account had it already (0). Throws
+ * 413, 422 and 503.
+ */
+export async function receivePicture(
+  context: Context,
+  form: FastifyRequest,
+): Promise<{ picture: string; is_new: 0 | 1 }> {
+  const { accountId, config } = context;
+  const folder = await makeUploadFolder(config.DATABASE_PATH);
+  try {
+    const path = join(folder, 'picture');
+    const upload = await readFileUpload(form, path, MAX_PICTURE_BYTES);
+    const { name, alt } = readTexts(upload);
+    upload.errors.throwIfAny();
+    const { fileName } = upload;
+    const { id, isNew } = await inTurn(accountId, async () =>
+      storePicture(context, accountId, { bytes: await readFile(path), fileName, name, alt }),
+    );
+    const picture = await readPicture.json(context, { id: String(id) });
+    if (picture === undefined) throw notFound();
+    return { picture, is_new: isNew ? 1 : 0 };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Reads the texts of a form next to its file. Adds their faults to the errors. */
+function readTexts({ fields, errors }: FileUpload): { name?: string; alt?: string } {
+  const texts: { name?: string; alt?: string } = {};
+  for (const field of ['name', 'alt'] as const) {
+    const given = fields[field];
+    if (given === undefined) continue;
+    if (typeof given !== 'string') {
+      errors.add(field, messages.string(field));
+      continue;
+    }
+    const text = given.trim();
+    if (text.length > MAX_LINE_CHARACTERS) errors.add(field, messages.maximum(field, MAX_LINE_CHARACTERS));
+    if (/[\p{Cc}\u2028\u2029]/u.test(text)) errors.add(field, messages.oneLine(field));
+    texts[field] = text;
+  }
+  return texts;
+}

@@ -1,0 +1,189 @@
+/**
+ * Operations for the versions of a mail, which are its earlier contents, and for restoring one (additions to the contract).
+ * Triggers on the content write the versions.
+ */
+import { and, desc, eq, isNull, sql } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import type { SingleSendActionDeps } from '../../campaigns/single-sends.ts';
+import { type MailContent, unpackContent } from '../../database/functions/packed-content.ts';
+import type { Db } from '../../database/open.ts';
+import { ownedRecord } from '../../database/ownership.ts';
+import { automationSchedules, automations, mailVersions, singleSends, users } from '../../database/schema/index.ts';
+import { renderTemplate } from '../../delivery/compiling/compile.ts';
+import { ContentError } from '../../delivery/content/compiled-content.ts';
+import { conflict, notFound } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { withinShare } from '../../http/account-share.ts';
+import {
+  choice,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  nullable,
+  stamps,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
+import { operation } from '../../operations/operation.ts';
+import { saveContent } from '../designs/designs.ts';
+import { closeVersion, findTemplateCodes, type Mail, requireMail } from '../mail-content.ts';
+
+type Version = typeof mailVersions.$inferSelect;
+
+const ListedVersion = Type.Object({
+  id: integer(),
+  made_by: nullable(Type.String()),
+  is_current: { ...zeroOrOne(), description: '1: it is what the mail is made of now.' },
+  size: integer({ description: 'Bytes it takes.' }),
+  created_at: isoTimestampSchema(),
+  updated_at: isoTimestampSchema(),
+});
+/** A version without its content. `made_by` is empty for a program, a design link, or a user who was removed. */
+export type ListedVersion = Static<typeof ListedVersion>;
+
+const VersionedMail = Type.Object({
+  kind: choice('single_send', 'automation_mail'),
+  utr: Type.String(),
+  name: Type.String(),
+  subject: Type.String(),
+});
+const Versions = Type.Object({ mail: VersionedMail, versions: Type.Array(ListedVersion) });
+/** A mail, with the name and utr of its campaign, and its versions. */
+export type Versions = Static<typeof Versions>;
+
+const ById = Type.Object({ version_id: identifier('The version.') });
+
+/** Returns the versions of a mail, newest first; none if its content was never changed. */
+export function listVersions(db: Db, { kind, id }: Pick<Mail, 'kind' | 'id'>): ListedVersion[] {
+  return db
+    .select({
+      id: mailVersions.id,
+      made_by: sql<string | null>`coalesce(nullif(${users.name}, ''), ${users.email})`,
+      size: mailVersions.size,
+      created_at: mailVersions.created_at,
+      updated_at: mailVersions.updated_at,
+    })
+    .from(mailVersions)
+    .leftJoin(users, and(eq(users.id, mailVersions.made_by), eq(users.account_id, mailVersions.user_id)))
+    .where(and(eq(mailVersions.kind, kind), eq(mailVersions.owner_id, id)))
+    .orderBy(desc(mailVersions.id))
+    .all()
+    .map((version, at) => ({ ...version, is_current: at === 0 ? 1 : 0 }));
+}
+
+/** Returns the account's version with this id, and the utr of its mail. Throws 404, also if its automation is deleted. */
+export function requireVersion(db: Db, accountId: number, given: unknown): Version & { utr: string } {
+  const version = db
+    .select()
+    .from(mailVersions)
+    .where(ownedRecord(mailVersions, given, accountId))
+    .get();
+  const mail = version && findMail(db, { kind: version.kind, id: version.owner_id });
+  if (version === undefined || mail === undefined) throw notFound('Record not found');
+  return { ...version, utr: mail.utr };
+}
+
+/** Returns the utr and the subject of a mail, and its campaign. */
+function findMail(db: Db, { kind, id }: Pick<Mail, 'kind' | 'id'>) {
+  if (kind === 'single_send')
+    return db
+      .select({
+        utr: singleSends.utr,
+        campaign: singleSends.utr,
+        name: singleSends.single_send_name,
+        subject: singleSends.subject,
+      })
+      .from(singleSends)
+      .where(eq(singleSends.id, id))
+      .get();
+  return db
+    .select({
+      utr: automationSchedules.utr,
+      campaign: automations.utr,
+      name: automations.automation_name,
+      subject: automationSchedules.subject,
+    })
+    .from(automationSchedules)
+    .innerJoin(automations, eq(automations.id, automationSchedules.automation_id))
+    .where(and(eq(automationSchedules.id, id), isNull(automations.deleted_at)))
+    .get();
+}
+
+/**
+ * Returns the HTML of a version, with its placeholders and without the additions of a mailing; empty if it has no content.
+ * Throws ContentError.
+ */
+export async function versionHtml(db: Db, { user_id, content }: Version): Promise<string> {
+  const { template_id, template_json, template_html }: MailContent = unpackContent(content);
+  if (template_json) return renderTemplate(user_id, template_json);
+  return template_html || (findTemplateCodes(db, user_id, template_id)?.html_code ?? '');
+}
+
+/**
+ * Restores a version as the content of its mail. This makes a new version, so that it can be undone. Throws 404, and 409 as
+ * `saveDesign` does.
+ */
+export async function bringBack(
+  deps: SingleSendActionDeps,
+  accountId: number,
+  id: unknown,
+  userId: number | null,
+): Promise<void> {
+  const { kind, owner_id, content } = requireVersion(deps.db, accountId, id);
+  closeVersion(deps.db, kind, owner_id);
+  const owner = kind === 'single_send' ? 'single' : 'schedule';
+  await saveContent(deps, owner, owner_id, unpackContent(content), userId);
+}
+
+export const listMailVersions = operation({
+  name: 'List the versions of a mail, the newest first (addition)',
+  description:
+    'A change of the content makes a version, unless the same person made one within five minutes: then it goes into that one. A mail has 20 at most; those of an account take 50 MiB at most, and the oldest make room.',
+  role: 'viewer',
+  input: Type.Object({ mail_utr: identifier('The single send, or the mail of an automation.') }),
+  output: Versions,
+  run({ db, accountId }, { mail_utr }) {
+    const { kind, id } = requireMail(db, accountId, mail_utr);
+    const found = findMail(db, { kind, id });
+    if (found === undefined) throw new Error('a mail that was found is gone');
+    const { campaign, name, subject } = found;
+    return { mail: { kind, utr: campaign, name, subject }, versions: listVersions(db, { kind, id }) };
+  },
+});
+
+export const readVersion = operation({
+  name: 'Read a version of a mail (addition)',
+  role: 'viewer',
+  input: ById,
+  output: Type.Object({
+    version: Type.Object({
+      id: integer(),
+      utr: Type.String(),
+      template_id: integer(),
+      template_json: Type.String(),
+      template_html: Type.String(),
+      html: Type.String({ description: 'What it looks like, with its merge tags.' }),
+      ...stamps,
+    }),
+  }),
+  async run({ db, accountId }, { version_id }) {
+    const version = requireVersion(db, accountId, version_id);
+    const { id, utr, content, created_at, updated_at } = version;
+    const html = await withinShare(accountId, () => versionHtml(db, version)).catch(refuseBroken);
+    return { version: { id, utr, ...unpackContent(content), html, created_at, updated_at } };
+  },
+});
+
+export const restoreVersion = operation({
+  name: 'Bring a version of a mail back (addition)',
+  description:
+    'What the mail was made of until then stays a version, so that this can be undone. A queued single send stays queued; people who wait for a mail of a live automation get the version.',
+  role: 'editor',
+  input: ById,
+  run: (context, { version_id }) =>
+    withinShare(context.accountId, () => bringBack(context, context.accountId, version_id, context.actor.userId)),
+});
+
+function refuseBroken(error: unknown): never {
+  if (error instanceof ContentError) throw conflict(sentence('content_broken', { problem: error.said }));
+  throw error;
+}

@@ -1,0 +1,20 @@
+/** German: the versions of a mail. */
+
+import type { Translation } from '../../ui/words/translation.ts';
+import type { versions as english } from './words.en.ts';
+
+export const versions: Translation<typeof english> = {
+  'versions.open': 'Frühere Fassungen',
+  'versions.about':
+    'Die letzten 20 Gestaltungen dieser Mail. Änderungen eines Benutzers innerhalb von fünf Minuten sind eine Fassung; eine Vorlage zu wählen oder eine Fassung wiederherzustellen beginnt eine neue.',
+  'versions.empty.title': 'Noch keine früheren Fassungen',
+  'versions.empty.text': 'Frühere Gestaltungen dieser Mail erscheinen hier.',
+  'versions.nobody': 'durch ein Programm oder mit dem Link zur Gestaltung',
+  'versions.now': 'Jetzige Fassung',
+  'versions.restore': 'Diese Fassung wiederherstellen',
+  'versions.restore.title': 'Diese Fassung wiederherstellen?',
+  'versions.restore.text':
+    'Die Mail bekommt ihre Gestaltung vom {when}. Die jetzige bleibt in dieser Liste, sodass Sie es rückgängig machen können.',
+  'versions.restored': 'Die Fassung wurde wiederhergestellt.',
+  'versions.back.designer': 'Zurück zur Gestaltung',
+};

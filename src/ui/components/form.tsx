@@ -1,0 +1,160 @@
+/**
+ * Forms made from the schema of an operation's input, which determines the kind of each field, its maximum length and whether
+ * it is required.
+ */
+import type { FastifyRequest } from 'fastify';
+import type { ComponentChildren, VNode } from 'preact';
+import type { Static, TObject, TSchema } from 'typebox';
+import { field, fieldList } from '../../users/screens/sign-in/fields.ts';
+import { type Language, type PlainKey, useLanguage } from '../words/index.ts';
+import { Button, LinkButton } from './button.tsx';
+import { CheckField, type Problems, SelectField, TextField } from './field.tsx';
+import type { IconName } from './icon.tsx';
+
+type Name<Input extends TObject> = keyof Static<Input> & string;
+type Option = Parameters<typeof SelectField>[0]['options'][number];
+
+/** The label of a field, and the properties of its control that the schema does not have. */
+interface Label<Input extends TObject, Field extends Name<Input>> {
+  name: Field;
+  label: PlainKey;
+  hint?: PlainKey;
+  /** For a field with a fixed set of texts: the label of each. */
+  option?: (language: Language, value: NonNullable<Static<Input>[Field]>) => string;
+  attributes?: {
+    autocomplete?: 'new-password';
+    autocapitalize?: 'none';
+    spellcheck?: false;
+    required?: true;
+  } & (
+    | { type: 'text' }
+    | { type: 'email' }
+    | { type: 'url' }
+    | { type: 'password' }
+    | { type: 'date' }
+    | { type: 'time' }
+  );
+  /** The control of a field that is neither a line, a choice nor a checkbox. */
+  control?: (props: { label: string; value: unknown; problems: Problems }) => VNode;
+}
+
+/** The fields of a form in their order. */
+type Labels<Input extends TObject> = readonly { [Field in Name<Input>]: Label<Input, Field> }[Name<Input>][];
+
+/** The values that a user filled in: texts, or a list of them if the schema has one; a checkbox is 1 or 0. */
+export type FormValues = Record<string, string | string[]>;
+
+interface FieldsProps<Input extends TObject> {
+  values: Readonly<Record<string, unknown>>;
+  problems?: Problems | undefined;
+  /** The options of fields that are a choice of records. */
+  options?: { readonly [Field in Name<Input>]?: readonly Option[] };
+  /** Hints that depend on the record. */
+  hints?: { readonly [Field in Name<Input>]?: string };
+}
+
+/** A form: its fields with `values`, and the function that reads them. */
+export interface Form<Input extends TObject> {
+  Fields(props: FieldsProps<Input>): VNode;
+  read(request: FastifyRequest): FormValues;
+}
+
+/** The longest maximum length that is passed to the browser. */
+const MAX_TOLD = 10_000;
+
+/** Returns the form for some fields of an operation's input. */
+export function form<Input extends TObject>(input: Input, labels: Labels<Input>): Form<Input> {
+  return {
+    Fields({ values, problems = {}, options, hints }) {
+      const language = useLanguage();
+      return (
+        <>
+          {labels.map(({ name, label, hint: hintKey, option, attributes, control: Control }) => {
+            const schema: Schema = input.properties[name] ?? {};
+            const text = language.say(label);
+            if (Control) return <Control key={name} label={text} value={values[name]} problems={problems} />;
+            const hint = hints?.[name] ?? (hintKey && language.say(hintKey));
+            const common = { name, label: text, ...(hint !== undefined && { hint }) };
+            if (schema.flag) return <CheckField key={name} {...common} checked={String(values[name]) === '1'} />;
+            const value = String(values[name] ?? '');
+            // The texts in the schema are the values that the type of the field allows.
+            const texts = (schema.enum ?? []) as NonNullable<Static<Input>[typeof name]>[];
+            const choices =
+              options?.[name] ?? (option && texts.map((one) => ({ value: String(one), label: option(language, one) })));
+            if (choices) return <SelectField key={name} {...{ ...common, value, problems }} options={choices} />;
+            const most = schema.maxLength ?? Number.POSITIVE_INFINITY;
+            return (
+              <TextField
+                key={name}
+                {...common}
+                {...(attributes?.type !== 'password' && { value })}
+                {...(most <= MAX_TOLD && { maxLength: most })}
+                {...(schema.type === 'integer' && { inputMode: 'numeric' as const })}
+                autocomplete="off"
+                required={input.required?.includes(name) ?? false}
+                {...attributes}
+                problems={problems}
+              />
+            );
+          })}
+        </>
+      );
+    },
+    read(request) {
+      const values = labels.map(({ name }) => {
+        const schema: Schema = input.properties[name] ?? {};
+        if (schema.items) return [name, fieldList(request, name)];
+        const given = field(request, name);
+        return [name, schema.flag ? String(Number(given !== '')) : given];
+      });
+      return Object.fromEntries(values);
+    },
+  };
+}
+
+/** The properties of a field's schema (see http/requests/schemas.ts). */
+type Schema = TSchema & { flag?: boolean; items?: unknown; type?: string; enum?: unknown[]; maxLength?: number };
+
+/** A form with its fields, its button and, if there is one, the link that cancels it. `children` are below the fields. */
+export function SentForm<Input extends TObject>({
+  form: { Fields },
+  action,
+  submit,
+  look = 'primary',
+  icon,
+  back,
+  children,
+  ...fields
+}: FieldsProps<Input> & {
+  form: Form<Input>;
+  action?: string;
+  submit: string;
+  /** A page has one primary button at most, so a form beside its main action has a plain one. */
+  look?: 'primary' | 'plain';
+  icon?: IconName;
+  back?: { href: string; label: PlainKey };
+  children?: ComponentChildren;
+}) {
+  const language = useLanguage();
+  const button = (
+    <Button look={look} {...(icon && { icon })}>
+      {submit}
+    </Button>
+  );
+  return (
+    <form method="post" {...(action !== undefined && { action })} class="narrow">
+      <Fields {...fields} />
+      {children}
+      {back === undefined ? (
+        button
+      ) : (
+        <div class="buttons">
+          {button}
+          <LinkButton look="plain" href={back.href}>
+            {language.say(back.label)}
+          </LinkButton>
+        </div>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,72 @@
+/**
+ * Registers all pages of the dashboard. Screens with their own hooks or body parsers are plugins, so that these do not affect
+ * other screens.
+ */
+import type { FastifyInstance } from 'fastify';
+import { peopleActions } from '../audience/bulk/screens/actions.tsx';
+import { typeScreens } from '../audience/contact-types/screens/types.tsx';
+import { peopleScreen } from '../audience/contacts/screens/list.tsx';
+import { recentScreen } from '../audience/contacts/screens/recent.tsx';
+import { fieldScreens } from '../audience/fields/screens/fields.tsx';
+import { importScreens } from '../audience/import/screens/import.tsx';
+import { editPersonScreens } from '../audience/person/screens/edit.tsx';
+import { personScreen } from '../audience/person/screens/person.tsx';
+import { segmentScreens } from '../audience/segments/screens/segments.tsx';
+import { unsubscribeScreens } from '../audience/unsubscribed/screens/lists.tsx';
+import { automationScreens } from '../automations/screens/automations.tsx';
+import { homeScreen } from '../campaigns/overview/screens/home.tsx';
+import { campaignScreens } from '../campaigns/screens/campaigns.tsx';
+import { composeScreens } from '../campaigns/screens/compose/compose.tsx';
+import { feedScreens } from '../feeds/screens/feeds.tsx';
+import { formScreens } from '../forms/screens/forms.tsx';
+import { staticFiles } from '../http/static-files.ts';
+import { holdScreens } from '../installation/screens/health.tsx';
+import type { Deps } from '../operations/deps.ts';
+import { outboxScreens } from '../senders/outbox/screens/outbox.tsx';
+import { pictureScreens } from '../templates/pictures/screens/pictures.tsx';
+import { templateScreens } from '../templates/screens/templates.tsx';
+import { versionScreens } from '../templates/versions/screens/versions.tsx';
+import { transactionalScreens } from '../transactional/screens/mails.tsx';
+import { loginPages } from '../users/screens/sign-in/login.tsx';
+import { welcomePages } from '../users/screens/sign-in/welcome.tsx';
+import { SignIns } from '../users/sign-in.ts';
+import { prefetchRules } from './prefetch.ts';
+import { settingsScreens } from './settings/settings.tsx';
+import { guardPages, limitPages, requireSignIn } from './signed-in.ts';
+
+/** Registers the pages for signing in, and the pages that need a session. */
+export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void> {
+  guardPages(app);
+  const signing = { ...deps, signIns: new SignIns(deps) };
+  await app.register(staticFiles);
+  await prefetchRules(app);
+  await loginPages(app, signing);
+  await welcomePages(app, signing);
+  await app.register(async (screens) => {
+    requireSignIn(screens);
+    limitPages(screens);
+    await holdScreens(screens);
+    await homeScreen(screens, deps);
+    await campaignScreens(screens, deps);
+    await transactionalScreens(screens);
+    await screens.register(composeScreens, deps);
+    await automationScreens(screens, deps);
+    await feedScreens(screens, deps);
+    await unsubscribeScreens(screens);
+    await outboxScreens(screens, deps);
+    await screens.register(importScreens);
+    await peopleActions(screens);
+    await peopleScreen(screens);
+    await personScreen(screens);
+    await editPersonScreens(screens);
+    await recentScreen(screens);
+    await segmentScreens(screens);
+    await formScreens(screens);
+    await typeScreens(screens);
+    await fieldScreens(screens);
+    await templateScreens(screens);
+    await screens.register(versionScreens);
+    await screens.register(pictureScreens);
+    await settingsScreens(screens, signing);
+  });
+}

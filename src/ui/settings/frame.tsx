@@ -1,0 +1,123 @@
+/** Shared parts of the settings' pages: the links between them, and messages about the last action. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ComponentChildren } from 'preact';
+import { Island } from '../components/island.tsx';
+import { Problem } from '../components/surface.tsx';
+import { setFlash } from '../flash.ts';
+import { languageOf, sendPage } from '../page.tsx';
+import { viewerOf } from '../signed-in.ts';
+import { type PlainKey, useLanguage } from '../words/index.ts';
+
+const GROUPS = {
+  sending: ['senders', 'sending', 'times', 'returns', 'nodes', 'health'],
+  contacts: ['lists', 'fields', 'tracking'],
+  brand: ['brand', 'archive'],
+  team: ['account', 'sessions', 'users', 'audit', 'backup'],
+  developers: ['keys', 'webhooks'],
+} as const;
+type Group = keyof typeof GROUPS;
+type Tab = (typeof GROUPS)[Group][number];
+/** The pages for users of every role. */
+const FOR_EVERYBODY: readonly Tab[] = ['brand', 'lists', 'fields', 'account', 'sessions'];
+/** The pages about the whole installation, for operators. */
+const FOR_OPERATORS: readonly Tab[] = ['sending', 'nodes', 'backup'];
+
+/** A group of the settings with its pages that a user may open. */
+type Shown = readonly [group: Group, tabs: readonly Tab[]];
+
+/** A message about an action in the settings. */
+type Done = Extract<PlainKey, `settings.done.${string}`>;
+
+/** Redirects to a page of the settings, which then shows the message. */
+export function backTo(reply: FastifyReply, tab: Tab, done: Done) {
+  setFlash(reply, 'good', done);
+  return reply.redirect(`/settings/${tab}`, 303);
+}
+
+/** Sends the page that lists all settings. */
+export function sendSettingsIndex(request: FastifyRequest, reply: FastifyReply) {
+  const viewer = viewerOf(request);
+  const title = languageOf(request, viewer).say('nav.settings');
+  return sendPage(
+    request,
+    reply,
+    viewer,
+    { title, section: 'settings' },
+    <Groups groups={groupsFor(request)} current={null} />,
+  );
+}
+
+/** Sends a page of the settings; `problem` is a sentence about a failed action. */
+export function sendSettings(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  tab: Tab,
+  content: ComponentChildren,
+  problem = '',
+) {
+  const viewer = viewerOf(request);
+  const language = languageOf(request, viewer);
+  return sendPage(
+    request,
+    reply,
+    viewer,
+    { title: language.say(`settings.${tab}`), section: 'settings' },
+    <div class="settings">
+      <p class="narrow-only">
+        <a href="/settings">‹ {language.say('nav.settings')}</a>
+      </p>
+      <Groups groups={groupsFor(request)} current={tab} />
+      <div class="settings-page">
+        <Problem>{problem}</Problem>
+        {content}
+      </div>
+    </div>,
+  );
+}
+
+function groupsFor(request: FastifyRequest): Shown[] {
+  const viewer = viewerOf(request);
+  const isShown = (tab: Tab) => {
+    if (tab === 'nodes' && request.server.deps.config.NATS_URL.length === 0) return false;
+    if (FOR_OPERATORS.includes(tab)) return viewer.isOperator;
+    return viewer.role === 'owner' || FOR_EVERYBODY.includes(tab);
+  };
+  return (Object.keys(GROUPS) as Group[])
+    .map((group): Shown => [group, GROUPS[group].filter(isShown)])
+    .filter(([, tabs]) => tabs.length > 0);
+}
+
+/** The links to all settings by group, with a box that keeps those with a word in their name or in what they are about. */
+function Groups({ groups, current }: { groups: readonly Shown[]; current: Tab | null }) {
+  const language = useLanguage();
+  return (
+    <nav
+      class={current === null ? 'settings-index' : 'settings-nav wide-only'}
+      aria-label={language.say('nav.settings')}
+    >
+      <Island name="find-links">
+        <div class="settings-find">
+          <input type="search" aria-label={language.say('settings.find')} placeholder={language.say('settings.find')} />
+          <p role="status" data-none={language.say('settings.find.none')} />
+        </div>
+        <div class="settings-groups">
+          {groups.map(([group, tabs]) => (
+            <section key={group}>
+              <h2>{language.say(`settings.group.${group}`)}</h2>
+              <ul>
+                {tabs.map((tab) => (
+                  <li key={tab} data-words={language.say(`settings.about.${tab}`)}>
+                    <a href={`/settings/${tab}`} {...(tab === current && { 'aria-current': 'page' as const })}>
+                      {language.say(`settings.${tab}`)}
+                    </a>
+                    {current === null && <small>{language.say(`settings.about.${tab}`)}</small>}
+                  </li>
+                ))}
+              </ul>
+            </section>
+          ))}
+        </div>
+      </Island>
+    </nav>
+  );
+}

@@ -1,0 +1,136 @@
+/**
+ * The checks before every page of the dashboard: changes must come from our own pages, and all pages except those for signing
+ * in need a session.
+ */
+import { finished } from 'node:stream/promises';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Failure } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
+import { limitPerKey } from '../http/account-share.ts';
+import { readSession } from '../http/cookies.ts';
+import { messagePage, unknownPage } from '../http/pages/layout.ts';
+import { isSameOrigin } from '../http/same-origin.ts';
+import { isOperator } from '../users/operators.ts';
+import { loginPath } from '../users/screens/sign-in/next-page.ts';
+import type { Session } from '../users/sessions.ts';
+import { answerError, sendErrorPage } from './error-pages.tsx';
+import type { Viewer } from './viewer.ts';
+
+const FORBIDDEN = 403;
+const NOT_FOUND = 404;
+const UNAVAILABLE = 503;
+
+/** Refuses every change that a page of another site requests, and answers errors with pages. For routes registered after this call. */
+export function guardPages(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, _reply, next) => {
+    const isReading = request.method === 'GET' || request.method === 'HEAD';
+    if (isReading || isSameOrigin(request)) next();
+    else next(new Failure(FORBIDDEN, sentence('other_site')));
+  });
+  app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) =>
+    answerError(error, request, reply, findViewer(request)),
+  );
+}
+
+/** Redirects visitors who are not signed in to the sign-in page, which leads back here. For routes registered after this call. */
+export function requireSignIn(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, next) => {
+    if (request.session !== null) next();
+    else askToSignIn(request, reply);
+  });
+}
+
+function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply.redirect(request.method === 'POST' ? '/login' : loginPath(request.url), 303);
+}
+
+/** The maximum number of a user's pages that are made at a time, which is the number of connections that a browser opens. */
+const MAX_AT_ONCE = 6;
+/** The maximum number of pages that are made or wait. A further page is answered with 503. */
+const MAX_WAITING = 100;
+
+/**
+ * Limits how many pages of a user are made at a time, so that a user who requests hundreds takes neither the memory for all of
+ * them nor the time of others. A page ends when it has been sent. A page is not made if the browser has disconnected before its
+ * turn, or if its session has ended. For routes registered after this call.
+ */
+export function limitPages(app: FastifyInstance): void {
+  const inTurn = limitPerKey(MAX_WAITING, undefined, MAX_AT_ONCE);
+  app.addHook('onRoute', (route) => {
+    const { handler, config } = route;
+    // A file upload may take an hour, and is processed while it arrives.
+    if (config?.upload) return;
+    route.handler = function (request, reply) {
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      const make = async () => {
+        // The browser has disconnected meanwhile.
+        if (request.method === 'GET' && reply.raw.closed) return resolve(reply.hijack());
+        try {
+          // While the form arrived or the page waited, the session may have ended or its user may have got another role.
+          request.session = readSession(request, app.deps);
+          resolve(request.session === null ? askToSignIn(request, reply) : await handler.call(this, request, reply));
+        } catch (error) {
+          reject(error);
+        }
+        await finished(reply.raw).catch(() => undefined);
+      };
+      inTurn(sessionOf(request).user.id, make).catch(() => {
+        resolve(messagePage(reply.code(UNAVAILABLE).header('retry-after', '1'), 'busy'));
+      });
+      return promise;
+    };
+  });
+}
+
+/** Answers an unknown URL: in the frame for a signed-in user, otherwise with a page that recipients understand too. */
+export function answerUnknown(request: FastifyRequest, reply: FastifyReply) {
+  const viewer = findViewer(request);
+  return viewer === null ? unknownPage(reply) : sendErrorPage(request, reply, viewer, NOT_FOUND);
+}
+
+/** Returns the session of a request to a page behind `requireSignIn`. */
+export function sessionOf({ session }: FastifyRequest): Session {
+  if (session === null) throw new Error('a page that needs a session was reached without one');
+  return session;
+}
+
+/** Returns the signed-in user for whom a page behind `requireSignIn` is made. */
+export function viewerOf(request: FastifyRequest): Viewer {
+  return asViewer(sessionOf(request));
+}
+
+/** Refuses a page that only changes something to users with the role viewer. */
+export function requireEditor(request: FastifyRequest): void {
+  if (sessionOf(request).user.role === 'viewer') throw new Failure(FORBIDDEN, sentence('viewers_change_nothing'));
+}
+
+/** Refuses a page that only changes settings to all users but owners. */
+export function requireOwner(request: FastifyRequest): void {
+  const { role } = sessionOf(request).user;
+  if (role !== 'owner') throw new Failure(FORBIDDEN, sentence('role_too_low', { role, required: 'owner' }));
+}
+
+/** Refuses a page about the whole installation to all users but operators. */
+export function requireOperator(request: FastifyRequest): void {
+  requireOwner(request);
+  if (!isOperator(sessionOf(request).user)) throw new Failure(FORBIDDEN, sentence('operators_only'));
+}
+
+/** Returns the signed-in user for whom a page is made, or null if nobody is signed in. */
+function findViewer({ session }: FastifyRequest): Viewer | null {
+  return session === null ? null : asViewer(session);
+}
+
+function asViewer({ user }: Session): Viewer {
+  const { name, email, role, accountId, language, shortcuts, colourScheme } = user;
+  return {
+    name: name || email,
+    email,
+    role,
+    isOperator: isOperator(user),
+    accountId,
+    language: language || null,
+    shortcuts,
+    colourScheme,
+  };
+}

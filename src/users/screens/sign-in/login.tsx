@@ -1,0 +1,125 @@
+/** Signing in with a password, the second step with a code, and signing out. Passkeys are in passkey.tsx. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { clearSessionCookie, isSecureChannel } from '../../../http/cookies.ts';
+import type { Deps } from '../../../operations/deps.ts';
+import { Button } from '../../../ui/components/button.tsx';
+import { TextField } from '../../../ui/components/field.tsx';
+import { takeFlash } from '../../../ui/flash.ts';
+import { languageOf, sendBarePage } from '../../../ui/page.tsx';
+import { relyingParty } from '../../passkeys/requests.ts';
+import { type SignInResult, type SignIns, signOut } from '../../sign-in.ts';
+import { callerOf, field } from './fields.ts';
+import { nextPage } from './next-page.ts';
+import { beginSession, SignInPanel, sendCode, sendUnsafeWay } from './parts.tsx';
+import { PasskeyButton, passkeyPages } from './passkey.tsx';
+
+const UNAUTHORIZED = 401;
+const TOO_MANY_REQUESTS = 429;
+
+export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
+  const { db, clock, publicUrl, signIns } = deps;
+
+  const show = (request: FastifyRequest, reply: FastifyReply, shown: Shown) =>
+    sendLogin(request, reply, { ...shown, withPasskeys: relyingParty(publicUrl(), request.host) !== null });
+
+  await passkeyPages(app, {
+    ...deps,
+    sendRefusal: (request, reply, result, next) =>
+      show(request, reply, { next, problem: refuse(request, reply, result, 'login.passkey.wrong') }),
+  });
+
+  app.get<{ Querystring: { next?: unknown } }>('/login', (request, reply) => {
+    const { next: given } = request.query;
+    const next = nextPage(typeof given === 'string' ? given : undefined);
+    if (request.session !== null) return reply.redirect(next, 303);
+    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
+    return show(request, reply, { next });
+  });
+
+  app.post('/login', async (request, reply) => {
+    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
+    const email = field(request, 'email');
+    const next = nextPage(field(request, 'next'));
+    const result = await signIns.withPassword(email, field(request, 'password'), callerOf(request));
+    if (result.outcome === 'second-factor') return sendCode(request, reply, { pending: result.pending, next });
+    if (result.outcome === 'signed-in') return beginSession(request, reply, deps, { ...result, next });
+    return show(request, reply, { email, next, problem: refuse(request, reply, result, 'login.wrong') });
+  });
+
+  app.post('/login/code', async (request, reply) => {
+    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
+    const pending = field(request, 'pending');
+    const next = nextPage(field(request, 'next'));
+    const result = await signIns.withCode(pending, field(request, 'code'), callerOf(request));
+    if (result.outcome === 'signed-in') return beginSession(request, reply, deps, { ...result, next });
+    return sendCode(request, reply, { pending, next, problem: refuse(request, reply, result, 'login.code.wrong') });
+  });
+
+  app.post('/logout', (request, reply) => {
+    const { session } = request;
+    if (session !== null) signOut(db, session, request.ip, clock.now());
+    clearSessionCookie(reply, publicUrl());
+    return reply.redirect('/login', 303);
+  });
+}
+
+/** Sets the status of a refusal and returns its text, which is `wrong` unless the user must wait. */
+function refuse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  result: Exclude<SignInResult, { outcome: 'signed-in' }>,
+  wrong: 'login.wrong' | 'login.code.wrong' | 'login.passkey.wrong',
+): string {
+  const language = languageOf(request, null);
+  if (result.outcome === 'wait') {
+    reply.code(TOO_MANY_REQUESTS).header('retry-after', result.seconds);
+    return language.say('login.wait', { count: result.seconds });
+  }
+  reply.code(UNAUTHORIZED);
+  return language.say(wrong);
+}
+
+/** The initial values of the sign-in page. */
+interface Shown {
+  next: string;
+  email?: string;
+  problem?: string;
+}
+
+function sendLogin(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { email = '', next, problem = '', withPasskeys }: Shown & { withPasskeys: boolean },
+) {
+  const language = languageOf(request, null);
+  const title = language.say('login.title');
+  const flash = takeFlash(request, reply);
+  return sendBarePage(
+    request,
+    reply,
+    title,
+    <SignInPanel title={title} problem={problem} news={flash === null ? '' : language.fill(flash.key, flash.values)}>
+      <form method="post" action="/login">
+        <input type="hidden" name="next" value={next} />
+        <TextField
+          name="email"
+          type="email"
+          label={language.say('login.email')}
+          value={email}
+          autocomplete={withPasskeys ? 'username webauthn' : 'username'}
+          required
+        />
+        <TextField
+          name="password"
+          type="password"
+          label={language.say('login.password')}
+          autocomplete="current-password"
+          required
+        />
+        <Button>{language.say('login.submit')}</Button>
+      </form>
+      {withPasskeys && <PasskeyButton next={next} />}
+      <p class="quiet-text small">{language.say('login.forgotten')}</p>
+    </SignInPanel>,
+  );
+}

@@ -1,0 +1,66 @@
+/** Signing in with a passkey, without an e-mail address or a password. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { beginVisit, isSecureChannel, visitSecret } from '../../../http/cookies.ts';
+import type { Deps } from '../../../operations/deps.ts';
+import { Button } from '../../../ui/components/button.tsx';
+import { Island } from '../../../ui/components/island.tsx';
+import { useLanguage } from '../../../ui/words/index.ts';
+import { relyingParty, signInRequest } from '../../passkeys/requests.ts';
+import type { SignInResult, SignIns } from '../../sign-in.ts';
+import { callerOf, field } from './fields.ts';
+import { nextPage } from './next-page.ts';
+import { beginSession, sendUnsafeWay } from './parts.tsx';
+
+const NOT_FOUND = 404;
+
+type Refused = Exclude<SignInResult, { outcome: 'signed-in' }>;
+
+export async function passkeyPages(
+  app: FastifyInstance,
+  deps: Deps & {
+    signIns: SignIns;
+    /** Shows the sign-in page again, with the problem. */
+    sendRefusal(request: FastifyRequest, reply: FastifyReply, result: Refused, next: string): unknown;
+  },
+): Promise<void> {
+  const { publicUrl, signIns, sendRefusal } = deps;
+
+  app.post('/login/passkey/request', (request, reply) => {
+    const party = relyingParty(publicUrl(), request.host);
+    if (party === null || !isSecureChannel(request, publicUrl())) return reply.code(NOT_FOUND).send({});
+    const visit = visitSecret(request) ?? beginVisit(reply, publicUrl());
+    return reply.send(signInRequest(party, signIns.challenges.make('sign-in', visit)));
+  });
+
+  app.post('/login/passkey', async (request, reply) => {
+    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
+    const next = nextPage(field(request, 'next'));
+    const party = relyingParty(publicUrl(), request.host);
+    const visit = visitSecret(request);
+    if (party === null || visit === null) return sendRefusal(request, reply, { outcome: 'refused' }, next);
+    const result = await signIns.withPasskey(field(request, 'answer'), party, visit, callerOf(request));
+    if (result.outcome === 'signed-in') return beginSession(request, reply, deps, { ...result, next });
+    return sendRefusal(request, reply, result, next);
+  });
+}
+
+/** The button for passkeys. Its script shows it if the browser supports passkeys, and also offers them in the e-mail field. */
+export function PasskeyButton({ next }: { next: string }) {
+  const language = useLanguage();
+  return (
+    <Island name="passkey-sign-in">
+      <form method="post" action="/login/passkey" hidden>
+        <input type="hidden" name="next" value={next} />
+        <input type="hidden" name="answer" />
+        <Button look="plain" icon="key">
+          {language.say('login.passkey')}
+        </Button>
+        <div class="field">
+          <span class="problem" role="alert" hidden>
+            {language.say('login.passkey.none')}
+          </span>
+        </div>
+      </form>
+    </Island>
+  );
+}
