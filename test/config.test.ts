@@ -1,6 +1,6 @@
 import t from 'tap';
 import { misspelt } from '../src/commands/misspelt-settings.ts';
-import { readConfig } from '../src/config.ts';
+import { environmentFileFaults, readConfig } from '../src/config.ts';
 
 t.test('defaults serve a laptop', async (t) => {
   const config = readConfig({});
@@ -123,3 +123,20 @@ t.test('a name that is nearly a setting is pointed out, without its value', asyn
   );
   t.strictSame(misspelt({ SMTP_URL: 'x', PUBLIC_URL: 'x', SMPT_URL: ' ' }), []);
 });
+
+t.test(
+  'a line of .env that is not read, a byte order mark and a colon for the sign = are said with their line',
+  async (t) => {
+    const said = (text: string) => environmentFileFaults(text).map((fault) => fault.replace(/^.*\.env, /, ''));
+    t.strictSame(said('# a comment\n\nPORT=3000\r\nexport HOST = "::1"\n  SECRET_KEY=\n'), []);
+    t.strictSame(said('SECRET_KEY="two\nlines of it: here"\nPORT=1\nNAME=\'a\nb: c\'\n'), []);
+    t.strictSame(said('\ufeffPORT=1'), [
+      'line 1: a byte order mark, which is ignored: save the file as UTF-8 without one',
+    ]);
+    t.strictSame(said('PORT=1\nSECRET_KEY: s3cret\nsome words s3cret\n=x\n'), [
+      'line 2: write SECRET_KEY=value, not SECRET_KEY: value',
+      'line 3: no setting: write NAME=value, or # before a comment',
+      'line 4: no setting: write NAME=value, or # before a comment',
+    ]);
+  },
+);

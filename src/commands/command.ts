@@ -30,6 +30,16 @@ export interface Call {
   answer(value: unknown, lines: readonly string[], none?: string): void;
 }
 
+/** Whether --json is among the words of the command line, also where they cannot be parsed. */
+export function wantsJson(): boolean {
+  return process.argv.includes('--json');
+}
+
+/** Prints a line that is no result on standard error: with --json as JSON. */
+export function warn(line: string): void {
+  console.error(wantsJson() ? JSON.stringify({ warning: line }) : line);
+}
+
 /** Parses the words after a command's name. Throws UsageError for an unknown option. */
 export function parseCall(command: Command, args: string[]): Call {
   const { values, positionals } = parse(command, args);

@@ -4,17 +4,17 @@
  */
 import { existsSync } from 'node:fs';
 import { and, eq, isNull } from 'drizzle-orm';
-import { type Config, readConfig, readEnvironment } from '../config.ts';
+import { type Config, environmentFileFaults, readConfig, readEnvironment } from '../config.ts';
 import { databaseFault } from '../database/faults.ts';
 import { connect, type Db, lockForServer, migrateAndSeed, schemaState } from '../database/open.ts';
 import { contactTypes } from '../database/schema/index.ts';
-import { type Call, requireNumber, UsageError } from './command.ts';
+import { type Call, requireNumber, UsageError, warn } from './command.ts';
 import { misspelt } from './misspelt-settings.ts';
 
-/** Reads the settings as the server does. Reports names that look like misspelt settings on standard error. */
+/** Reads the settings as the server does. Reports lines of `.env` that are not read, and names that look like misspelt settings, on standard error. */
 export function settings(): Config {
   const environment = readEnvironment();
-  for (const hint of misspelt(environment)) console.error(hint);
+  for (const hint of [...environmentFileFaults(), ...misspelt(environment)]) warn(hint);
   return readConfig(environment);
 }
 

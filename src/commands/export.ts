@@ -7,12 +7,13 @@ import type { Db } from '../database/open.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { requireContactType, typeOption, withDatabase } from './database.ts';
 import { startProgress } from './progress-bar.ts';
+import { STANDARD } from './standard-streams.ts';
 import { assertWritable, writeWhole } from './target-file.ts';
 
 export const exportFile: Command = {
   forms: ['export --type N [FILE] [--force]'],
   about: 'Write the contacts of a type to a CSV file.',
-  help: `Columns are the reserved fields, then the account's own; sendlark import takes the file back. Without FILE the CSV goes to
+  help: `Columns are the reserved fields, then the account's own; sendlark import takes the file back. Without FILE, or with -, the CSV goes to
 standard output. FILE is readable by you alone and has its name only when it is whole; --force replaces an earlier one.
 The service may run meanwhile.`,
   options: { type: { type: 'string' }, force: { type: 'boolean' } },
@@ -20,10 +21,11 @@ The service may run meanwhile.`,
     const typeId = typeOption(call);
     const [file, extra] = call.words;
     if (extra !== undefined) throw new UsageError(`Too much: ${extra}`);
-    if (file === undefined && call.json) throw new UsageError('--json needs a FILE: the CSV goes to standard output');
+    if ((file === undefined || file === STANDARD) && call.json)
+      throw new UsageError('--json needs a FILE: the CSV goes to standard output');
     await withDatabase(async (db, { DATABASE_PATH: database }) => {
       const { accountId } = requireContactType(db, typeId);
-      if (file === undefined) return pipeline(contactsCsv(db, accountId, typeId), process.stdout);
+      if (file === undefined || file === STANDARD) return pipeline(contactsCsv(db, accountId, typeId), process.stdout);
       assertWritable({ file, force: call.flag('force'), database, replaces: 'no database' });
       const contacts = await writeFile(db, { accountId, typeId, file }, call);
       call.answer({ file: resolve(file), contacts }, [`${contacts} contacts written to ${file}`]);

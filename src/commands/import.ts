@@ -7,36 +7,33 @@ import { systemClock } from '../time/clock.ts';
 import { type Call, type Command, requireWords } from './command.ts';
 import { requireContactType, typeOption, withDatabase } from './database.ts';
 import { startProgress } from './progress-bar.ts';
+import { STANDARD, withInputFile } from './standard-streams.ts';
 
 const ERRORS_SHOWN = 20;
 
 export const importFile: Command = {
   forms: ['import FILE --type N [--no-automations]'],
   about: 'Import contacts from a CSV file.',
-  help: `The first row names the columns; email is needed. Rows go to the contact type N (GET /api/contacts-type); an address
+  help: `FILE may be - for standard input. The first row names the columns; email is needed. Rows go to the contact type N (GET /api/contacts-type); an address
 already there is updated. Bad rows fail alone and are named. Killed half-way, run it again. The service may run meanwhile.
 Whoever is new enters the live automations of the contact type and its segments; with --no-automations nobody does.`,
   options: { type: { type: 'string' }, 'no-automations': { type: 'boolean' } },
   async run(call) {
     const [file = ''] = requireWords(call, 'FILE');
     const typeId = typeOption(call);
-    const found = statSync(file, { throwIfNoEntry: false });
+    const found = file === STANDARD ? null : statSync(file, { throwIfNoEntry: false });
     if (found === undefined) throw new Error(`There is no file ${file}`);
-    if (found.isDirectory()) throw new Error(`${file} is a folder: name a file in it`);
+    if (found?.isDirectory()) throw new Error(`${file} is a folder: name a file in it`);
     call.say(`Importing ${file}`);
     const progress = progressBars(call);
-    const report = await withDatabase((db, config) => {
+    const report = await withDatabase(async (db, config) => {
       const { accountId } = requireContactType(db, typeId);
       const options = { ...DEFAULT_OPTIONS, startsAutomations: !call.flag('no-automations') };
-      const job = {
-        databasePath: config.DATABASE_PATH,
-        accountId,
-        typeId,
-        path: file,
-        fileName: basename(file),
-        options,
-      };
-      return importContacts(db, job, systemClock, progress);
+      return withInputFile(file, config.DATABASE_PATH, (path) => {
+        const databasePath = config.DATABASE_PATH;
+        const job = { databasePath, accountId, typeId, path, fileName: basename(file), options };
+        return importContacts(db, job, systemClock, progress);
+      });
     });
     progress.end();
     const told = inEnglish(report);

@@ -1,8 +1,11 @@
 /** The command line: finds the command that the first word names; `serve` is the default. */
+
+import { isNear } from '../edit-distance.ts';
 import { VERSION } from '../version.ts';
 import { account } from './account.ts';
 import { backup } from './backup.ts';
-import { type Command, parseCall, UsageError } from './command.ts';
+import { type Command, parseCall, UsageError, wantsJson } from './command.ts';
+import { completionOf } from './completion.ts';
 import { designLinks } from './design-links.ts';
 import { dkim } from './dkim.ts';
 import { doctor } from './doctor.ts';
@@ -17,6 +20,7 @@ import { purge } from './purge.ts';
 import { release } from './release.ts';
 import { restore } from './restore.ts';
 import { node, serve } from './serve.ts';
+import { endWithReader } from './standard-streams.ts';
 import { users } from './users.ts';
 
 const COMMANDS = new Map<string, Command>([
@@ -39,6 +43,7 @@ const COMMANDS = new Map<string, Command>([
   ['doctor', doctor],
   ['mcp', mcp],
 ]);
+COMMANDS.set('completion', completionOf(COMMANDS));
 const HELP = ['help', '--help', '-h'];
 const VERSION_WORDS = ['version', '--version', '-v'];
 
@@ -47,6 +52,8 @@ async function main([name = 'serve', ...args]: string[]): Promise<void> {
   if (VERSION_WORDS.includes(name)) return console.log(VERSION);
   const command = requireCommand(name);
   if (args.some((word) => word === '--help' || word === '-h')) return help(name);
+  // A service goes on when nobody reads its log.
+  if (command !== serve && command !== node) endWithReader();
   await command.run(parseCall(command, args));
 }
 
@@ -57,16 +64,21 @@ function help(name: string | undefined): void {
 /** Returns the command of this name. Throws UsageError if there is none. */
 function requireCommand(name: string): Command {
   const command = COMMANDS.get(name);
-  if (command === undefined) throw new UsageError(`There is no command ${name}`);
-  return command;
+  if (command !== undefined) return command;
+  const meant = [...COMMANDS.keys()].find((known) => isNear(name, known, known.length < 6 ? 1 : 2));
+  throw new UsageError(`There is no command ${name}${meant === undefined ? '' : `; did you mean ${meant}?`}`);
 }
 
 const words = process.argv.slice(2);
 main(words).catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
-  if (error instanceof UsageError) {
-    const known = words.find((word) => COMMANDS.has(word));
-    console.error(['See: sendlark help', ...(known === undefined ? [] : [known])].join(' '));
+  const text = error instanceof Error ? error.message : String(error);
+  const known = words.find((word) => COMMANDS.has(word));
+  const see = ['sendlark help', ...(known === undefined ? [] : [known])].join(' ');
+  const isUsage = error instanceof UsageError;
+  if (wantsJson()) console.error(JSON.stringify({ error: text, ...(isUsage && { see }) }));
+  else {
+    console.error(text);
+    if (isUsage) console.error(`See: ${see}`);
   }
   process.exitCode = error instanceof UsageError ? 2 : 1;
 });
@@ -82,7 +94,8 @@ function overview(commands: readonly Command[]): string {
     '',
     ...forms.map(({ form, about }) => `  ${form.padEnd(width)}  ${about}`),
     '',
-    'sendlark help COMMAND tells more; sendlark --version says which release this is. --json gives a result as JSON on standard output.',
+    'sendlark help COMMAND tells more; sendlark --version says which release this is. --json gives a result as JSON on standard output,',
+    'an error as JSON on standard error. In place of a file, - stands for standard input or output.',
     'Exit codes: 0 done, 1 failed (one line on standard error says why), 2 wrong usage.',
     'Settings come from the environment and from .env, DATABASE_PATH first of all.',
   ].join('\n');

@@ -17,6 +17,7 @@ import { addMissingTemplates } from '../templates/own-templates.ts';
 import { systemClock } from '../time/clock.ts';
 import { type Call, type Command, requireWords, UsageError } from './command.ts';
 import { requireContactType, typeOption, withDatabase } from './database.ts';
+import { readStandardInput, STANDARD } from './standard-streams.ts';
 
 const ERRORS_SHOWN = 20;
 
@@ -24,7 +25,7 @@ export const migrate: Command = {
   forms: VENDOR_NAMES.map((name) => `migrate ${name} FILE --type N [--no-automations] [--confirm]`),
   about: 'Take over people from the export of another service.',
   help: `Without --confirm it changes nothing and says what it would do; with it, it does just that. FILE is the export as the service
-gives it: a CSV or JSON file, or a ZIP archive of them. People go to the contact type N (GET /api/contacts-type); whoever left,
+gives it: a CSV or JSON file, or a ZIP archive of them; - for standard input. People go to the contact type N (GET /api/contacts-type); whoever left,
 bounced or complained there is marked first and gets no mail. Killed half-way, run it again. The service may run meanwhile.
 Whoever is new enters the live automations of the contact type and its segments; with --no-automations nobody does.
 How to export there, and what is taken over: docs/migrating.md.`,
@@ -34,12 +35,22 @@ How to export there, and what is taken over: docs/migrating.md.`,
     const vendor = VENDOR_NAMES.find((name) => name === given);
     if (vendor === undefined) throw new UsageError(`The service is one of ${VENDOR_NAMES.join(', ')}`);
     const typeId = typeOption(call);
-    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`There is no file ${file}`);
+    if (file !== STANDARD && !statSync(file, { throwIfNoEntry: false })?.isFile())
+      throw new Error(`There is no file ${file}`);
     await withDatabase(async (db, { DATABASE_PATH }) => {
       const { accountId } = requireContactType(db, typeId);
       const folder = await makeUploadFolder(DATABASE_PATH);
       try {
-        const source = { databasePath: DATABASE_PATH, accountId, vendor, path: file, fileName: basename(file), folder };
+        const fileName = file === STANDARD ? 'standard-input.csv' : basename(file);
+        const input = file === STANDARD ? await readStandardInput(folder) : file;
+        const source = {
+          databasePath: DATABASE_PATH,
+          accountId,
+          vendor,
+          path: input,
+          fileName,
+          folder,
+        };
         const read = await readExport(db, source);
         if ('refusal' in read) throw new Error(read.refusal);
         const { path, migration, columns } = read;
@@ -49,7 +60,7 @@ How to export there, and what is taken over: docs/migrating.md.`,
           accountId,
           typeId,
           path,
-          fileName: basename(file),
+          fileName,
           mapping,
           migration,
           options: { ...DEFAULT_OPTIONS, startsAutomations: !call.flag('no-automations') },

@@ -16,19 +16,20 @@ import { mergeWriteAheadLog, readLastIds } from '../installation/backups/put-in-
 import { type Call, type Command, requireWords } from './command.ts';
 import { settings } from './database.ts';
 import { startProgress } from './progress-bar.ts';
+import { STANDARD, withInputFile } from './standard-streams.ts';
 import { isSame, writeWhole } from './target-file.ts';
 
 export const restore: Command = {
   forms: ['restore FILE [--force]'],
   about: 'Put a backup in the place of the database, sending held.',
-  help: `Needs the service to be stopped. Refuses to replace an existing database without --force.
+  help: `FILE may be - for standard input. Needs the service to be stopped. Refuses to replace an existing database without --force.
 The copy does not know who was mailed after it was made. Start the service, cancel or delete the campaigns that have gone
 out since, then let sending go on: sendlark release
 Ids continue far beyond those handed out after the copy was made: links in mails of that time lead to nobody else.`,
   options: { force: { type: 'boolean' } },
   async run(call) {
     const [file = ''] = requireWords(call, 'FILE');
-    if (!existsSync(file)) throw new Error(`There is no file ${file}`);
+    if (file !== STANDARD && !existsSync(file)) throw new Error(`There is no file ${file}`);
     const path = realPath(settings().DATABASE_PATH);
     if (isSame(file, path)) throw new Error(`${file} is the database itself: nothing to restore`);
     const lock = lockForServer(path, 'Stop the service first: a restore replaces the file it works on');
@@ -36,7 +37,9 @@ Ids continue far beyond those handed out after the copy was made: links in mails
       if (existsSync(path) && !call.flag('force')) throw new Error(`${path} exists; --force replaces it`);
       refuseForeign(path);
       const owner = ownerOf(path);
-      const queued = await put(file, path, owner, call);
+      const queued = await withInputFile(file, existsSync(path) ? path : dirname(path), (input) =>
+        put(input, path, owner, call),
+      );
       giveTo(`${path}-lock`, owner);
       call.answer({ database: path, queued, held: true }, [
         `Restored to ${path}. Sending is held; ${queued} mails wait. Cancel what has gone out since, then: sendlark release`,

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { lockForServer } from '../../src/database/open.ts';
-import { sendlark } from '../support/command-line.ts';
+import { runProgram, sendlark } from '../support/command-line.ts';
 import { ROOT } from '../support/documents.ts';
 import { oldDatabase } from '../support/releases.ts';
-import { Service } from '../support/service.ts';
+import { BUILT, Service } from '../support/service.ts';
 import { folder, prepared } from './prepared.ts';
 
 t.test('help lists every command, and each command tells its forms', async (t) => {
@@ -60,7 +60,8 @@ t.test('wrong usage exits with 2 and one line that says what is wrong', async (t
     t.equal(code, 2, words.join(' '));
     t.equal(out, '');
     const hint = ['sned', 'help'].includes(words[0] ?? '') ? '' : ` ${words[0]}`;
-    t.match(err, new RegExp(`^[^\\n]+\\nSee: sendlark help${hint}\\n$`));
+    if (words.includes('--json')) t.equal(JSON.parse(err).see, `sendlark help${hint}`);
+    else t.match(err, new RegExp(`^[^\\n]+\\nSee: sendlark help${hint}\\n$`));
   }
   t.equal((await sendlark({}, 'keys', '--bogus')).err, "Unknown option '--bogus'\nSee: sendlark help keys\n");
 });
@@ -194,4 +195,13 @@ t.test('DKIM keys are made with the record to paste, listed without the private 
   t.match(await run('dkim', 'remove', 'bücher.example'), { code: 0 });
   t.equal(db.prepare('SELECT group_concat(selector) FROM dkim_keys').pluck().get(), 's2');
   t.match(await run('dkim', 'remove', 'bücher.example'), { code: 1 });
+});
+
+t.test('a .env with a byte order mark and a faulty line is read, and the command says where', async (t) => {
+  const folder = t.testdir({ '.env': '\ufeffDATABASE_PATH=mine.db\nPORT: 1\n' });
+  const command = [BUILT.command[0], join(ROOT, 'dist/cli.js')] as const;
+  const { code, err } = await runProgram({ ...BUILT, command, cwd: folder }, {}, ['account', 'list']);
+  t.equal(code, 1);
+  t.match(err, /\.env, line 1: a byte order mark[^\n]*\n[^\n]*\.env, line 2: write PORT=value, not PORT: value\n/);
+  t.match(err, 'No database at mine.db', 'the first setting was read');
 });

@@ -1,0 +1,54 @@
+/** `-` in place of a file: standard input and output. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { makeUploadFolder } from '../audience/import/uploads.ts';
+
+/** The name that stands for standard input or output (POSIX.1-2024, XBD 12.2, guideline 13). */
+export const STANDARD = '-';
+
+/**
+ * Calls `work` with the path of a file. Standard input is first written to a file that only this user can read, in a folder for temporary
+ * files that belongs to the database, because commands read their files more than once.
+ */
+export async function withInputFile<T>(
+  file: string,
+  databasePath: string,
+  work: (path: string) => Promise<T>,
+): Promise<T> {
+  if (file !== STANDARD) return work(file);
+  const folder = await makeUploadFolder(databasePath);
+  try {
+    return await work(await readStandardInput(folder));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Writes standard input to a file in the folder that only this user can read. Resolves with its path. */
+export async function readStandardInput(folder: string): Promise<string> {
+  const path = join(folder, 'standard-input');
+  await pipeline(process.stdin, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+  return path;
+}
+
+/** Calls `write` with the path of a temporary file as in `withInputFile`, then copies the file to standard output. */
+export async function toStandardOutput(databasePath: string, write: (path: string) => Promise<void>): Promise<void> {
+  const folder = await makeUploadFolder(databasePath);
+  try {
+    const path = join(folder, 'standard-output');
+    await write(path);
+    await pipeline(createReadStream(path), process.stdout);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Ends the process without a word, with the exit code of a shell's SIGPIPE, once nobody reads its output any more, such as `head`. */
+export function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(141);
+  });
+}
