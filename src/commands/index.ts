@@ -1,6 +1,6 @@
 /** The command line: finds the command that the first word names; `serve` is the default. */
 
-import { isNear } from '../edit-distance.ts';
+import { isNear } from '../errors/edit-distance.ts';
 import { VERSION } from '../version.ts';
 import { account } from './account.ts';
 import { backup } from './backup.ts';

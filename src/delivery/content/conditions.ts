@@ -58,7 +58,7 @@ const WORDS = new RegExp(
     .replaceAll(' ', '[ \\t]+')})(?!\\w)`,
   'iy',
 );
-const OPERAND = /[ \t]*(?:"([^"]*)"|'([^']*)'|[“„”]([^“„”]*)[“”]|([\w.+-]+))/y;
+const OPERAND = /[ \t]*(?:"([^"]*)"|'([^']*)'|[\u201c\u201e\u201d]([^\u201c\u201e\u201d]*)[\u201c\u201d]|([\w.+-]+))/y;
 const JOINT = /[ \t]+(and|or)(?!\w)/iy;
 
 /** Returns the condition that is written in an `if`, as plain text, or the fault in it. */
