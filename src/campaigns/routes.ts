@@ -20,6 +20,7 @@ import {
   resumeSingleSend,
   retryFailed,
 } from './operations/actions.ts';
+import { checkAnyMail } from './operations/check.ts';
 import { countAudience, createDraft, readDraft, saveDraft } from './operations/drafts.ts';
 import {
   exportRecipientsOf,
@@ -82,6 +83,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   sends.record('GET /single-send/mail', showSingleSendMail);
   sends.code('GET /single-send/mail/html', showSingleSendHtml);
   sends.read('GET /single-send/check', checkSingleSendMail);
+  sends.read('POST /check', checkAnyMail);
   sends.read('POST /single/send/draft', createDraft);
   sends.read('POST /single/send/save', saveDraft);
   sends.read('GET /single-send/draft', readDraft);

@@ -423,6 +423,34 @@ export const campaigns: Translation<typeof english> = {
     one: 'Dieser Kontakt hat keinen Wert für {names}.',
     other: 'Dieser Kontakt hat keine Werte für {names}.',
   },
+  'compose.check.all': 'Für alle Empfänger',
+  'compose.check.all.about':
+    'Prüft die Mail jedes Empfängers: leere Platzhalter, Bedingungen, die niemand erfüllt, lange Betreffe und abgeschnittene Mails.',
+  'compose.check.all.start': 'Für alle Empfänger prüfen',
+  'compose.check.all.none': 'Diese Kampagne würde jetzt niemand bekommen.',
+  'compose.check.all.done': {
+    one: 'Die Mail von {count} Kontakt wurde geprüft.',
+    other: 'Die Mails von {count} Kontakten wurden geprüft.',
+  },
+  'compose.check.all.first': {
+    one: 'Die Mail des ersten Kontakts wurde geprüft.',
+    other: 'Die Mails der ersten {count} Kontakte wurden geprüft.',
+  },
+  'compose.check.all.good': 'Alle sind in Ordnung.',
+  'compose.check.all.example': 'Einen ansehen',
+  'compose.check.all.value_empty': {
+    one: '{count} Kontakt sieht nichts anstelle des Platzhalters {name}.',
+    other: '{count} Kontakte sehen nichts anstelle des Platzhalters {name}.',
+  },
+  'compose.check.all.branch_unused': 'Niemand bekommt, was nach {name} steht.',
+  'compose.check.all.subject_longest': {
+    one: 'Der längste Betreff hat {count} Zeichen; Postfächer schneiden ihn ab.',
+    other: 'Der längste Betreff hat {count} Zeichen; Postfächer schneiden ihn ab.',
+  },
+  'compose.check.all.mail_clipped': {
+    one: 'Gmail schneidet {count} Mail ab, weil sie größer als 102 kB ist.',
+    other: 'Gmail schneidet {count} Mails ab, weil sie größer als 102 kB sind.',
+  },
   'compose.test.title': 'Testmail',
   'compose.test.about':
     'Wird sofort gesendet, mit den Angaben des Kontakts mit dieser Adresse. Kein Bericht zählt sie.',

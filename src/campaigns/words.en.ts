@@ -405,6 +405,34 @@ export const campaigns = {
     one: 'This contact has no value for {names}.',
     other: 'This contact has no value for {names}.',
   },
+  'compose.check.all': 'For all recipients',
+  'compose.check.all.about':
+    'Looks at the mail of every recipient: empty merge tags, conditions that nobody meets, long subjects and clipped mails.',
+  'compose.check.all.start': 'Check for all recipients',
+  'compose.check.all.none': 'Nobody would get this campaign now.',
+  'compose.check.all.done': {
+    one: 'The mail of {count} contact was checked.',
+    other: 'The mails of {count} contacts were checked.',
+  },
+  'compose.check.all.first': {
+    one: 'The mail of the first contact was checked.',
+    other: 'The mails of the first {count} contacts were checked.',
+  },
+  'compose.check.all.good': 'All are fine.',
+  'compose.check.all.example': 'See one',
+  'compose.check.all.value_empty': {
+    one: '{count} contact sees nothing in place of the merge tag {name}.',
+    other: '{count} contacts see nothing in place of the merge tag {name}.',
+  },
+  'compose.check.all.branch_unused': 'Nobody gets what is after {name}.',
+  'compose.check.all.subject_longest': {
+    one: 'The longest subject has {count} character; inboxes cut it.',
+    other: 'The longest subject has {count} characters; inboxes cut it.',
+  },
+  'compose.check.all.mail_clipped': {
+    one: 'Gmail clips {count} mail, because it is larger than 102 kB.',
+    other: 'Gmail clips {count} mails, because they are larger than 102 kB.',
+  },
   'compose.test.title': 'Test mail',
   'compose.test.about':
     'Sent right away, with the values of the contact who has this address. Reports do not count it.',

@@ -26,7 +26,7 @@ export function readRecords(service: Service, path: string, fields: Fields): Pro
   return ask(service, query.size === 0 ? path : `${path}?${query}`, { method: 'GET' });
 }
 
-/** Changes data: a POST with these fields. Throws a ToolError. */
+/** Changes data, or asks with more than a URL holds: a POST with these fields. Throws a ToolError. */
 export function change(service: Service, path: string, fields: Fields): Promise<Fields> {
   const headers = { 'content-type': 'application/json' };
   return ask(service, path, { method: 'POST', headers, body: JSON.stringify(fields) });

@@ -47,7 +47,8 @@ async function callTool(service: Service, tool: Tool, given: Fields): Promise<Fi
   const fields = Object.fromEntries(
     Object.entries(given).filter(([name, value]) => known.includes(name) && value !== undefined && value !== null),
   );
-  if (!tool.isForDrafts) return readRecords(service, tool.path, fields);
+  if (!tool.isForDrafts)
+    return tool.isPost ? change(service, tool.path, fields) : readRecords(service, tool.path, fields);
   if (!known.includes('utr')) return change(service, tool.path, fields);
   const { draft } = await readRecords(service, '/single-send/draft', { utr: fields.utr ?? '' });
   const { status, held_reason, updated_at }: Fields = Object(draft);

@@ -10,6 +10,8 @@ export interface Tool {
   description: string;
   /** Whether it creates or changes a draft; other tools only read. */
   isForDrafts: boolean;
+  /** Whether reading is a POST, because the request may hold a whole mail. */
+  isPost?: boolean;
   /** The path below /api. */
   path: string;
   /** The parameters, which have the same names in the request; the API checks their values. */
@@ -112,6 +114,15 @@ export const TOOLS: readonly Tool[] = [
     title: 'Audience of a single send',
     description: 'How many would get a single send now, and how many not and why.',
     path: '/single-send/audience',
+    input: Type.Object({ utr }),
+  }),
+  read({
+    name: 'check_single_send',
+    title: 'Check of a single send',
+    description:
+      'What is wrong with a single send before it goes: links, sample text, merge tags, and for all recipients empty values, unused branches of conditions and clipped mails.',
+    isPost: true,
+    path: '/check',
     input: Type.Object({ utr }),
   }),
   read({

@@ -75,6 +75,7 @@ function composedMail(request: FastifyRequest, series: Series, mail: SeriesMail)
     },
     code: () => ask(request, readAutomationMailCode, { utr: mail.utr }),
     html: ({ email }) => ask(request, showAutomationMailHtml, { utr: mail.utr, ...(email && { email }) }),
+    checkAll: null,
     check: ({ email }) => attempt(request, checkAutomationMail, { utr: mail.utr, ...(email && { email }) }),
     test: (given) => attempt(request, testAutomationMail, { utr: mail.utr, ...given }),
     address,

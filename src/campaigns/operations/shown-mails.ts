@@ -5,6 +5,7 @@
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import type { ContentFinding, SharedFinding } from '../../delivery/checks/content-checks.ts';
+import type { MeasuredMail } from '../../delivery/checks/measured-mail.ts';
 import { inShowingTurn, withinShare } from '../../http/account-share.ts';
 import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';
 import { email, flag, identifier, integer, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
@@ -43,9 +44,10 @@ export const shownParts = {
   ),
 };
 
-type Check = (ContentFinding | SharedFinding)['check'];
+/** What the checks of a mail look for. */
+export type FoundCheck = (ContentFinding | SharedFinding)['check'];
 const CheckFinding = Type.Object({
-  check: Type.Unsafe<Check>(Type.String({ description: 'What was selection at, such as `urls` or `size`.' })),
+  check: Type.Unsafe<FoundCheck>(Type.String({ description: 'What was selection at, such as `urls` or `size`.' })),
   is_good: { ...zeroOrOne(), description: '1: nothing has to be done about it.' },
   count: integer({ description: 'How many there are of what was found; of the size, bytes.' }),
   limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
@@ -94,11 +96,22 @@ export async function checkedMail(
   context: Context,
   selection: MailSelection,
 ): Promise<Static<typeof CheckedMailRecord>> {
+  return (await checkMail(context, selection)).checked;
+}
+
+/** Returns the findings and, for checks of all recipients, the measured mail; null if there is no preview. Throws 422 and 429. */
+export async function checkMail(
+  context: Context,
+  selection: MailSelection,
+): Promise<{ checked: Static<typeof CheckedMailRecord>; measured: MeasuredMail | null }> {
   // The account's share (`withinShare`) already covers the compiling of a draft.
   const check = () => checkShownMail(...showing(context, selection, (work) => work()));
   const found = await withinShare(context.accountId, check);
-  if ('problem' in found) return { contact_id: null, subject: '', text: '', text_length: 0, findings: [], ...found };
-  const { own, shared, ...mail } = found;
+  if ('problem' in found) {
+    const none = { contact_id: null, subject: '', text: '', text_length: 0, findings: [] };
+    return { checked: { ...none, ...found }, measured: null };
+  }
+  const { own, shared, measured, ...mail } = found;
   const findings = [...own, ...shared].map(({ check, isGood, values }) => ({
     check,
     is_good: isGood ? (1 as const) : (0 as const),
@@ -106,7 +119,7 @@ export async function checkedMail(
     limit: 'limit' in values ? values.limit : 0,
     names: 'names' in values ? [...values.names] : [],
   }));
-  return { ...mail, findings, problem: null };
+  return { checked: { ...mail, findings, problem: null }, measured };
 }
 
 const draftsOf = new WeakMap<Context['db'], CompiledDrafts>();

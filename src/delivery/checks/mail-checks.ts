@@ -23,7 +23,7 @@ export interface Finding {
 }
 
 /** Gmail clips a mail after the first 102 KiB of its HTML and puts the rest behind a link. */
-const GMAIL_BYTES = 102 * 1024;
+export const GMAIL_BYTES = 102 * 1024;
 /** The minimum contrast ratio for text (WCAG 2.2, 1.4.3). */
 const MIN_CONTRAST = 4.5;
 /** Elements that have no content and no end tag. */

@@ -32,7 +32,7 @@ export interface EnqueueProgress {
  * One SELECT per kind of target: its members whose address id is above @after, each with their contact and their segment row. Whether the
  * contact still exists is checked when the mail is claimed.
  */
-const MEMBERS = {
+export const MEMBERS = {
   contacts: `
   SELECT p.address_id, p.id AS contact_id, NULL AS segment_recipient_id
   FROM contacts p INDEXED BY contacts_person

@@ -7,6 +7,7 @@ import {
   contentWarnings,
   type SharedFinding,
 } from '../checks/content-checks.ts';
+import { type MeasuredMail, measureMail } from '../checks/measured-mail.ts';
 import { mergeHtml, mergeLine, mergeText, type Values } from '../content/merge.ts';
 import { untracked, untrackedText, withMarkedLinks } from '../content/web-copy.ts';
 import { MergedSize } from '../mime/merged-size.ts';
@@ -59,6 +60,11 @@ function parsed(json: Uint8Array): FrozenMail {
   return JSON.parse(new TextDecoder().decode(json));
 }
 
+function measureShown({ frozen, variant }: ShowInput): MeasuredMail {
+  const { content, sender_name, sender_address } = frozenVariant(parsed(frozen), variant);
+  return measureMail(content, { sender_name, sender_address });
+}
+
 /** Returns the mail with the beginning of its text part. Throws MergedTooLarge. */
 export function showContent(showing: ShowInput): Shown {
   const { subject, html, text, withoutValue } = mergeShown(showing);
@@ -95,6 +101,8 @@ export interface CheckedContent {
   text_length: number;
   own: ContentFinding[];
   shared: SharedFinding[];
+  /** What the checks for all recipients need. */
+  measured: MeasuredMail;
 }
 
 /** Merges a mail and checks it. Throws MergedTooLarge. */
@@ -109,5 +117,6 @@ export function checkShown({ showing, texts, ...context }: CheckInput): CheckedC
     subject,
     ...beginning(text),
     ...checkContent({ html, text }, { ...context, withoutValue, unknown, foreign }),
+    measured: measureShown(showing),
   };
 }

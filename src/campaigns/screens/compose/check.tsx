@@ -17,13 +17,14 @@ import { viewerOf } from '../../../ui/signed-in.ts';
 import { withQuery } from '../../../ui/with-query.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
 import { field, texts } from '../../../users/screens/sign-in/fields.ts';
+import type { checkAnyMail } from '../../operations/check.ts';
 import type { CheckedMailRecord } from '../../operations/shown-mails.ts';
 import { VariantField } from '../variants.tsx';
 import type { Composed, ComposedKind, ComposedParams, Seen } from './mail-content.tsx';
 
 interface Call {
   Params: ComposedParams;
-  Querystring: Seen & { colours?: string };
+  Querystring: Seen & { colours?: string; all?: string };
 }
 /** The mail with the findings of its checks. */
 type CheckedMail = Static<typeof CheckedMailRecord>;
@@ -71,7 +72,12 @@ export async function checkStep(
     const composed = await kind.read(request, request.params);
     const seen = seenIn(query);
     const { email = '', variant = '' } = seen;
-    const [missing, checked] = await Promise.all([composed.missing(), composed.check(seen)]);
+    const isForAll = composed.checkAll !== null && query.all !== undefined;
+    const [missing, checked, all] = await Promise.all([
+      composed.missing(),
+      composed.check(seen),
+      isForAll ? composed.checkAll?.() : undefined,
+    ]);
     // No recipient has the address, there is no such variant, or the account must wait.
     const { problems, problem } = 'problems' in checked ? checked : { problems: {}, problem: '' };
     const mail = 'problems' in checked ? null : checked.output.checked;
@@ -79,6 +85,12 @@ export async function checkStep(
       <div class="stack">
         {missing}
         {mail !== null && mail.problem === null && <Checks composed={composed} findings={mail.findings} />}
+        {mail !== null && mail.problem === null && composed.checkAll !== null && (
+          <ForAll
+            address={composed.address('check')}
+            checked={all !== undefined && 'output' in all ? all.output.check.recipients : undefined}
+          />
+        )}
         {composed.next !== null && (
           <div class="buttons">
             <ToReview href={composed.next} />
@@ -202,6 +214,49 @@ function Checks({ composed, findings }: { composed: Composed; findings: readonly
             ))}
           </ul>
         </details>
+      )}
+    </Card>
+  );
+}
+
+type CheckedAll = Static<typeof checkAnyMail.output>['check']['recipients'];
+
+/** What is found when the mails of all recipients are checked, or the button for it. `checked` is undefined before, null without recipients. */
+function ForAll({ address, checked }: { address: string; checked: CheckedAll | undefined }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('compose.check.all')}>
+      {checked === undefined ? (
+        <form method="get" action={address}>
+          <p class="quiet-text">{language.say('compose.check.all.about')}</p>
+          <Button look="plain" name="all" value="1">
+            {language.say('compose.check.all.start')}
+          </Button>
+        </form>
+      ) : checked === null || checked.checked === 0 ? (
+        <p>{language.say('compose.check.all.none')}</p>
+      ) : (
+        <>
+          <p>
+            {language.say(checked.has_more ? 'compose.check.all.first' : 'compose.check.all.done', {
+              count: checked.checked,
+            })}{' '}
+            {checked.findings.length === 0 && language.say('compose.check.all.good')}
+          </p>
+          <ul class="checks">
+            {checked.findings.map(({ code, name, count, contact_id }) => (
+              <li key={`${code} ${name}`}>
+                <Badge tone="warn">{language.say('outbox.check.look')}</Badge>
+                <div>
+                  {language.say(`compose.check.all.${code}`, { name, count })}{' '}
+                  {contact_id !== null && (
+                    <a href={`/contacts/${contact_id}`}>{language.say('compose.check.all.example')}</a>
+                  )}
+                </div>
+              </li>
+            ))}
+          </ul>
+        </>
       )}
     </Card>
   );

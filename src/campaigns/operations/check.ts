@@ -1,0 +1,190 @@
+/** The operation that checks a mail before it is sent: for itself, as one recipient gets it, and for all recipients (additions to the contract). */
+import { and, asc, eq, isNull } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { listCustomFields } from '../../audience/fields/custom-fields.ts';
+import { checkedTargets } from '../../audience/segments/segments.ts';
+import { senders } from '../../database/schema/index.ts';
+import { checkRecipients, type RecipientFinding } from '../../delivery/checks/recipients-check.ts';
+import {
+  identifier,
+  integer,
+  line,
+  nullable,
+  optionalReference,
+  said,
+  stringList,
+} from '../../http/requests/schemas.ts';
+import { type Context, operation } from '../../operations/operation.ts';
+import { withTemplateCopied } from '../../templates/mail-content.ts';
+import { asVariant } from '../launch.ts';
+import type { ShownSource } from '../shown-mail.ts';
+import { requireSingleSend, singleSendErrors } from '../single-sends.ts';
+import { templateCode } from './drafts.ts';
+import { checkMail, type FoundCheck } from './shown-mails.ts';
+
+const SEVERITIES = ['error', 'warning', 'note'] as const;
+type Severity = (typeof SEVERITIES)[number];
+
+/**
+ * How bad it is to send with a finding: an error is wrong in every mail, a warning may keep recipients from reading it, a note is worth a
+ * look.
+ */
+const SEVERITY: Readonly<Record<FoundCheck | RecipientFinding['code'], Severity>> = {
+  leave: 'error',
+  address: 'error',
+  addressLacks: 'warning',
+  urls: 'error',
+  foreign: 'error',
+  unknown: 'warning',
+  sample: 'warning',
+  values: 'note',
+  size: 'warning',
+  plainText: 'warning',
+  language: 'note',
+  images: 'warning',
+  links: 'warning',
+  contrast: 'warning',
+  value_empty: 'warning',
+  branch_unused: 'warning',
+  subject_longest: 'note',
+  mail_clipped: 'warning',
+};
+
+const severity = Type.Unsafe<Severity>(
+  Type.String({ description: 'error: wrong in every mail; warning: may keep recipients from reading it; note.' }),
+);
+const targets = (description: string) =>
+  Type.Optional(Type.Unsafe<string[]>({ ...stringList({ description }), empty: [] }));
+
+const Finding = Type.Object({
+  code: Type.String({ description: 'What was found, such as `urls` or `size`.' }),
+  severity,
+  count: integer({ description: 'How many there are of what was found; of the size, bytes.' }),
+  limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
+  names: Type.Array(Type.String(), { description: 'The first of what was found, where it has names.' }),
+});
+
+const ForRecipients = Type.Object({
+  checked: integer({ description: 'The recipients whose mails were looked at, 100 000 at most.' }),
+  has_more: Type.Boolean({ description: 'Whether there are more recipients.' }),
+  findings: Type.Array(
+    Type.Object({
+      code: Type.Unsafe<RecipientFinding['code']>(
+        Type.String({
+          description:
+            'value_empty: a merge tag without default and value; branch_unused: a branch of a condition that nobody gets; subject_longest: a subject that inboxes cut; mail_clipped: HTML over 102 kB, which Gmail clips.',
+        }),
+      ),
+      severity,
+      name: Type.String({ description: 'The merge tag or the condition; empty for the whole mail.' }),
+      count: integer({ description: 'The recipients concerned; of subject_longest, its characters.' }),
+      contact_id: nullable(integer(), 'One of them.'),
+    }),
+  ),
+});
+
+const CheckInput = Type.Object({
+  utr: Type.Optional(identifier('A single send to check as it is; the other parameters are then left out.')),
+  subject: Type.Optional(line({ description: 'The subject.' })),
+  preheader: Type.Optional(line({ description: 'The preview text.' })),
+  template_id: optionalReference(),
+  ...templateCode,
+  sender_id: optionalReference(),
+  unsubscribe_group_id: optionalReference(),
+  recipient_id: targets(
+    'Targets: contacts_<contact type id> or segments_<segment id>. Without any, only the mail itself is checked.',
+  ),
+  exclude_specific_recipient_id: targets('Targets whose recipients get nothing.'),
+});
+
+export const checkAnyMail = operation({
+  name: 'Check a mail before it is sent, also for all its recipients (addition)',
+  description: 'Saves and sends nothing. Findings that are good are left out.',
+  role: 'editor',
+  input: CheckInput,
+  output: Type.Object({
+    check: Type.Object({
+      contact_id: nullable(integer(), 'The recipient as whom the mail was read.'),
+      findings: Type.Array(Finding),
+      recipients: nullable(ForRecipients, 'Null without targets, or where there is no mail.'),
+      problem: nullable(said(), 'Why there is no mail.'),
+    }),
+  }),
+  check: (
+    context,
+    { sender_id, unsubscribe_group_id, template_id, recipient_id, exclude_specific_recipient_id },
+    errors,
+  ) =>
+    errors.addAll(
+      singleSendErrors(context, context.accountId, {
+        ...(sender_id && { sender_id }),
+        ...(unsubscribe_group_id && { unsubscribe_group_id }),
+        ...(template_id && { template_id }),
+        ...(recipient_id && { recipient_id }),
+        ...(exclude_specific_recipient_id && { exclude_specific_recipient_id }),
+      }),
+    ),
+  async run(context, input) {
+    const { db, accountId } = context;
+    const source = sourceOf(context, input);
+    const { checked, measured } = await checkMail(context, { find: () => source });
+    const findings = checked.findings
+      .filter(({ is_good }) => is_good === 0)
+      .map(({ check, is_good: _, ...found }) => ({ code: check, severity: SEVERITY[check], ...found }));
+    const audience = {
+      targets: source.recipient_id,
+      excluded: source.exclude_specific_recipient_id,
+      groupId: source.unsubscribe_group_id,
+    };
+    const recipients =
+      measured === null || audience.targets.length === 0
+        ? null
+        : await checkRecipients(db.$client, measured, listCustomFields(db, accountId), audience);
+    return {
+      check: {
+        ...{ contact_id: checked.contact_id, findings, problem: checked.problem },
+        recipients: recipients && {
+          ...recipients,
+          findings: recipients.findings.map((found) => ({ ...found, severity: SEVERITY[found.code] })),
+        },
+      },
+    };
+  },
+});
+
+/** The single send, or a mail made of the parameters, from the first sender if none is named. Throws 404. */
+function sourceOf(
+  { db, accountId }: Context,
+  { utr, ...given }: Static<typeof CheckInput>,
+): ShownSource & { unsubscribe_group_id: number } {
+  if (utr !== undefined) {
+    const single_send = requireSingleSend(db, accountId, utr);
+    return { ...asVariant(db, single_send, 0), single_send, variant: 0 };
+  }
+  const {
+    template_id = 1,
+    template_json,
+    template_html,
+  } = withTemplateCopied(db, accountId, {
+    template_id: given.template_id ?? 1,
+    template_json: given.template_json ?? '',
+    template_html: given.template_html ?? '',
+  });
+  const first = db
+    .select({ id: senders.id })
+    .from(senders)
+    .where(and(eq(senders.user_id, accountId), isNull(senders.deleted_at)))
+    .orderBy(asc(senders.id))
+    .limit(1)
+    .get();
+  return {
+    ...{ user_id: accountId, single_send: null, tracking: 1 },
+    ...{ template_id, template_json: template_json || null, template_html: template_html || null },
+    subject: given.subject ?? '',
+    preheader: given.preheader ?? '',
+    sender_id: given.sender_id ?? first?.id ?? 0,
+    unsubscribe_group_id: given.unsubscribe_group_id ?? 0,
+    recipient_id: checkedTargets(given.recipient_id ?? []),
+    exclude_specific_recipient_id: checkedTargets(given.exclude_specific_recipient_id ?? []),
+  };
+}

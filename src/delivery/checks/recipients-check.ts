@@ -1,0 +1,164 @@
+/**
+ * Checks a mail for every recipient: which of them see an empty merge tag, which branches of conditions reach nobody, the longest subject,
+ * and mails that Gmail clips. Texts are measured, not made, so that a recipient costs a few microseconds.
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
+import { ineligibilityReason, isInTargets, POSSIBLY_INELIGIBLE } from '../../audience/eligibility.ts';
+import { type Condition, readyCondition } from '../content/conditions.ts';
+import { mergeLine, type Values } from '../content/merge.ts';
+import { type ContactFields, type CustomName, contactFieldsFor, mergeValues } from '../content/values.ts';
+import { type EnqueueProgress, MEMBERS } from '../queue/enqueue-recipients.ts';
+import { GMAIL_BYTES } from './mail-checks.ts';
+import { bytesOf, type MeasuredMail, type MeasuredText } from './measured-mail.ts';
+
+/** What is found about the mails of the recipients. `contact_id` is one of those concerned. */
+export interface RecipientFinding {
+  code: 'value_empty' | 'branch_unused' | 'subject_longest' | 'mail_clipped';
+  /** The merge tag or the condition; empty for findings about the whole mail. */
+  name: string;
+  /** The recipients concerned; of the longest subject, its characters. */
+  count: number;
+  contact_id: number | null;
+}
+
+/** The findings, how many recipients were read for them, and whether there are more. */
+export interface CheckedRecipients {
+  checked: number;
+  has_more: boolean;
+  findings: RecipientFinding[];
+}
+
+/** The greatest number of recipients that one check reads. */
+export const MAX_CHECKED = 100_000;
+const PAGE_ROWS = 200;
+/** Inboxes cut a subject at about this length. */
+const LONG_SUBJECT = 70;
+
+/** A measured text whose conditions can be asked, with the number of recipients who got each branch. */
+interface Counted extends Omit<MeasuredText, 'conditions'> {
+  conditions: CountedCondition[];
+}
+
+interface CountedCondition {
+  when: Condition;
+  holds: ReturnType<typeof readyCondition>;
+  ifTrue: Counted;
+  ifFalse: Counted;
+  taken: number;
+  skipped: number;
+}
+
+function counted({ conditions, ...text }: MeasuredText): Counted {
+  const counting = conditions.map(({ when, ifTrue, ifFalse }) => ({
+    ...{ when, holds: readyCondition(when), taken: 0, skipped: 0 },
+    ...{ ifTrue: counted(ifTrue), ifFalse: counted(ifFalse) },
+  }));
+  return { ...text, conditions: counting };
+}
+
+/** Returns the bytes that a recipient gets of a text, and adds the merge tags that are empty in it. */
+function measure(text: Counted, values: Values, empty: Set<string>): number {
+  let bytes = text.bytes;
+  for (const { slot, times } of text.uses) {
+    const value = values[slot.name];
+    if (!value && slot.fallback === '') empty.add(slot.name);
+    else bytes += times * bytesOf(slot, value);
+  }
+  for (const condition of text.conditions) {
+    const isTaken = condition.holds((name) => values[name]);
+    if (isTaken) condition.taken++;
+    else condition.skipped++;
+    bytes += measure(isTaken ? condition.ifTrue : condition.ifFalse, values, empty);
+  }
+  return bytes;
+}
+
+/** The audience of a mail, as it would be enqueued now. */
+export interface CheckedAudience extends Pick<EnqueueProgress, 'targets' | 'excluded'> {
+  groupId: number;
+}
+
+/** Checks the mails of an audience, of at most 100 000 recipients, in steps of some milliseconds. `names` are the account's custom fields. */
+export async function checkRecipients(
+  client: Database,
+  { subject, constants, placeholders, ...mail }: MeasuredMail,
+  names: readonly CustomName[],
+  { targets, excluded, groupId }: CheckedAudience,
+): Promise<CheckedRecipients> {
+  const [ofSubject, ofHtml] = [counted(mail.ofSubject), counted(mail.ofHtml)];
+  const fields = contactFieldsFor(placeholders, names);
+  const columns = fields.map((field) => (field === 'country' ? 'co.name AS country' : `c.${field}`)).join(', ');
+  const empty = new Map<string, { count: number; contact_id: number }>();
+  let longest = { length: 0, contact_id: 0 };
+  let clipped = { count: 0, contact_id: 0 };
+  let checked = 0;
+  for (const [at, { table, id: target }] of targets.entries()) {
+    const page = client.prepare<Record<string, unknown>, Partial<ContactFields> & { id: number; address_id: number }>(`
+      SELECT c.id, d.address_id, ${columns}
+      FROM (${MEMBERS[table]} ORDER BY p.address_id LIMIT ${PAGE_ROWS}) d
+        CROSS JOIN contacts c ON c.id = d.contact_id LEFT JOIN countries co ON co.id = c.country_id
+      WHERE NOT (@earlier <> '[]' AND ${isInTargets('@earlier', 'd.address_id')})
+        AND NOT (@excluded <> '[]' AND ${isInTargets('@excluded', 'd.address_id')})
+        AND (d.address_id NOT IN (${POSSIBLY_INELIGIBLE}) OR ${ineligibilityReason('d', '@group')} IS NULL)`);
+    const reached = client
+      .prepare<Record<string, unknown>, number | null>(
+        `SELECT max(address_id) FROM (${MEMBERS[table]} ORDER BY p.address_id LIMIT ${PAGE_ROWS})`,
+      )
+      .pluck();
+    const bounds = {
+      target,
+      group: groupId,
+      excluded: JSON.stringify(excluded),
+      earlier: JSON.stringify(targets.slice(0, at)),
+    };
+    for (let after = 0; ; await setImmediate()) {
+      const last = reached.get({ target, after }) ?? null;
+      if (last === null) break;
+      if (checked >= MAX_CHECKED) return result(true);
+      for (const { id, address_id: _, ...contact } of page.all({ ...bounds, after, last })) {
+        const values = { ...mergeValues(contact, names, ''), ...constants };
+        const without = new Set<string>();
+        if (measure(ofSubject, values, without) > longest.length) {
+          const { length } = mergeLine(subject, values);
+          if (length > longest.length) longest = { length, contact_id: id };
+        }
+        if (measure(ofHtml, values, without) > GMAIL_BYTES) clipped = { count: clipped.count + 1, contact_id: id };
+        for (const name of without)
+          empty.set(name, { count: (empty.get(name)?.count ?? 0) + 1, contact_id: empty.get(name)?.contact_id ?? id });
+        checked++;
+      }
+      after = last;
+    }
+  }
+  return result(false);
+
+  function result(has_more: boolean): CheckedRecipients {
+    const findings: RecipientFinding[] = [...empty].map(([name, found]) => ({ code: 'value_empty', name, ...found }));
+    if (checked > 0)
+      for (const name of [ofSubject, ofHtml].flatMap(unusedBranches))
+        findings.push({ code: 'branch_unused', name, count: 0, contact_id: null });
+    if (longest.length > LONG_SUBJECT)
+      findings.push({ code: 'subject_longest', name: '', count: longest.length, contact_id: longest.contact_id });
+    if (clipped.count > 0) findings.push({ code: 'mail_clipped', name: '', ...clipped });
+    return { checked, has_more, findings };
+  }
+}
+
+/** The conditions of a text with a branch that no recipient got, within branches that somebody got. */
+function unusedBranches({ conditions }: Counted): string[] {
+  return conditions.flatMap(({ when, ifTrue, ifFalse, taken, skipped }) => {
+    const written = when.rules.map(({ name, operator, operand }) =>
+      `${name} ${operator} ${operand && JSON.stringify(operand)}`.trim(),
+    );
+    const text = written.join(when.any ? ' or ' : ' and ');
+    return [
+      ...(taken === 0 && !isEmpty(ifTrue) ? [`((if ${text}))`] : unusedBranches(ifTrue)),
+      ...(skipped === 0 && !isEmpty(ifFalse) ? [`((else)) of ((if ${text}))`] : unusedBranches(ifFalse)),
+    ];
+  });
+}
+
+function isEmpty({ bytes, uses, conditions }: Counted): boolean {
+  return bytes === 0 && uses.length === 0 && conditions.length === 0;
+}

@@ -1,0 +1,72 @@
+/** The check of a mail before it is sent: the mail itself, and what all of its recipients would get. */
+import t from 'tap';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { createSend, readyToSend } from '../support/single-sends.ts';
+
+const HTML =
+  '<p>Dear ((first_name)), from ((city)) ((if city = "Atlantis"))<b>you alone</b>((else))all((end))</p>' +
+  '<p>((if first_name))named((else))nameless((end)) <a href="http://localhost/x">here</a> *|FNAME|*</p>';
+
+t.test('a mail is checked for itself and for all its recipients, with codes, severities and an example', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const check = async (form: Record<string, unknown>) =>
+    (await app.one.call('POST', '/check', { form })).body.message?.check;
+  const { recipient_id } = body;
+  const long = 'A subject that is much too long for any inbox, ((first_name)), so that it ends in dots everywhere';
+  const found = await check({ subject: long, template_html: HTML, recipient_id });
+  t.equal(found.problem, null);
+  const severities = Object.fromEntries(
+    found.findings.map(({ code, severity }: { code: string; severity: string }) => [code, severity]),
+  );
+  t.match(severities, { urls: 'error', foreign: 'error' });
+  t.match(found.recipients, { checked: 3, has_more: false });
+  t.match(found.recipients.findings, [
+    { code: 'value_empty', severity: 'warning', name: 'city', count: 3, contact_id: Number },
+    { code: 'branch_unused', name: '((if city is "Atlantis"))' },
+    { code: 'branch_unused', name: '((else)) of ((if first_name is not blank))' },
+    { code: 'subject_longest', count: long.replace('((first_name))', 'Ann').length },
+  ]);
+  t.equal(found.recipients.findings.length, 4);
+  await app.one.call('POST', '/global-unsubscribes/save', { form: { email_address: 'bob@example.org' } });
+  t.match(
+    (await check({ template_html: HTML, recipient_id })).recipients,
+    { checked: 2 },
+    'who gets no mail is not counted',
+  );
+  const excluded = { exclude_specific_recipient_id: recipient_id };
+  t.match((await check({ template_html: HTML, recipient_id, ...excluded })).recipients, { checked: 0, findings: [] });
+  t.equal((await check({ template_html: HTML })).recipients, null, 'without targets, the mail alone');
+  t.match(await check({ template_html: '((if a))' }), { problem: /end/, findings: [], recipients: null });
+  t.match(await check({}), { problem: String }, 'no content');
+  t.equal((await app.one.call('POST', '/check', { form: { recipient_id: ['contacts_99'] } })).status, 422);
+  t.equal((await app.one.call('POST', '/check', { form: { utr: 'x' } })).status, 404);
+});
+
+t.test('a mail that is larger than 102 kB with the values of a contact is clipped for that one', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const first_name = 'Q'.repeat(250);
+  await app.one.call('POST', '/contacts/add', {
+    form: { contact_type_id: 1, first_name, email: 'quinn@example.org', country: 1 },
+  });
+  const template_html = `<p>${'x'.repeat(99_500)}${'((first_name))'.repeat(20)}</p>`;
+  const answer = await app.one.call('POST', '/check', { form: { template_html, recipient_id: body.recipient_id } });
+  const { checked, findings } = answer.body.message.check.recipients;
+  t.equal(checked, 4);
+  t.match(findings, [{ code: 'mail_clipped', count: 1, contact_id: 4 }]);
+});
+
+t.test('the page of the check looks at the mails of all recipients when asked', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const utr = await createSend(app, {
+    ...{ ...body, template_html: HTML },
+    ...{ schedule_type: 1, schedule_date: '2030-01-01', schedule_time: '10:00' },
+  });
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+  const page = async (query: string) =>
+    (await app.page('GET', `/campaigns/${utr}/edit/check${query}`, { headers })).text;
+  t.match(await page(''), 'Check for all recipients');
+  const all = await page('?all=1');
+  t.match(all, 'The mails of 3 contacts were checked.');
+  t.match(all, '3 contacts see nothing in place of the merge tag city.');
+  t.match(all, /Nobody gets what is after \(\(if city is/);
+});
