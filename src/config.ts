@@ -197,7 +197,7 @@ export const SETTINGS = {
   TRACKING: setting('on', 'off: no pixel, no rewritten link.', oneOf('on', 'off')),
   EVENTS_DAYS: setting(
     '0',
-    'Days after which single opens and clicks are removed; reports keep their counts. 0: never.',
+    'Days after which single opens, clicks and events are removed; reports keep their counts. 0: never.',
     integerBetween(0, 36_500),
   ),
   NATS_URL: setting(

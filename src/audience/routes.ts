@@ -25,6 +25,7 @@ import {
   readContact,
   sampleCsv,
 } from './contacts/operations.ts';
+import { reportEvents } from './events/operations.ts';
 import {
   addField,
   deleteField,
@@ -216,6 +217,7 @@ export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
   contacts.read('GET /contacts/search', findContacts);
   contacts.read('GET /contacts/person', readPerson);
   contacts.read('GET /contacts/timeline', readTimeline);
+  operationRoutes(app, deps, 'Events').read('POST /events', reportEvents);
   contacts.send('GET /contacts/person/export', exportPerson, successWith(PersonExport.properties), (known, reply) =>
     sendMessage(reply.header('content-disposition', 'attachment; filename="person.json"'), known),
   );

@@ -25,6 +25,12 @@ export const EVENTS = [
     de: 'Ein inaktiver Kontakt ist wieder aktiv',
   },
   {
+    type: 'contact.event',
+    group: 'people',
+    en: 'An event of a contact was recorded',
+    de: 'Ein Ereignis eines Kontakts wurde erfasst',
+  },
+  {
     type: 'contact_type.deleted',
     group: 'people',
     en: 'A list was deleted',

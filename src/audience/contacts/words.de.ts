@@ -127,7 +127,7 @@ export const people: Translation<typeof english> = {
   'person.allMail': 'alle Mails',
   'person.source': 'Quelle: {source}',
   'person.eventsRemoved':
-    'Einzelne Öffnungen und Klicks vor dem {day} sind nicht mehr gespeichert. Wie viele es waren, steht bei den Mails davor.',
+    'Einzelne Öffnungen, Klicks und Ereignisse vor dem {day} sind nicht mehr gespeichert. Wie viele es waren, steht bei den Mails davor.',
   'person.opens': { one: '{count} Öffnung', other: '{count} Öffnungen' },
   'person.clicks': { one: '{count} Klick', other: '{count} Klicks' },
   'person.machine': 'Von einem Bot, nicht vom Kontakt.',
@@ -145,6 +145,7 @@ export const people: Translation<typeof english> = {
   'person.moment.transactional': 'Transaktionsmail',
   'person.moment.opened': 'Geöffnet',
   'person.moment.clicked': 'Geklickt',
+  'person.moment.event': 'Ereignis',
   'person.moment.bounced': 'Bounce',
   'person.moment.complained': 'Spam-Beschwerde',
   'person.moment.unsubscribed': 'Abgemeldet',

@@ -124,7 +124,7 @@ export const people = {
   'person.allMail': 'all mail',
   'person.source': 'Source: {source}',
   'person.eventsRemoved':
-    'Single opens and clicks before {day} are no longer stored. The mails before that day show how many there were.',
+    'Single opens, clicks and events before {day} are no longer stored. The mails before that day show how many there were.',
   'person.opens': { one: '{count} open', other: '{count} opens' },
   'person.clicks': { one: '{count} click', other: '{count} clicks' },
   'person.machine': 'By a bot, not by the contact.',
@@ -142,6 +142,7 @@ export const people = {
   'person.moment.transactional': 'Transactional mail',
   'person.moment.opened': 'Opened',
   'person.moment.clicked': 'Clicked',
+  'person.moment.event': 'Event',
   'person.moment.bounced': 'Bounced',
   'person.moment.complained': 'Complained',
   'person.moment.unsubscribed': 'Unsubscribed',

@@ -39,6 +39,8 @@ const FIRST_STATEMENTS = [
   'DELETE FROM contacts WHERE address_id = @address',
   'DELETE FROM activity WHERE address_id = @address',
   'DELETE FROM proxied_activity WHERE address_id = @address',
+  'DELETE FROM contact_events WHERE address_id = @address',
+  'DELETE FROM event_totals WHERE address_id = @address',
   'DELETE FROM form_requests WHERE address_id = @address',
   'DELETE FROM transactional_pieces WHERE utr IN (SELECT utr FROM transactional_mails WHERE address_id = @address)',
   'DELETE FROM transactional_mails WHERE address_id = @address',
@@ -88,6 +90,8 @@ const STEPPED_TABLES = [
   { table: 'import_changes', ids: 2000, remover: secondAddressEraser('import_changes') },
   { table: 'webhook_events', ids: 1000, remover: secondAddressEraser('webhook_events') },
   { table: 'webhook_events', ids: 1000, remover: webhookEraser },
+  { table: 'contact_events', ids: 1000, remover: eventTextsEraser },
+  { table: 'webhook_events', ids: 1000, remover: sentEventsEraser },
   { table: 'contact_imports', ids: 2, remover: failedRowsEraser },
   { table: 'mailings', ids: 250, remover: deliveryEraser },
 ] as const;
@@ -168,6 +172,51 @@ function webhookEraser(client: Database): Eraser {
       to,
     });
     eraseReplies(erased);
+  };
+}
+
+/**
+ * Returns a function that removes the address from the events of other contacts, whose keys and properties are texts of other
+ * programs, such as who recommended a shop. A key keeps its hash, so that a repeated event stays known.
+ */
+function eventTextsEraser(client: Database): Eraser {
+  const naming = client.prepare<
+    [Record<string, number | string>],
+    { id: number; key: string | null; properties: string | null }
+  >(`
+    SELECT id, event_key AS key, properties FROM contact_events WHERE id > @after AND id <= @to AND user_id = @account
+      AND EXISTS (SELECT 1 FROM json_each(@spellings) s WHERE instr(fold(ifnull(event_key, '') || ' ' || ifnull(properties, '')), s.value) > 0)`);
+  const keep = client.prepare(
+    'UPDATE OR IGNORE contact_events SET event_key = @key, properties = @properties WHERE id = @id',
+  );
+  return ({ account, email, after, to }) => {
+    const code = erasedForm(client, account, email);
+    for (const { id, key, properties } of naming.all({
+      account,
+      after,
+      to,
+      spellings: JSON.stringify(spellings(email)),
+    }))
+      keep.run({
+        id,
+        key: key === null ? null : replaceAddress(key, email, code),
+        properties: properties === null ? null : withoutAddress(properties, email, ''),
+      });
+  };
+}
+
+/** Returns a function that does the same in the events for webhooks. */
+function sentEventsEraser(client: Database): Eraser {
+  const naming = client.prepare<[Record<string, number | string>], { id: number; data: string }>(`
+    SELECT id, data FROM webhook_events INDEXED BY webhook_events_user
+    WHERE user_id = @account AND id > @after AND id <= @to AND type = 'contact.event'
+      AND EXISTS (SELECT 1 FROM json_each(@spellings) s WHERE instr(fold(data), s.value) > 0)`);
+  const keep = client.prepare('UPDATE webhook_events SET data = @data WHERE id = @id');
+  const eraseReplies = repliesEraser(client);
+  return ({ account, email, after, to }) => {
+    const found = naming.all({ account, after, to, spellings: JSON.stringify(spellings(email)) });
+    for (const { id, data } of found) keep.run({ id, data: withoutAddress(data, email, '') });
+    eraseReplies(found);
   };
 }
 
@@ -329,10 +378,6 @@ const NAMING = [
  * none has the erased address either, so every segment keeps its members. Call it in the transaction of the erasure.
  */
 function replaceInRules(client: Database, accountId: number, address: string, code: string): void {
-  const unnamed = (text: string) => replaceAddress(text, address, code);
-  // Each JSON text is unescaped on its own, because the n of an escaped line break (\\n) would look like part of an address after it.
-  const unnamedJson = (json: string) =>
-    JSON.stringify(JSON.parse(json), (_name, value) => (typeof value === 'string' ? unnamed(value) : value));
   for (const { table, column, isJson } of NAMING) {
     const rows = client
       .prepare<[number, string], { id: number; text: string }>(
@@ -341,8 +386,17 @@ function replaceInRules(client: Database, accountId: number, address: string, co
       )
       .all(accountId, JSON.stringify(spellings(address)));
     const update = client.prepare(`UPDATE ${table} SET ${column} = ? WHERE id = ?`);
-    for (const { id, text } of rows) update.run(isJson ? unnamedJson(text) : unnamed(text), id);
+    for (const { id, text } of rows)
+      update.run(isJson ? withoutAddress(text, address, code) : replaceAddress(text, address, code), id);
   }
+}
+
+/** Returns a JSON text with a code in place of a normalized address, in each of its strings. */
+function withoutAddress(json: string, address: string, code: string): string {
+  // Each string is unescaped on its own, because the n of an escaped line break (\\n) would look like part of an address after it.
+  return JSON.stringify(JSON.parse(json), (_name, value) =>
+    typeof value === 'string' ? replaceAddress(value, address, code) : value,
+  );
 }
 
 interface PersonAddress {

@@ -20,6 +20,7 @@ import { isoTimestamp } from '../../time/clock.ts';
 import { addressesIn } from '../contacts/addresses.ts';
 import { ownedContacts } from '../contacts/contacts.ts';
 import { Contact, fullname, requireAddress } from '../contacts/operations.ts';
+import { contactEventsRemovedTime } from '../events/old-events.ts';
 import { customFieldRecord, listCustomFields } from '../fields/custom-fields.ts';
 import { findSuppressionReason } from '../suppressions.ts';
 import { listUnsubscriptions } from '../unsubscribes.ts';
@@ -51,6 +52,10 @@ const Moment = Type.Object({
   is_proxied: zeroOrOne('1: an image proxy loaded the pictures, whether or not the person read the mail.'),
   opens: nullable(integer(), 'Of a mail: how many opens were counted, those included that were removed.'),
   clicks: nullable(integer(), 'Of a mail: how many clicks were counted, those included that were removed.'),
+  event_key: nullable(Type.String(), 'Of an event: the key it was recorded with.'),
+  value: nullable(Type.Number(), 'Of an event: its value.'),
+  currency: nullable(Type.String(), 'Of an event: the currency of its value.'),
+  properties: nullable(Type.Record(Type.String(), Type.String()), 'Of an event: its properties, as texts.'),
 });
 export type Moment = Static<typeof Moment>;
 
@@ -121,7 +126,7 @@ export const readTimeline = operation({
     const moments = await personTimeline(db.$client, accountId, address, range);
     const page = moments.slice(0, limit);
     const next = moments.length > limit ? (page.at(-1)?.key ?? null) : null;
-    return { moments: page.map(withoutKey), next, events_removed_before: eventsRemovedTime(db.$client) };
+    return { moments: page.map(withoutKey), next, events_removed_before: removedTime(db.$client) };
   },
 });
 
@@ -209,7 +214,7 @@ async function* exportParts(context: Context, addressId: number): AsyncGenerator
   const known = {
     exported_at: isoTimestamp(clock.now()),
     person: personOf(context, addressId),
-    events_removed_before: eventsRemovedTime(db.$client),
+    events_removed_before: removedTime(db.$client),
   };
   yield `${JSON.stringify(known).slice(0, -1)},"moments":[`;
   let count = 0;
@@ -219,6 +224,13 @@ async function* exportParts(context: Context, addressId: number): AsyncGenerator
     count += some.length;
   }
   yield `],"is_complete":${count > MAX_MOMENTS ? 0 : 1}}`;
+}
+
+/** Returns the time before which opens, clicks or reported events have been removed, as an ISO timestamp; null if none have. */
+function removedTime(client: Context['db']['$client']): string | null {
+  const reported = contactEventsRemovedTime(client);
+  const times = [eventsRemovedTime(client), reported === null ? null : isoTimestamp(new Date(reported))];
+  return times.reduce((one, other) => (one === null || (other !== null && other > one) ? other : one));
 }
 
 function withoutKey({ key: _key, ...moment }: PersonMoment): Moment {

@@ -28,6 +28,7 @@ export const MOMENTS = [
   'transactional',
   'opened',
   'clicked',
+  'event',
   'bounced',
   'complained',
   'unsubscribed',
@@ -47,7 +48,11 @@ type Consent = Record<'consent_text' | 'asked_at' | 'asked_from' | 'confirmed_fr
 /** A moment as a query returns it, with its reason in the stored form. Absent columns are null. */
 interface MomentRow
   extends Partial<
-    Consent & Record<'name' | 'from_name' | 'utr' | 'automation_utr' | 'subject' | 'reason' | 'url', string | null>
+    Consent &
+      Record<
+        'name' | 'from_name' | 'utr' | 'automation_utr' | 'subject' | 'reason' | 'url' | 'event_key',
+        string | null
+      >
   > {
   kind: (typeof MOMENTS)[number];
   id: number;
@@ -57,6 +62,10 @@ interface MomentRow
   made_by?: number;
   opens?: number;
   clicks?: number;
+  value?: number | null;
+  currency?: string | null;
+  /** The properties of an event, as JSON. */
+  properties?: string | null;
 }
 
 export type Moment = ReturnType<typeof moment>;
@@ -81,7 +90,21 @@ function moment(key: string, { kind, at, state, made_by, ...row }: MomentRow) {
     is_proxied: made_by === MADE_BY.proxied ? (1 as const) : (0 as const),
     opens: row.opens ?? null,
     clicks: row.clicks ?? null,
+    event_key: row.event_key ?? null,
+    value: row.value ?? null,
+    currency: row.currency ?? null,
+    properties: propertiesOf(row.properties),
   };
+}
+
+/** Returns the properties of an event by their names, as texts; null without any. */
+function propertiesOf(stored: string | null | undefined): Record<string, string> | null {
+  if (!stored) return null;
+  const given: Record<string, unknown> = JSON.parse(stored);
+  // Without a prototype, so that a property may be named `__proto__`.
+  const named: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(given)) named[name] = String(value);
+  return named;
 }
 
 /** The maximum number of moments in an export. */
@@ -137,7 +160,10 @@ export async function* timelineSlices(
         found.push({ at: epochTime(row.at), source, id: row.id, moment: moment(key, row) });
     }
   });
-  for (const slice of mailedSlices(client, accountId, addressId, limit, before === undefined ? null : bound(before))) {
+  const place = before === undefined ? null : bound(before);
+  for (const { id, at } of reportedTimes(client, addressId, limit, place))
+    found.push({ at, source: REPORTED, id, moment: null });
+  for (const slice of mailedSlices(client, accountId, addressId, limit, place)) {
     for (const { source, id, at } of slice) found.push({ at: epochTime(at), source, id, moment: null });
     keepNewest();
     await setImmediate();
@@ -257,9 +283,10 @@ const MAILINGS_AT_ONCE = 100;
  */
 const EVENTS_AT_ONCE = 100;
 /**
- * The sources of mails and events. Among moments of the same time, they come after the other sources, which are digits and
- * letters before y.
+ * The sources of reported events, mails and events of mails. Among moments of the same time, they come after the other sources,
+ * which are digits and letters before x.
  */
+const REPORTED = 'x';
 const MAIL = 'y';
 const EVENT = 'z';
 
@@ -326,6 +353,21 @@ function* mailedSlices(
   }
 }
 
+/** Returns the times of the newest `limit` reported events of an address before a place, read from the index alone. */
+function reportedTimes(
+  client: Database,
+  addressId: number,
+  limit: number,
+  before: Place | null,
+): { id: number; at: number }[] {
+  return client
+    .prepare<unknown[], { id: number; at: number }>(`
+      SELECT v.id, v.happened_at AS at FROM contact_events v INDEXED BY contact_events_person
+      WHERE v.address_id = @address AND v.happened_at <= @at AND (v.happened_at < @at OR v.id < @id)
+      ORDER BY v.happened_at DESC, v.id DESC LIMIT @limit`)
+    .all({ ...placeIn(REPORTED, before), address: addressId, limit });
+}
+
 /** Returns the part of a place that compares moments of one source: an earlier time, or the same time with a lower id. */
 function placeIn(source: string, before: Place | null): { at: number; id: number } {
   if (before === null) return { at: Number.MAX_SAFE_INTEGER, id: 0 };
@@ -362,6 +404,10 @@ const CAMPAIGN_COLUMNS = `coalesce(ss.single_send_name, au.automation_name) AS n
   coalesce(ss.subject, sc.subject) AS subject`;
 
 const MAILED = {
+  [REPORTED]: `SELECT 'event' AS kind, v.id, v.happened_at AS at, n.word AS name, v.event_key, v.value, v.currency,
+      (SELECT json_group_object(w.word, p.value) FROM json_each(v.properties) p CROSS JOIN event_words w ON w.id = CAST(p.key AS INTEGER)) AS properties
+    FROM json_each(@ids) given CROSS JOIN contact_events v ON v.id = given.value CROSS JOIN event_words n ON n.id = v.name_id
+    WHERE v.user_id = @account`,
   [MAIL]: `SELECT 'mail' AS kind, d.id, iif(d.updated_at > 0, d.updated_at, m.created_at) AS at, ${CAMPAIGN_COLUMNS}, d.state, d.reply AS reason, d.opens, d.clicks
     FROM json_each(@ids) given CROSS JOIN deliveries d ON d.id = given.value CROSS JOIN mailings m ON m.id = d.mailing_id ${CAMPAIGN}
     WHERE m.user_id = @account`,

@@ -4,17 +4,15 @@
  * in the segments, in one transaction with how far it came. So a kill loses nothing. An event is read once neither a burst nor
  * the trap link can reveal any more that a machine caused it.
  */
-import { and, eq, isNotNull, isNull } from 'drizzle-orm';
 import { inChunks } from '../../database/bulk.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
-import { MADE_BY, segments } from '../../database/schema/index.ts';
+import { MADE_BY } from '../../database/schema/index.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { liftActive } from '../sunset/rule.ts';
-import { type Segment, syncMembers } from './membership.ts';
-import { ruleCondition } from './rule-sql.ts';
-import { isActivityRule } from './rules.ts';
+import { areContactEventsFarBehind, followContactEvents, hasNewContactEvents } from './follow-events.ts';
+import { eventsAtOnce, updateSegments } from './update-people.ts';
 
 /** How long one call of `followActivity` works. */
 const BACKGROUND_MS = 50;
@@ -22,11 +20,6 @@ const BACKGROUND_MS = 50;
  * With more new events than this, a send to a segment waits until they are read. Fewer come in during a step of the background thread.
  */
 const MANY_EVENTS = 1000;
-/**
- * The maximum of events times segments in one write, which takes some milliseconds, because each contact with an event is
- * checked for each segment.
- */
-const MAX_LOOKUPS = 2000;
 const FOLLOWED = 'activity_followed_to';
 /**
  * How long after an open or click another one may reveal that a machine caused both: the ten seconds of the trap link, and the
@@ -36,6 +29,7 @@ const UNSETTLED_MS = 10_500;
 
 /** Returns true if so many events are unread that segments with rules about them are not reliable. */
 export function isFarBehind({ $client: client }: Db, clock: Clock): boolean {
+  if (areContactEventsFarBehind(client, MANY_EVENTS)) return true;
   const after = followedTo(client) + MANY_EVENTS;
   const next = prepared<[object], { is_unsettled: 0 | 1 }>(
     client,
@@ -47,18 +41,29 @@ export function isFarBehind({ $client: client }: Db, clock: Clock): boolean {
 /** Reads new events for a short time and updates segments. Returns true if there is more to do. */
 export async function followActivity(db: Db, clock: Clock): Promise<boolean> {
   const client = db.$client;
-  if (!hasNewEvents(client)) return false;
   const until = performance.now() + BACKGROUND_MS;
-  let hasMore = true;
-  await inChunks(client, (rows) => {
-    hasMore = followSome(db, rows, clock);
-    return hasMore && performance.now() < until;
-  });
-  return hasMore;
+  let hasMore = false;
+  if (hasNewHits(client))
+    await inChunks(client, (rows) => {
+      hasMore = followSome(db, rows, clock);
+      return hasMore && performance.now() < until;
+    });
+  let hasMoreReported = false;
+  if (hasNewContactEvents(client))
+    await inChunks(client, (rows) => {
+      hasMoreReported = followContactEvents(db, rows, clock);
+      return hasMoreReported && performance.now() < until;
+    });
+  return hasMore || hasMoreReported;
 }
 
 /** Returns true if there are unread events, settled or not. */
 export function hasNewEvents(client: Db['$client']): boolean {
+  return hasNewHits(client) || hasNewContactEvents(client);
+}
+
+/** Returns true if there are unread opens and clicks. */
+function hasNewHits(client: Db['$client']): boolean {
   const newest = prepared<[], number>(client, 'SELECT ifnull(max(id), 0) FROM events').pluck().get() ?? 0;
   return newest > followedTo(client);
 }
@@ -81,7 +86,7 @@ function followSome(db: Db, rows: number, clock: Clock): boolean {
   const client = db.$client;
   const now = isoTimestamp(clock.now());
   const after = followedTo(client);
-  const events = Math.min(rows, Math.ceil(MAX_LOOKUPS / Math.max(1, mostSegments(client))));
+  const events = Math.min(rows, eventsAtOnce(client));
   const next = prepared<[object], { last: number | null; count: number }>(
     client,
     `WITH next AS (SELECT id, ${IS_UNSETTLED} AS is_unsettled FROM events WHERE id > @after ORDER BY id LIMIT @events)
@@ -115,66 +120,8 @@ function followSome(db: Db, rows: number, clock: Clock): boolean {
     .pluck()
     .all({ after, to: next.last });
   if (people.length > 0) liftActive(client, people, now);
-  if (people.length + maybe.length > 0) updateSegments(db, [...new Set([...people, ...maybe])], now);
+  if (people.length + maybe.length > 0)
+    updateSegments(db, [...new Set([...people, ...maybe])], now, ({ type }) => type !== 'event');
   writeNamedValue(client, FOLLOWED, String(next.last));
   return next.count === events;
-}
-
-/** Returns the largest number of segments in one account that depend on time, as segments with rules about activity do. */
-function mostSegments(client: Db['$client']): number {
-  return (
-    prepared<[], number>(
-      client,
-      'SELECT max(count) FROM (SELECT count(*) AS count FROM segments WHERE check_at IS NOT NULL AND deleted_at IS NULL GROUP BY user_id)',
-    )
-      .pluck()
-      .get() ?? 0
-  );
-}
-
-/** The contacts of an account as a JSON array of address ids. */
-interface OfAccount {
-  account: number;
-  people: string;
-}
-
-/** Updates these contacts (address ids) in their accounts' segments with rules about activity. */
-function updateSegments(db: Db, people: readonly number[], now: string): void {
-  const client = db.$client;
-  if (prepared(client, 'SELECT 1 FROM segments WHERE check_at IS NOT NULL LIMIT 1').get() === undefined) return;
-  const accounts = prepared<[string], OfAccount>(
-    client,
-    `SELECT a.user_id AS account, json_group_array(a.id) AS people
-    FROM json_each(?) p CROSS JOIN addresses a ON a.id = p.value GROUP BY a.user_id`,
-  ).all(JSON.stringify(people));
-  for (const { account, people: theirs } of accounts) {
-    const timed = db
-      .select()
-      .from(segments)
-      .where(and(eq(segments.user_id, account), isNotNull(segments.check_at), isNull(segments.deleted_at)))
-      .all();
-    for (const segment of timed) {
-      if (!segment.rules.some(isActivityRule)) continue;
-      const changed = findChanged(db, segment, theirs, now);
-      if (changed.length > 0) syncMembers(db, segment, changed, now);
-    }
-  }
-}
-
-/**
- * Returns the contacts that match the rules without being in the segment, or the other way round. They are few, because most
- * events change nothing.
- */
-function findChanged(db: Db, segment: Segment, people: string, now: string): number[] {
-  const { text, values } = ruleCondition(segment.user_id, segment.rules, segment.query_type, now);
-  return prepared<[object], number>(
-    db.$client,
-    `SELECT p.value FROM json_each(@people) p
-    WHERE EXISTS (SELECT 1 FROM contacts c
-        WHERE c.contact_type_id = @type AND c.address_id = p.value AND c.deleted_at IS NULL AND ${text})
-      <> EXISTS (SELECT 1 FROM segment_recipients r
-        WHERE r.segment_id = @segment AND r.address_id = p.value AND r.is_removed = 0)`,
-  )
-    .pluck()
-    .all({ ...values, people, type: segment.contact_type_id, segment: segment.id });
 }

@@ -46,11 +46,12 @@ const ruleProperties = {
   select_field: stringList({
     minItems: 1,
     maxItems: MAX_RULES,
-    description: 'Reserved or custom field names, created_at, and what people did with mails: activity.….',
+    description:
+      'Reserved or custom field names, created_at, what people did with mails: activity.…, and recorded events: event. and the name.',
   }),
   select_operator: stringList({ minItems: 1, maxItems: MAX_RULES, description: 'One operator for each field.' }),
   value: Type.Optional(
-    stringList({ maxItems: 2 * MAX_RULES, description: 'Operands; each operator takes its own, left to right.' }),
+    stringList({ maxItems: 3 * MAX_RULES, description: 'Operands; each operator takes its own, left to right.' }),
   ),
   query_type: Type.Optional(
     Type.Unsafe<'and' | 'or' | ''>({ type: 'string', enum: ['and', 'or', ''], description: 'Empty: and.' }),
@@ -220,7 +221,11 @@ const Mail = Type.Object({
   subject: Type.String(),
   kind: choice('single_send', 'automation_mail'),
 });
-const Names = Type.Object({ mails: Type.Array(Mail), automations: Type.Array(Type.Object(Named)) });
+const Names = Type.Object({
+  mails: Type.Array(Mail),
+  automations: Type.Array(Type.Object(Named)),
+  events: Type.Array(Type.String(), { description: 'The names of recorded events, the most recent first.' }),
+});
 export type Names = Static<typeof Names>;
 
 /** The maximum number of single sends, automations and mails of automations that are listed, newest first. */
@@ -240,17 +245,21 @@ const MAILS = `
 const AUTOMATIONS = `
   SELECT utr, automation_name AS name FROM automations INDEXED BY automations_user
   WHERE user_id = @account AND deleted_at IS NULL ORDER BY id DESC LIMIT ${LISTED}`;
+const EVENTS = `SELECT word FROM event_words WHERE user_id = @account AND events > 0 ORDER BY last_at DESC, id DESC LIMIT ${LISTED}`;
 
 export const listNames = operation({
-  name: 'List the mails and automations that rules can name, the newest first (addition)',
+  name: 'List the mails, automations and events that rules can name, the newest first (addition)',
   description:
-    'Up to 200 single sends that were sent, 200 mails of automations and 200 automations. Older ones can be named too, by their utr.',
+    'Up to 200 single sends that were sent, 200 mails of automations, 200 automations and 200 names of events. Others can be named too, mails and automations by their utr.',
   role: 'viewer',
   input: Type.Object({}),
   output: Names,
   run: ({ db, accountId: account }) => ({
     mails: prepared<[object], Names['mails'][number]>(db.$client, MAILS).all({ account }),
     automations: prepared<[object], Names['automations'][number]>(db.$client, AUTOMATIONS).all({ account }),
+    events: prepared<[object], { word: string }>(db.$client, EVENTS)
+      .all({ account })
+      .map(({ word }) => word),
   }),
 });
 

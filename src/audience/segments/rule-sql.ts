@@ -6,9 +6,11 @@ import { fold } from '../../database/functions/fold.ts';
 import { BY_PERSON, DELIVERY_STATE, MADE_BY, type SegmentRule } from '../../database/schema/index.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { byField } from '../contacts/contact-fields.ts';
+import { filterHolds, wordId } from '../events/event-sql.ts';
+import { EVENT_FIELD } from '../events/names.ts';
 import { customValuePath, type FieldType } from '../fields/custom-fields.ts';
 import { isMeasuredNow } from '../tracking-choice.ts';
-import { type ActivityType, MAX_MAIL_DAYS } from './rules.ts';
+import { type ActivityType, isActivityType, MAX_MAIL_DAYS } from './rules.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -74,8 +76,7 @@ export function ruleCondition(
   };
   const conditions = rules.map((rule) => {
     const { type } = rule;
-    if (type === 'mails' || type === 'mail' || type === 'link' || type === 'automation')
-      return `(${activityHolds({ ...rule, type }, account, now, bind)})`;
+    if (isActivityType(type)) return `(${activityHolds({ ...rule, type }, account, now, bind)})`;
     const positive = NEGATED[rule.operator];
     const holdsFor = (value: string) => {
       const holds = positiveHolds({ ...rule, type }, positive ?? rule.operator, value, now, bind);
@@ -230,7 +231,27 @@ function activityHolds(rule: SegmentRule & { type: ActivityType }, account: numb
       return `${rule.operator === 'clicked' ? '' : `${IS_MEASURED} AND NOT `}EXISTS (${clicksOf(bind(first), bind(String(account)))})`;
     case 'automation':
       return automationHolds(rule, bind);
+    case 'event':
+      return eventHolds(rule, account, now, bind);
   }
+}
+
+/**
+ * “Ever” and “never” read the counters, which stay when events are removed. Other rules read the contact's events of their days by
+ * an index.
+ */
+function eventHolds({ field, operator, operands }: SegmentRule, account: number, now: string, bind: Bind): string {
+  const name = wordId(account, field.slice(EVENT_FIELD.length), bind);
+  if (operator === 'has happened' || operator === 'has never happened')
+    return `${operator === 'has happened' ? '' : 'NOT '}EXISTS (
+      SELECT 1 FROM event_totals v WHERE v.address_id = c.address_id AND v.name_id = ${name})`;
+  const [least = '', days = '', filter] = operands;
+  const since = bind(String(Date.parse(now) - Number(days) * DAY_MS));
+  const passes = filter === undefined ? '' : `AND ${filterHolds(filter, account, bind)}`;
+  const figure = operator.startsWith('totals') ? 'ifnull(sum(v.value), 0)' : 'count(*)';
+  return `(SELECT ${figure} FROM contact_events v INDEXED BY contact_events_person
+    WHERE v.address_id = c.address_id AND v.happened_at >= ${since} AND v.name_id = ${name} ${passes})
+    ${operator.includes('at least') ? '>=' : '<'} CAST(${bind(least)} AS REAL)`;
 }
 
 function mailsHold(operator: string, first: string, second: string, now: string, bind: Bind): string {

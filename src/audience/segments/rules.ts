@@ -8,6 +8,7 @@ import type { SegmentRule } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { reservedField } from '../contacts/contact-fields.ts';
+import { EVENT_FIELD, eventOfField, parseFilter } from '../events/names.ts';
 import { type CustomField, type FieldType, isValidValue } from '../fields/custom-fields.ts';
 
 /** The maximum number of rules of a segment. All of them are conditions of one statement, and SQLite limits how deep conditions nest. */
@@ -125,6 +126,8 @@ export function dependsOnTime(rules: readonly SegmentRule[]): boolean {
 }
 
 function findActivityField(given: string): Pick<SegmentRule, 'field' | 'customId' | 'type'> | null {
+  const event = eventOfField(given);
+  if (event !== null) return { field: `${EVENT_FIELD}${event}`, customId: null, type: 'event' };
   const field = given.toLowerCase();
   const type = Object.hasOwn(ACTIVITY_FIELDS, field) ? ACTIVITY_FIELDS[field] : undefined;
   return type === undefined ? null : { field, customId: null, type };
@@ -148,8 +151,7 @@ function parseFieldType(stored: string | undefined): FieldType | null {
 }
 
 function isValidOperand(type: SegmentRule['type'], operator: string, operand: string, at: number): boolean {
-  if (type === 'mails' || type === 'mail' || type === 'link' || type === 'automation')
-    return isActivityOperand(type, operand, at);
+  if (isActivityType(type)) return isActivityOperand(type, operator, operand, at);
   if (operator.endsWith('within')) return /^\d{1,5}$/.test(operand) && Number(operand) <= MAX_DAYS;
   return isValidValue(type, operand) && (type !== 'datetime-local' || MOMENT.test(operand));
 }
@@ -157,7 +159,12 @@ function isValidOperand(type: SegmentRule['type'], operator: string, operand: st
 /** The types of rules that do not compare a value of the contact. */
 export type ActivityType = Exclude<SegmentRule['type'], FieldType>;
 
-/** The fields of such rules. The dot keeps them apart from custom fields, whose names contain none. */
+/** Returns true if rules of this type do not compare a value of the contact. */
+export function isActivityType(type: SegmentRule['type']): type is ActivityType {
+  return type !== 'text' && type !== 'number' && type !== 'datetime-local';
+}
+
+/** The fields of such rules, but those of events, which are `event.` and the name of the event. The dot keeps them apart from custom fields, whose names contain none. */
 export const ACTIVITY_FIELDS: Readonly<Record<string, SegmentRule['type']>> = {
   'activity.last': 'datetime-local',
   'activity.last_click': 'datetime-local',
@@ -187,6 +194,18 @@ export const ACTIVITY_OPERATORS: Readonly<Record<ActivityType, Readonly<Record<s
   },
   link: { clicked: 1, 'did not click': 1 },
   automation: { 'is in': 1, 'is not in': 1, 'has finished': 1, 'has not finished': 1 },
+  event: {
+    'happened at least': 2,
+    'happened fewer than': 2,
+    'totals at least': 2,
+    'totals less than': 2,
+    'happened at least with': 3,
+    'happened fewer than with': 3,
+    'totals at least with': 3,
+    'totals less than with': 3,
+    'has happened': 0,
+    'has never happened': 0,
+  },
 };
 
 /** The maximum number of days that rules about mails look back, including rules about the last mails. */
@@ -203,19 +222,27 @@ export function countMailsRules(rules: readonly Pick<SegmentRule, 'type'>[]): nu
 }
 
 /**
- * Returns true if a rule is about mails, opens, clicks or automations, so that contacts begin or cease to match without being changed.
+ * Returns true if a rule is about mails, opens, clicks, automations or events, so that contacts begin or cease to match without being changed.
  */
-export function isActivityRule({ field }: Pick<SegmentRule, 'field'>): boolean {
-  return Object.hasOwn(ACTIVITY_FIELDS, field);
+export function isActivityRule({ field, type }: Pick<SegmentRule, 'field' | 'type'>): boolean {
+  return Object.hasOwn(ACTIVITY_FIELDS, field) || type === 'event';
 }
 
 /** Returns true if an operand of a rule is valid, without a check of what it refers to. `at` is its place among the operands. */
-function isActivityOperand(type: ActivityType, operand: string, at: number): boolean {
+function isActivityOperand(type: ActivityType, operator: string, operand: string, at: number): boolean {
+  if (type === 'event') return isEventOperand(operator, operand, at);
   if (type === 'mails')
     return (
       /^\d{1,3}$/.test(operand) && Number(operand) >= 1 && Number(operand) <= (at === 0 ? MAX_MAILS : MAX_MAIL_DAYS)
     );
   return operand.length <= (type === 'link' ? MAX_URL : 255);
+}
+
+/** Returns true for a number of events or a sum of their values, then a number of days, then a filter by a property. */
+function isEventOperand(operator: string, operand: string, at: number): boolean {
+  if (at === 2) return parseFilter(operand) !== null;
+  if (at === 1) return /^\d{1,5}$/.test(operand) && Number(operand) >= 1 && Number(operand) <= MAX_DAYS;
+  return operator.startsWith('totals') ? isValidValue('number', operand) : /^[1-9]\d{0,5}$/.test(operand);
 }
 
 /** Returns the record in the segment's account that an operand refers to; null if there is none. */

@@ -1,8 +1,9 @@
 /**
- * Removes opens and clicks older than EVENTS_DAYS. Nothing has to be summed up first: the counters of reports are updated in the
+ * Removes opens, clicks and reported events older than EVENTS_DAYS. Nothing has to be summed up first: the counters of reports are updated in the
  * transaction that adds an event. Bounces, complaints and unsubscribes are kept, because they are few.
  */
 import type { Database } from 'better-sqlite3';
+import { removeOldContactEvents } from '../../audience/events/old-events.ts';
 import { inChunks } from '../../database/bulk.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { continueShrinking } from '../../database/shrink.ts';
@@ -54,7 +55,9 @@ export class OldEvents {
     const until = performance.now() + BACKGROUND_MS;
     let hasMore = true;
     await inChunks(this.#client, (rows) => {
-      hasMore = removeSome(this.#client, horizon, rows);
+      // Both are asked at each turn, so that neither waits for the other.
+      const hasMoreReported = removeOldContactEvents(this.#client, horizon, rows);
+      hasMore = removeSome(this.#client, horizon, rows) || hasMoreReported;
       return hasMore && performance.now() < until;
     });
     if (hasMore || (await continueShrinking(this.#client, until))) return true;

@@ -147,14 +147,19 @@ export function exampleValue(name: string, { enum: choices, type }: { enum?: unk
   return choices?.[0] ?? (type === 'integer' ? 1 : 'text');
 }
 
-/** An example body with a value for each required parameter. */
+/** An example body with a value for each required parameter, and for those that state an example. */
 export function exampleBody(schema: Record<string, unknown>): Record<string, unknown> {
   const properties: Record<string, object> = Object(schema.properties);
   const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const entries = Object.entries(properties)
-    .filter(([name]) => required.includes(name) || RARELY_REQUIRED.has(name))
-    .map(([name, property]) => [name, exampleValue(name, property)]);
+    .filter(([name, property]) => required.includes(name) || RARELY_REQUIRED.has(name) || 'examples' in property)
+    .map(([name, property]) => [name, ownExample(property) ?? exampleValue(name, property)]);
   return Object.fromEntries(entries);
+}
+
+/** The example that a parameter states itself, because others of its name have another; undefined without one. */
+function ownExample(property: object): unknown {
+  return 'examples' in property && Array.isArray(property.examples) ? property.examples[0] : undefined;
 }
 
 /** An example value that fits the schema of a response field. */

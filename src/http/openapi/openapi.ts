@@ -41,6 +41,7 @@ const TAGS = [
     description: 'Lists that contacts belong to. A contact type can be the target of a campaign.',
   },
   { name: 'Contacts', description: 'People with their fields: one by one, as CSV files, and what an import did.' },
+  { name: 'Events', description: 'What contacts did elsewhere, as other programs report it.' },
   { name: 'Fields', description: 'The fields every contact has, and your own.' },
   { name: 'Templates', description: 'The built-in templates, your own, and the merge tags that a mail can contain.' },
   {

@@ -284,6 +284,7 @@ function Erase({ person, contact_id }: { person: Person; contact_id: string }) {
 const TONES: Partial<Record<Moment['kind'], Tone>> = {
   opened: 'good',
   clicked: 'good',
+  event: 'good',
   bounced: 'bad',
   complained: 'bad',
   suppressed: 'warn',
@@ -375,11 +376,20 @@ function shownState({ state, reason }: Moment): string | null {
   return state === 'accepted' ? shownDeliveryState(state, reason) : state;
 }
 
-function textOf(language: Language, { kind, name, from_name, subject }: Moment): string {
+function textOf(language: Language, moment: Moment): string {
+  const { kind, name, from_name, subject } = moment;
+  if (kind === 'event') return eventText(language, moment);
   if (kind === 'mail' || kind === 'transactional') return subject ?? name ?? '';
   if (kind === 'contact_moved') return [from_name, name].filter(Boolean).join(' → ');
   if (name === null && (kind === 'unsubscribed' || kind === 'resubscribed')) return language.say('person.allMail');
   return name ?? '';
+}
+
+/** Returns an event in words, such as “purchase · 49.9 EUR · category: shoes”. */
+function eventText(language: Language, { name, value, currency, properties }: Moment): string {
+  const amount = value === null ? '' : [language.number(value), currency].filter(Boolean).join(' ');
+  const said = Object.entries(properties ?? {}).map(([property, text]) => `${property}: ${text}`);
+  return [name, amount, said.join(', ')].filter(Boolean).join(' · ');
 }
 
 /** Returns the path of the campaign or automation; null if there is none (any more). */

@@ -4,11 +4,12 @@ import { countries, type SegmentRule } from '../../../database/schema/index.ts';
 import { ask } from '../../../ui/operations.ts';
 import type { Language } from '../../../ui/words/index.ts';
 import { type ListedContactType, listContactTypes } from '../../contact-types/operations.ts';
+import { EVENT_FIELD } from '../../events/names.ts';
 import { listOwnFields, listReservedFields } from '../../fields/operations.ts';
 import { listNames, type Names } from '../operations.ts';
 import { ACTIVITY_FIELDS } from '../rules.ts';
 
-/** A possible field of a rule: a field of contacts, or their activity. */
+/** A possible field of a rule: a field of contacts, their activity, or an event. */
 export interface RuleField {
   field_name: string;
   field_type: SegmentRule['type'];
@@ -32,7 +33,8 @@ export async function readChoices(request: FastifyRequest): Promise<Choices> {
   ]);
   const added: RuleField = { field_name: 'created_at', field_type: 'datetime-local' };
   const activity = Object.entries(ACTIVITY_FIELDS).map(([field_name, field_type]) => ({ field_name, field_type }));
-  const fields = [...reservedFields, added, ...ownFields, ...activity];
+  const events = names.events.map((name): RuleField => ({ field_name: `${EVENT_FIELD}${name}`, field_type: 'event' }));
+  const fields = [...reservedFields, added, ...ownFields, ...activity, ...events];
   return {
     ...names,
     types,

@@ -1,12 +1,13 @@
 /** The rules of a segment as rows: a field, an operator, and values. */
 
+import { eventOfField } from '../../events/names.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { isWordKey, type Language, useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
 import { MAX_MAIL_DAYS, MAX_MAILS, MAX_RULES } from '../rules.ts';
 import { type Choices, countryNamer, type RuleField } from './choices.ts';
-import { operandCount, operatorsFor, type Rule } from './rules.ts';
+import { operandCount, operatorsFor, type Rule, typeOf } from './rules.ts';
 
 const COUNTRIES = 'countries';
 
@@ -50,9 +51,13 @@ function Row({
 }) {
   const language = useLanguage();
   const { fields } = choices;
-  const known = fields.map(({ field_name: name }) => ({ value: name, label: fieldLabel(language, name) }));
-  const isKnown = fields.some(({ field_name }) => field_name === rule.field);
-  const gone = { value: rule.field, label: language.say('segments.fieldGone', { field: rule.field }) };
+  const known = fields.map(({ field_name: name }) => ({ value: name, label: ruleFieldLabel(language, name) }));
+  const isListed = fields.some(({ field_name }) => field_name === rule.field);
+  const isKnown = typeOf(rule.field, fields) !== undefined;
+  const gone = {
+    value: rule.field,
+    label: isKnown ? ruleFieldLabel(language, rule.field) : language.say('segments.fieldGone', { field: rule.field }),
+  };
   const operators = isKnown ? operatorsFor(rule.field, fields) : [rule.operator];
   return (
     <fieldset class="segment-rule">
@@ -61,7 +66,7 @@ function Row({
         name={`field${at}`}
         label={language.say('segments.field')}
         value={rule.field}
-        options={isKnown ? known : [gone, ...known]}
+        options={isListed ? known : [gone, ...known]}
         problems={problems}
       />
       <SelectField
@@ -82,6 +87,12 @@ function Row({
   );
 }
 
+/** Returns the label of a rule's field, such as “Event: purchase”. */
+function ruleFieldLabel(language: Language, name: string): string {
+  const event = eventOfField(name);
+  return event === null ? fieldLabel(language, name) : language.say('segments.event', { name: event });
+}
+
 function operatorLabel(language: Language, operator: string): string {
   const key = `operator.${operator}`;
   return isWordKey(key) ? language.fill(key, {}) : operator;
@@ -90,7 +101,7 @@ function operatorLabel(language: Language, operator: string): string {
 function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choices: Choices; problems: Problems }) {
   const language = useLanguage();
   const count = operandCount(rule.operator);
-  const type = choices.fields.find(({ field_name }) => field_name === rule.field)?.field_type ?? 'text';
+  const type = typeOf(rule.field, choices.fields) ?? 'text';
   if (type === 'mail' || type === 'automation')
     return (
       <NamedField named={type === 'mail' ? choices.mails : choices.automations} {...{ rule, at, type, problems }} />
@@ -107,15 +118,30 @@ function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choic
     ? 'segments.days'
     : type === 'mails'
       ? 'segments.mails'
-      : count === 2
-        ? 'segments.valueFrom'
-        : 'segments.value';
-  const untilLabel = type === 'mails' ? 'segments.days' : 'segments.valueUntil';
+      : type === 'event'
+        ? rule.operator.startsWith('totals')
+          ? 'segments.total'
+          : 'segments.times'
+        : count === 2
+          ? 'segments.valueFrom'
+          : 'segments.value';
+  const untilLabel = type === 'mails' || type === 'event' ? 'segments.days' : 'segments.valueUntil';
   return (
     <>
       {count > 0 && <TextField name={`value${at}`} label={language.say(label)} {...attributes(rule.values[0])} />}
       {count > 1 && (
         <TextField name={`until${at}`} label={language.say(untilLabel)} {...attributes(rule.values[1], true)} />
+      )}
+      {count > 2 && (
+        <TextField
+          name={`filter${at}`}
+          label={language.say('segments.filter')}
+          hint={language.say('segments.filter.hint')}
+          value={rule.values[2]}
+          maxLength={255}
+          autocomplete="off"
+          problems={problems}
+        />
       )}
     </>
   );
@@ -160,6 +186,11 @@ function NamedField({
 /** Returns the input type for a value. A stored time keeps its time of day; otherwise whole days are chosen. */
 function inputType({ field, operator }: Rule, type: RuleField['field_type'], value: string, isLast: boolean) {
   if (type === 'mails') return { type: 'number', min: 1, max: isLast ? MAX_MAIL_DAYS : MAX_MAILS, step: 1 } as const;
+  if (type === 'event' && isLast) return { type: 'number', min: 1, max: 36_500, step: 1 } as const;
+  if (type === 'event')
+    return operator.startsWith('totals')
+      ? ({ type: 'number', step: 'any' } as const)
+      : ({ type: 'number', min: 1, step: 1 } as const);
   if (operator.endsWith('within')) return { type: 'number', min: 0, max: 36_500, step: 1 } as const;
   if (type === 'number') return { type: 'number', step: 'any' } as const;
   if (type === 'datetime-local')

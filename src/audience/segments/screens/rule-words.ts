@@ -1,9 +1,10 @@
 /** Describes rules in a sentence. */
 
+import { eventOfField } from '../../events/names.ts';
 import { isWordKey, type Language } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
 import { type Choices, countriesByName, countryNamer, type RuleField } from './choices.ts';
-import { type Draft, isFilledIn, operandsOf, type Rule } from './rules.ts';
+import { type Draft, isFilledIn, operandsOf, type Rule, typeOf } from './rules.ts';
 
 /** Returns the sentence, such as “Everybody in Customers whose country is Germany”. Rules without a value are omitted. */
 export function rulesInWords(
@@ -19,12 +20,13 @@ export function rulesInWords(
 }
 
 function ruleInWords(language: Language, rule: Rule, choices: Choices): string {
-  const { field_type: type } = choices.fields.find(({ field_name }) => field_name === rule.field) ?? {
-    field_type: 'text',
-  };
-  const [value = '', until = ''] = operandsOf(rule).map((operand) =>
+  const type = typeOf(rule.field, choices.fields) ?? 'text';
+  const [value = '', until = '', filter = ''] = operandsOf(rule).map((operand) =>
     valueInWords(language, rule, type, operand, choices),
   );
+  const event = eventOfField(rule.field);
+  const eventKey = `rule.event.${rule.operator}`;
+  if (event !== null && isWordKey(eventKey)) return language.fill(eventKey, { name: event, value, until, filter });
   const ofActivity = `rule.${rule.field}.${rule.operator}`;
   const key = isWordKey(ofActivity) ? ofActivity : `rule.${rule.operator}`;
   const field = fieldInWords(language, rule.field);
@@ -56,6 +58,7 @@ function valueInWords(
     if (named === undefined) return language.say('segments.notListed');
     return language.say('segments.words.quoted', { value: named });
   }
+  if (type === 'event') return /^-?\d{1,15}(\.\d{1,9})?$/.test(value) ? language.number(Number(value)) : value;
   if (type === 'mails' || operator.endsWith('within') || (type === 'number' && /^-?\d{1,15}(\.\d{1,2})?$/.test(value)))
     return language.number(Number(value));
   const [, day, time] = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d))?$/.exec(value) ?? [];

@@ -1,5 +1,6 @@
 /** The rules of a segment in the form: read from the form or a segment, and converted to the input of an operation. */
 
+import { eventOfField } from '../../events/names.ts';
 import { texts } from '../../../users/screens/sign-in/fields.ts';
 import type { Segment } from '../operations.ts';
 import { ACTIVITY_FIELDS, ACTIVITY_OPERATORS, MAX_RULES, OPERATORS, operatorsOf } from '../rules.ts';
@@ -8,8 +9,8 @@ import type { countriesByName, RuleField } from './choices.ts';
 export interface Rule {
   field: string;
   operator: string;
-  /** The values of the rule; the second is the end of a range. */
-  values: [string, string];
+  /** The values of the rule; the second is the end of a range, the third the filter of an event. */
+  values: [string, string, string];
 }
 
 /** The content of the form of a segment. */
@@ -20,7 +21,7 @@ export interface Draft {
   rules: Rule[];
 }
 
-const NEW_RULE: Rule = { field: 'first_name', operator: 'is', values: ['', ''] };
+const NEW_RULE: Rule = { field: 'first_name', operator: 'is', values: ['', '', ''] };
 
 export function emptyDraft(typeId: string): Draft {
   return { name: '', typeId, join: 'and', rules: [NEW_RULE] };
@@ -41,9 +42,9 @@ function rulesOf({ select_field, select_operator, value }: Segment): Rule[] {
   return select_field.map((field, at) => {
     const operator = select_operator[at] ?? '';
     const count = operandCount(operator);
-    const [from = '', to = ''] = value.slice(used, used + count);
+    const [from = '', to = '', filter = ''] = value.slice(used, used + count);
     used += count;
-    return { field, operator, values: [from, to] };
+    return { field, operator, values: [from, to, filter] };
   });
 }
 
@@ -58,7 +59,11 @@ export function readDraft(body: unknown, fields: readonly RuleField[]): Draft {
     .slice(0, MAX_RULES);
   const rules = places.map((at) =>
     fitted(
-      { field: text(`field${at}`), operator: text(`operator${at}`), values: [text(`value${at}`), text(`until${at}`)] },
+      {
+        field: text(`field${at}`),
+        operator: text(`operator${at}`),
+        values: [text(`value${at}`), text(`until${at}`), text(`filter${at}`)],
+      },
       fields,
     ),
   );
@@ -76,7 +81,11 @@ function fitted(rule: Rule, fields: readonly RuleField[]): Rule {
   if (operators.length === 0 || operators.includes(rule.operator)) return rule;
   const { field, values } = rule;
   // A value of a contact is not the name of a mail.
-  return { field, operator: first, values: Object.hasOwn(ACTIVITY_FIELDS, field) ? ['', ''] : values };
+  return { field, operator: first, values: isOfActivity(field) ? ['', '', ''] : values };
+}
+
+function isOfActivity(field: string): boolean {
+  return Object.hasOwn(ACTIVITY_FIELDS, field) || eventOfField(field) !== null;
 }
 
 /** Returns the form after a click: `add` adds a rule, `remove` with an index removes one. The last rule stays. */
@@ -87,10 +96,16 @@ export function changed(draft: Draft, action: string): Draft {
   return { ...draft, rules: draft.rules.filter((_, at) => at !== Number(removed)) };
 }
 
+/** Returns the type of a field; undefined for an unknown one. An event can be named before it happens. */
+export function typeOf(name: string, fields: readonly RuleField[]): RuleField['field_type'] | undefined {
+  const field = fields.find(({ field_name }) => field_name === name);
+  return field?.field_type ?? (eventOfField(name) === null ? undefined : 'event');
+}
+
 /** Returns the operators for the type of a field; none for an unknown field. */
 export function operatorsFor(name: string, fields: readonly RuleField[]): string[] {
-  const field = fields.find(({ field_name }) => field_name === name);
-  return field === undefined ? [] : Object.keys(operatorsOf(field.field_type));
+  const type = typeOf(name, fields);
+  return type === undefined ? [] : Object.keys(operatorsOf(type));
 }
 
 /** Returns how many values an operator takes, which is the same for every type with the operator. */

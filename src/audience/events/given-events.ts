@@ -1,0 +1,175 @@
+/** Reads the events of a request: every event is checked before the first one is recorded. */
+import { recordId } from '../../database/ownership.ts';
+import { messages } from '../../errors/field-errors.ts';
+import type { Said } from '../../errors/sentences.ts';
+import { type Address, parseAddress } from '../contacts/addresses.ts';
+import { isEventName, isPropertyName, MAX_PROPERTY_TEXT } from './names.ts';
+
+/** The maximum number of events in one request. */
+export const MAX_EVENTS = 1000;
+/** The maximum number of properties of an event. */
+export const MAX_PROPERTIES = 30;
+/** The maximum length of a key. */
+const MAX_KEY = 255;
+/** The largest value, positive or negative, so that sums stay exact to the cent. */
+const MAX_VALUE = 1e12;
+/** Events may lie in the future by the error of a clock. */
+const MAX_AHEAD_MS = 86_400_000;
+const EARLIEST = Date.UTC(2000, 0, 1);
+/** The maximum number of events with errors that an answer names. */
+const MAX_NAMED = 20;
+
+/** An event of a request. */
+export interface GivenEvent {
+  /** The contact's id; null: the contact is named by the address. */
+  contactId: number | null;
+  address: Address | null;
+  name: string;
+  /** Epoch milliseconds. */
+  at: number;
+  key: string | null;
+  value: number | null;
+  currency: string | null;
+  properties: readonly (readonly [name: string, value: string | number])[];
+}
+
+/**
+ * Reads events. Returns them with the errors, as pairs of field and text; only without errors are the events complete. The field of
+ * an event in a list is such as `events.3.name`.
+ * @param now Epoch milliseconds, the time of events without one.
+ */
+export function readEvents(
+  given: readonly unknown[],
+  isList: boolean,
+  now: number,
+): { events: GivenEvent[]; errors: [string, Said][] } {
+  const events: GivenEvent[] = [];
+  const errors: [string, Said][] = [];
+  let faulty = 0;
+  for (const [at, one] of given.entries()) {
+    const before = errors.length;
+    const prefix = isList ? `events.${at}` : '';
+    if (typeof one !== 'object' || one === null || Array.isArray(one)) errors.push([prefix, messages.selected(prefix)]);
+    else
+      events.push(
+        readEvent(new Map(Object.entries(one)), now, (field, text) => {
+          const name = prefix === '' ? field : `${prefix}.${field}`;
+          errors.push([name, text(name)]);
+        }),
+      );
+    if (errors.length > before) faulty++;
+    if (faulty === MAX_NAMED) break;
+  }
+  return { events, errors };
+}
+
+type Report = (field: string, text: (field: string) => Said) => void;
+
+function readEvent(given: ReadonlyMap<string, unknown>, now: number, report: Report): GivenEvent {
+  const contactId = given.get('contact_id');
+  const isById = contactId !== undefined && contactId !== null && contactId !== '';
+  return {
+    contactId: isById ? recordId(contactId) : null,
+    address: isById ? null : readAddress(given.get('email'), report),
+    name: readName(given.get('name'), report),
+    at: readTime(given.get('at'), now, report),
+    key: readKey(given.get('key'), report),
+    value: readValue(given.get('value'), report),
+    currency: readCurrency(given.get('currency'), report),
+    properties: readProperties(given.get('properties'), report),
+  };
+}
+
+function isAbsent(given: unknown): given is undefined | null | '' {
+  return given === undefined || given === null || given === '';
+}
+
+function readAddress(given: unknown, report: Report): Address | null {
+  if (isAbsent(given)) report('email', messages.required);
+  const address = typeof given === 'string' ? parseAddress(given.trim()) : null;
+  if (address === null && !isAbsent(given)) report('email', messages.email);
+  return address;
+}
+
+function readName(given: unknown, report: Report): string {
+  if (isAbsent(given)) report('name', messages.required);
+  const name = typeof given === 'string' ? given.trim() : '';
+  if (!isAbsent(given) && !isEventName(name)) report('name', messages.selected);
+  return name;
+}
+
+/** ISO 8601 with the zone, because a time without one could be any of a day's. */
+const MOMENT = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+
+function readTime(given: unknown, now: number, report: Report): number {
+  if (isAbsent(given)) return now;
+  const [text = '', day = ''] = (typeof given === 'string' && MOMENT.exec(given.trim())) || [];
+  const at = Date.parse(text);
+  // `Date.parse` takes the 30th of February for the 2nd of March.
+  const isDay = day !== '' && isSameDay(day);
+  if (!isDay || !(at >= EARLIEST && at <= now + MAX_AHEAD_MS)) report('at', messages.selected);
+  return at;
+}
+
+function isSameDay(day: string): boolean {
+  const at = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
+}
+
+function readKey(given: unknown, report: Report): string | null {
+  if (isAbsent(given)) return null;
+  const key = typeof given === 'string' ? given.trim() : '';
+  if (key.length === 0 || key.length > MAX_KEY || !key.isWellFormed() || /\p{Cc}/u.test(key)) {
+    report('key', messages.selected);
+    return null;
+  }
+  return key;
+}
+
+function readValue(given: unknown, report: Report): number | null {
+  if (isAbsent(given)) return null;
+  const isText = typeof given === 'string' && /^-?\d{1,13}(\.\d{1,9})?$/.test(given.trim());
+  const value = isText ? Number(given) : given;
+  // NaN and the infinity that JSON's 1e999 becomes are no numbers either.
+  if (typeof value !== 'number' || !(Math.abs(value) <= MAX_VALUE)) {
+    report('value', messages.selected);
+    return null;
+  }
+  return value;
+}
+
+function readCurrency(given: unknown, report: Report): string | null {
+  if (isAbsent(given)) return null;
+  if (typeof given === 'string' && /^[A-Za-z]{3}$/.test(given.trim())) return given.trim().toUpperCase();
+  report('currency', messages.selected);
+  return null;
+}
+
+function readProperties(given: unknown, report: Report): [string, string | number][] {
+  if (isAbsent(given)) return [];
+  if (typeof given !== 'object' || Array.isArray(given)) {
+    report('properties', messages.selected);
+    return [];
+  }
+  const entries = Object.entries(given);
+  if (entries.length > MAX_PROPERTIES) {
+    report('properties', (field) => messages.items(field, MAX_PROPERTIES));
+    return [];
+  }
+  const properties = new Map<string, string | number>();
+  for (const [given, value] of entries) {
+    const name = given.trim();
+    const read = readProperty(value);
+    if (!isPropertyName(name) || properties.has(name) || read === undefined) report('properties', messages.selected);
+    else if (read !== null) properties.set(name, read);
+  }
+  return [...properties];
+}
+
+/** Returns the value of a property: a text, a number, or `true` and `false` as texts; null if it has none, undefined if it is malformed. */
+function readProperty(given: unknown): string | number | null | undefined {
+  if (given === null) return null;
+  if (typeof given === 'boolean') return String(given);
+  if (typeof given === 'number') return Number.isFinite(given) ? given : undefined;
+  return typeof given === 'string' && given.length <= MAX_PROPERTY_TEXT ? given.toWellFormed() : undefined;
+}

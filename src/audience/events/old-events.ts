@@ -1,0 +1,27 @@
+/** Removes reported events older than EVENTS_DAYS. The counters of contacts and names stay. */
+import type { Database } from 'better-sqlite3';
+import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
+import { prepared } from '../../database/prepared.ts';
+
+const REMOVED = 'contact_events_removed_before';
+
+/** The time before which reported events have been removed, epoch milliseconds; null if none have. */
+export function contactEventsRemovedTime(client: Database): number | null {
+  const value = findNamedValue(client, REMOVED);
+  return value === null ? null : Number(value);
+}
+
+/**
+ * Removes at most `rows` events that happened before `horizon`, epoch milliseconds. Returns true if there may be more. Events that
+ * segments have not followed yet are removed, too: a rule about so old a time is false of them anyway.
+ */
+export function removeOldContactEvents(client: Database, horizon: number, rows: number): boolean {
+  const { changes } = prepared<[number, number]>(
+    client,
+    `DELETE FROM contact_events WHERE id IN (
+      SELECT id FROM contact_events INDEXED BY contact_events_time WHERE happened_at < ? ORDER BY happened_at LIMIT ?)`,
+  ).run(horizon, rows);
+  if (changes === 0) return false;
+  writeNamedValue(client, REMOVED, String(Math.max(horizon, contactEventsRemovedTime(client) ?? 0)));
+  return changes === rows;
+}

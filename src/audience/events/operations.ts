@@ -1,0 +1,86 @@
+/** The operation with which other programs report events about contacts, such as a purchase. */
+import Type from 'typebox';
+import { integer, line, optionalIdentifier, optionalReference } from '../../http/requests/schemas.ts';
+import { type Context, operation } from '../../operations/operation.ts';
+import { hasContactType } from '../contacts/contacts.ts';
+import { MAX_EVENTS, MAX_PROPERTIES, readEvents } from './given-events.ts';
+import { recordEvents } from './record-events.ts';
+
+/** A value that `readEvents` checks. */
+const checked = (description: string, ...examples: unknown[]) =>
+  Type.Optional(Type.Unsafe<unknown>({ description, ...(examples.length > 0 && { examples }) }));
+
+/** The fields of an event, with what they mean. */
+const FIELDS = {
+  contact_id: 'The contact; in its place, `email`.',
+  email: "The contact's address.",
+  name: 'What happened, such as purchase: at most 64 characters, without @ = < > !',
+  at: 'When, in ISO 8601 with the zone; now if absent. At most a day ahead.',
+  key: 'Your own name of the event: with it, a repeated event is recorded once.',
+  value: 'A number, such as the total of an order.',
+  currency: 'Of the value, in three letters.',
+  properties: `Texts, numbers, true and false by name, at most ${MAX_PROPERTIES}.`,
+};
+
+const EVENT = {
+  contact_id: optionalIdentifier(FIELDS.contact_id),
+  email: Type.Optional(Type.String({ maxLength: 255, description: FIELDS.email, examples: ['zoe@example.com'] })),
+  name: Type.Optional(Type.String({ maxLength: 255, description: FIELDS.name, examples: ['purchase'] })),
+  at: Type.Optional(line({ description: FIELDS.at })),
+  key: Type.Optional(line({ description: FIELDS.key })),
+  value: checked(FIELDS.value, 49.9),
+  currency: Type.Optional(line({ description: FIELDS.currency })),
+  properties: checked(FIELDS.properties),
+};
+
+export const reportEvents = operation({
+  name: 'Record something that contacts did, one event or up to 1 000 (addition)',
+  description:
+    'Either the fields of one event, or in JSON `events`, a list of such objects. All of them are recorded, or none where one has an error. The indices of events whose contact is unknown are in `unknown`; with `contact_type_id` such contacts are added to that list.',
+  role: 'editor',
+  input: Type.Object({
+    ...EVENT,
+    events: Type.Optional(
+      Type.Unsafe<unknown[]>({
+        type: 'array',
+        minItems: 1,
+        maxItems: MAX_EVENTS,
+        items: {
+          type: 'object',
+          properties: Object.fromEntries(Object.entries(FIELDS).map(([name, description]) => [name, { description }])),
+        },
+        description: `At most ${MAX_EVENTS} events.`,
+      }),
+    ),
+    contact_type_id: optionalReference('The list to which unknown contacts are added.'),
+  }),
+  output: Type.Object({
+    recorded: integer({ description: 'How many were recorded.' }),
+    repeated: integer({ description: 'How many had a key that was recorded before.' }),
+    created: integer({ description: 'How many contacts were added.' }),
+    unknown: Type.Array(integer(), { description: 'The indices of events of unknown contacts, from 0.' }),
+  }),
+  check({ db, accountId, clock }, given, errors) {
+    const { contact_type_id: list } = given;
+    if (list) errors.reference('contact_type_id', () => hasContactType(db, accountId, list));
+    if (!errors.has('events')) errors.addAll(eventsOf({ clock }, given).errors);
+  },
+  async run({ db, clock, accountId, wake }, given) {
+    const { events } = eventsOf({ clock }, given);
+    const recorded = await recordEvents(db, clock, accountId, events, given.contact_type_id || null);
+    wake();
+    return recorded;
+  },
+});
+
+/** What was read of a list, which its check and its recording both need. */
+const readLists = new WeakMap<object, ReturnType<typeof readEvents>>();
+
+function eventsOf({ clock }: Pick<Context, 'clock'>, given: { events?: unknown[] }): ReturnType<typeof readEvents> {
+  const { events } = given;
+  const now = clock.now().getTime();
+  if (events === undefined) return readEvents([given], false, now);
+  const read = readLists.get(events) ?? readEvents(events, true, now);
+  readLists.set(events, read);
+  return read;
+}
