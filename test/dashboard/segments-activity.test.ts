@@ -108,3 +108,45 @@ t.test(
     t.strictSame(body.message, { mails: [], automations: [] });
   },
 );
+
+t.test(
+  'every rule about events is made by clicking as through the API, can be changed, and is said in words',
+  async (t) => {
+    const { app, visitor } = await withForm(t);
+    const json = { contact_id: 1, name: 'purchase', value: 49.9, currency: 'EUR', properties: { category: 'shoes' } };
+    await mustAnswer(app, 'POST', '/events', { json });
+    const { open, send } = visitor('en');
+    t.match(await open('/contacts/segments/new'), '<option value="event.purchase">Event: purchase</option>');
+    for (const [operator, count] of Object.entries(operatorsOf('event'))) {
+      const values = ['2', '30', 'category = shoes'].slice(0, count);
+      const stored = await storeSegment(app, ['event.purchase', operator, ...values], { segment_name: 'Clicked' });
+      const [value0 = '', until0 = '', filter0 = ''] = values;
+      const fields = { field0: 'event.purchase', operator0: operator, value0, until0, filter0 };
+      const { statusCode, headers } = await send(fields);
+      t.equal(statusCode, 303, operator);
+      const clicked = Number(String(headers.location).split('/').at(-1));
+      const rulesOf = app.db.prepare<[number], string>('SELECT rules FROM segments WHERE id = ?').pluck();
+      t.equal(rulesOf.get(clicked), rulesOf.get(stored), operator);
+      const form = await open(`/contacts/segments/${clicked}/edit`);
+      t.match(form, '<option value="event.purchase" selected');
+      for (const value of values) t.match(form, `value="${value}"`, `${operator} ${value}`);
+    }
+    const rule = {
+      field0: 'event.purchase',
+      operator0: 'totals at least with',
+      value0: '100',
+      until0: '30',
+      do: 'show',
+    };
+    const said = async (language: string) =>
+      textOf((await visitor(language).send({ ...rule, filter0: 'category = shoes' })).payload).replaceAll(
+        /[\u2066-\u2069]/g,
+        '',
+      );
+    t.match(await said('en'), 'events “purchase” with category = shoes in the last 30 days add up to at least 100');
+    t.match(await said('de'), '„purchase“ mit category = shoes in den letzten 30 Tagen zusammen mindestens 100 ergibt');
+    const refused = await send({ ...rule, do: 'save', filter0: 'category' });
+    t.equal(refused.statusCode, 422);
+    t.match(await open('/contacts/1'), /purchase · 49\.9 EUR · category: shoes/);
+  },
+);
