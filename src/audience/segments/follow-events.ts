@@ -39,6 +39,11 @@ interface NewEvent {
 /** Reads the next events, at most `rows`. Returns true if there may be more. Call inside a transaction. */
 export function followContactEvents(db: Db, rows: number, clock: Clock): boolean {
   const client = db.$client;
+  if (prepared(client, 'SELECT 1 FROM segments WHERE check_at IS NOT NULL LIMIT 1').get() === undefined) {
+    // No segment has a rule about events.
+    writeNamedValue(client, FOLLOWED, String(newest(client)));
+    return false;
+  }
   const limit = Math.min(rows, eventsAtOnce(client));
   const events = prepared<[number, number], NewEvent>(
     client,
