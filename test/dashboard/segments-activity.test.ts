@@ -142,7 +142,10 @@ t.test(
     const said = async (form: typeof send) =>
       textOf((await form({ ...rule, filter0: 'category = shoes' })).payload).replaceAll(/[\u2066-\u2069]/g, '');
     t.match(await said(send), 'events “purchase” with category = shoes in the last 30 days add up to at least 100');
-    t.match(await said(visitor('de').send), '„purchase“ mit category = shoes in den letzten 30 Tagen zusammen mindestens 100 ergibt');
+    t.match(
+      await said(visitor('de').send),
+      '„purchase“ mit category = shoes in den letzten 30 Tagen zusammen mindestens 100 ergibt',
+    );
     const refused = await send({ ...rule, do: 'save', filter0: 'category' });
     t.equal(refused.statusCode, 422);
     t.match(await open('/contacts/1'), /purchase · 49\.9 EUR · category: shoes/);

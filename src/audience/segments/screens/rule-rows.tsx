@@ -1,10 +1,10 @@
 /** The rules of a segment as rows: a field, an operator, and values. */
 
-import { eventOfField } from '../../events/names.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { isWordKey, type Language, useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
+import { eventOfField } from '../../events/names.ts';
 import { MAX_MAIL_DAYS, MAX_MAILS, MAX_RULES } from '../rules.ts';
 import { type Choices, countryNamer, type RuleField } from './choices.ts';
 import { operandCount, operatorsFor, type Rule, typeOf } from './rules.ts';

@@ -1,8 +1,8 @@
 /** Describes rules in a sentence. */
 
-import { eventOfField } from '../../events/names.ts';
 import { isWordKey, type Language } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
+import { eventOfField } from '../../events/names.ts';
 import { type Choices, countriesByName, countryNamer, type RuleField } from './choices.ts';
 import { type Draft, isFilledIn, operandsOf, type Rule, typeOf } from './rules.ts';
 
