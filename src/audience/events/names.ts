@@ -1,7 +1,5 @@
 /** The names of reported events and of their properties, and the filter by a property that rules of segments use. */
 
-/** The maximum length of a name. */
-export const MAX_NAME = 64;
 /** The maximum length of a property's text. */
 export const MAX_PROPERTY_TEXT = 255;
 /** The prefix of the field of a rule about events, as in `event.purchase`. Custom fields have no dot in their names. */
