@@ -11,7 +11,8 @@ COPY --from=build /opt/sendlark/dist ./dist
 COPY --from=build /opt/sendlark/drizzle ./drizzle
 COPY --from=build /opt/sendlark/data ./data
 RUN mkdir /data && chown node:node /data
-ENV HOST=0.0.0.0 DATABASE_PATH=/data/sendlark.db
+# With one arena of the C library from the beginning, Sendlark need not start a second time to have it.
+ENV HOST=0.0.0.0 DATABASE_PATH=/data/sendlark.db MALLOC_ARENA_MAX=1
 VOLUME /data
 EXPOSE 3000
 USER node

@@ -21,7 +21,10 @@ if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
   restartWithOneArena();
   // Caches the code that V8 compiles, because compiling it again takes a tenth of the startup time. If the folder is not writable, nothing
   // is cached. Node's default, the folder for temporary files, is not used, because anyone who may write there could place code in it.
-  enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/start'));
+  const cache = join(import.meta.dirname, '../node_modules/.cache/start');
+  enableCompileCache(cache);
+  // Each worker thread enables its own cache, and only because of this variable.
+  process.env.NODE_COMPILE_CACHE ??= cache;
   // Requests, rows and mails are short-lived: more memory before they are collected (hundreds of MB on Node 24) saves no time. The main
   // thread's space for new objects can no longer be limited once Node runs, but its growth can be prevented.
   setFlagsFromString('--semi-space-growth-factor=1');

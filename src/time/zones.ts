@@ -10,6 +10,8 @@ const MAX_FORMATS = 1000;
 export function isTimeZone(text: string): boolean {
   // An offset such as +02:00 is not an IANA zone, but newer versions of Node accept it.
   if (!/^[A-Za-z][\w+/-]{0,63}$/.test(text)) return false;
+  // The default setting, which every start checks. The first format that is created loads the data of all zones.
+  if (text === 'UTC') return true;
   try {
     formatOf(text);
     return true;
