@@ -1,9 +1,10 @@
 /** Checks of the files that the documents give to programs which are not at hand here. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { SETTINGS } from '../../src/config.ts';
+import { ROOT } from '../support/documents.ts';
 
 const ANALYZE = '/usr/bin/systemd-analyze';
 const STATE = '/var/lib/sendlark';
@@ -11,6 +12,7 @@ const ADDRESS = `${SETTINGS.HOST.fallback}:${SETTINGS.PORT.fallback}`;
 
 /** A unit that systemd takes, whose program is where the documents install it, and which stops later than the program does. */
 export function checkUnit(t: Test, unit: string): void {
+  t.equal(unit, readFileSync(join(ROOT, 'deploy/systemd/sendlark.service'), 'utf8'), 'the unit of deploy/systemd');
   const values = new Map(pairsOf(unit, /^(\w+)=(.*)$/gm));
   t.equal(values.get('ExecStart'), '/usr/local/bin/sendlark serve');
   t.equal(values.get('WorkingDirectory'), STATE);
@@ -23,6 +25,10 @@ export function checkUnit(t: Test, unit: string): void {
   const { status, stderr } = spawnSync(ANALYZE, ['verify', path], { encoding: 'utf8' });
   t.equal(status, 0, stderr);
   t.notMatch(stderr, /sendlark\.service.*(Unknown|Failed)/);
+  const { stdout } = spawnSync(ANALYZE, ['security', '--offline=true', path], { encoding: 'utf8' });
+  const [, exposure] = /exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
+  // With root in place of its user, one more than the documents say.
+  t.ok(Number(exposure) <= 3.6, `exposure ${exposure}`);
 }
 
 /** What the two groups of a pattern find. */
