@@ -11,7 +11,6 @@ COPY --from=build /opt/sendlark/dist ./dist
 COPY --from=build /opt/sendlark/drizzle ./drizzle
 COPY --from=build /opt/sendlark/data ./data
 RUN mkdir /data && chown node:node /data
-# With one arena of the C library from the beginning, Sendlark need not start a second time to have it.
 ENV HOST=0.0.0.0 DATABASE_PATH=/data/sendlark.db MALLOC_ARENA_MAX=1
 VOLUME /data
 EXPOSE 3000
