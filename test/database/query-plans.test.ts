@@ -229,6 +229,29 @@ t.test('a day of an installation', async (t) => {
   }
 });
 
+t.test('a search of the list reads ranges of its index and of the trigrams in it', async (t) => {
+  const app = await startApp(t);
+  const mustSearch = async (search: string) =>
+    t.equal((await app.one.call('GET', '/contacts/list', { query: { search } })).status, 200);
+  const found = await planned(async () => {
+    await mustSearch('anna');
+    await mustSearch('a');
+  });
+  const stepsOf = (text: RegExp) => found.filter((plan) => text.test(plan.text)).map(({ steps }) => steps);
+  // SQLite calls each read of a virtual table a scan; what is after INDEX names the conditions the table itself applies (FTS5, xBestIndex).
+  t.match(stepsOf(/FROM contact_search WHERE contact_search MATCH/), [
+    [/^SCAN contact_search VIRTUAL TABLE INDEX \d+:M\d+>$/],
+  ]);
+  const byId = /^SEARCH (c|contacts) USING INTEGER PRIMARY KEY \(rowid(=|>)\?\)$/;
+  for (const compared of [/^SELECT c\.id FROM json_each\(@ids\)/, /^SELECT CAST\(group_concat\(record/])
+    for (const steps of stepsOf(compared))
+      t.ok(
+        steps.some((step) => byId.test(step)),
+        steps.join('; '),
+      );
+  t.match(stepsOf(/FROM temp\.contact_search_terms/), [[/VIRTUAL TABLE INDEX (?!0:)\d+:$/]]);
+});
+
 t.test('automations are listed without reading the content of their mailings, which can have megabytes', async (t) => {
   const app = await startApp(t);
   const found = await planned(async () => {

@@ -9,7 +9,17 @@ import type { Found } from '../../database/record-json.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { isSuppressed, isUnsubscribed, SUPPRESSED_ADDRESSES, UNSUBSCRIBED_ADDRESSES } from '../eligibility.ts';
 import { ruleCondition } from '../segments/rule-sql.ts';
-import { BLOCK, indexedUntil, indexQuery, installSearchText, partsOfText, searchWords } from './search-index.ts';
+import {
+  anyTrigramQuery,
+  BLOCK,
+  indexedUntil,
+  indexQuery,
+  installSearchText,
+  partsOfText,
+  searchWords,
+  shortPartOfText,
+  trigramsBeginningWith,
+} from './search-index.ts';
 
 /**
  * The mail states of a contact: on the global unsubscribe list, suppressed, or neither. An unsubscribed contact may be suppressed as well.
@@ -308,7 +318,7 @@ export class ContactFinder {
 
   #fromIndex(words: readonly string[], accountId: number, unindexed: readonly number[]): Source {
     const isAscending = this.#isAscending();
-    const read = blockReader(this.#client, accountId, words, isAscending);
+    const read = blockReader(this.#client, accountId, (account) => indexQuery(words, account), isAscending);
     return (from, count) => {
       const most = Math.ceil(count / BLOCK);
       const blocks = read(Math.min(Math.floor(from.id / BLOCK), MAX_ROWID), most);
@@ -352,11 +362,11 @@ function idReader(
   };
 }
 
-/** Returns a function that reads the blocks of the index, from a given block on, that may have contacts with these words. */
+/** Returns a function that reads the blocks of the index, from a given block on, that a query of the index finds in an account. */
 function blockReader(
   client: Database,
   accountId: number,
-  words: readonly string[],
+  queryOf: (accountId: number | null) => string,
   isAscending: boolean,
 ): (from: number, count: number) => number[] {
   const [comparison, direction] = isAscending ? ['>=', 'ASC'] : ['<=', 'DESC'];
@@ -366,7 +376,7 @@ function blockReader(
     )
     .pluck();
   const hasOthers = client.prepare<[number], number>('SELECT EXISTS (SELECT 1 FROM accounts WHERE id <> ?)').pluck();
-  const query = indexQuery(words, hasOthers.get(accountId) === 1 ? accountId : null);
+  const query = queryOf(hasOthers.get(accountId) === 1 ? accountId : null);
   return (from, count) => page.all(query, from, count);
 }
 
@@ -396,8 +406,8 @@ interface ListSearch {
 /**
  * The search of the API's list of contacts: contacts whose address and full name together contain a text, by ascending id. The
  * index finds candidates by the parts of the text that it can look for; each candidate is then compared with the whole text. If
- * the text has no such part, because it has one or two characters, every contact is compared. Returns a function that finds the
- * next contacts after an id. Every call is one short step, which may find none although there are more.
+ * the text has only parts of one or two characters and they are frequent, every contact is compared. Returns a function that finds
+ * the next contacts after an id. Every call is one short step, which may find none although there are more.
  */
 export function listSearch(
   client: Database,
@@ -421,15 +431,25 @@ export function listSearch(
     });
 }
 
+/** Returns a function that reads the blocks of the index with contacts that may have a text; null if it cannot look for the text. */
+function blocksWithText(client: Database, accountId: number, text: string): ReturnType<typeof blockReader> | null {
+  const parts = partsOfText(text);
+  if (parts.length > 0) return blockReader(client, accountId, (account) => indexQuery(parts, account), true);
+  const short = shortPartOfText(text);
+  const trigrams = short === '' ? null : trigramsBeginningWith(client, short);
+  if (trigrams === null) return null;
+  if (trigrams.length === 0) return () => [];
+  return blockReader(client, accountId, (account) => anyTrigramQuery(trigrams, account), true);
+}
+
 /** Returns a function that reads the next contacts to compare: about `count` after an id. */
 function candidatesOf(
   client: Database,
   { accountId, typeId, text }: ListSearch,
 ): (afterId: number, count: number) => Found {
   const fromAll = idReader(client, { accountId, typeId }, true);
-  const parts = partsOfText(text);
-  if (parts.length === 0) return fromAll;
-  const indexed = blockReader(client, accountId, parts, true);
+  const indexed = blocksWithText(client, accountId, text);
+  if (indexed === null) return fromAll;
   const changed = client
     .prepare<[number, number], number>(
       'SELECT block FROM contact_search_changes WHERE block >= ? ORDER BY block LIMIT ?',

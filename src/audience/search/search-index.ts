@@ -118,7 +118,7 @@ function indexBlocks(client: Database, blocks: string): void {
   }
   client.prepare('DELETE FROM contact_search WHERE rowid IN (SELECT value FROM json_each(?))').run(blocks);
   const insert = client.prepare('INSERT INTO contact_search (rowid, text) VALUES (?, ?)');
-  for (const [block, text] of texts) insert.run(block, text);
+  for (const [block, text] of texts) insert.run(block, text + END);
 }
 
 /** Merges all parts of the index into one for a short time. Returns true if there is more to do at once. */
@@ -154,6 +154,8 @@ function mergeParts(client: Database, pages = MERGE_PAGES): boolean {
 const MARK = '\u0001';
 const WORD_START = MARK + MARK;
 const TRIGRAM = 3;
+/** Ends the text of a block, so that each of its characters begins a trigram. */
+const END = '  ';
 /**
  * The maximum number of trigrams of a search. More make the index slower and hardly reduce the candidates, because every
  * contact found is compared with the whole text anyway.
@@ -167,6 +169,7 @@ const SEPARATORS = /[\s\p{Cc}]+/gu;
 /** The first of the private-use characters that encode an account's id. Keyboards cannot type them. */
 const PRIVATE = 0x100000;
 const PRIVATE_BITS = 15;
+const LAST_CHARACTER = '\u{10ffff}';
 
 function markedWords(text: string): string[] {
   return fold(text)
@@ -201,6 +204,16 @@ export function searchWords(search: string): string[] {
  * `searchText`. Parts with less than three characters are omitted, because the index cannot look for them.
  */
 export function partsOfText(text: string): string[] {
+  return markedParts(text).filter((part) => trigrams(part).length > 0);
+}
+
+/** Returns the part with which such a text begins if it has one or two characters; otherwise ''. `trigramsBeginningWith` looks for it. */
+export function shortPartOfText(text: string): string {
+  const [first = ''] = markedParts(text);
+  return trigrams(first).length > 0 ? '' : first;
+}
+
+function markedParts(text: string): string[] {
   return fold(text)
     .replace(SEPARATORS, ' ')
     .split(' ')
@@ -208,9 +221,41 @@ export function partsOfText(text: string): string[] {
       const marked = part.replace(UNSPACED, `${WORD_START}$&`);
       // A part after white space begins a word.
       return at === 0 || marked.startsWith(WORD_START) ? marked : WORD_START + marked;
-    })
-    .filter((part) => trigrams(part).length > 0);
+    });
 }
+
+/** A text of one or two characters is looked for by the trigrams of the index that begin with it, unless there are more of them than this. */
+const MAX_BEGINNING = 64;
+
+/**
+ * Returns the trigrams in the index that begin with a text of one or two characters; null if they are too many. Such a text is so frequent
+ * that comparing contacts soon finds some.
+ */
+export function trigramsBeginningWith(client: Database, text: string): string[] | null {
+  // Of the kinds of this table, only `instance` gives a term without first reading all blocks that have it (FTS5, "The fts5vocab Virtual Table Module").
+  client.exec(
+    "CREATE VIRTUAL TABLE IF NOT EXISTS temp.contact_search_terms USING fts5vocab('main', 'contact_search', 'instance')",
+  );
+  const next = prepared<[string, string], string>(
+    client,
+    'SELECT term FROM temp.contact_search_terms WHERE term BETWEEN ? AND ? LIMIT 1',
+  ).pluck();
+  const found: string[] = [];
+  const last = text + LAST_CHARACTER.repeat(TRIGRAM - 1);
+  // A trigram followed by a character comes after the trigram and before all others.
+  for (let term = next.get(text, last); term !== undefined; term = next.get(term + MARK, last)) {
+    if (found.push(term) > MAX_BEGINNING) return null;
+  }
+  return found;
+}
+
+/** Returns the index's query (FTS5) for any of these trigrams. */
+export function anyTrigramQuery(trigrams: readonly string[], accountId: number | null): string {
+  const any = `(${trigrams.map(quoted).join(' OR ')})`;
+  return accountId === null ? any : `${any} AND ${quoted(accountToken(accountId))}`;
+}
+
+const quoted = (trigram: string) => `"${trigram.replaceAll('"', '""')}"`;
 
 /** Returns the index's query (FTS5) for these words: a few of their trigrams. */
 export function indexQuery(words: readonly string[], accountId: number | null): string {
@@ -219,7 +264,7 @@ export function indexQuery(words: readonly string[], accountId: number | null): 
   // Trigrams of digits come first, because fewer contacts share digits than letters.
   const chosen = [...new Set([...spread(numbers), ...spread(all)])].slice(0, MAX_TRIGRAMS);
   if (accountId !== null) chosen.push(accountToken(accountId));
-  return chosen.map((trigram) => `"${trigram.replaceAll('"', '""')}"`).join(' AND ');
+  return chosen.map(quoted).join(' AND ');
 }
 
 /** Returns the part of an address that few contacts share: its local part, if that is long enough. Other words are returned whole. */
