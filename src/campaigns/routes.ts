@@ -6,7 +6,7 @@ import Type, { type Static } from 'typebox';
 import { Failure } from '../errors/failure.ts';
 import { sendLongCsv, sendRecord } from '../http/list-response.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
-import { choice, csvFile, identifier, integer, nullable, successWith } from '../http/requests/schemas.ts';
+import { choice, csvFile, described, identifier, integer, nullable, successWith } from '../http/requests/schemas.ts';
 import type { Deps } from '../operations/deps.ts';
 import {
   cancelSingleSend,
@@ -59,7 +59,9 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   sends.list('GET /single-send/list', listSingleSends);
   sends.read('POST /single/send/create', addSingleSend, details);
   sends.record('POST /single/send/preview', previewSingleSend);
-  const one = successWith({ singleSend: Type.Array(SingleSend) });
+  const one = successWith({
+    singleSend: Type.Array(SingleSend, { description: 'The single send, as the only item.' }),
+  });
   sends.send('GET /single-send/details', readSingleSend, one, (json, reply) =>
     sendRecord(reply, 'singleSend', `[${json}]`),
   );
@@ -119,9 +121,9 @@ const RATE_SECONDS = 10;
 const FINAL: readonly string[] = ['cancelled', 'done', 'kept', 'draft'];
 
 const counted = {
-  state: choice(...SHOWN_STATES),
+  state: described(choice(...SHOWN_STATES), 'How far the campaign is.'),
   held_reason: nullable(Type.String()),
-  recipients: integer(),
+  recipients: integer({ description: 'How many recipients it has.' }),
   finished: integer(),
   delivered: integer(),
 };

@@ -131,7 +131,7 @@ export const listFeeds = operation({
   name: 'List the feeds whose items are sent as mail (addition)',
   role: 'viewer',
   input: Type.Object({}),
-  output: Type.Object({ feeds: Type.Array(Feed) }),
+  output: Type.Object({ feeds: Type.Array(Feed, { description: 'The feeds.' }) }),
   run: ({ db, accountId }) => ({ feeds: feedsOf(db, accountId).map((feed) => shown(db, feed)) }),
 });
 

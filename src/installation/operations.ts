@@ -41,12 +41,12 @@ const FindingRecord = Type.Object({
     description: 'warn: mail leaves, but something is weak; fail: mail or the service is in danger.',
   },
   found: said('What was found.'),
-  code: nullable(Type.String({ description: 'What was found, for programs.' })),
+  code: nullable(Type.String(), 'What was found, for programs.'),
   advice: Type.Array(said(), { description: 'What to do, in lines.' }),
 });
 const Health = Type.Object(
   {
-    version: Type.String(),
+    version: Type.String({ description: 'The release of the service.' }),
     node: Type.String({ description: 'The release of Node it runs on.' }),
     now: isoTimestampSchema('The clock of the machine, UTC.'),
     courier: choice(...COURIERS),

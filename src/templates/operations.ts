@@ -13,6 +13,7 @@ import { sentence } from '../errors/sentences.ts';
 import { withinShare } from '../http/account-share.ts';
 import {
   choice,
+  described,
   eitherOrderQuery,
   flag,
   identifier,
@@ -38,9 +39,13 @@ const BLANK = 1;
 
 const About = { id: integer(), template_name: Type.String() };
 const Changed = { created_at: nullable(isoTimestampSchema()), updated_at: nullable(isoTimestampSchema()) };
-const Picture = { preview_image: Type.String() };
-const Code = { json_code: Type.String(), html_code: Type.String() };
-const Size = { is_html: zeroOrOne(), size: integer() };
+const Picture = {
+  preview_image: Type.String({
+    description: 'File name of the preview picture, which is served without keys at /images/templates/<preview_image>.',
+  }),
+};
+const Code = { json_code: Type.String(), html_code: Type.String({ description: 'The template as HTML.' }) };
+const Size = { is_html: zeroOrOne('1: it was written as HTML; 0: it was designed.'), size: integer() };
 const DesignTemplate = Type.Object({ ...About, ...Picture, ...Code, is_blank: zeroOrOne(), ...Changed });
 const ListedTemplate = Type.Object({ ...About, ...Picture, is_blank: zeroOrOne(), ...Size, ...Changed });
 
@@ -49,8 +54,8 @@ const OwnTemplate = Type.Object({ ...About, ...Size, ...stamps, ...Code, design_
 /** The warnings in an answer. */
 export const ContentWarnings = Type.Array(
   Type.Object({
-    code: choice('unknown_placeholders', 'foreign_tags'),
-    count: integer(),
+    code: described(choice('unknown_placeholders', 'foreign_tags'), 'What is wrong.'),
+    count: integer({ description: 'How many placeholders or tags.' }),
     names: Type.Array(Type.String(), { description: 'The first five of them.' }),
   }),
   {

@@ -15,6 +15,7 @@ import { notFound } from '../errors/failure.ts';
 import { codeOf, readStored } from '../errors/stored.ts';
 import {
   DeliveryState,
+  described,
   identifier,
   integer,
   isoTimestampSchema,
@@ -31,17 +32,24 @@ const Mail = Type.Object({
   id: integer(),
   utr: Type.String(),
   sender_id: integer(),
-  email: Type.String(),
-  name: Type.String(),
-  subject: Type.String(),
-  attachments: Type.Array(Type.Object({ file_name: Type.String(), type: Type.String(), size: integer() })),
-  message_id: Type.String(),
-  state: DeliveryState,
-  attempts: integer(),
-  reply: nullable(said()),
+  email: Type.String({ description: "The recipient's address, as it was given." }),
+  name: Type.String({ description: "The recipient's name." }),
+  subject: Type.String({ description: 'The subject with its values.' }),
+  attachments: Type.Array(
+    Type.Object({
+      file_name: Type.String({ description: 'The name that the file has in the mail.' }),
+      type: Type.String({ description: 'Its media type.' }),
+      size: integer({ description: 'Its size in bytes.' }),
+    }),
+    { description: 'The files that went with it.' },
+  ),
+  message_id: Type.String({ description: 'Its Message-ID without the angle brackets, the same at every try.' }),
+  state: described(DeliveryState, 'What became of it: queued and sending are not final.'),
+  attempts: integer({ description: 'How often it was handed to the relay.' }),
+  reply: nullable(said(), "The server's reply, or why there was no mail; null before."),
   reason_code: nullable(Type.String()),
-  next_try_at: nullable(isoTimestampSchema()),
-  complained_at: nullable(isoTimestampSchema()),
+  next_try_at: nullable(isoTimestampSchema(), 'When it is tried again, UTC; null unless it waits for that.'),
+  complained_at: nullable(isoTimestampSchema(), 'When its recipient complained, UTC; null when they did not.'),
   created_at: isoTimestampSchema(),
   updated_at: isoTimestampSchema(),
 });
@@ -76,7 +84,10 @@ export const listMails = operation({
       integer({ description: 'Only those with a lower id: next_before_id of the page before.' }),
     ),
   }),
-  output: Type.Object({ mails: Type.Array(Mail), next_before_id: nullable(integer()) }),
+  output: Type.Object({
+    mails: Type.Array(Mail, { description: 'The mails, the newest first.' }),
+    next_before_id: nullable(integer(), 'The before_id of the next page; null at the end.'),
+  }),
   run(context, { state, email, limit = DEFAULT_ROWS, before_id: before = Number.MAX_SAFE_INTEGER }) {
     const { db, accountId: account } = context;
     const addressId = email ? idOf(context, email) : undefined;

@@ -14,6 +14,7 @@ import { inTurn } from '../http/account-share.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
 import { readLargeJson, textBytes } from '../http/requests/large-json.ts';
 import {
+  described,
   email,
   line,
   MAX_TEMPLATE_CHARACTERS,
@@ -36,12 +37,12 @@ const MAX_BODY_BYTES = 18 * 1024 * 1024;
 
 const code = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
 const SendBody = Type.Object({
-  sender_id: reference(),
-  email: email(),
+  sender_id: described(reference(), 'Id of the sender, from the list of senders.'),
+  email: described(email(), 'The one recipient.'),
   name: Type.Optional(line({ description: "The recipient's name, for the field To and ((full_name))." })),
   subject: line({ description: 'May have merge tags.' }),
   preheader: Type.Optional(line({ description: 'Shown behind the subject in lists of mails.' })),
-  template_id: optionalReference(),
+  template_id: optionalReference('Id of a template, built-in or of your own; 0 or 1 for none.'),
   template_json: code('The mail as MJML in JSON form, in place of a template.'),
   template_html: code('The mail as HTML, in place of a template.'),
   text: Type.Optional(
@@ -96,7 +97,9 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
           ),
         }),
         body: SendBody,
-        response: successWith({ utr: Type.String() }),
+        response: successWith({
+          utr: Type.String({ description: 'UUID of the mail; the same for a repeated request.' }),
+        }),
       },
       config: {
         check: check(SendBody, (body, errors, { accountId }) => {

@@ -9,6 +9,7 @@ import { notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import {
   choice,
+  described,
   flag,
   identifier,
   identifiers,
@@ -70,7 +71,7 @@ export const startAction = operation({
   name: 'Move, delete, unsubscribe or add to a segment many contacts, in the background (addition)',
   role: 'editor',
   input: Type.Object({
-    action: choice(...contactJobs.action.enumValues),
+    action: described(choice(...contactJobs.action.enumValues), 'What was done.'),
     strIds: identifiers('Contact ids.'),
     everything: Type.Optional(flag('1: all contacts that match the filter below, instead of `strIds`.')),
     ...contactFilterProperties,

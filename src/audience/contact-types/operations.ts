@@ -19,7 +19,10 @@ export const ContactType = Type.Object({
   name: Type.String(),
   ...softStamps,
 });
-const ListedContactType = Type.Object({ ...ContactType.properties, contacts_count: integer() });
+const ListedContactType = Type.Object({
+  ...ContactType.properties,
+  contacts_count: integer({ description: 'Number of its contacts.' }),
+});
 const name = line({ minLength: 2 });
 const ById = { contact_type_id: identifier('The contact type.') };
 

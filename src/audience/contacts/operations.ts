@@ -49,17 +49,32 @@ export const Contact = Type.Object({
   id: integer(),
   user_id: integer(),
   contact_type_id: integer(),
-  ...byField({ email: Type.String(), alt_email: nullable(Type.String()), country: Type.String() }, (name) =>
-    Type.String(described(name)),
+  ...byField(
+    {
+      email: Type.String(),
+      alt_email: nullable(Type.String(), 'A second e-mail address; null when there is none. It gets no mail.'),
+      country: Type.String(),
+    },
+    (name) => Type.String(described(name)),
   ),
   custom_field: nullable(
-    Type.Record(Type.String(), Type.Object({ field_name: Type.String(), field_value: nullable(Type.String()) })),
+    Type.Record(
+      Type.String(),
+      Type.Object({
+        field_name: Type.String(),
+        field_value: nullable(Type.String(), 'Its value; null when it has none.'),
+      }),
+    ),
+    'Values of your custom fields by field name; null when the account has none.',
   ),
   ...softStamps,
   fullname: Type.String(),
 });
 export type Contact = Static<typeof Contact>;
-const ListedContact = Type.Object({ ...Contact.properties, contact_type: ContactType });
+const ListedContact = Type.Object({
+  ...Contact.properties,
+  contact_type: Type.Object(ContactType.properties, { description: 'The contact type of the contact.' }),
+});
 
 const NewContact = Type.Object({
   contact_type_id: reference(),

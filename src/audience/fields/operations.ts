@@ -32,7 +32,7 @@ const Field = Type.Object({
   user_id: nullable(integer()),
   field_name: Type.String(),
   field_type: choice(...FIELD_TYPES),
-  is_reserved: zeroOrOne(),
+  is_reserved: zeroOrOne('1: a built-in field of every contact; 0: a custom field.'),
   created_at: nullable(isoTimestampSchema()),
   updated_at: nullable(isoTimestampSchema()),
 });
@@ -56,7 +56,7 @@ export const listReservedFields = operation({
   name: 'List the fields every contact has',
   role: 'viewer',
   input: Type.Object({}),
-  output: Type.Object({ reservedFields: Type.Array(Field) }),
+  output: Type.Object({ reservedFields: Type.Array(Field, { description: 'The built-in fields of every contact.' }) }),
   run: () => ({ reservedFields }),
 });
 
@@ -154,7 +154,9 @@ export const listPlaceholders = operation({
   name: 'List the merge tags a mail can contain',
   role: 'viewer',
   input: Type.Object({}),
-  output: Type.Object({ contents: Type.Array(Type.String()) }),
+  output: Type.Object({
+    contents: Type.Array(Type.String(), { description: 'The names that may be used as placeholders: ((name)).' }),
+  }),
   run({ db, accountId }) {
     const builtIn = db
       .select({ name: dynamicContents.name })

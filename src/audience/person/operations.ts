@@ -79,6 +79,7 @@ const Person = Type.Object({
   ),
   segments: Type.Array(
     Type.Object({ ...NamedSegment, by_hand: zeroOrOne('1: added by hand; 0: by the rules of the segment.') }),
+    { description: 'The segments that they are in.' },
   ),
   suppression: nullable(said(), 'Why mail to the address is suppressed; null when it is not.'),
   earlier_emails: Type.Array(Type.String(), {
@@ -91,7 +92,10 @@ const Person = Type.Object({
 });
 export type Person = Static<typeof Person>;
 
-const removedBefore = nullable(isoTimestampSchema());
+const removedBefore = nullable(
+  isoTimestampSchema(),
+  'Single opens and clicks before this time, UTC, were removed, as EVENTS_DAYS says. Null: all are there.',
+);
 const Moments = Type.Array(Moment, { description: 'What happened, newest first.' });
 const Timeline = Type.Object({
   moments: Moments,

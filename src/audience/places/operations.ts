@@ -14,12 +14,16 @@ import { operation } from '../../operations/operation.ts';
 /** The maximum number of cities that a search by name returns, which is more than any country has of one name. */
 const MAX_FOUND = 50;
 
-export const Country = Type.Object({ id: integer(), name: Type.String(), iso2: Type.String() });
+export const Country = Type.Object({
+  id: integer(),
+  name: Type.String(),
+  iso2: Type.String({ description: 'ISO 3166-1 alpha-2 code.' }),
+});
 export const State = Type.Object({
   id: integer(),
   country_id: integer(),
   name: Type.String(),
-  code: Type.String(),
+  code: Type.String({ description: 'Code of the subdivision: ISO 3166-2 without the country.' }),
 });
 export const City = Type.Object({
   id: integer(),

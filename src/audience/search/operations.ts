@@ -63,16 +63,18 @@ const FoundContact = Type.Object({
   mail_state: choice(...CONTACT_STATES),
   created_at: isoTimestampSchema(),
   updated_at: isoTimestampSchema(),
-  fields: Type.Record(Type.String(), nullable(Type.String())),
+  fields: Type.Record(Type.String(), nullable(Type.String()), {
+    description: 'Values of the fields that `fields` names; null where there is none.',
+  }),
 });
 export type FoundContact = Static<typeof FoundContact>;
 
 const Found = Type.Object({
   contacts: Type.Array(FoundContact),
   next: nullable(Type.String()),
-  total: nullable(integer()),
-  is_total_exact: zeroOrOne(),
-  is_indexing: zeroOrOne(),
+  total: nullable(integer(), 'How many there are; null on all pages but the first.'),
+  is_total_exact: zeroOrOne('1: there are exactly `total`; 0: there are at least that many.'),
+  is_indexing: zeroOrOne('1: contacts may be missing, because the index of the search is still being written.'),
 });
 export type Found = Static<typeof Found>;
 

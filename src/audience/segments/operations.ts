@@ -14,6 +14,7 @@ import { invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import {
   choice,
+  described,
   email,
   identifier,
   integer,
@@ -63,12 +64,14 @@ const Segment = Type.Object({
   user_id: integer(),
   contact_type_id: integer(),
   segment_name: Type.String(),
-  select_field: Type.Array(Type.String()),
-  select_operator: Type.Array(Type.String()),
+  select_field: Type.Array(Type.String(), { description: 'The field of each rule, in order.' }),
+  select_operator: Type.Array(Type.String(), {
+    description: 'The operator of each rule, in the order of select_field.',
+  }),
   value: Type.Array(Type.String()),
-  query_type: nullable(Type.String()),
+  query_type: nullable(Type.String(), 'Whether all rules must match (and) or one of them (or); null means and.'),
   ...softStamps,
-  segment_emails_count: integer(),
+  segment_emails_count: integer({ description: 'Number of its recipients.' }),
 });
 const Problem = nullable(said('Why the rules are not applied: one needs a deleted field; null if they are applied.'));
 const About = { segment_name: line(), ...ruleProperties };
@@ -219,7 +222,7 @@ const Named = {
 const Mail = Type.Object({
   ...Named,
   subject: Type.String(),
-  kind: choice('single_send', 'automation_mail'),
+  kind: described(choice('single_send', 'automation_mail'), 'What has the mail.'),
 });
 const Names = Type.Object({
   mails: Type.Array(Mail),

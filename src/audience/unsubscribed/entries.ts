@@ -16,6 +16,7 @@ import { AddressList, checkAddressList, readAddressList } from '../../http/reque
 import {
   addressListQuery,
   choice,
+  described,
   email,
   identifier,
   identifiers,
@@ -177,7 +178,7 @@ const Suppression = Type.Object({
   id: integer(),
   email_address: Type.String(),
   kind: choice('bounce', 'complaint'),
-  diagnostic: said(),
+  diagnostic: said('What the receiving server said.'),
   created_at: isoTimestampSchema(),
 });
 const suppression = recordObject(Suppression, suppressions, {
@@ -227,7 +228,7 @@ export const reportBounce = operation({
   description: 'For what other systems learn about an address. It is suppressed: no more mail goes there.',
   role: 'editor',
   input: Type.Object({
-    address: email(),
+    address: described(email(), 'The e-mail address.'),
     kind: choice('bounce', 'complaint'),
     diagnostic: Type.Optional(text({ description: 'What the provider said.' })),
   }),

@@ -16,20 +16,23 @@ import { insertGroup } from '../unsubscribes.ts';
 const Group = Type.Object({
   id: integer(),
   user_id: integer(),
-  rand_id: Type.String(),
+  rand_id: Type.String({ description: 'Ten random digits.' }),
   group_name: Type.String(),
   description: Type.String(),
   is_display: zeroOrOne(),
   ...stamps,
 });
-const ListedGroup = Type.Object({ ...Group.properties, unsubscribe_clients_count: integer() });
+const ListedGroup = Type.Object({
+  ...Group.properties,
+  unsubscribe_clients_count: integer({ description: 'Number of addresses unsubscribed from the group.' }),
+});
 /** The fields of a group that its owner enters. */
 const About = { group_name: line(), description: text(), is_display: flag('1: shown on the preference page.') };
 const ById = { id: identifier('The unsubscribe group.') };
 /** The records that prevent deleting a group. */
 const Uses = Type.Object({
   single_sends: integer({ description: 'Drafts, and single sends that wait or run.' }),
-  automations: integer(),
+  automations: integer({ description: 'Automations, live or not.' }),
 });
 
 export interface GroupAndUses {

@@ -16,6 +16,7 @@ import { commandMailing, waitForAcknowledgement } from '../../delivery/queue/mai
 import { notFound } from '../../errors/failure.ts';
 import {
   choice,
+  described,
   eitherOrderQuery,
   flag,
   identifier,
@@ -64,7 +65,7 @@ const AutomationRecord = Type.Object({
   live_at: nullable(Type.String()),
   total_triggered: integer({ description: 'Mails that sending was started for.' }),
   total_delivered: integer({ description: 'Mails that the SMTP server accepted and that have not bounced.' }),
-  total_unique_opens: integer(),
+  total_unique_opens: integer({ description: 'Recipients who opened a mail.' }),
   total_opens: integer(),
   total_bounces: integer({ description: 'Mails that bounced: refused or returned.' }),
   total_unsubscribe: integer({ description: 'Recipients who unsubscribed through one of its mails.' }),
@@ -124,7 +125,7 @@ export const createAutomation = operation({
   name: 'Create an automation',
   role: 'editor',
   input: Type.Object({
-    type: choice('welcome', 'custom'),
+    type: described(choice('welcome', 'custom'), 'welcome or custom.'),
     automation_for: Type.Optional(line({ description: TARGET })),
     automation_name: line(),
     unsubscribe_group_id: integer({ description: '0: not chosen yet.' }),
@@ -285,14 +286,17 @@ const Series = Type.Object({
   is_live: zeroOrOne('1: it is live.'),
   updated_at: isoTimestampSchema(),
   changed_by: nullable(Type.String()),
-  people: Type.Object({
-    waiting: integer({ description: 'Number of people who are in it and wait.' }),
-    due_now: integer({
-      description: 'Number of them whose time has come: while it is paused, they get a mail at once when it is live.',
-    }),
-    queued: integer({ description: 'Number of them for whom a mail is queued.' }),
-  }),
-  mails: Type.Array(SeriesMail),
+  people: Type.Object(
+    {
+      waiting: integer({ description: 'Number of people who are in it and wait.' }),
+      due_now: integer({
+        description: 'Number of them whose time has come: while it is paused, they get a mail at once when it is live.',
+      }),
+      queued: integer({ description: 'Number of them for whom a mail is queued.' }),
+    },
+    { description: 'Where the people in it are.' },
+  ),
+  mails: Type.Array(SeriesMail, { description: 'The mails, in the order in which they are sent.' }),
 });
 export type Series = Static<typeof Series>;
 export type SeriesMail = Static<typeof SeriesMail>;

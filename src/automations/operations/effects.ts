@@ -35,6 +35,7 @@ export const Effects = Type.Object({
       ),
       last_due_at: nullable(isoTimestampSchema(), 'When the last of them gets it, UTC.'),
     }),
+    { description: 'What the change does to the people who wait.' },
   ),
   leaving: integer({ description: 'Number of those waiting who are outside the target and leave.' }),
 });

@@ -8,7 +8,7 @@ import { AUTOMATION_STATUS, DELIVERY_STATE } from '../../database/schema/index.t
 import { POSITION, waitMs } from '../../delivery/queue/enrolment-state.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { codeOf, readStored } from '../../errors/stored.ts';
-import { choice, email, flag, isoTimestampSchema, nullable, said } from '../../http/requests/schemas.ts';
+import { choice, described, email, flag, isoTimestampSchema, nullable, said } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { type Automation, type ListedSchedule, listSchedules, requireAutomation } from '../automations.ts';
@@ -16,10 +16,10 @@ import { ENROLLED_PERSON, OBSTACLE } from '../enrolment.ts';
 import { ByUtr } from './automations.ts';
 
 const Forecast = Type.Object({
-  state: choice('waiting', 'finished', 'left', 'outside'),
+  state: described(choice('waiting', 'finished', 'left', 'outside'), 'State of the person.'),
   reason: nullable(said()),
   reason_code: nullable(Type.String()),
-  entered_at: nullable(isoTimestampSchema()),
+  entered_at: nullable(isoTimestampSchema(), 'When the person entered, UTC; null when they have not.'),
   mails: Type.Array(
     Type.Object({
       utr: Type.String(),
@@ -27,6 +27,7 @@ const Forecast = Type.Object({
       sent_at: nullable(isoTimestampSchema()),
       due_at: nullable(isoTimestampSchema()),
     }),
+    { description: 'The mails, and when the person gets each.' },
   ),
 });
 /**

@@ -64,7 +64,7 @@ export const ByMail = Type.Object({ utr: identifier('The schedule.') });
 const Schedule = Type.Object({
   id: integer(),
   user_id: integer(),
-  automation_id: integer(),
+  automation_id: integer({ description: 'Id of the automation it belongs to.' }),
   sender_id: integer(),
   subject: Type.String(),
   waiting_period: integer(),
@@ -76,7 +76,7 @@ const Schedule = Type.Object({
   template_html: Type.String(),
   ...stamps,
   design_url: Type.String(),
-  image: Type.String(),
+  image: Type.String({ description: 'URL of the preview picture.' }),
 });
 
 /** Adds the SQL function with which the list of mails makes the links to their design pages. */

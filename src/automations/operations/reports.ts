@@ -192,11 +192,12 @@ const Report = Type.Object({
   held_reason: nullable(said()),
   people: Type.Array(
     Type.Object({
-      state: Type.String(),
+      state: Type.String({ description: 'State of these people.' }),
       reason: nullable(said()),
       reason_code: nullable(Type.String()),
       count: integer(),
     }),
+    { description: 'The number of people in each state, and why they left.' },
   ),
   mails: Type.Array(
     Type.Object({
@@ -215,8 +216,12 @@ const Report = Type.Object({
       tracking: nullable(zeroOrOne()),
       waiting_type: nullable(choice('instantly', 'hours', 'days')),
       waiting_period: nullable(integer()),
-      next_due_at: nullable(isoTimestampSchema()),
+      next_due_at: nullable(
+        isoTimestampSchema(),
+        'When the first of the people who wait for it gets it; null where nobody waits.',
+      ),
     }),
+    { description: 'The mails, and what became of each.' },
   ),
 });
 /**

@@ -160,7 +160,7 @@ const Draft = Type.Object({
 export type Draft = Static<typeof Draft>;
 
 const Audience = Type.Object({
-  recipients: integer(),
+  recipients: integer({ description: 'How many would get it.' }),
   left_out: Type.Array(Type.Object({ reason: said(), count: integer() })),
   with_zone: integer({ description: 'Of the recipients, those whose own time zone is known.' }),
 });

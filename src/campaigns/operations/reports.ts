@@ -30,6 +30,7 @@ import { notFound } from '../../errors/failure.ts';
 import { codeOf, readStored, storedSql } from '../../errors/stored.ts';
 import {
   choice,
+  described,
   flag,
   identifier,
   integer,
@@ -119,7 +120,7 @@ const Recipient = Type.Object({
   id: integer(),
   email: Type.String(),
   contact_id: nullable(integer()),
-  state: ShownDeliveryState,
+  state: described(ShownDeliveryState, 'State of the mail; all states except queued and sending are final.'),
   attempts: integer(),
   reply: nullable(said()),
   reason_code: nullable(Type.String()),
@@ -154,7 +155,7 @@ const ListedRecipient = Type.Object({
   id: integer(),
   email: Type.String(),
   contact_id: nullable(integer()),
-  state: ShownDeliveryState,
+  state: described(ShownDeliveryState, 'State of the mail; all states except queued and sending are final.'),
   attempts: integer(),
   reply: nullable(said()),
   opens: integer(),
@@ -505,7 +506,10 @@ export const findRecipientsOf = operation({
   output: Type.Object({
     recipients: Type.Array(Recipient),
     next: nullable(Type.String()),
-    events_removed_before: nullable(isoTimestampSchema()),
+    events_removed_before: nullable(
+      isoTimestampSchema(),
+      'Single opens and clicks before this time, UTC, were removed, as EVENTS_DAYS says; the counts of mails and links include them. Null: all are there.',
+    ),
   }),
   run({ db, accountId }, { utr, limit = DEFAULT_ROWS, after = '', ...filter }) {
     const client = db.$client;

@@ -119,7 +119,7 @@ const Utr = Type.Object({ utr: Type.String() });
 
 const Preview = Type.Object({
   audience: Type.Object({
-    recipients: integer(),
+    recipients: integer({ description: 'How many would get it.' }),
     left_out: Type.Array(Type.Object({ reason: said(), count: integer() })),
   }),
   mail: nullable(
@@ -130,6 +130,7 @@ const Preview = Type.Object({
       text: Type.String({ description: 'The beginning of the text part, of 100 000 characters at most.' }),
       text_length: integer({ description: 'The characters of the whole text part.' }),
     }),
+    'The mail for one of the recipients; null where none can be shown.',
   ),
   problem: nullable(said()),
   placeholders_without_value: Type.Array(Type.String()),

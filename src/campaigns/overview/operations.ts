@@ -72,7 +72,7 @@ const Mailing = Type.Object({
   unsubscribes: integer(),
 });
 const Day = Type.Object({
-  day: Type.String(),
+  day: Type.String({ description: 'The day, UTC.' }),
   added: integer({ description: 'Contacts that were created that day.' }),
   deleted: integer({ description: 'Contacts deleted that day.' }),
   unsubscribed: integer({ description: 'Addresses that left a group or all mail.' }),

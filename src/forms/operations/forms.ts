@@ -114,7 +114,7 @@ export const createForm = operation({
   description: 'It takes subscriptions at once unless is_active is 0.',
   role: 'editor',
   input: NewForm,
-  output: Type.Object({ id: integer(), url: Type.String() }),
+  output: Type.Object({ id: integer(), url: Type.String({ description: 'The address of its page.' }) }),
   check: ({ db, accountId }, given, errors) => checkForm(db, accountId, given, null, errors),
   run(context, given) {
     const { db, clock, accountId } = context;

@@ -1,5 +1,5 @@
 /** Names the schemas of the OpenAPI document, so that generated clients have a class for each record. */
-import { fieldDescription } from './descriptions.ts';
+import { sharedDescription } from './descriptions.ts';
 import { exampleForSchema } from './examples.ts';
 
 type Json = Record<string, unknown>;
@@ -137,6 +137,8 @@ export class NamedSchemas {
     if (message === undefined) return { schema: this.#named('DoneInErrors', schema), example };
     const records = Object.entries(Object(message.properties) as Record<string, Json>).map(([key, value]) => {
       const name = RECORDS[`${path} ${key}`] ?? RECORDS[key];
+      if (value.type === 'array' && sharedDescription(key) === undefined)
+        value.description ??= `The ${key.replace(/[A-Z]|_./g, (start) => ` ${start.replace('_', '').toLowerCase()}`)}.`;
       if (name === undefined) return [key, value];
       const items = Object(value.items);
       return [key, value.type === 'array' ? { ...value, items: this.#named(name, items) } : this.#named(name, value)];
@@ -146,7 +148,7 @@ export class NamedSchemas {
   }
 
   #named(name: string, schema: Json): Json {
-    const described = Object(withDescriptions(name, schema));
+    const described = Object(withDescriptions(schema));
     const known = this.schemas[name];
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(described)) {
       throw new Error(`${name} names two schemas; tell them apart in src/http/openapi/named-schemas.ts`);
@@ -157,17 +159,17 @@ export class NamedSchemas {
 }
 
 /** Adds a description to every field that lacks one, at any depth. */
-function withDescriptions(name: string, schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map((part) => withDescriptions(name, part));
+function withDescriptions(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withDescriptions);
   if (typeof schema !== 'object' || schema === null) return schema;
   const entries = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
     if (keyword === 'example' || keyword === 'examples' || keyword === 'enum') return [keyword, value];
-    if (keyword !== 'properties') return [keyword, withDescriptions(name, value)];
+    if (keyword !== 'properties') return [keyword, withDescriptions(value)];
     const fields = Object.entries(Object(value) as Record<string, Json>).map(([field, property]) => {
-      const description = property.description ?? fieldDescription(name, field);
+      const description = property.description ?? sharedDescription(field);
       // A reference must not have a description next to it; the referenced schema has one.
-      if ('$ref' in property || description === undefined) return [field, withDescriptions(name, property)];
-      return [field, { ...Object(withDescriptions(name, property)), description }];
+      if ('$ref' in property || description === undefined) return [field, withDescriptions(property)];
+      return [field, { ...Object(withDescriptions(property)), description }];
     });
     return [keyword, Object.fromEntries(fields)];
   });

@@ -1,7 +1,7 @@
 /** Creates the OpenAPI 3.1 document from the schemas of the routes. */
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify';
-import { fieldDescription } from './descriptions.ts';
+import { sharedDescription } from './descriptions.ts';
 import { exampleBody, exampleValue } from './examples.ts';
 import { NamedSchemas } from './named-schemas.ts';
 
@@ -249,7 +249,7 @@ function completeOperations(path: string, methods: object, named: NamedSchemas):
   const operations = Object.entries(methods).map(([method, operation]: [string, Operation]) => {
     const parameters = operation.parameters?.map((parameter) => ({
       ...parameter,
-      description: parameter.description ?? fieldDescription('', parameter.name),
+      description: parameter.description ?? sharedDescription(parameter.name),
       example: exampleValue(parameter.name, parameter.schema),
     }));
     const operationId = `${method}${path.slice('/api'.length).replace(/[/-]+(\w)/g, (_all, letter) => letter.toUpperCase())}`;

@@ -1,5 +1,5 @@
 /** Schemas for the kinds of parameters and fields in the API, which routes combine. app.ts registers their keywords with Ajv. */
-import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 import { DELIVERY_STATE_NAMES } from '../../database/schema/index.ts';
 import { SHOWN_DELIVERY_STATES } from '../../delivery/reporting/mailing-report.ts';
 import type { Said } from '../../errors/sentences.ts';
@@ -92,6 +92,11 @@ export function nullable<T extends TSchema>(schema: T, description?: string) {
   return Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 }
 
+/** The same schema with a description. */
+export function described<T extends TSchema>(schema: T, description: string) {
+  return Type.Unsafe<Static<T>>({ ...schema, description });
+}
+
 /** A microsecond timestamp of a record. */
 export function isoTimestampSchema(description?: string) {
   const pattern = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}Z$';
@@ -99,7 +104,10 @@ export function isoTimestampSchema(description?: string) {
 }
 
 export const stamps = { created_at: isoTimestampSchema(), updated_at: isoTimestampSchema() };
-export const softStamps = { deleted_at: nullable(isoTimestampSchema()), ...stamps };
+export const softStamps = {
+  deleted_at: nullable(isoTimestampSchema(), 'When it was deleted, UTC; null when it is not deleted.'),
+  ...stamps,
+};
 export const zeroOrOne = (description?: string) =>
   Type.Unsafe<0 | 1>({ type: 'integer', enum: [0, 1], ...(description && { description }) });
 
@@ -138,7 +146,12 @@ export const plainText = {
 export const done = success(Type.String());
 
 /** The envelope of the three deletes whose contract puts the confirmation into `errors`. */
-export const doneInErrors = { 200: Type.Object({ status: Type.Literal('success'), errors: Type.String() }) };
+export const doneInErrors = {
+  200: Type.Object({
+    status: Type.Literal('success'),
+    errors: Type.String({ description: 'The confirmation; the contract puts it here for three deletes.' }),
+  }),
+};
 
 /** The query of every list: `limit` with `after_id` (additions). */
 export const listQuery = Type.Object({

@@ -18,7 +18,7 @@ const NOTE_MS = 5000;
 export const Restore = Type.Object(
   {
     upload_id: Type.String({ description: 'By which the restore is confirmed or dropped.' }),
-    file_name: Type.String(),
+    file_name: Type.String({ description: 'Name of the uploaded backup.' }),
     made_at: nullable(Type.String(), 'When the backup was made, UTC; null where the file does not say.'),
     is_own: zeroOrOne('0: the backup is of another installation.'),
     people: integer({ description: 'Contacts in the backup, of all accounts.' }),

@@ -46,7 +46,7 @@ const DnsCheck = Type.Object({
     description: 'warn: mail leaves, but something is weak; fail: receivers may refuse the mail.',
   },
   found: said('What was found.'),
-  code: nullable(Type.String({ description: 'What was found, for programs.' })),
+  code: nullable(Type.String(), 'What was found, for programs.'),
   advice: Type.Array(said(), { description: 'What to do, in lines.' }),
   record: nullable(TxtRecord, 'The record to publish; null when there is none to add.'),
   is_waiting: zeroOrOne('1: the domain is new, and its record was not seen yet; it may only need time.'),

@@ -59,7 +59,7 @@ const Sender = Type.Object({
   nickname: Type.String(),
   is_verified: zeroOrOne(),
   utr: Type.String(),
-  send_at: Type.String(),
+  send_at: Type.String({ description: 'When the last verification mail was queued, UTC.' }),
   ...softStamps,
 });
 /** The fields of a sender that a user enters. */
@@ -75,14 +75,16 @@ const About = {
   company_address2: Type.Optional(line()),
   nickname: line(),
   /** Addition to the contract. */
-  relay_id: optionalReference(),
+  relay_id: optionalReference(
+    'The only relay that its mail goes over; 0 for any. Only a signed-in operator may name one (addition).',
+  ),
 };
 const ById = { sender_id: identifier('The sender.') };
 /** Addition to the contract: the state of the verification mail, which the contract's record of a sender does not have. */
 export const Verification = Type.Object({
   is_verified: zeroOrOne(),
   sent_at: nullable(isoTimestampSchema()),
-  state: nullable(DeliveryState),
+  state: nullable(DeliveryState, 'State of the verification mail; null when none was requested.'),
   attempts: integer(),
   reply: nullable(said()),
   held_code: nullable(choice(...HELD_CODES)),

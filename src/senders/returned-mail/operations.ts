@@ -100,7 +100,7 @@ export const addIntake = operation({
       }),
     ),
   }),
-  output: Type.Object({ id: integer(), url: Type.String() }),
+  output: Type.Object({ id: integer(), url: Type.String({ description: 'The address to give to the provider.' }) }),
   check(_context, { provider, secret = '' }, errors) {
     if ((provider === 'mailgun' || provider === 'sendgrid') && secret === '')
       errors.add('secret', messages.required('secret'));

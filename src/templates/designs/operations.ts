@@ -109,7 +109,10 @@ function requireRoom(db: Db, accountId: number, bytes: number, more: number): vo
 }
 
 const ListedBlock = Type.Object({ id: integer(), block_name: Type.String(), size: integer(), ...stamps });
-const WholeBlock = Type.Object({ ...ListedBlock.properties, json_code: Type.String() });
+const WholeBlock = Type.Object({
+  ...ListedBlock.properties,
+  json_code: Type.String({ description: "A document in MJML's JSON form whose body has the block alone." }),
+});
 const from = sql`${savedBlocks}`;
 
 const ById = Type.Object({ id: identifier('The block.') });

@@ -10,6 +10,7 @@ import { conflict, notFound } from '../../errors/failure.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import {
   choice,
+  described,
   eitherOrderQuery,
   identifier,
   integer,
@@ -24,21 +25,23 @@ import { isoTimestamp } from '../../time/clock.ts';
 
 /** How many records of each kind contain a picture. */
 const UseCounts = {
-  single_sends: integer(),
-  automation_mails: integer(),
-  sent_mails: integer(),
-  templates: integer(),
-  blocks: integer(),
-  brands: integer(),
+  single_sends: integer({ description: 'Number of single sends that contain it.' }),
+  automation_mails: integer({ description: 'Number of mails of automations that contain it.' }),
+  sent_mails: integer({
+    description: 'Number of mailings that were sent with it. While there is one, it cannot be deleted.',
+  }),
+  templates: integer({ description: 'Number of your own templates that contain it.' }),
+  blocks: integer({ description: 'Number of your saved blocks that contain it.' }),
+  brands: integer({ description: '1: it is the logo of your brand.' }),
 };
 export const Picture = Type.Object({
   id: integer(),
   name: Type.String(),
-  alt: Type.String(),
-  url: Type.String(),
-  kind: choice(...PICTURE_KINDS),
-  width: integer(),
-  height: integer(),
+  alt: Type.String({ description: 'What is read in place of the picture; may be empty.' }),
+  url: Type.String({ description: 'Address for mails. It works without keys and never changes.' }),
+  kind: described(choice(...PICTURE_KINDS), 'What the bytes are.'),
+  width: integer({ description: 'Width in pixels.' }),
+  height: integer({ description: 'Height in pixels.' }),
   size: integer(),
   ...UseCounts,
   ...stamps,
@@ -47,12 +50,18 @@ export type Picture = Static<typeof Picture>;
 
 const PictureUse = Type.Object({
   id: integer(),
-  kind: choice(...PICTURE_USES),
-  campaign: nullable(choice('single_send', 'automation')),
-  utr: nullable(Type.String()),
-  name: nullable(Type.String()),
+  kind: described(
+    choice(...PICTURE_USES),
+    'single_send, automation_mail, template or block: the content as it is now; brand: the logo; sent_mail: a mailing that was sent, with the content it had.',
+  ),
+  campaign: nullable(choice('single_send', 'automation'), 'What it belongs to; null when that is deleted.'),
+  utr: nullable(Type.String(), 'UUID of the single send or automation; null when it is deleted.'),
+  name: nullable(
+    Type.String(),
+    'Name of the single send, automation, template or block; null when it is deleted, and for the brand.',
+  ),
   subject: Type.String(),
-  sent_at: nullable(isoTimestampSchema()),
+  sent_at: nullable(isoTimestampSchema(), 'When the mailing began, UTC; null for content that is not sent.'),
 });
 export type PictureUse = Static<typeof PictureUse>;
 

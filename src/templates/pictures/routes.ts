@@ -36,7 +36,10 @@ export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) 
           'The bytes decide what the file is, not its name. Whoever has the address can load the image, without keys. An image that the account has already is not stored again: is_new is 0.',
         body: UploadBody,
         consumes: ['multipart/form-data'],
-        response: successWith({ picture: Picture, is_new: zeroOrOne() }),
+        response: successWith({
+          picture: Picture,
+          is_new: zeroOrOne('1: it was stored; 0: the account has the same bytes already, and this is that picture.'),
+        }),
       },
       // The handler reads the body itself; the schema is only for the OpenAPI document.
       validatorCompiler: () => () => true,

@@ -16,6 +16,7 @@ import { sentence } from '../../errors/sentences.ts';
 import { withinShare } from '../../http/account-share.ts';
 import {
   choice,
+  described,
   identifier,
   integer,
   isoTimestampSchema,
@@ -31,7 +32,7 @@ type Version = typeof mailVersions.$inferSelect;
 
 const ListedVersion = Type.Object({
   id: integer(),
-  made_by: nullable(Type.String()),
+  made_by: nullable(Type.String(), 'Who made it; null for a program, a design link, or a user who is gone.'),
   is_current: { ...zeroOrOne(), description: '1: it is what the mail is made of now.' },
   size: integer({ description: 'Bytes it takes.' }),
   created_at: isoTimestampSchema(),
@@ -41,12 +42,15 @@ const ListedVersion = Type.Object({
 export type ListedVersion = Static<typeof ListedVersion>;
 
 const VersionedMail = Type.Object({
-  kind: choice('single_send', 'automation_mail'),
+  kind: described(choice('single_send', 'automation_mail'), 'What has the mail.'),
   utr: Type.String(),
   name: Type.String(),
   subject: Type.String(),
 });
-const Versions = Type.Object({ mail: VersionedMail, versions: Type.Array(ListedVersion) });
+const Versions = Type.Object({
+  mail: VersionedMail,
+  versions: Type.Array(ListedVersion, { description: 'The versions, the newest first.' }),
+});
 /** A mail, with the name and utr of its campaign, and its versions. */
 export type Versions = Static<typeof Versions>;
 

@@ -26,7 +26,7 @@ import { isUndoable, undoImport } from '../undo.ts';
 export const RowProblem = Type.Object({
   line: integer(),
   field: Type.String({ description: 'Name of the invalid field.' }),
-  text: said(),
+  text: said('As text.'),
   value: nullable(
     Type.String(),
     'The cell, or its beginning, for 30 days; null for a whole row, an empty cell and an erased address.',
@@ -39,11 +39,11 @@ const Import = Type.Object({
   contact_type_id: integer(),
   file_name: Type.String(),
   rows: integer(),
-  created: integer(),
-  updated: integer(),
+  created: integer({ description: 'Number of new contacts.' }),
+  updated: integer({ description: 'Number of existing contacts that were changed.' }),
   failed: integer(),
   notes: Type.Array(said()),
-  errors: Type.Array(RowProblem),
+  errors: Type.Array(RowProblem, { description: 'The rows that failed.' }),
   state: {
     ...choice('writing', 'done', 'undoing', 'undone'),
     description: 'writing: it runs, or was interrupted; done; undoing; undone.',

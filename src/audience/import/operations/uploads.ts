@@ -103,7 +103,9 @@ const Migration = Type.Object({
   lists: Type.Array(Type.String(), {
     description: 'Lists and tags that become segments, unless the contact type has one of that name.',
   }),
-  templates: Type.Array(Type.String(), { description: 'Templates that are added, unless the account has them.' }),
+  templates: Type.Array(Type.String(), {
+    description: 'Templates that are added, unless the account has them.',
+  }),
   left_out_columns: Type.Array(Type.String(), { description: 'Columns that are not taken over.' }),
   left_out_files: Type.Array(Type.String(), { description: 'Files of the archive that are not taken over.' }),
 });

@@ -20,7 +20,7 @@ const Seen = Type.Object({
     description: 'warn: it leads here, but something is weak; fail: it does not lead here.',
   },
   found: said('What was found.'),
-  code: nullable(Type.String({ description: 'What was found, for programs.' })),
+  code: nullable(Type.String(), 'What was found, for programs.'),
   advice: Type.Array(said(), { description: 'What to do, in lines.' }),
 });
 

@@ -24,7 +24,7 @@ const Test = Type.Object(
     from: Type.String({ description: 'The sender it was asked about.' }),
     to: Type.String({ description: 'The recipient it was asked about: who is signed in.' }),
     found: said('What was found.'),
-    code: nullable(Type.String({ description: 'What was found, for programs.' })),
+    code: nullable(Type.String(), 'What was found, for programs.'),
     advice: Type.Array(said(), { description: 'What to do, in lines.' }),
     reply: nullable(
       Type.String({ description: 'What the server said, or why it said nothing; null where all is well.' }),
