@@ -66,6 +66,30 @@ t.test('every file and folder that the documents name exists', async (t) => {
   }
 });
 
+t.test(
+  'every name of a file or folder in CONTRIBUTING and the architecture is that of one, and each folder of src is there',
+  async (t) => {
+    const files = ['src', 'test', 'scripts', 'data', 'drizzle'].flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `/${folder}/${name}`),
+    );
+    const [tree = ''] = blocksOf('docs/architecture.md').flatMap(({ text }) =>
+      text.startsWith('src/\n') ? [text] : [],
+    );
+    for (const [document, code] of [
+      ['CONTRIBUTING.md', inlineCodeOf('CONTRIBUTING.md')],
+      ['docs/architecture.md', [...inlineCodeOf('docs/architecture.md'), ...tree.split(/[\s,;:()]+/)]],
+    ] as const) {
+      for (const name of code.filter((text) => /^[a-z][\w/.-]*(?:\.(?:tsx?|css|json|sql)|\/)$/.test(text))) {
+        const path = `/${name.replace(/\/$/, '')}`;
+        t.ok(existsSync(join(ROOT, path)) || files.some((file) => file.endsWith(path)), `${document}: ${name}`);
+      }
+    }
+    const sources = files.filter((file) => /^\/src\/.*\.tsx?$/.test(file));
+    for (const name of new Set(sources.map((file) => file.split('/')[2] ?? '')))
+      t.match(tree, new RegExp(`(?<![\\w/-])${name.replace('.', '\\.')}(?![\\w.-])`), name);
+  },
+);
+
 t.test('every command of the documents is run, or its file checked, on a machine of its own', async (t) => {
   const machine = await Machine.start(t);
   for (const { document, language, text } of DOCUMENTS.flatMap(blocksOf)) {
