@@ -14,7 +14,7 @@ import {
 } from '../campaigns/archive/archive.ts';
 import { escapeHtml } from '../delivery/content/merge.ts';
 import { publicDocument } from '../http/pages/document.tsx';
-import { READ, unknownPage } from '../http/pages/layout.ts';
+import { pageRoute, unknownPage } from '../http/pages/layout.ts';
 import { chooseWords, type PageWords } from '../http/pages/words/index.ts';
 import type { Deps } from '../operations/deps.ts';
 import { BytesCache } from './database-source.ts';
@@ -38,66 +38,54 @@ export async function archivePages(app: FastifyInstance, { db, config, publicUrl
     });
   const addressOf = ({ slug }: PublicArchive) => `${publicUrl()}/archive/${slug}`;
 
-  app.route<Archived & { Querystring: { page?: unknown } }>({
-    method: READ,
-    url: '/archive/:slug',
-    handler: (request, reply) => {
-      const archive = findPublicArchive(client, request.params.slug);
-      const number = pageNumber(request.query.page);
-      if (archive === null) return unknownPage(reply);
-      const found = listPublished(client, archive.user_id, PAGE_SIZE + 1, (number - 1) * PAGE_SIZE);
-      if (found.length === 0) return unknownPage(reply);
-      const words = chooseWords(reply);
-      const title = archive.title || words.archive.title;
-      const address = addressOf(archive);
-      const canonical = number === 1 ? address : `${address}?page=${number}`;
-      const links = (
-        <>
-          <link rel="canonical" href={canonical} />
-          <link rel="alternate" type="application/atom+xml" title={title} href={`${address}/feed.xml`} />
-        </>
-      );
-      const head = { title, language: words.language, isListed: true, more: links };
-      const content = listContent(address, title, found, number, words, config.TIME_ZONE);
-      return sendTagged(reply, 'text/html; charset=utf-8', publicDocument(head, content));
-    },
+  pageRoute<Archived & { Querystring: { page?: unknown } }>(app, '/archive/:slug', (request, reply) => {
+    const archive = findPublicArchive(client, request.params.slug);
+    const number = pageNumber(request.query.page);
+    if (archive === null) return unknownPage(reply);
+    const found = listPublished(client, archive.user_id, PAGE_SIZE + 1, (number - 1) * PAGE_SIZE);
+    if (found.length === 0) return unknownPage(reply);
+    const words = chooseWords(reply);
+    const title = archive.title || words.archive.title;
+    const address = addressOf(archive);
+    const canonical = number === 1 ? address : `${address}?page=${number}`;
+    const links = (
+      <>
+        <link rel="canonical" href={canonical} />
+        <link rel="alternate" type="application/atom+xml" title={title} href={`${address}/feed.xml`} />
+      </>
+    );
+    const head = { title, language: words.language, isListed: true, more: links };
+    const content = listContent(address, title, found, number, words, config.TIME_ZONE);
+    return sendTagged(reply, 'text/html; charset=utf-8', publicDocument(head, content));
   });
 
-  app.route<Archived>({
-    method: READ,
-    url: '/archive/:slug/feed.xml',
-    handler: (request, reply) => {
-      const archive = findPublicArchive(client, request.params.slug);
-      if (archive === null) return unknownPage(reply);
-      const title = archive.title || chooseWords(reply).archive.title;
-      const mails = listPublished(client, archive.user_id, FEED_SIZE, 0);
-      return sendTagged(reply, 'application/atom+xml; charset=utf-8', atomFeed(addressOf(archive), title, mails));
-    },
+  pageRoute<Archived>(app, '/archive/:slug/feed.xml', (request, reply) => {
+    const archive = findPublicArchive(client, request.params.slug);
+    if (archive === null) return unknownPage(reply);
+    const title = archive.title || chooseWords(reply).archive.title;
+    const mails = listPublished(client, archive.user_id, FEED_SIZE, 0);
+    return sendTagged(reply, 'application/atom+xml; charset=utf-8', atomFeed(addressOf(archive), title, mails));
   });
 
-  app.route<{ Params: { slug: string; token: string } }>({
-    method: READ,
-    url: '/archive/:slug/:token',
-    handler: (request, reply) => {
-      const archive = findPublicArchive(client, request.params.slug);
-      if (archive === null) return unknownPage(reply);
-      const mail = findPublishedMail(client, archive.user_id, request.params.token);
-      const words = chooseWords(reply);
-      const list = addressOf(archive);
-      const canonical = `${list}/${request.params.token}`;
-      const copy =
-        mail &&
-        findCopy(mail, {
-          title: mail.title,
-          canonical,
-          preferences: `${publicUrl()}/u/shared`,
-          list,
-          back: archive.title || words.archive.title,
-        });
-      if (!copy) return unknownPage(reply);
-      reply.headers({ 'content-security-policy': COPY_POLICY, link: `<${canonical}>; rel="canonical"` });
-      return sendTagged(reply, 'text/html; charset=utf-8', copy);
-    },
+  pageRoute<{ Params: { slug: string; token: string } }>(app, '/archive/:slug/:token', (request, reply) => {
+    const archive = findPublicArchive(client, request.params.slug);
+    if (archive === null) return unknownPage(reply);
+    const mail = findPublishedMail(client, archive.user_id, request.params.token);
+    const words = chooseWords(reply);
+    const list = addressOf(archive);
+    const canonical = `${list}/${request.params.token}`;
+    const copy =
+      mail &&
+      findCopy(mail, {
+        title: mail.title,
+        canonical,
+        preferences: `${publicUrl()}/u/shared`,
+        list,
+        back: archive.title || words.archive.title,
+      });
+    if (!copy) return unknownPage(reply);
+    reply.headers({ 'content-security-policy': COPY_POLICY, link: `<${canonical}>; rel="canonical"` });
+    return sendTagged(reply, 'text/html; charset=utf-8', copy);
   });
 }
 

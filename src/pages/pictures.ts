@@ -1,7 +1,7 @@
 /** The images of the library at the URLs that mails contain: without keys, and with bytes that never change. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { READ } from '../http/pages/layout.ts';
+import { pageRoute } from '../http/pages/layout.ts';
 import type { RecipientSource, StoredPicture } from './recipient-source.ts';
 
 /** The browser must not guess another type, and an image opened by itself can load and run nothing. */
@@ -14,25 +14,21 @@ const HEADERS = {
 
 export async function picturePages(app: FastifyInstance, source: RecipientSource): Promise<void> {
   // The name at the end of the URL is for people; only the id identifies the image.
-  app.route<{ Params: { public_id: string } }>({
-    method: READ,
-    url: '/pictures/:public_id/:name',
-    handler: async (request, reply) => {
-      const { public_id } = request.params;
-      const picture = await source.findPicture(public_id);
-      if (picture === null) return unknown(reply);
-      const etag = `"${picture.hash}"`;
-      reply.headers({ ...HEADERS, etag });
-      if (isUnchanged(request.headers['if-none-match'], etag)) return reply.code(304).send();
-      const headers = { 'content-type': `image/${picture.kind}`, 'content-length': picture.size };
-      if (request.method === 'HEAD') return reply.headers(headers).send(null);
-      const first = picture.part(0);
-      if (first?.length === picture.size) return reply.headers(headers).send(first);
-      // Sends one part after another, each when the client has taken the previous one, because whole images for slow clients would fill the
-      // memory.
-      const parts = Readable.from(partsOf(picture), { highWaterMark: 1 });
-      return reply.headers(headers).send(parts);
-    },
+  pageRoute<{ Params: { public_id: string } }>(app, '/pictures/:public_id/:name', async (request, reply) => {
+    const { public_id } = request.params;
+    const picture = await source.findPicture(public_id);
+    if (picture === null) return unknown(reply);
+    const etag = `"${picture.hash}"`;
+    reply.headers({ ...HEADERS, etag });
+    if (isUnchanged(request.headers['if-none-match'], etag)) return reply.code(304).send();
+    const headers = { 'content-type': `image/${picture.kind}`, 'content-length': picture.size };
+    if (request.method === 'HEAD') return reply.headers(headers).send(null);
+    const first = picture.part(0);
+    if (first?.length === picture.size) return reply.headers(headers).send(first);
+    // Sends one part after another, each when the client has taken the previous one, because whole images for slow clients would fill the
+    // memory.
+    const parts = Readable.from(partsOf(picture), { highWaterMark: 1 });
+    return reply.headers(headers).send(parts);
   });
 }
 

@@ -6,7 +6,7 @@ import type { RecipientIds } from '../delivery/links/tokens.ts';
 import { TRAP_LINK } from '../delivery/links/trap-link.ts';
 import { MergedSize } from '../delivery/mime/merged-size.ts';
 import { Failure } from '../errors/failure.ts';
-import { messagePage, READ, unknownLink } from '../http/pages/layout.ts';
+import { messagePage, pageRoute, unknownLink } from '../http/pages/layout.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Maybe, RecipientSource } from './recipient-source.ts';
 
@@ -19,38 +19,30 @@ const UNPROCESSABLE = 422;
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 
 export async function trackingPages(app: FastifyInstance, source: RecipientSource, clock: Clock): Promise<void> {
-  app.route<{ Params: { token: string } }>({
-    method: READ,
-    url: '/o/:token',
-    handler: async (request, reply) => {
-      const token = request.params.token.replace(/\.gif$/, '');
-      // The visitor does not see the pixel, so it is sent even if the open cannot be counted now.
-      const ids = await orNull(() => source.readShared(token) ?? source.readLink('open', token));
-      if (ids !== null && request.method === 'GET') {
-        source.addHit(makeHit(ids, null, request.headers['user-agent']), token);
-      }
-      return reply.type('image/gif').send(PIXEL);
-    },
+  pageRoute<{ Params: { token: string } }>(app, '/o/:token', async (request, reply) => {
+    const token = request.params.token.replace(/\.gif$/, '');
+    // The visitor does not see the pixel, so it is sent even if the open cannot be counted now.
+    const ids = await orNull(() => source.readShared(token) ?? source.readLink('open', token));
+    if (ids !== null && request.method === 'GET') {
+      source.addHit(makeHit(ids, null, request.headers['user-agent']), token);
+    }
+    return reply.type('image/gif').send(PIXEL);
   });
 
-  app.route<{ Params: { token: string; number: string } }>({
-    method: READ,
-    url: '/c/:token/:number',
-    handler: async (request, reply) => {
-      const { token, number } = request.params;
-      const ids = source.readShared(token) ?? (await source.readLink('click', token));
-      const link = /^\d{1,6}$/.test(number) ? Number(number) : -1;
-      if (ids !== null && link === TRAP_LINK) {
-        if (request.method === 'GET') source.addHit(makeHit(ids, link, request.headers['user-agent']), token);
-        // A person whose mail client shows the link after all stays on the current page.
-        return reply.code(204).send();
-      }
-      const url = ids && (await destination(ids, token, link));
-      if (!ids || !url) return unknownLink(reply);
-      if (url.length > MAX_URL) return messagePage(reply.code(UNPROCESSABLE), 'linkTooLong');
+  pageRoute<{ Params: { token: string; number: string } }>(app, '/c/:token/:number', async (request, reply) => {
+    const { token, number } = request.params;
+    const ids = source.readShared(token) ?? (await source.readLink('click', token));
+    const link = /^\d{1,6}$/.test(number) ? Number(number) : -1;
+    if (ids !== null && link === TRAP_LINK) {
       if (request.method === 'GET') source.addHit(makeHit(ids, link, request.headers['user-agent']), token);
-      return reply.redirect(url, 302);
-    },
+      // A person whose mail client shows the link after all stays on the current page.
+      return reply.code(204).send();
+    }
+    const url = ids && (await destination(ids, token, link));
+    if (!ids || !url) return unknownLink(reply);
+    if (url.length > MAX_URL) return messagePage(reply.code(UNPROCESSABLE), 'linkTooLong');
+    if (request.method === 'GET') source.addHit(makeHit(ids, link, request.headers['user-agent']), token);
+    return reply.redirect(url, 302);
   });
 
   function makeHit(ids: RecipientIds, link: number | null, userAgent: string | undefined) {

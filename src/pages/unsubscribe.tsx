@@ -6,7 +6,7 @@ import { Fragment } from 'preact';
 import type { Choice } from '../delivery/feedback/choice.ts';
 import { Failure } from '../errors/failure.ts';
 import { page } from '../http/pages/document.tsx';
-import { messagePage, READ, unknownLink } from '../http/pages/layout.ts';
+import { messagePage, pageRoute, unknownLink } from '../http/pages/layout.ts';
 import { chooseWords, type PageWords } from '../http/pages/words/index.ts';
 import { type FormBody, MALFORMED, textList } from '../http/requests/form-fields.ts';
 import { MAX_GROUPS, type Preferences } from './preferences.ts';
@@ -18,21 +18,13 @@ interface Link {
 }
 
 export async function unsubscribePage(app: FastifyInstance, source: RecipientSource): Promise<void> {
-  app.route({
-    method: READ,
-    url: '/u/shared',
-    handler: (_request, reply) => messagePage(reply, 'sharedCopy'),
-  });
+  pageRoute(app, '/u/shared', (_request, reply) => messagePage(reply, 'sharedCopy'));
 
-  app.route<Link>({
-    method: READ,
-    url: '/u/:token',
-    handler: async (request, reply) => {
-      const { token } = request.params;
-      const ids = await source.readLink('unsubscribe', token);
-      if (ids === null) return unknownLink(reply);
-      return show(reply, chooseWords(reply), await source.readPreferences(ids, token), '');
-    },
+  pageRoute<Link>(app, '/u/:token', async (request, reply) => {
+    const { token } = request.params;
+    const ids = await source.readLink('unsubscribe', token);
+    if (ids === null) return unknownLink(reply);
+    return show(reply, chooseWords(reply), await source.readPreferences(ids, token), '');
   });
 
   app.post<Link>('/u/:token', async (request, reply) => {

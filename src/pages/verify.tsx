@@ -3,7 +3,7 @@
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { page } from '../http/pages/document.tsx';
-import { messagePage, READ } from '../http/pages/layout.ts';
+import { messagePage, pageRoute } from '../http/pages/layout.ts';
 import { chooseWords } from '../http/pages/words/index.ts';
 import type { Deps } from '../operations/deps.ts';
 import { findSenderByLink, verifySender } from '../senders/senders.ts';
@@ -15,32 +15,28 @@ interface Link {
 export async function verifyPage(app: FastifyInstance, { config, db, clock, tokens, wake }: Deps): Promise<void> {
   const find = (token: string) => findSenderByLink(db, tokens, token, clock.now());
 
-  app.route<Link>({
-    method: READ,
-    url: '/verify/:token',
-    handler: (request, reply) => {
-      const sender = find(request.params.token);
-      if (sender === null) return messagePage(reply.code(404), 'outdatedLink');
-      if (sender.is_verified === 1) return confirmed(reply, sender.from_email);
-      const { verify: text, language } = chooseWords(reply);
-      return page(
-        reply,
-        text.title,
-        <>
-          <p class="from">{text.kind}</p>
-          <h1>{text.title}</h1>
-          <p>{text.somebody}</p>
-          <p>
-            <strong>{sender.from_email}</strong>
-          </p>
-          <p class="quiet">{text.warning}</p>
-          <form method="post">
-            <button type="submit">{text.confirm}</button>
-          </form>
-        </>,
-        language,
-      );
-    },
+  pageRoute<Link>(app, '/verify/:token', (request, reply) => {
+    const sender = find(request.params.token);
+    if (sender === null) return messagePage(reply.code(404), 'outdatedLink');
+    if (sender.is_verified === 1) return confirmed(reply, sender.from_email);
+    const { verify: text, language } = chooseWords(reply);
+    return page(
+      reply,
+      text.title,
+      <>
+        <p class="from">{text.kind}</p>
+        <h1>{text.title}</h1>
+        <p>{text.somebody}</p>
+        <p>
+          <strong>{sender.from_email}</strong>
+        </p>
+        <p class="quiet">{text.warning}</p>
+        <form method="post">
+          <button type="submit">{text.confirm}</button>
+        </form>
+      </>,
+      language,
+    );
   });
 
   app.post<Link>('/verify/:token', (request, reply) => {

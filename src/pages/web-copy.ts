@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { copy } from '../delivery/compiling/show.ts';
 import { OPEN_URL, PREFERENCES, type Values, WEB_COPY } from '../delivery/content/merge.ts';
 import { limitPerKey } from '../http/account-share.ts';
-import { READ, unknownLink } from '../http/pages/layout.ts';
+import { pageRoute, unknownLink } from '../http/pages/layout.ts';
 import type { RecipientSource } from './recipient-source.ts';
 
 /**
@@ -35,32 +35,28 @@ const MAX_OF_RECIPIENT = 10;
 export async function webCopyPage(app: FastifyInstance, source: RecipientSource): Promise<void> {
   const inTurn = limitPerKey(MAX_READERS);
   const inTurnOfRecipient = limitPerKey(MAX_OF_RECIPIENT);
-  app.route<{ Params: { token: string } }>({
-    method: READ,
-    url: '/w/:token',
-    handler: async (request, reply) => {
-      const { token } = request.params;
-      const ids = await source.readLink('web', token);
-      if (!ids) return unknownLink(reply);
-      const show = async () => {
-        const mail = await source.readMail(ids, token);
-        if (mail === null) return null;
-        const values: Values = {
-          ...(await source.readValues(ids, 'web', token)),
-          // A copy may be forwarded. Its readers must not unsubscribe the recipient or see their choices.
-          [PREFERENCES]: `${source.publicUrl()}/u/shared`,
-          [WEB_COPY]: `${source.publicUrl()}/w/${token}`,
-          // Viewing the copy does not count as an open.
-          [OPEN_URL]: '',
-        };
-        return copy(ids.user, { ...mail, values });
+  pageRoute<{ Params: { token: string } }>(app, '/w/:token', async (request, reply) => {
+    const { token } = request.params;
+    const ids = await source.readLink('web', token);
+    if (!ids) return unknownLink(reply);
+    const show = async () => {
+      const mail = await source.readMail(ids, token);
+      if (mail === null) return null;
+      const values: Values = {
+        ...(await source.readValues(ids, 'web', token)),
+        // A copy may be forwarded. Its readers must not unsubscribe the recipient or see their choices.
+        [PREFERENCES]: `${source.publicUrl()}/u/shared`,
+        [WEB_COPY]: `${source.publicUrl()}/w/${token}`,
+        // Viewing the copy does not count as an open.
+        [OPEN_URL]: '',
       };
-      const shown = await inTurnOfRecipient(ids.address, () => inTurn(ids.user, show));
-      if (shown === null) return unknownLink(reply);
-      return reply
-        .headers({ 'content-security-policy': COPY_POLICY, 'x-robots-tag': 'noindex' })
-        .type('text/html; charset=utf-8')
-        .send(shown);
-    },
+      return copy(ids.user, { ...mail, values });
+    };
+    const shown = await inTurnOfRecipient(ids.address, () => inTurn(ids.user, show));
+    if (shown === null) return unknownLink(reply);
+    return reply
+      .headers({ 'content-security-policy': COPY_POLICY, 'x-robots-tag': 'noindex' })
+      .type('text/html; charset=utf-8')
+      .send(shown);
   });
 }

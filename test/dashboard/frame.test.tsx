@@ -123,7 +123,7 @@ t.test('every language has the same texts with the same values', async (t) => {
 });
 
 t.test('no two style sheets of screens have rules for the same class, so that no screen changes another', async (t) => {
-  const folder = join(import.meta.dirname, '../../src/dashboard/styles');
+  const folder = join(import.meta.dirname, '../../src/ui/styles');
   const owners = new Map<string, string>();
   const shared: string[] = [];
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import type { TObject } from 'typebox';
 import { readChoices } from '../../campaigns/screens/compose/step.tsx';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { listTemplates } from '../../templates/operations.ts';
@@ -41,15 +41,11 @@ interface ById {
 }
 
 export async function feedScreens(app: FastifyInstance, { clock, config }: Deps): Promise<void> {
-  app.route({
-    method: READ,
-    url: '/feeds',
-    handler: async (request, reply) => {
-      const { feeds } = await ask(request, listFeeds, {});
-      const mayChange = viewerOf(request).role !== 'viewer';
-      const content = <Feeds {...{ feeds, mayChange, now: clock.now() }} />;
-      return send(request, reply, content, { ...(mayChange && feeds.length > 0 && { action: <NewFeed /> }) });
-    },
+  pageRoute(app, '/feeds', async (request, reply) => {
+    const { feeds } = await ask(request, listFeeds, {});
+    const mayChange = viewerOf(request).role !== 'viewer';
+    const content = <Feeds {...{ feeds, mayChange, now: clock.now() }} />;
+    return send(request, reply, content, { ...(mayChange && feeds.length > 0 && { action: <NewFeed /> }) });
   });
 
   recordScreens(app, {
@@ -80,29 +76,21 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
       return reply.redirect(`/feeds/${encodeURIComponent(id)}`, SEE_OTHER);
     });
 
-  app.route<ById>({
-    method: READ,
-    url: '/feeds/:id/preview',
-    handler: async (request, reply) => {
-      const feed = await ask(request, readFeed, request.params);
-      const content = <PreviewPage feed={feed} read={await attempt(request, previewFeed, request.params)} />;
-      return send(request, reply, content, {
-        title: feed.feed_name,
-        back: { href: `/feeds/${feed.id}`, label: 'feeds.one' },
-      });
-    },
+  pageRoute<ById>(app, '/feeds/:id/preview', async (request, reply) => {
+    const feed = await ask(request, readFeed, request.params);
+    const content = <PreviewPage feed={feed} read={await attempt(request, previewFeed, request.params)} />;
+    return send(request, reply, content, {
+      title: feed.feed_name,
+      back: { href: `/feeds/${feed.id}`, label: 'feeds.one' },
+    });
   });
 
-  app.route<ById>({
-    method: READ,
-    url: '/feeds/:id/mail',
-    handler: async (request, reply) => {
-      const read = await attempt(request, previewFeed, request.params);
-      const { html, problem } = 'problems' in read ? { html: '', problem: sentenceOf(read) } : read.output.preview;
-      if (html !== '') return sendMailFrame(reply, html, viewerOf(request).accountId);
-      const language = languageOf(request, viewerOf(request));
-      return sendEmptyFrame(reply, language, 'problems' in read ? read.status : 200, language.sentence(problem ?? ''));
-    },
+  pageRoute<ById>(app, '/feeds/:id/mail', async (request, reply) => {
+    const read = await attempt(request, previewFeed, request.params);
+    const { html, problem } = 'problems' in read ? { html: '', problem: sentenceOf(read) } : read.output.preview;
+    if (html !== '') return sendMailFrame(reply, html, viewerOf(request).accountId);
+    const language = languageOf(request, viewerOf(request));
+    return sendEmptyFrame(reply, language, 'problems' in read ? read.status : 200, language.sentence(problem ?? ''));
   });
 
   /** Reads the possible targets and senders of a feed, and its templates. */

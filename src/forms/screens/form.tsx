@@ -1,6 +1,6 @@
 /** One form: its figures, its URL and HTML snippet, and the builder with a live preview. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import { WhyHeld } from '../../senders/screens/unverified.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { Stats } from '../../ui/components/figures.tsx';
@@ -25,11 +25,7 @@ interface ById {
 }
 
 export async function formScreen(app: FastifyInstance): Promise<void> {
-  app.route<ById>({
-    method: READ,
-    url: '/forms/:id',
-    handler: (request, reply) => show(request, reply, null),
-  });
+  pageRoute<ById>(app, '/forms/:id', (request, reply) => show(request, reply, null));
 
   app.post<ById>('/forms/:id', async (request, reply) => {
     requireEditor(request);

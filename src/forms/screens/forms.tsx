@@ -1,6 +1,6 @@
 /** Forms: the list with their figures, and the form for a new one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { type Problems, TextField } from '../../ui/components/field.tsx';
 import { Card, Empty, Problem } from '../../ui/components/surface.tsx';
@@ -20,21 +20,17 @@ const SEE_OTHER = 303;
 type Typed = Pick<Draft, 'name' | 'contact_type_id' | 'sender_id' | 'language'>;
 
 export async function formScreens(app: FastifyInstance): Promise<void> {
-  app.route({
-    method: READ,
-    url: '/forms',
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const language = languageOf(request, viewer);
-      const { forms } = await ask(request, listForms, {});
-      const canChange = viewer.role !== 'viewer';
-      const frame = {
-        title: language.say('forms.title'),
-        section: 'forms',
-        ...(canChange && forms.length > 0 && { action: <New /> }),
-      } as const;
-      return sendPage(request, reply, viewer, frame, <Forms forms={forms} canChange={canChange} />);
-    },
+  pageRoute(app, '/forms', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const language = languageOf(request, viewer);
+    const { forms } = await ask(request, listForms, {});
+    const canChange = viewer.role !== 'viewer';
+    const frame = {
+      title: language.say('forms.title'),
+      section: 'forms',
+      ...(canChange && forms.length > 0 && { action: <New /> }),
+    } as const;
+    return sendPage(request, reply, viewer, frame, <Forms forms={forms} canChange={canChange} />);
   });
 
   app.get('/forms/new', (request, reply) => {

@@ -1,4 +1,4 @@
-/** The methods of pages, and pages with a single message, such as those for unknown links and URLs. */
+/** How a page is registered, and pages with a single message, such as those for unknown links and URLs. */
 import type {
   FastifyInstance,
   FastifyReply,
@@ -11,16 +11,13 @@ import type {
 import { sendMessagePage } from './document.tsx';
 import { chooseWords, type PageWords } from './words/index.ts';
 
-/** The methods that show a page. */
-export const READ: ['GET', 'HEAD'] = ['GET', 'HEAD'];
-
 /** Registers a page. The handler must ensure that a HEAD request neither changes nor counts anything. */
 export function pageRoute<Route extends RouteGenericInterface>(
   app: FastifyInstance,
   url: string,
   handler: RouteOptions<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression, Route>['handler'],
 ): void {
-  app.route<Route>({ method: READ, url, handler });
+  app.route<Route>({ method: ['GET', 'HEAD'], url, handler });
 }
 
 /** Sends a page with a single message, in the recipient's language. */

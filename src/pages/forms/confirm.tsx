@@ -9,7 +9,7 @@ import { type Form, formPath } from '../../forms/forms.ts';
 import { shownGroups } from '../../forms/shown.ts';
 import { fieldLabel } from '../../http/pages/form-markup.tsx';
 import { formPage, statePage } from '../../http/pages/form-page.tsx';
-import { READ, unknownLink } from '../../http/pages/layout.ts';
+import { pageRoute, unknownLink } from '../../http/pages/layout.ts';
 import { wordsIn } from '../../http/pages/words/index.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { networkOf } from '../../users/throttle.ts';
@@ -23,51 +23,47 @@ const GONE = 410;
 const PATIENCE_MS = 10_000;
 
 export async function confirmRoutes(app: FastifyInstance, { db, lock, clock, tokens, wake }: Deps): Promise<void> {
-  app.route<Link>({
-    method: READ,
-    url: '/f/confirm/:secret',
-    handler: async (request, reply) => {
-      const link = readLink(db, request.params.secret, clock.now());
-      if (link.state === 'gone') return unknownLink(reply);
-      const { form } = link;
-      if (link.state !== 'open') return stateOf(reply, link.state, form);
-      const words = wordsIn(form.language).form;
-      const { email, given, groups, consent_text, tracking_text } = link.request;
-      const filled = askedFields(db, form.user_id, form.fields).filter(({ key }) => given[key] !== undefined);
-      const chosen = shownGroups(db, form.user_id, chosenGroups(groups));
-      return formPage(
-        reply,
-        form,
-        <>
-          <h1>{form.title}</h1>
-          <p>{words.confirmFor(email)}</p>
-          <p class="quiet">{consent_text}</p>
-          {tracking_text !== '' && <p class="quiet">{tracking_text}</p>}
-          {(filled.length > 0 || chosen.length > 0) && (
-            <section>
-              <h2>{words.filledIn}</h2>
-              <dl>
-                {filled.map((field) => (
-                  <Fragment key={field.key}>
-                    <dt>{fieldLabel(words, field)}</dt>
-                    <dd>{given[field.key]}</dd>
-                  </Fragment>
-                ))}
-                {chosen.length > 0 && <dt>{words.chosen}</dt>}
-                {chosen.map(({ id, group_name }) => (
-                  <dd key={id}>{group_name}</dd>
-                ))}
-              </dl>
-            </section>
-          )}
-          <form method="post">
-            <button type="submit">{words.confirm}</button>
-          </form>
-          <p class="quiet">{words.notYou}</p>
-        </>,
-        { sends: 'on' },
-      );
-    },
+  pageRoute<Link>(app, '/f/confirm/:secret', async (request, reply) => {
+    const link = readLink(db, request.params.secret, clock.now());
+    if (link.state === 'gone') return unknownLink(reply);
+    const { form } = link;
+    if (link.state !== 'open') return stateOf(reply, link.state, form);
+    const words = wordsIn(form.language).form;
+    const { email, given, groups, consent_text, tracking_text } = link.request;
+    const filled = askedFields(db, form.user_id, form.fields).filter(({ key }) => given[key] !== undefined);
+    const chosen = shownGroups(db, form.user_id, chosenGroups(groups));
+    return formPage(
+      reply,
+      form,
+      <>
+        <h1>{form.title}</h1>
+        <p>{words.confirmFor(email)}</p>
+        <p class="quiet">{consent_text}</p>
+        {tracking_text !== '' && <p class="quiet">{tracking_text}</p>}
+        {(filled.length > 0 || chosen.length > 0) && (
+          <section>
+            <h2>{words.filledIn}</h2>
+            <dl>
+              {filled.map((field) => (
+                <Fragment key={field.key}>
+                  <dt>{fieldLabel(words, field)}</dt>
+                  <dd>{given[field.key]}</dd>
+                </Fragment>
+              ))}
+              {chosen.length > 0 && <dt>{words.chosen}</dt>}
+              {chosen.map(({ id, group_name }) => (
+                <dd key={id}>{group_name}</dd>
+              ))}
+            </dl>
+          </section>
+        )}
+        <form method="post">
+          <button type="submit">{words.confirm}</button>
+        </form>
+        <p class="quiet">{words.notYou}</p>
+      </>,
+      { sends: 'on' },
+    );
   });
 
   app.post<Link>('/f/confirm/:secret', async (request, reply) => {

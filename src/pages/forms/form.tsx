@@ -10,7 +10,7 @@ import { type Outcome, takeRequest } from '../../forms/requests.ts';
 import { readShown } from '../../forms/shown.ts';
 import { type Faults, type Filled, FormInputs, NOTHING_FILLED, TRAP } from '../../http/pages/form-markup.tsx';
 import { formPage, Paragraphs, statePage } from '../../http/pages/form-page.tsx';
-import { READ, unknownPage } from '../../http/pages/layout.ts';
+import { pageRoute, unknownPage } from '../../http/pages/layout.ts';
 import { wordsIn } from '../../http/pages/words/index.ts';
 import type { FormBody } from '../../http/requests/form-fields.ts';
 import { builtFile, builtUrls } from '../../http/static-files.ts';
@@ -40,16 +40,12 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
   const flood = new FloodLimit(clock);
   const find = (token: string) => findFormByToken(db, tokens, token);
 
-  app.route<FormRequest>({
-    method: READ,
-    url: '/f/:token',
-    handler: async (request, reply) => {
-      const form = find(request.params.token);
-      if (form === undefined) return unknownPage(reply);
-      if (isOff(form)) return statePage(reply, form, form.off_text);
-      if (request.method === 'GET') shown.add(form.id);
-      return ask(reply, form, NOTHING_FILLED, new Map(), null);
-    },
+  pageRoute<FormRequest>(app, '/f/:token', async (request, reply) => {
+    const form = find(request.params.token);
+    if (form === undefined) return unknownPage(reply);
+    if (isOff(form)) return statePage(reply, form, form.off_text);
+    if (request.method === 'GET') shown.add(form.id);
+    return ask(reply, form, NOTHING_FILLED, new Map(), null);
   });
 
   app.post<FormRequest>('/f/:token', async (request, reply) => {
@@ -72,13 +68,9 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
     return reply.redirect(`/f/${token}/sent`, 303);
   });
 
-  app.route<FormRequest>({
-    method: READ,
-    url: '/f/:token/sent',
-    handler: async (request, reply) => {
-      const form = find(request.params.token);
-      return form === undefined ? unknownPage(reply) : statePage(reply, form, form.sent_text);
-    },
+  pageRoute<FormRequest>(app, '/f/:token/sent', async (request, reply) => {
+    const form = find(request.params.token);
+    return form === undefined ? unknownPage(reply) : statePage(reply, form, form.sent_text);
   });
 
   // For the script on websites that embed the form. A challenge is not secret; other origins may read nothing else.

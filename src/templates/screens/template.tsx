@@ -1,7 +1,7 @@
 /** One own template: its preview, its name, the designer, copying and deleting it, and creating a campaign from it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createDraft, saveDraft } from '../../campaigns/operations/drafts.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { form } from '../../ui/components/form.tsx';
@@ -46,35 +46,24 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     return sendPage(request, reply, viewer, frame, content);
   };
 
-  app.route<ById>({ method: READ, url: '/templates/:id', handler: (request, reply) => show(request, reply) });
+  pageRoute<ById>(app, '/templates/:id', (request, reply) => show(request, reply));
 
-  app.route<ById>({
-    method: READ,
-    url: '/templates/:id/mail',
-    handler: async (request, reply) =>
-      sendKeptMailFrame(
-        reply,
-        (await ask(request, readTemplate, request.params)).html_code,
-        viewerOf(request).accountId,
-      ),
-  });
+  pageRoute<ById>(app, '/templates/:id/mail', async (request, reply) =>
+    sendKeptMailFrame(reply, (await ask(request, readTemplate, request.params)).html_code, viewerOf(request).accountId),
+  );
 
-  app.route<ById>({
-    method: READ,
-    url: '/templates/:id/design',
-    handler: async (request, reply) => {
-      requireEditor(request);
-      const template = await ask(request, readTemplate, request.params);
-      // The page may be open at another origin than the link has.
-      const token = template.design_url.split('/').at(-1) ?? '';
-      const frame = {
-        title: template.template_name,
-        section: 'templates',
-        action: <Back id={template.id} />,
-      } as const;
-      const { code } = languageOf(request, viewerOf(request));
-      return sendPage(request, reply, viewerOf(request), frame, <Designer source={`/design/${token}?lang=${code}`} />);
-    },
+  pageRoute<ById>(app, '/templates/:id/design', async (request, reply) => {
+    requireEditor(request);
+    const template = await ask(request, readTemplate, request.params);
+    // The page may be open at another origin than the link has.
+    const token = template.design_url.split('/').at(-1) ?? '';
+    const frame = {
+      title: template.template_name,
+      section: 'templates',
+      action: <Back id={template.id} />,
+    } as const;
+    const { code } = languageOf(request, viewerOf(request));
+    return sendPage(request, reply, viewerOf(request), frame, <Designer source={`/design/${token}?lang=${code}`} />);
   });
 
   app.post<ById>('/templates/:id', async (request, reply) => {

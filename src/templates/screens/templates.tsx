@@ -1,6 +1,6 @@
 /** The account's own templates: previews, a search, and the form for a new one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import { LinkButton } from '../../ui/components/button.tsx';
 import { form, SentForm } from '../../ui/components/form.tsx';
 import { TemplatePicture } from '../../ui/components/mail-frames.tsx';
@@ -33,23 +33,19 @@ interface ListQuery {
 
 /** Registers the list, the form for a new template, and the page of one. */
 export async function templateScreens(app: FastifyInstance): Promise<void> {
-  app.route<{ Querystring: ListQuery }>({
-    method: READ,
-    url: '/templates',
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const { search = '', before } = request.query;
-      const part = { order: 'newest', limit: ROWS + 1, before_id: before };
-      const templates = await ask(request, listTemplates, { ...part, search });
-      const mayAdd = viewer.role !== 'viewer';
-      const title = languageOf(request, viewer).say('nav.templates');
-      const frame = { title, section: 'templates', ...(mayAdd && { action: <New /> }) } as const;
-      const isStart = search === '' && before === undefined;
-      const all = isStart ? await ask(request, listTemplates, { built_in: 1 }) : [];
-      const builtIn = all.filter((template) => !isOwn(template) && template.is_blank === 0);
-      const list = { templates, builtIn, search, isLater: before !== undefined, mayAdd };
-      return sendPage(request, reply, viewer, frame, <List {...list} />);
-    },
+  pageRoute<{ Querystring: ListQuery }>(app, '/templates', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const { search = '', before } = request.query;
+    const part = { order: 'newest', limit: ROWS + 1, before_id: before };
+    const templates = await ask(request, listTemplates, { ...part, search });
+    const mayAdd = viewer.role !== 'viewer';
+    const title = languageOf(request, viewer).say('nav.templates');
+    const frame = { title, section: 'templates', ...(mayAdd && { action: <New /> }) } as const;
+    const isStart = search === '' && before === undefined;
+    const all = isStart ? await ask(request, listTemplates, { built_in: 1 }) : [];
+    const builtIn = all.filter((template) => !isOwn(template) && template.is_blank === 0);
+    const list = { templates, builtIn, search, isLater: before !== undefined, mayAdd };
+    return sendPage(request, reply, viewer, frame, <List {...list} />);
   });
   await newTemplateScreen(app);
   await templateScreen(app);
@@ -166,14 +162,10 @@ interface NewQuery {
 }
 
 async function newTemplateScreen(app: FastifyInstance): Promise<void> {
-  app.route<{ Querystring: NewQuery }>({
-    method: READ,
-    url: '/templates/new',
-    handler: (request, reply) => {
-      requireEditor(request);
-      const { mail = '', name = '', template = '' } = request.query;
-      return show(request, reply, { mail: String(mail), name: String(name), template: String(template) });
-    },
+  pageRoute<{ Querystring: NewQuery }>(app, '/templates/new', (request, reply) => {
+    requireEditor(request);
+    const { mail = '', name = '', template = '' } = request.query;
+    return show(request, reply, { mail: String(mail), name: String(name), template: String(template) });
   });
 
   app.post('/templates/new', async (request, reply) => {

@@ -1,7 +1,7 @@
 /** Bulk actions on contacts: the confirmation page with the number of contacts, and the page with the progress. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { contactJobs } from '../../../database/schema/index.ts';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { Meter, Stats } from '../../../ui/components/figures.tsx';
 import { Island, LiveNotes } from '../../../ui/components/island.tsx';
@@ -80,19 +80,15 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
     return refuse(request, reply, started);
   }
 
-  app.route<{ Params: { id: string } }>({
-    method: READ,
-    url: '/contacts/actions/:id',
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const language = languageOf(request, viewer);
-      const { job } = await ask(request, readAction, { id: request.params.id });
-      const choices = await readChoices(request);
-      const title = actionTitle(language, job, choices);
-      const question = job.state === 'ready' ? actionQuestion(language, job, choices) : null;
-      const content = <ActionProgress {...{ job, title, question }} canChange={viewer.role !== 'viewer'} />;
-      return sendPage(request, reply, viewer, frame(language), content);
-    },
+  pageRoute<{ Params: { id: string } }>(app, '/contacts/actions/:id', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const language = languageOf(request, viewer);
+    const { job } = await ask(request, readAction, { id: request.params.id });
+    const choices = await readChoices(request);
+    const title = actionTitle(language, job, choices);
+    const question = job.state === 'ready' ? actionQuestion(language, job, choices) : null;
+    const content = <ActionProgress {...{ job, title, question }} canChange={viewer.role !== 'viewer'} />;
+    return sendPage(request, reply, viewer, frame(language), content);
   });
 
   for (const [change, operation] of Object.entries({

@@ -1,6 +1,6 @@
 /** Contact types, which are lists of contacts: adding, renaming, and deleting them with all their contacts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import { form, SentForm } from '../../../ui/components/form.tsx';
@@ -32,7 +32,7 @@ export async function typeScreens(app: FastifyInstance): Promise<void> {
     return sendSettings(request, reply, 'lists', <Types {...{ types, canChange, shown }} />);
   };
 
-  app.route({ method: READ, url: '/settings/lists', handler: (request, reply) => showAll(request, reply) });
+  pageRoute(app, '/settings/lists', (request, reply) => showAll(request, reply));
 
   recordScreens(app, {
     path: '/settings/lists',

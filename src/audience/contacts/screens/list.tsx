@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import { sendCsv } from '../../../http/list-response.ts';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { SelectField } from '../../../ui/components/field.tsx';
 import { Island, LiveNotes } from '../../../ui/components/island.tsx';
@@ -37,83 +37,71 @@ const ROWS = 20;
 
 /** Registers the list, the parts that change with the search, and the CSV file of a contact type. */
 export async function peopleScreen(app: FastifyInstance): Promise<void> {
-  app.route({
-    method: READ,
-    url: '/contacts',
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const language = languageOf(request, viewer);
-      const choices = await readChoices(request);
-      const filter = withKnownFields(readFilter(request.query), choices.fields);
-      const found = await findPeople(request, filter);
-      const canChange = viewer.role !== 'viewer';
-      const frame = {
-        title: language.say('contacts.title'),
-        section: 'contacts',
-        ...(canChange && {
-          action: (
-            <>
-              <LinkButton look="plain" href="/contacts/new" icon="plus">
-                {language.say('person.new')}
-              </LinkButton>
-              <LinkButton href="/contacts/import">{language.say('contacts.import')}</LinkButton>
-            </>
-          ),
-        }),
-      } as const;
-      const content = (
-        <>
-          <PeopleTabs current="contacts" />
-          <People {...{ filter, choices, canChange, found }} />
-          <div class="below">
-            {choices.types.length > 0 && <ExportForm types={choices.types} type={filter.chosen.contact_type_id} />}
-            <a href="/contacts/recent">{language.say('contacts.recent')}</a>
-          </div>
-        </>
-      );
-      return sendPage(request, reply, viewer, frame, content);
-    },
+  pageRoute(app, '/contacts', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const language = languageOf(request, viewer);
+    const choices = await readChoices(request);
+    const filter = withKnownFields(readFilter(request.query), choices.fields);
+    const found = await findPeople(request, filter);
+    const canChange = viewer.role !== 'viewer';
+    const frame = {
+      title: language.say('contacts.title'),
+      section: 'contacts',
+      ...(canChange && {
+        action: (
+          <>
+            <LinkButton look="plain" href="/contacts/new" icon="plus">
+              {language.say('person.new')}
+            </LinkButton>
+            <LinkButton href="/contacts/import">{language.say('contacts.import')}</LinkButton>
+          </>
+        ),
+      }),
+    } as const;
+    const content = (
+      <>
+        <PeopleTabs current="contacts" />
+        <People {...{ filter, choices, canChange, found }} />
+        <div class="below">
+          {choices.types.length > 0 && <ExportForm types={choices.types} type={filter.chosen.contact_type_id} />}
+          <a href="/contacts/recent">{language.say('contacts.recent')}</a>
+        </div>
+      </>
+    );
+    return sendPage(request, reply, viewer, frame, content);
   });
 
   // The parts that change while the user types. The choices of filters and actions stay on the page and are not read.
-  app.route({
-    method: READ,
-    url: FOUND,
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const asked = readFilter(request.query);
-      const filter = asked.fields.length === 0 ? asked : withKnownFields(asked, await readFields(request));
-      const found = await findPeople(request, filter);
-      const canChoose = viewer.role !== 'viewer';
-      const parts = (
-        <>
-          <FoundPeople {...{ filter, found, canChoose }} />
-          {canChoose && <Whom found={found} />}
-        </>
-      );
-      return sendParts(reply, languageOf(request, viewer), parts);
-    },
+  pageRoute(app, FOUND, async (request, reply) => {
+    const viewer = viewerOf(request);
+    const asked = readFilter(request.query);
+    const filter = asked.fields.length === 0 ? asked : withKnownFields(asked, await readFields(request));
+    const found = await findPeople(request, filter);
+    const canChoose = viewer.role !== 'viewer';
+    const parts = (
+      <>
+        <FoundPeople {...{ filter, found, canChoose }} />
+        {canChoose && <Whom found={found} />}
+      </>
+    );
+    return sendParts(reply, languageOf(request, viewer), parts);
   });
 
-  app.route<{ Querystring: Record<string, unknown> }>({
-    method: READ,
-    url: COUNTED,
-    handler: async (request, reply) => {
-      const language = languageOf(request, viewerOf(request));
-      const filter = readFilter(request.query);
-      const [after] = texts(request.query.after);
-      const sofar = Number(texts(request.query.counted)[0]) || 0;
-      const { count, next } = await ask(request, countContacts, { ...filter.chosen, after });
-      const counted = { count: sofar + count, isCounted: next === null };
-      const onwards = next === null ? {} : { after: next, counted: String(counted.count) };
-      const parts = (
-        <>
-          <Total {...counted} rest={restOf(filter, onwards)} />
-          <Everybody {...counted} />
-        </>
-      );
-      return sendParts(reply, language, parts);
-    },
+  pageRoute<{ Querystring: Record<string, unknown> }>(app, COUNTED, async (request, reply) => {
+    const language = languageOf(request, viewerOf(request));
+    const filter = readFilter(request.query);
+    const [after] = texts(request.query.after);
+    const sofar = Number(texts(request.query.counted)[0]) || 0;
+    const { count, next } = await ask(request, countContacts, { ...filter.chosen, after });
+    const counted = { count: sofar + count, isCounted: next === null };
+    const onwards = next === null ? {} : { after: next, counted: String(counted.count) };
+    const parts = (
+      <>
+        <Total {...counted} rest={restOf(filter, onwards)} />
+        <Everybody {...counted} />
+      </>
+    );
+    return sendParts(reply, language, parts);
   });
 
   app.get<{ Querystring: Record<string, unknown> }>('/contacts/export', async (request, reply) => {

@@ -1,6 +1,6 @@
 /** The newest bulk actions and imports, so that users find them again after leaving their pages. */
 import type { FastifyInstance } from 'fastify';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
 import { Time } from '../../../ui/components/figures.tsx';
 import { Badge, Card } from '../../../ui/components/surface.tsx';
@@ -17,30 +17,26 @@ import { type Choices, readChoices } from './filter.tsx';
 const IMPORTS = 20;
 
 export async function recentScreen(app: FastifyInstance): Promise<void> {
-  app.route({
-    method: READ,
-    url: '/contacts/recent',
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const [{ jobs }, choices, imports] = await Promise.all([
-        ask(request, listActions, {}),
-        readChoices(request),
-        ask(request, listImports, { order: 'newest', limit: IMPORTS }),
-      ]);
-      const title = languageOf(request, viewer).say('contacts.recent');
-      const content = (
-        <div class="stack">
-          <Actions jobs={jobs} choices={choices} />
-          <Imports imports={imports} canChange={viewer.role !== 'viewer'} />
-          <p>
-            <LinkButton look="quiet" href="/contacts">
-              {languageOf(request, viewer).say('contacts.back')}
-            </LinkButton>
-          </p>
-        </div>
-      );
-      return sendPage(request, reply, viewer, { title, section: 'contacts' }, content);
-    },
+  pageRoute(app, '/contacts/recent', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const [{ jobs }, choices, imports] = await Promise.all([
+      ask(request, listActions, {}),
+      readChoices(request),
+      ask(request, listImports, { order: 'newest', limit: IMPORTS }),
+    ]);
+    const title = languageOf(request, viewer).say('contacts.recent');
+    const content = (
+      <div class="stack">
+        <Actions jobs={jobs} choices={choices} />
+        <Imports imports={imports} canChange={viewer.role !== 'viewer'} />
+        <p>
+          <LinkButton look="quiet" href="/contacts">
+            {languageOf(request, viewer).say('contacts.back')}
+          </LinkButton>
+        </p>
+      </div>
+    );
+    return sendPage(request, reply, viewer, { title, section: 'contacts' }, content);
   });
 }
 

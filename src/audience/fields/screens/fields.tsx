@@ -1,7 +1,7 @@
 /** Custom fields, which an account has in addition to the reserved ones: adding, renaming and deleting them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../../../errors/failure.ts';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import { type FormValues, form, SentForm } from '../../../ui/components/form.tsx';
@@ -31,7 +31,7 @@ export async function fieldScreens(app: FastifyInstance): Promise<void> {
     return sendSettings(request, reply, 'fields', <Fields {...{ fields, canChange, shown }} />);
   };
 
-  app.route({ method: READ, url: PATH, handler: (request, reply) => showAll(request, reply) });
+  pageRoute(app, PATH, (request, reply) => showAll(request, reply));
 
   recordScreens(app, {
     path: PATH,

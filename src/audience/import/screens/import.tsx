@@ -1,7 +1,7 @@
 /** Importing contacts: choosing a file, mapping its columns, choosing the contact type, the preview, the progress, and undoing. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sendCsv } from '../../../http/list-response.ts';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { installMultipart } from '../../../http/requests/forms.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { FileField, type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
@@ -62,7 +62,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
     const url = `/contacts/${beginning}`;
     const choose = (request: FastifyRequest, reply: FastifyReply, problem?: string) =>
       send(request, reply, <ChooseFile {...{ beginning, problem }} />, beginning);
-    app.route({ method: READ, url, handler: (request, reply) => choose(request, reply) });
+    pageRoute(app, url, (request, reply) => choose(request, reply));
 
     app.post(url, { config: { upload: true } }, async (request, reply) => {
       const looked = await attemptWith(request, (context) => inspectFile(context, request));
@@ -71,33 +71,29 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
     });
   }
 
-  app.route<WithId & { Querystring: { columns?: string } }>({
-    method: READ,
-    url: '/contacts/import/:id',
-    handler: async (request, reply) => {
-      const { id } = request.params;
-      if (PAST.test(id)) {
-        const [past, kept] = await Promise.all([
-          ask(request, readImportReport, { id }),
-          ask(request, listKept, { id, limit: SHOWN_KEPT }),
-        ]);
-        return send(request, reply, <PastImport past={past} kept={kept} />);
-      }
-      const { upload } = await ask(request, readUpload, { upload_id: id });
-      const { state, plan, import_id } = upload;
-      if (state !== 'looked' && state !== 'previewing') {
-        const report = import_id === null ? null : await ask(request, readImportReport, { id: import_id });
-        return send(request, reply, <ImportProgress upload={upload} report={report} />);
-      }
-      const choices = await readChoices(request);
-      if (plan !== null && request.query.columns === undefined) {
-        const previewed = await readPreviewed(request, id);
-        return send(request, reply, <PreviewPage {...{ upload, plan, choices, ...previewed }} />);
-      }
-      const mapped = plan === null ? upload : withMapping(upload, plan.mapping);
-      const type = String(plan?.contact_type_id ?? '');
-      return send(request, reply, <Columns upload={mapped} choices={choices} type={type} />);
-    },
+  pageRoute<WithId & { Querystring: { columns?: string } }>(app, '/contacts/import/:id', async (request, reply) => {
+    const { id } = request.params;
+    if (PAST.test(id)) {
+      const [past, kept] = await Promise.all([
+        ask(request, readImportReport, { id }),
+        ask(request, listKept, { id, limit: SHOWN_KEPT }),
+      ]);
+      return send(request, reply, <PastImport past={past} kept={kept} />);
+    }
+    const { upload } = await ask(request, readUpload, { upload_id: id });
+    const { state, plan, import_id } = upload;
+    if (state !== 'looked' && state !== 'previewing') {
+      const report = import_id === null ? null : await ask(request, readImportReport, { id: import_id });
+      return send(request, reply, <ImportProgress upload={upload} report={report} />);
+    }
+    const choices = await readChoices(request);
+    if (plan !== null && request.query.columns === undefined) {
+      const previewed = await readPreviewed(request, id);
+      return send(request, reply, <PreviewPage {...{ upload, plan, choices, ...previewed }} />);
+    }
+    const mapped = plan === null ? upload : withMapping(upload, plan.mapping);
+    const type = String(plan?.contact_type_id ?? '');
+    return send(request, reply, <Columns upload={mapped} choices={choices} type={type} />);
   });
 
   app.post<WithId>('/contacts/import/:id', async (request, reply) => {

@@ -1,7 +1,7 @@
 /** Adding a contact, and changing its fields. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { AreaField, type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { form } from '../../../ui/components/form.tsx';
@@ -89,13 +89,9 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
     return sendPage(request, reply, viewer, frame, content);
   };
 
-  app.route({
-    method: READ,
-    url: '/contacts/new',
-    handler: (request, reply) => {
-      requireEditor(request);
-      return showNew(request, reply);
-    },
+  pageRoute(app, '/contacts/new', (request, reply) => {
+    requireEditor(request);
+    return showNew(request, reply);
   });
 
   app.post('/contacts/new', async (request, reply) => {
@@ -142,13 +138,9 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
     );
   };
 
-  app.route<WithId>({
-    method: READ,
-    url: '/contacts/:id/edit',
-    handler: (request, reply) => {
-      requireEditor(request);
-      return show(request, reply);
-    },
+  pageRoute<WithId>(app, '/contacts/:id/edit', (request, reply) => {
+    requireEditor(request);
+    return show(request, reply);
   });
 
   app.post<WithId>('/contacts/:id/edit', async (request, reply) => {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { shownDeliveryState } from '../../../delivery/reporting/mailing-report.ts';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import { SelectField } from '../../../ui/components/field.tsx';
@@ -33,52 +33,48 @@ interface WithId {
 }
 
 export async function personScreen(app: FastifyInstance): Promise<void> {
-  app.route<WithId>({
-    method: READ,
-    url: '/contacts/:id',
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const language = languageOf(request, viewer);
-      const contact_id = request.params.id;
-      const [after] = texts(request.query.after);
-      const [{ person }, groups, timeline] = await Promise.all([
-        ask(request, readPerson, { contact_id }),
-        ask(request, listGroups, {}),
-        ask(request, readTimeline, { contact_id, after }),
-      ]);
-      const here = `/contacts/${encodeURIComponent(contact_id)}`;
-      const name = person.contacts.map(({ fullname }) => fullname).find((text) => text !== '');
-      const title = name ?? person.email;
-      const action = (
-        <LinkButton look="plain" href={`${here}/export`}>
-          {language.say('person.export')}
-        </LinkButton>
-      );
-      return sendPage(
-        request,
-        reply,
-        viewer,
-        { title, section: 'contacts', back: { href: '/contacts', label: 'nav.contacts' }, action },
-        <>
-          <Facts person={person} canChange={viewer.role !== 'viewer'} />
-          <Consent person={person} groups={groups} here={here} canChange={viewer.role !== 'viewer'} />
-          <Card title={language.say('person.timeline')}>
-            <Timeline moments={timeline.moments} removedBefore={timeline.events_removed_before} />
-            <Pager
-              first={after === undefined ? null : here}
-              next={timeline.next === null ? null : `${here}?${new URLSearchParams({ after: timeline.next })}`}
-            />
-          </Card>
-          {viewer.role !== 'viewer' && (
-            <p>
-              <LinkButton look="danger" href={`${here}/erase`}>
-                {language.say('person.erase')}
-              </LinkButton>
-            </p>
-          )}
-        </>,
-      );
-    },
+  pageRoute<WithId>(app, '/contacts/:id', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const language = languageOf(request, viewer);
+    const contact_id = request.params.id;
+    const [after] = texts(request.query.after);
+    const [{ person }, groups, timeline] = await Promise.all([
+      ask(request, readPerson, { contact_id }),
+      ask(request, listGroups, {}),
+      ask(request, readTimeline, { contact_id, after }),
+    ]);
+    const here = `/contacts/${encodeURIComponent(contact_id)}`;
+    const name = person.contacts.map(({ fullname }) => fullname).find((text) => text !== '');
+    const title = name ?? person.email;
+    const action = (
+      <LinkButton look="plain" href={`${here}/export`}>
+        {language.say('person.export')}
+      </LinkButton>
+    );
+    return sendPage(
+      request,
+      reply,
+      viewer,
+      { title, section: 'contacts', back: { href: '/contacts', label: 'nav.contacts' }, action },
+      <>
+        <Facts person={person} canChange={viewer.role !== 'viewer'} />
+        <Consent person={person} groups={groups} here={here} canChange={viewer.role !== 'viewer'} />
+        <Card title={language.say('person.timeline')}>
+          <Timeline moments={timeline.moments} removedBefore={timeline.events_removed_before} />
+          <Pager
+            first={after === undefined ? null : here}
+            next={timeline.next === null ? null : `${here}?${new URLSearchParams({ after: timeline.next })}`}
+          />
+        </Card>
+        {viewer.role !== 'viewer' && (
+          <p>
+            <LinkButton look="danger" href={`${here}/erase`}>
+              {language.say('person.erase')}
+            </LinkButton>
+          </p>
+        )}
+      </>,
+    );
   });
 
   app.post<WithId>('/contacts/:id/unsubscribe', async (request, reply) => {
@@ -100,17 +96,13 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
     return reply.send(Readable.from(known, { objectMode: false }));
   });
 
-  app.route<WithId>({
-    method: READ,
-    url: '/contacts/:id/erase',
-    handler: async (request, reply) => {
-      requireEditor(request);
-      const viewer = viewerOf(request);
-      const contact_id = request.params.id;
-      const { person } = await ask(request, readPerson, { contact_id });
-      const title = languageOf(request, viewer).say('person.erase');
-      return sendPage(request, reply, viewer, { title, section: 'contacts' }, <Erase {...{ person, contact_id }} />);
-    },
+  pageRoute<WithId>(app, '/contacts/:id/erase', async (request, reply) => {
+    requireEditor(request);
+    const viewer = viewerOf(request);
+    const contact_id = request.params.id;
+    const { person } = await ask(request, readPerson, { contact_id });
+    const title = languageOf(request, viewer).say('person.erase');
+    return sendPage(request, reply, viewer, { title, section: 'contacts' }, <Erase {...{ person, contact_id }} />);
   });
 
   app.post<WithId>('/contacts/:id/erase', async (request, reply) => {

@@ -1,6 +1,6 @@
 /** Creating and changing a segment: its rules as rows of choices, and the matching contacts before anything is saved. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { Island, LiveNotes } from '../../../ui/components/island.tsx';
@@ -27,18 +27,14 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
 
   for (const url of ['/contacts/segments/new', '/contacts/segments/:id/edit'] as const) {
-    app.route<ById>({
-      method: READ,
-      url,
-      handler: async (request, reply) => {
-        const choices = await readChoices(request);
-        const { id: segment_id } = request.params;
-        const draft =
-          segment_id === undefined
-            ? emptyDraft(String(choices.types[0]?.id ?? ''))
-            : draftOf(await ask(request, readSegment, { segment_id }));
-        return show(request, reply, choices, draft);
-      },
+    pageRoute<ById>(app, url, async (request, reply) => {
+      const choices = await readChoices(request);
+      const { id: segment_id } = request.params;
+      const draft =
+        segment_id === undefined
+          ? emptyDraft(String(choices.types[0]?.id ?? ''))
+          : draftOf(await ask(request, readSegment, { segment_id }));
+      return show(request, reply, choices, draft);
     });
 
     app.post<ById>(url, async (request, reply) => {

@@ -1,7 +1,7 @@
 /** One segment: its rules, its members, adding and removing members by hand, and deleting it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Said } from '../../../errors/sentences.ts';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import type { Problems } from '../../../ui/components/field.tsx';
@@ -50,11 +50,7 @@ interface Given {
 }
 
 export async function segmentScreen(app: FastifyInstance): Promise<void> {
-  app.route<ById>({
-    method: READ,
-    url: '/contacts/segments/:id',
-    handler: (request, reply) => show(request, reply),
-  });
+  pageRoute<ById>(app, '/contacts/segments/:id', (request, reply) => show(request, reply));
 
   app.post<ById>('/contacts/segments/:id/add', async (request, reply) => {
     const segment = await editable(request);

@@ -1,6 +1,6 @@
 /** Segments: the list of them, with their rules in words. */
 import type { FastifyInstance } from 'fastify';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
 import { PeopleTabs } from '../../../ui/components/people-tabs.tsx';
 import { Empty } from '../../../ui/components/surface.tsx';
@@ -17,30 +17,26 @@ import { draftOf } from './rules.ts';
 import { segmentScreen } from './segment.tsx';
 
 export async function segmentScreens(app: FastifyInstance): Promise<void> {
-  app.route({
-    method: READ,
-    url: '/contacts/segments',
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const language = languageOf(request, viewer);
-      const segments = await ask(request, listSegments, {});
-      const choices = await readChoices(request);
-      const canChange = viewer.role !== 'viewer';
-      const frame = {
-        title: language.say('segments.title'),
-        section: 'contacts',
-        ...(canChange &&
-          segments.length > 0 && {
-            action: (
-              <LinkButton href="/contacts/segments/new" icon="plus">
-                {language.say('segments.new')}
-              </LinkButton>
-            ),
-          }),
-      } as const;
-      const content = <Segments segments={segments} choices={choices} canChange={canChange} />;
-      return sendPage(request, reply, viewer, frame, content);
-    },
+  pageRoute(app, '/contacts/segments', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const language = languageOf(request, viewer);
+    const segments = await ask(request, listSegments, {});
+    const choices = await readChoices(request);
+    const canChange = viewer.role !== 'viewer';
+    const frame = {
+      title: language.say('segments.title'),
+      section: 'contacts',
+      ...(canChange &&
+        segments.length > 0 && {
+          action: (
+            <LinkButton href="/contacts/segments/new" icon="plus">
+              {language.say('segments.new')}
+            </LinkButton>
+          ),
+        }),
+    } as const;
+    const content = <Segments segments={segments} choices={choices} canChange={canChange} />;
+    return sendPage(request, reply, viewer, frame, content);
   });
   await app.register(editScreens);
   await segmentScreen(app);

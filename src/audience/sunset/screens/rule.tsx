@@ -1,6 +1,6 @@
 /** The sunset rule: in a sentence, the contacts that it applies to before it is switched on, and its effects on each day. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
@@ -45,7 +45,7 @@ interface Shown {
 }
 
 export async function sunsetScreen(app: FastifyInstance): Promise<void> {
-  app.route({ method: READ, url: PAGE, handler: (request, reply) => show(request, reply, {}) });
+  pageRoute(app, PAGE, (request, reply) => show(request, reply, {}));
 
   app.post(PAGE, async (request, reply) => {
     const given = {

@@ -1,7 +1,7 @@
 /** The unsubscribe groups, each with its number of unsubscribed contacts: adding, changing and deleting them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import type { Problems } from '../../../ui/components/field.tsx';
@@ -34,27 +34,23 @@ interface ById {
 /** Registers the list, and the actions of editors on a group. */
 export async function groupScreens(app: FastifyInstance): Promise<void> {
   await app.register(oneGroup);
-  app.route({
-    method: READ,
-    url: LIST,
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const groups = await ask(request, listGroups, {});
-      const language = languageOf(request, viewer);
-      const canChange = viewer.role !== 'viewer';
-      const frame = {
-        title: language.say('nav.unsubscribes'),
-        section: 'unsubscribes',
-        ...(canChange && {
-          action: (
-            <LinkButton href={`${LIST}/new`} icon="plus">
-              {language.say('topics.new')}
-            </LinkButton>
-          ),
-        }),
-      } as const;
-      return sendPage(request, reply, viewer, frame, <Groups groups={groups} canChange={canChange} />);
-    },
+  pageRoute(app, LIST, async (request, reply) => {
+    const viewer = viewerOf(request);
+    const groups = await ask(request, listGroups, {});
+    const language = languageOf(request, viewer);
+    const canChange = viewer.role !== 'viewer';
+    const frame = {
+      title: language.say('nav.unsubscribes'),
+      section: 'unsubscribes',
+      ...(canChange && {
+        action: (
+          <LinkButton href={`${LIST}/new`} icon="plus">
+            {language.say('topics.new')}
+          </LinkButton>
+        ),
+      }),
+    } as const;
+    return sendPage(request, reply, viewer, frame, <Groups groups={groups} canChange={canChange} />);
   });
 }
 
@@ -108,11 +104,7 @@ function Groups({ groups, canChange }: { groups: readonly Group[]; canChange: bo
 async function oneGroup(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
 
-  app.route({
-    method: READ,
-    url: `${LIST}/new`,
-    handler: (request, reply) => show(request, reply, { values: BLANK }),
-  });
+  pageRoute(app, `${LIST}/new`, (request, reply) => show(request, reply, { values: BLANK }));
 
   app.post(`${LIST}/new`, async (request, reply) => {
     const values = GROUP.read(request);
@@ -121,13 +113,9 @@ async function oneGroup(app: FastifyInstance): Promise<void> {
     return saved(reply, values);
   });
 
-  app.route<ById>({
-    method: READ,
-    url: `${LIST}/:id/edit`,
-    handler: async (request, reply) => {
-      const known = await ask(request, readGroupAndUses, request.params);
-      return show(request, reply, { known, values: known.group });
-    },
+  pageRoute<ById>(app, `${LIST}/:id/edit`, async (request, reply) => {
+    const known = await ask(request, readGroupAndUses, request.params);
+    return show(request, reply, { known, values: known.group });
   });
 
   app.post<ById>(`${LIST}/:id/edit`, async (request, reply) => {

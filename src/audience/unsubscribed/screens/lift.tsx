@@ -1,7 +1,7 @@
 /** Removes an address from a list, after a page that explains what this means for the contact. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../../../errors/failure.ts';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { CheckField } from '../../../ui/components/field.tsx';
 import { Card, Notice } from '../../../ui/components/surface.tsx';
@@ -22,11 +22,9 @@ interface LiftQuery {
 }
 
 export async function liftScreen(app: FastifyInstance): Promise<void> {
-  app.route<{ Querystring: LiftQuery }>({
-    method: READ,
-    url: '/unsubscribes/lift',
-    handler: async (request, reply) => show(request, reply, await findEntry(request)),
-  });
+  pageRoute<{ Querystring: LiftQuery }>(app, '/unsubscribes/lift', async (request, reply) =>
+    show(request, reply, await findEntry(request)),
+  );
 
   app.post<{ Querystring: LiftQuery }>('/unsubscribes/lift', async (request, reply) => {
     const found = await findEntry(request);

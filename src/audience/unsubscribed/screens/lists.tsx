@@ -1,7 +1,7 @@
 /** Unsubscribes and suppressions: who has unsubscribed from all mail or from a group, and which addresses bounced or complained. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { Time } from '../../../ui/components/figures.tsx';
 import { Badge, Empty } from '../../../ui/components/surface.tsx';
 import { type Column, Pager, SearchForm, Table } from '../../../ui/components/table.tsx';
@@ -28,18 +28,14 @@ type ListRequest = FastifyRequest<{ Querystring: ListQuery; Params: { id?: strin
 /** Registers the lists, the groups, the sunset rule, and the page that removes an address from a list. */
 export async function unsubscribeScreens(app: FastifyInstance): Promise<void> {
   const list = (url: string, name: ListName) =>
-    app.route<{ Querystring: ListQuery; Params: { id?: string } }>({
-      method: READ,
-      url,
-      handler: async (request, reply) => {
-        const viewer = viewerOf(request);
-        const { title, content } = await readList(request, name);
-        const frame = {
-          title: title ?? languageOf(request, viewer).say('nav.unsubscribes'),
-          section: 'unsubscribes',
-        } as const;
-        return sendPage(request, reply, viewer, frame, content);
-      },
+    pageRoute<{ Querystring: ListQuery; Params: { id?: string } }>(app, url, async (request, reply) => {
+      const viewer = viewerOf(request);
+      const { title, content } = await readList(request, name);
+      const frame = {
+        title: title ?? languageOf(request, viewer).say('nav.unsubscribes'),
+        section: 'unsubscribes',
+      } as const;
+      return sendPage(request, reply, viewer, frame, content);
     });
   list('/unsubscribes', 'all');
   list('/unsubscribes/topics/:id', 'topic');
