@@ -109,6 +109,31 @@ t.test('a mailing is made, filled, checked and sent by forms alone', async (t) =
   t.equal((await ada.post(step('content'), CONTENT)).headers.location, `/campaigns/${utr}`, 'it is sent');
 });
 
+t.test('each step that has everything is ticked, and the last one reviews mail, sender and audience', async (t) => {
+  const { app } = await readyToSend(t);
+  const ada = writer(app);
+  const utr = await begin(t, ada);
+  const step = (name: string) => `/campaigns/${utr}/edit/${name}`;
+  const ticked = async () =>
+    [...(await ada.get(step('schedule'))).matchAll(/<li class="done"><a href="[^"]*\/(\w+)"/g)].map(([, name]) => name);
+  t.strictSame(await ticked(), []);
+  await (await ada.open(step('audience'))).send(AUDIENCE);
+  t.strictSame(await ticked(), ['audience']);
+  await fill(ada, utr);
+  t.strictSame(await ticked(), ['audience', 'content']);
+  const review = await ada.get(step('schedule'));
+  t.match(review, /<h2[^>]*>Review<.*<iframe sandbox src="[^"]*edit\/mail"/s);
+  t.match(review, /In the inbox.*For you.*News.*From.*lark@example\.com.*To.*Readers/s);
+  t.notMatch(review, '((first_name', 'a merge tag is shown as in an inbox');
+  await ada.post(step('audience'), {
+    ...AUDIENCE,
+    exclude_specific_recipient_id: 'contacts_1',
+    unchanged_since: '',
+    seen: '',
+  });
+  t.match(await ada.get(step('schedule')), 'Readers, without Readers');
+});
+
 t.test('sending a mailing leaves its code exactly as it was written in the designer', async (t) => {
   const { app } = await readyToSend(t);
   const ada = writer(app);

@@ -1,5 +1,5 @@
 /**
- * The last step: sending now, or later at a date and time in one time zone or in that of each recipient. The buttons show the
+ * The last step: a review of the campaign, and sending it now, or later at a date and time in one time zone or in that of each recipient. The buttons show the
  * number of recipients.
  */
 
@@ -35,7 +35,8 @@ import { readVariants, type TestPlan } from '../../operations/variants.ts';
 import { parseScheduleDate, parseScheduleTime } from '../../schedule.ts';
 import { Plan, TestCard } from '../variants.tsx';
 import { Total } from './audience.tsx';
-import { MissingParts, missingParts, sendStep, stepPath } from './step.tsx';
+import { Review } from './review.tsx';
+import { type Choices, MissingParts, missingParts, readChoices, sendStep, stepPath } from './step.tsx';
 
 const CONFLICT = 409;
 const SEE_OTHER = 303;
@@ -91,8 +92,9 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     utr: string,
     sent: { when?: When; problems?: Problems; problem?: string } = {},
   ) {
-    const [{ draft }, { audience }, hasCaps, times, { limits }] = await Promise.all([
+    const [{ draft }, choices, { audience }, hasCaps, times, { limits }] = await Promise.all([
       ask(request, readDraft, { utr }),
+      readChoices(request),
       ask(request, countAudience, { utr }),
       readHasCaps(request),
       ask(request, readWindow, {}),
@@ -103,6 +105,7 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     const unverified = await unverifiedReason(request, [draft.sender_id]);
     const shown = {
       draft,
+      choices,
       audience,
       unverified,
       viewer: viewerOf(request),
@@ -130,6 +133,7 @@ function toCampaign(reply: FastifyReply, utr: string) {
 
 interface ScheduleProps {
   draft: Draft;
+  choices: Choices;
   audience: Audience;
   /** What its A/B test can find; null without one. */
   plan: TestPlan | null;
@@ -148,6 +152,7 @@ interface ScheduleProps {
 
 function Schedule({
   draft,
+  choices,
   audience,
   plan,
   unverified,
@@ -167,6 +172,7 @@ function Schedule({
     <div class="stack">
       {draft.status === SINGLE_SEND_STATUS.queued && draft.schedule_type === LATER && <Present draft={draft} />}
       <LeavingNotice times={times} />
+      <Review draft={draft} choices={choices} />
       <Total audience={audience} />
       {plan !== null && (
         <>

@@ -1,4 +1,4 @@
-/** A step of composing a campaign: the tabs around it, its form, which saves itself, the choice between two versions, and what the campaign still lacks. */
+/** A step of composing a campaign: the list of steps above it, its form, which saves itself, the choice between two versions, and what the campaign still lacks. */
 
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -9,8 +9,9 @@ import { pageRoute } from '../../../http/pages/layout.ts';
 import { listSenders } from '../../../senders/operations/senders.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import type { Problems } from '../../../ui/components/field.tsx';
+import { Icon } from '../../../ui/components/icon.tsx';
 import { Island } from '../../../ui/components/island.tsx';
-import { Notice, Tabs } from '../../../ui/components/surface.tsx';
+import { Notice } from '../../../ui/components/surface.tsx';
 import { Table } from '../../../ui/components/table.tsx';
 import { setFlash } from '../../../ui/flash.ts';
 import { ask, attempt } from '../../../ui/operations.ts';
@@ -46,7 +47,7 @@ export function sendStep(
   } as const;
   const page = (
     <>
-      <StepTabs utr={draft.utr} current={current} />
+      <Stepper draft={draft} current={current} />
       {draft.status === SINGLE_SEND_STATUS.queued && (
         <Notice>
           <QueuedNote />
@@ -75,19 +76,45 @@ function ToCampaign({ utr }: { utr: string }) {
   );
 }
 
-function StepTabs({ utr, current }: { utr: string; current: Step }) {
+/** The steps in their order, those with everything they need ticked. An automatic save updates the ticks. */
+function Stepper({ draft, current }: { draft: Draft; current: Step }) {
   const language = useLanguage();
   return (
-    <Tabs
-      label={language.say('compose.steps')}
-      tabs={STEPS.map((step) => ({
-        href: stepPath(utr, step),
-        label: language.say(`compose.step.${step}`),
-        isCurrent: step === current,
-      }))}
-    />
+    <nav aria-label={language.say('compose.steps')}>
+      <ol class="stepper" id="compose-steps" data-fresh>
+        {STEPS.map((step) => (
+          <li key={step} class={isDone(draft, step) ? 'done' : undefined}>
+            <a href={stepPath(draft.utr, step)} {...(step === current && { 'aria-current': 'step' as const })}>
+              {isDone(draft, step) && <Icon name="check" />}
+              {language.say(`compose.step.${step}`)}
+              {isDone(draft, step) && <span class="visually-hidden"> ({language.say('compose.step.done')})</span>}
+            </a>
+          </li>
+        ))}
+      </ol>
+    </nav>
   );
 }
+
+/** Returns true if the draft has everything that is chosen or written in a step. */
+export function isDone(draft: StepNeeds, step: Step): boolean {
+  switch (step) {
+    case 'audience':
+      return draft.recipient_id.length > 0 && draft.sender_id !== 0 && draft.unsubscribe_group_id !== 0;
+    case 'content':
+      return draft.subject !== '' && draft.preheader !== '' && draft.content !== 'none';
+    case 'schedule':
+      return draft.status === SINGLE_SEND_STATUS.queued;
+    // Nothing records that somebody has looked at the check.
+    case 'check':
+      return false;
+  }
+}
+
+type StepNeeds = Pick<
+  Draft,
+  'recipient_id' | 'sender_id' | 'unsubscribe_group_id' | 'subject' | 'preheader' | 'content' | 'status'
+>;
 
 /**
  * A form that saves itself a few seconds after the last change; without scripts it is saved on submit. `seen` is the result of `seenValue`
