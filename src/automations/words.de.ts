@@ -44,6 +44,13 @@ export const automations: Translation<typeof english> = {
   'automations.who.nobody': 'Noch kein Auslöser: Wählen Sie eine Liste oder ein Segment.',
   'automations.who.list': 'Ein Kontakt kommt in die Liste „{name}“.',
   'automations.who.segment': 'Ein Kontakt kommt in das Segment „{name}“.',
+  'automations.who.event.list': 'Das Ereignis „{event}“ eines Kontakts in der Liste „{name}“.',
+  'automations.who.event.segment': 'Das Ereignis „{event}“ eines Kontakts im Segment „{name}“.',
+  'automations.who.filtered.list': 'Das Ereignis „{event}“ mit {filter} eines Kontakts in der Liste „{name}“.',
+  'automations.who.filtered.segment': 'Das Ereignis „{event}“ mit {filter} eines Kontakts im Segment „{name}“.',
+  'automations.event': 'Ereignis',
+  'automations.event.hint':
+    'Kontakte in der Liste oder dem Segment kommen in die Automation, wenn ein anderes Programm dieses Ereignis von ihnen meldet. Leer: wenn sie dazukommen.',
   'automations.who.now': { one: 'Zurzeit ist {count} Kontakt darin.', other: 'Zurzeit sind {count} Kontakte darin.' },
   'automations.target.list': { one: '{name} (Liste, {count} Kontakt)', other: '{name} (Liste, {count} Kontakte)' },
   'automations.target.segment': {

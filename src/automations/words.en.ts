@@ -42,6 +42,13 @@ export const automations = {
   'automations.who.nobody': 'No trigger yet: choose a list or segment.',
   'automations.who.list': 'A contact joins the list “{name}”.',
   'automations.who.segment': 'A contact joins the segment “{name}”.',
+  'automations.who.event.list': 'The event “{event}” of a contact in the list “{name}”.',
+  'automations.who.event.segment': 'The event “{event}” of a contact in the segment “{name}”.',
+  'automations.who.filtered.list': 'The event “{event}” with {filter} of a contact in the list “{name}”.',
+  'automations.who.filtered.segment': 'The event “{event}” with {filter} of a contact in the segment “{name}”.',
+  'automations.event': 'Event',
+  'automations.event.hint':
+    'Contacts in the list or segment enter when another program reports this event of theirs. Empty: they enter when they join.',
   'automations.who.now': { one: '{count} contact is in it now.', other: '{count} contacts are in it now.' },
   'automations.target.list': { one: '{name} (list, {count} contact)', other: '{name} (list, {count} contacts)' },
   'automations.target.segment': {

@@ -26,6 +26,7 @@ export const SENTENCES = {
   mailing_cancelled: 'the mailing was cancelled',
   automation_not_live: 'the automation is not live',
   joined_outside_live: 'joined before it went live, or while it was paused',
+  awaits_event: 'the event that starts it has not happened since',
   not_in_target: 'not in the target',
   over_cap_day: 'already had the most mails allowed on one day: {mails}',
   over_cap: 'already had the most mails allowed in a {days}-day period: {mails}',

@@ -10,6 +10,7 @@ import { isErased } from '../contacts/address-rows.ts';
 import type { Address } from '../contacts/addresses.ts';
 import { hasContactType, insertContact } from '../contacts/contacts.ts';
 import type { GivenEvent } from './given-events.ts';
+import { startAutomations } from './start-automations.ts';
 
 /** The maximum number of names of events and properties in an account, because a program could put anything into a name. */
 const MAX_WORDS = 1000;
@@ -59,7 +60,7 @@ export async function recordEvents(
 ): Promise<Recorded> {
   const created = listId === null ? 0 : await addUnknown(db, clock, account, events, listId);
   if (events.length > MANY_EVENTS) await setImmediate();
-  return { ...inTransaction(db, () => writeEvents(db.$client, account, events)), created };
+  return { ...inTransaction(db, () => writeEvents(db.$client, account, events, clock.now().getTime())), created };
 }
 
 async function addUnknown(
@@ -108,7 +109,14 @@ interface Added {
   last: number;
 }
 
-function writeEvents(client: Database, account: number, events: readonly GivenEvent[]): Omit<Recorded, 'created'> {
+function writeEvents(
+  client: Database,
+  account: number,
+  events: readonly GivenEvent[],
+  now: number,
+): Omit<Recorded, 'created'> {
+  const after = newestEvent(client);
+  const nameIds = new Map<string, number>();
   const words = new Words(client, account);
   const insert = prepared<unknown[]>(
     client,
@@ -126,6 +134,7 @@ function writeEvents(client: Database, account: number, events: readonly GivenEv
       continue;
     }
     const name = words.idOf('name', event.name);
+    nameIds.set(event.name, name);
     const { happened, key, value, currency } = { ...event, happened: event.at };
     const { changes } = insert.run(
       account,
@@ -149,7 +158,13 @@ function writeEvents(client: Database, account: number, events: readonly GivenEv
     total.last = Math.max(total.last, happened);
   }
   addTotals(client, [...added.values()]);
+  startAutomations(client, account, { after, nameIds, now });
   return { recorded, repeated, unknown };
+}
+
+/** Returns the highest id of an event that is recorded now. */
+function newestEvent(client: Database): number {
+  return prepared<[], { id: number }>(client, 'SELECT ifnull(max(id), 0) AS id FROM contact_events').get()?.id ?? 0;
 }
 
 /** Returns the properties as a JSON object by the ids of their names; null without any. */

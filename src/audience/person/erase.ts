@@ -369,6 +369,7 @@ async function eraseInSteps(client: Database, id: number, erasure: Erasure | Nam
 const NAMING = [
   { table: 'segments', column: 'value', isJson: true },
   { table: 'segments', column: 'rules', isJson: true },
+  { table: 'automations', column: 'trigger_filter', isJson: false },
   { table: 'contact_jobs', column: 'filter', isJson: true },
   { table: 'contact_jobs', column: 'place', isJson: false },
 ] as const;

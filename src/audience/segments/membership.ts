@@ -211,11 +211,11 @@ function lastRecipientId(db: Db): number {
 }
 
 /**
- * SQL: the automations (`au`) for which a change is recorded. Joins: live ones. Leaves: those with `exit_criteria = 1`, in
+ * SQL: the automations (`au`) for which a change is recorded. Joins: live ones that no event starts. Leaves: those with `exit_criteria = 1`, in
  * which leaving the target ends the enrolment, whether they are live or paused.
  */
 const CONCERNED = {
-  joined: sql`au.status = ${AUTOMATION_STATUS.live} AND au.deleted_at IS NULL`,
+  joined: sql`au.status = ${AUTOMATION_STATUS.live} AND au.trigger_event = '' AND au.deleted_at IS NULL`,
   left: sql`au.exit_criteria = 1 AND au.deleted_at IS NULL`,
 };
 

@@ -281,6 +281,10 @@ const Series = Type.Object({
   automation_for: Type.String({ description: `${TARGET}; empty: none yet.` }),
   unsubscribe_group_id: integer(),
   exit_criteria: integer(),
+  trigger_event: Type.String({
+    description: 'The event by which contacts of the target enter; empty: they enter by joining it.',
+  }),
+  trigger_filter: Type.String({ description: 'The filter of that event; empty: none.' }),
   ignores_caps: zeroOrOne(),
   automation_type: integer({ description: '1: welcome, 2: custom.' }),
   is_live: zeroOrOne('1: it is live.'),

@@ -5,6 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import Type from 'typebox';
+import { namesErased } from '../../audience/contacts/address-rows.ts';
+import { isEventName, parseFilter } from '../../audience/events/names.ts';
 import { checkedTargets } from '../../audience/segments/segments.ts';
 import { capOption, templateCode } from '../../campaigns/operations/drafts.ts';
 import type { Db } from '../../database/open.ts';
@@ -83,10 +85,24 @@ export const changeAutomation = operation({
     automation_for: Type.Optional(line({ description: TARGET })),
     unsubscribe_group_id: Type.Optional(integer({ description: '0: not chosen yet.' })),
     exit_criteria: Type.Optional(Type.Unsafe<0 | 1>(flag('1: people finish also when they leave the target.'))),
+    trigger_event: Type.Optional(
+      line({ description: 'The event by which contacts of the target enter; empty: they enter by joining it.' }),
+    ),
+    trigger_filter: Type.Optional(
+      line({ description: 'Only such events: a property, = != > >= < or <=, and a text or number. Empty: all.' }),
+    ),
     ...capOption,
   }),
   output: Updated,
-  check: checkAutomation,
+  check(context, given, errors) {
+    checkAutomation(context, given, errors);
+    const { trigger_event: event, trigger_filter: filter } = given;
+    if (event && !isEventName(event)) errors.add('trigger_event', messages.selected('trigger_event'));
+    if (!filter) return;
+    if (parseFilter(filter) === null) errors.add('trigger_filter', messages.selected('trigger_filter'));
+    if (namesErased(context.db.$client, context.accountId, [filter]))
+      errors.add('trigger_filter', messages.erased('trigger_filter'));
+  },
   async run(context, { utr, unchanged_since, dry_run, automation_for, unsubscribe_group_id: group, ...given }) {
     const { db, accountId, actor } = context;
     const { id } = requireAutomation(db, accountId, utr);
@@ -104,6 +120,8 @@ export const changeAutomation = operation({
         .set({
           automation_name: given.automation_name,
           exit_criteria: given.exit_criteria,
+          trigger_event: given.trigger_event,
+          trigger_filter: given.trigger_filter,
           ignores_caps: given.ignores_caps,
           automation_for: automation_for === undefined ? undefined : Number(target?.id ?? 0),
           automation_for_table: automation_for === undefined ? undefined : (target?.table ?? ''),

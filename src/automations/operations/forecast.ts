@@ -74,8 +74,10 @@ function forecastFor(
   const obstacle = addressId === undefined ? null : findObstacle(client, automation, addressId, enrolment);
   const isMember = addressId !== undefined && isInTarget(client, automation, addressId);
   if (enrolment === undefined) {
-    const reason = obstacle ?? sentence(isMember ? 'joined_outside_live' : 'not_in_target');
-    const wouldEnter = isLive && obstacle === null && !isMember;
+    const isByEvent = automation.trigger_event !== '';
+    const outside = isByEvent ? 'awaits_event' : 'joined_outside_live';
+    const reason = obstacle ?? sentence(isMember ? outside : 'not_in_target');
+    const wouldEnter = isLive && obstacle === null && isMember === isByEvent;
     const due = wouldEnter ? now + waitMs(schedules[0]) : null;
     return { state: 'outside', reason, entered_at: null, mails: planMails(schedules, 0, due, new Map()) };
   }

@@ -22,7 +22,7 @@ import { ask, attempt, sentenceOf } from '../../ui/operations.ts';
 import { sendPage } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
 import type { Viewer } from '../../ui/viewer.ts';
-import { useLanguage } from '../../ui/words/index.ts';
+import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { texts } from '../../users/screens/sign-in/fields.ts';
 import {
   deleteAutomation,
@@ -79,6 +79,14 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
   );
 }
 
+/** Returns the trigger in words, such as “The event purchase of a contact in the list Customers”. */
+function triggerText(language: Language, series: Series, { kind, name }: Target): string {
+  const { trigger_event: event, trigger_filter: filter } = series;
+  if (event === '') return language.say(`automations.who.${kind}`, { name });
+  if (filter === '') return language.say(`automations.who.event.${kind}`, { name, event });
+  return language.say(`automations.who.filtered.${kind}`, { name, event, filter });
+}
+
 /** The trigger of the automation in words, and when contacts exit. */
 function WhoEnters({ series, target }: { series: Series; target: Target | undefined }) {
   const language = useLanguage();
@@ -89,7 +97,7 @@ function WhoEnters({ series, target }: { series: Series; target: Target | undefi
         <p>{language.say('automations.who.nobody')}</p>
       ) : (
         <p>
-          {language.say(`automations.who.${target.kind}`, { name: target.name })}{' '}
+          {triggerText(language, series, target)}{' '}
           <a href={target.kind === 'segment' ? `/contacts/segments/${id}` : `/contacts?contact_type_id=${id}`}>
             {language.say('automations.who.now', { count: target.people })}
           </a>
@@ -302,8 +310,14 @@ function Actions({ series, target, isUnverified }: ActionsProps) {
             look="primary"
             title={language.say('automations.start.title', { name: series.automation_name })}
           >
-            <p>{language.say('automations.start.about', { name: target.name })}</p>
-            <p>{language.say('automations.start.notThese', { count: target.people })}</p>
+            {series.trigger_event === '' ? (
+              <>
+                <p>{language.say('automations.start.about', { name: target.name })}</p>
+                <p>{language.say('automations.start.notThese', { count: target.people })}</p>
+              </>
+            ) : (
+              <p>{triggerText(language, series, target)}</p>
+            )}
             {people.waiting > 0 && <p>{language.say('automations.start.goOn', { count: people.waiting })}</p>}
             {people.due_now > 0 && <p>{language.say('automations.start.due', { count: people.due_now })}</p>}
           </Confirm>

@@ -1,5 +1,6 @@
 /** Creating and editing an automation: its name and trigger, and its mails in their order, to add, open, move and remove. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { listNames } from '../../audience/segments/operations.ts';
 import { type Choices, readChoices } from '../../campaigns/screens/compose/step.tsx';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
@@ -41,10 +42,11 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
   ) => {
     const [email = ''] = texts(request.query.email);
     const { series } = await ask(request, readSeries, { utr: request.params.utr });
-    const [choices, asked, hasCaps] = await Promise.all([
+    const [choices, asked, hasCaps, { events }] = await Promise.all([
       readChoices(request),
       readForecast(request, series.utr, email),
       readHasCaps(request),
+      ask(request, listNames, {}),
     ]);
     const frame = {
       title: series.automation_name,
@@ -53,7 +55,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
     } as const;
     const content = (
       <>
-        <Editing {...{ series, choices, hasCaps }} {...sent} />
+        <Editing {...{ series, choices, hasCaps, events }} {...sent} />
         <PersonForecast email={email} asked={asked} now={clock.now()} isTrial={series.is_live === 0} />
       </>
     );
@@ -129,12 +131,14 @@ interface EditingProps {
   series: Series;
   choices: Choices;
   hasCaps: boolean;
+  /** The names of events to choose from. */
+  events: readonly string[];
   given?: AutomationFields;
   problems?: Problems;
   problem?: string;
 }
 
-function Editing({ series, choices, hasCaps, given, problems = {}, problem }: EditingProps) {
+function Editing({ series, choices, hasCaps, events, given, problems = {}, problem }: EditingProps) {
   const language = useLanguage();
   const saved = recordTime(series.updated_at);
   const stored = {
@@ -142,6 +146,8 @@ function Editing({ series, choices, hasCaps, given, problems = {}, problem }: Ed
     automation_for: series.automation_for,
     unsubscribe_group_id: String(series.unsubscribe_group_id),
     exit_criteria: String(series.exit_criteria),
+    trigger_event: series.trigger_event,
+    trigger_filter: series.trigger_filter,
     ...(hasCaps && { ignores_caps: String(series.ignores_caps) }),
   };
   return (
@@ -153,7 +159,7 @@ function Editing({ series, choices, hasCaps, given, problems = {}, problem }: Ed
       </Card>
       <Card title={language.say('automations.settings')}>
         <form method="post" action={editAddress(series.utr)} class="narrow">
-          <AutomationFieldset given={given ?? stored} choices={choices} problems={problems} />
+          <AutomationFieldset given={given ?? stored} choices={choices} events={events} problems={problems} />
           <input type="hidden" name="unchanged_since" value={series.updated_at} />
           <div class="buttons">
             <Button>{language.say('compose.save')}</Button>
@@ -177,6 +183,8 @@ function givenFields(request: FastifyRequest): AutomationFields {
     automation_for: field(request, 'automation_for'),
     unsubscribe_group_id: field(request, 'unsubscribe_group_id') || '0',
     exit_criteria: field(request, 'exit_criteria') === '1' ? '1' : '0',
+    trigger_event: field(request, 'trigger_event').trim(),
+    trigger_filter: field(request, 'trigger_filter').trim(),
     ...(ignores_caps !== '' && { ignores_caps }),
   };
 }
@@ -242,6 +250,8 @@ interface AutomationFields {
   automation_for: string;
   unsubscribe_group_id: string;
   exit_criteria: string;
+  trigger_event?: string;
+  trigger_filter?: string;
   /** Absent if the account has no frequency caps. */
   ignores_caps?: string;
 }
@@ -249,10 +259,13 @@ interface AutomationFields {
 function AutomationFieldset({
   given,
   choices: { targets, groups },
+  events,
   problems,
 }: {
   given: AutomationFields;
   choices: Choices;
+  /** The names of events to choose from; absent before the automation is created. */
+  events?: readonly string[];
   problems: Problems;
 }) {
   const language = useLanguage();
@@ -283,6 +296,34 @@ function AutomationFieldset({
         ]}
         problems={problems}
       />
+      {events !== undefined && (
+        <>
+          <TextField
+            name="trigger_event"
+            label={language.say('automations.event')}
+            hint={language.say('automations.event.hint')}
+            value={given.trigger_event ?? ''}
+            maxLength={64}
+            autocomplete="off"
+            list="event-names"
+            problems={problems}
+          />
+          <datalist id="event-names">
+            {events.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+          <TextField
+            name="trigger_filter"
+            label={language.say('segments.filter')}
+            hint={language.say('segments.filter.hint')}
+            value={given.trigger_filter ?? ''}
+            maxLength={255}
+            autocomplete="off"
+            problems={problems}
+          />
+        </>
+      )}
       <SelectField
         name="unsubscribe_group_id"
         label={language.say('compose.group')}

@@ -125,6 +125,10 @@ export const automations = sqliteTable(
     user_id: user(),
     automation_for: count(),
     automation_for_table: line(),
+    /** The event by which contacts of the target enter; empty: they enter by joining the target. */
+    trigger_event: line(),
+    /** The filter of that event (src/audience/events/names.ts); empty: every event of the name. */
+    trigger_filter: line(),
     automation_name: text().notNull(),
     exit_criteria: count(),
     ignores_caps: flag(),

@@ -1,0 +1,77 @@
+/** Lets contacts enter the automations that an event starts. */
+import type { Database } from 'better-sqlite3';
+import { prepared } from '../../database/prepared.ts';
+import { AUTOMATION_STATUS, type automations } from '../../database/schema/index.ts';
+import { filterHolds } from './event-sql.ts';
+
+/**
+ * An event that happened longer ago starts nothing, because a shop that reports its orders of the last years does not want to send
+ * mails for them. Milliseconds.
+ */
+const MAX_AGE_MS = 86_400_000;
+
+type Started = Pick<
+  typeof automations.$inferSelect,
+  'id' | 'automation_for' | 'automation_for_table' | 'trigger_event' | 'trigger_filter'
+>;
+
+const LIVE = `
+  SELECT id, automation_for, automation_for_table, trigger_event, trigger_filter FROM automations INDEXED BY automations_user
+  WHERE user_id = ? AND trigger_event <> '' AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`;
+
+/** SQL: the contact `k` of event `v` in the target, by the table of the target. */
+const MEMBERS: Readonly<Record<string, { from: string; contact: string }>> = {
+  contacts: {
+    from: 'contacts k ON k.contact_type_id = @target AND k.address_id = v.address_id AND k.deleted_at IS NULL',
+    contact: 'k.id',
+  },
+  segments: {
+    from: 'segment_recipients k ON k.segment_id = @target AND k.address_id = v.address_id AND k.is_removed = 0',
+    contact: 'k.contact_id',
+  },
+};
+
+/**
+ * Records the entries that new events cause, for the live automations of the account: of contacts who are in the target now and
+ * were never in the automation. Enrolment applies them like joins. Call it in the transaction that records the events.
+ * @param after The id after which the events are new.
+ * @param nameIds The ids of the names of the events.
+ * @param now Epoch milliseconds.
+ */
+export function startAutomations(
+  client: Database,
+  account: number,
+  { after, nameIds, now }: { after: number; nameIds: ReadonlyMap<string, number>; now: number },
+): void {
+  for (const automation of prepared<[number], Started>(client, LIVE).all(account)) {
+    const name = nameIds.get(automation.trigger_event);
+    const members = MEMBERS[automation.automation_for_table];
+    if (name === undefined || members === undefined) continue;
+    const values: Record<string, string> = {};
+    const bind = (value: string) => {
+      const parameter = `filter${Object.keys(values).length}`;
+      values[parameter] = value;
+      return `@${parameter}`;
+    };
+    const { trigger_filter: filter } = automation;
+    const passes = filter === '' ? '' : `AND ${filterHolds(filter, account, bind)}`;
+    prepared<[object]>(
+      client,
+      `INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
+      SELECT @account, @automation, v.address_id, ${members.contact}, 'joined', @now
+      FROM contact_events v CROSS JOIN ${members.from}
+      WHERE v.id > @after AND v.name_id = @name AND v.happened_at >= @since ${passes}
+        AND NOT EXISTS (SELECT 1 FROM enrolments e WHERE e.automation_id = @automation AND e.address_id = v.address_id)
+      GROUP BY v.address_id`,
+    ).run({
+      ...values,
+      account,
+      automation: automation.id,
+      target: automation.automation_for,
+      after,
+      name,
+      now,
+      since: now - MAX_AGE_MS,
+    });
+  }
+}
