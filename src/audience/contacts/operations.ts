@@ -1,5 +1,5 @@
 /** Operations for contacts: listing, reading, adding, changing and deleting them, and their CSV files. */
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -26,7 +26,7 @@ import { type Context, listOperation, operation, recordOperation } from '../../o
 import { isoTimestamp } from '../../time/clock.ts';
 import { ContactType } from '../contact-types/operations.ts';
 import { type CustomField, customFieldRecord, listCustomFields, storedFieldRecord } from '../fields/custom-fields.ts';
-import { type CsvValue, csvWriter } from '../import/csv-write.ts';
+import { type CsvValue, csvStream } from '../import/csv-write.ts';
 import { listSearch } from '../search/find-contacts.ts';
 import { deleteAllContacts } from '../unfinished-writes.ts';
 import { byField, type LineName, RESERVED_FIELDS, reservedField } from './contact-fields.ts';
@@ -215,12 +215,11 @@ export const sampleCsv = operation({
   input: Type.Object({}),
   run({ db, accountId }): Readable {
     const own = listCustomFields(db, accountId);
-    const csv = csvWriter([...RESERVED_FIELDS, ...own.map((field) => field.field_name)]);
-    csv.end([
+    const row = [
       ...RESERVED_FIELDS.map((field) => reservedField(field)?.sample ?? ''),
       ...own.map((field) => SAMPLE_VALUES[field.field_type] ?? ''),
-    ]);
-    return csv;
+    ];
+    return csvStream([...RESERVED_FIELDS, ...own.map((field) => field.field_name)], [[row]]);
   },
 });
 
@@ -304,7 +303,6 @@ const PAGE_CELLS = 5500;
 export function contactsCsv(db: Db, accountId: number, typeId: number, onRows?: (rows: number) => void): Readable {
   const own = listCustomFields(db, accountId);
   const pageRows = Math.max(1, Math.floor(PAGE_CELLS / (RESERVED_FIELDS.length + own.length)));
-  const csv = csvWriter([...RESERVED_FIELDS, ...own.map((field) => field.field_name)]);
   const columns = RESERVED_FIELDS.map((field) =>
     field === 'country' ? '(SELECT name FROM countries WHERE id = contacts.country_id)' : field,
   );
@@ -315,17 +313,17 @@ export function contactsCsv(db: Db, accountId: number, typeId: number, onRows?: 
       WHERE contact_type_id = ? AND address_id > ? AND deleted_at IS NULL ORDER BY address_id LIMIT ${pageRows}`)
     .raw();
 
-  async function* rows(): AsyncGenerator<CsvValue[]> {
+  async function* pages(): AsyncGenerator<CsvValue[][]> {
     let after = 0;
     let count = 0;
     for (;;) {
       const found = page.all(typeId, after);
-      for (const [addressId, customValues, ...values] of found) {
-        after = addressId;
+      after = found.at(-1)?.[0] ?? after;
+      yield found.map(([, customValues, ...values]) => {
         // Custom values are read as one JSON column, because SQLite allows only 2,000 columns.
         const custom: Record<string, CsvValue> = customValues ? JSON.parse(customValues) : {};
-        yield [...values, ...own.map(({ id }) => custom[id] ?? null)];
-      }
+        return [...values, ...own.map(({ id }) => custom[id] ?? null)];
+      });
       count += found.length;
       onRows?.(count);
       if (found.length < pageRows) return;
@@ -333,8 +331,5 @@ export function contactsCsv(db: Db, accountId: number, typeId: number, onRows?: 
     }
   }
 
-  const source = Readable.from(rows());
-  source.on('error', (error) => csv.destroy(error));
-  csv.on('close', () => source.destroy());
-  return source.pipe(csv);
+  return csvStream([...RESERVED_FIELDS, ...own.map((field) => field.field_name)], pages());
 }

@@ -1,22 +1,44 @@
 /** Writes CSV files without cells that a spreadsheet would run as formulas. */
-import { type CsvFormatterStream, format } from 'fast-csv';
+import { Readable } from 'node:stream';
 
 export type CsvValue = string | number | null;
 
+type Pages = AsyncIterable<CsvValue[][]> | Iterable<CsvValue[][]>;
+
 /**
- * Returns a stream that takes rows and produces RFC 4180 text: first the header, even if no row follows. Formulas are escaped;
- * null becomes an empty cell. `readCsv` reads everything back, except a row of one empty cell, which is a blank line. The
- * header is quoted, so that no character in it is mistaken for the delimiter.
+ * Returns a stream of RFC 4180 text: first the header, even if no row follows, then the rows of each page, which is read when the reader
+ * asks for more. Formulas are escaped; null becomes an empty cell. `readCsv` reads everything back, except a row of one empty cell,
+ * which is a blank line. The header is quoted, so that no character in it is mistaken for the delimiter.
  */
-export function csvWriter(header: readonly string[]): CsvFormatterStream<CsvValue[], string[]> {
-  return format<CsvValue[], string[]>({
-    headers: header.map(escapeFormula),
-    alwaysWriteHeaders: true,
-    quoteHeaders: true,
-    rowDelimiter: '\r\n',
-    includeEndRowDelimiter: true,
-    transform: (row: CsvValue[]) => row.map((value) => escapeFormula(value === null ? '' : String(value))),
-  });
+export function csvStream(header: readonly string[], pages: Pages): Readable {
+  async function* text(): AsyncGenerator<string> {
+    yield `${header.map((name) => quoted(textOf(name))).join(',')}\r\n`;
+    for await (const rows of pages) if (rows.length > 0) yield rows.map(lineOf).join('');
+  }
+  // Of one page at a time, because a page is as much work as may be done without letting others take their turn.
+  return Readable.from(text(), { objectMode: false, highWaterMark: 1 });
+}
+
+/** The characters because of which a cell is quoted; the bar too, since files of earlier releases have it quoted. */
+const TO_QUOTE = /[",\r\n|]/;
+
+function lineOf(row: readonly CsvValue[]): string {
+  return `${row.map(cellOf).join(',')}\r\n`;
+}
+
+function cellOf(value: CsvValue): string {
+  const text = value === null ? '' : textOf(String(value));
+  return TO_QUOTE.test(text) ? quoted(text) : text;
+}
+
+/** Returns the text of a cell, without the character 0, which spreadsheets do not read. */
+function textOf(value: string): string {
+  const text = escapeFormula(value);
+  return text.includes('\0') ? text.replaceAll('\0', '') : text;
+}
+
+function quoted(cell: string): string {
+  return `"${cell.replaceAll('"', '""')}"`;
 }
 
 /**

@@ -1,8 +1,8 @@
 /** Finds recipients of a mailing by state, reason, clicked link or the beginning of their address, a page at a time. */
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { type CsvValue, csvWriter } from '../../audience/import/csv-write.ts';
+import { type CsvValue, csvStream } from '../../audience/import/csv-write.ts';
 import { fold } from '../../database/functions/fold.ts';
 import { reasonKind } from '../../database/functions/reply-kind.ts';
 import { BY_PERSON, DELIVERY_STATE } from '../../database/schema/index.ts';
@@ -168,26 +168,20 @@ export function exportRecipients(
   mailing: { id: number; accountId: number },
   filter: RecipientFilter,
 ): Readable {
-  const csv = csvWriter(CSV_COLUMNS);
-  async function* rows(): AsyncGenerator<CsvValue[]> {
+  async function* pages(): AsyncGenerator<CsvValue[][]> {
     for (let after: string | null = ''; after !== null; await setImmediate()) {
       const page: ReturnType<typeof findRecipients> = findRecipients(client, mailing, filter, after, CSV_PAGE_ROWS);
-      for (const { email, state, reply, attempts, opens, clicks, updated_at } of page.recipients) {
-        yield [
-          email,
-          state,
-          reply && String(reply),
-          attempts,
-          opens,
-          clicks,
-          updated_at && new Date(updated_at).toISOString(),
-        ];
-      }
+      yield page.recipients.map(({ email, state, reply, attempts, opens, clicks, updated_at }) => [
+        email,
+        state,
+        reply && String(reply),
+        attempts,
+        opens,
+        clicks,
+        updated_at && new Date(updated_at).toISOString(),
+      ]);
       after = page.next;
     }
   }
-  const source = Readable.from(rows());
-  source.on('error', (error) => csv.destroy(error));
-  csv.on('close', () => source.destroy());
-  return source.pipe(csv);
+  return csvStream(CSV_COLUMNS, pages());
 }

@@ -3,7 +3,7 @@ import { text as textOf } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { type OpenCsv, readCsv } from '../../../src/audience/import/csv.ts';
 import { type CsvBatch, CsvParser } from '../../../src/audience/import/csv-parse.ts';
-import { type CsvValue, csvWriter } from '../../../src/audience/import/csv-write.ts';
+import { type CsvValue, csvStream } from '../../../src/audience/import/csv-write.ts';
 
 /** A file of these chunks. */
 export function file(...chunks: (string | Buffer)[]): OpenCsv {
@@ -37,10 +37,7 @@ export function parse(...pieces: string[]): CsvBatch {
 
 /** The text of a written file. */
 export async function write(header: string[], rows: CsvValue[][]): Promise<string> {
-  const writer = csvWriter(header);
-  for (const row of rows) writer.write(row);
-  writer.end();
-  return textOf(writer);
+  return textOf(csvStream(header, [rows]));
 }
 
 /** Bytes in chunks of these sizes, and what is left as the last one. */

@@ -1,5 +1,6 @@
 /** No cell of an export runs as a formula in a spreadsheet. */
 import fc from 'fast-check';
+import { writeToString } from 'fast-csv';
 import t from 'tap';
 import { escapeFormula, unescapeFormula } from '../../../src/audience/import/csv-write.ts';
 import { anyTable, anyText, write } from './csv-files.ts';
@@ -67,4 +68,26 @@ t.test('a formula after a semicolon, tab or line break within a cell is escaped 
     t.equal(escapeFormula(cell), safe);
     t.equal(unescapeFormula(safe), cell);
   }
+});
+
+t.test('a file is the same, byte for byte, as those of earlier releases, which fast-csv wrote', async (t) => {
+  const nul = fc.constantFrom('\0', '|', 'a|b');
+  const table = fc
+    .tuple(anyTable, nul, fc.nat(5))
+    .map(([rows, text, at]) => rows.map((row, nth) => (nth === at ? [...row.slice(1), text] : row)));
+  await fc.assert(
+    fc.asyncProperty(table, async ([header = [], ...rows]) => {
+      const written = await writeToString(
+        rows.map((row) => row.map(escapeFormula)),
+        {
+          headers: header.map(escapeFormula),
+          alwaysWriteHeaders: true,
+          quoteHeaders: true,
+          rowDelimiter: '\r\n',
+          includeEndRowDelimiter: true,
+        },
+      );
+      t.equal(await write(header, rows), written);
+    }),
+  );
 });

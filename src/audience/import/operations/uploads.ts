@@ -37,7 +37,7 @@ import { VENDOR_NAMES } from '../../migrate/vendors/index.ts';
 import { hasSegment } from '../../segments/segments.ts';
 import { hasGroup } from '../../unsubscribed/groups.ts';
 import { CsvError } from '../csv-parse.ts';
-import { csvWriter } from '../csv-write.ts';
+import { type CsvValue, csvStream } from '../csv-write.ts';
 import type { ImportReport } from '../import.ts';
 import { DEFAULT_OPTIONS, LEAVING_KINDS } from '../import-job.ts';
 import { plannedFields } from '../make-lists.ts';
@@ -309,13 +309,11 @@ export const failedRowsCsv = operation({
   run(context, { id, upload_id }): Readable {
     const report = upload_id === undefined ? null : requireUpload(context, upload_id).report;
     const { failed, errors } = report?.id === 0 ? report : requireReport(context, report?.id ?? id);
-    const csv = csvWriter(['line', 'field', 'value', 'text']);
-    for (const { line, field, value, text } of errors) csv.write([line, field, value ?? '', english(text)]);
+    const rows: CsvValue[][] = errors.map(({ line, field, value, text }) => [line, field, value ?? '', english(text)]);
     const kept = new Set(errors.map(({ line }) => line)).size;
     if (kept < failed)
-      csv.write([null, '', '', `These are the first ${kept} of ${failed} rows that failed. More are not kept.`]);
-    csv.end();
-    return csv;
+      rows.push([null, '', '', `These are the first ${kept} of ${failed} rows that failed. More are not kept.`]);
+    return csvStream(['line', 'field', 'value', 'text'], [rows]);
   },
 });
 
