@@ -26,9 +26,18 @@ t.test('every page of a node is the same as the one of the controller', { skip }
       ...[`/u/${of('open')}`, `/u/${of('unsubscribe').slice(0, -1)}`, `/w/x.y`],
     ];
   });
-  for (const path of [...paths, '/u/shared', '/u/', '/pictures/none/x.png', '/nothing']) {
+  const short = token(0, 'click', 'short');
+  const ofService = [
+    `/c/${short}/0`,
+    `/c/${short}/1`,
+    `/c/${short}/99`,
+    `/c/${short.slice(0, -1)}-/0`,
+    `/c/0${short}/0`,
+  ];
+  for (const path of [...paths, ...ofService, '/u/shared', '/u/', '/pictures/none/x.png', '/nothing']) {
     t.strictSame(await open(node + path), await open(brain.origin + path), path);
   }
+  t.equal((await open(`${node}/c/${short}/0`)).status, 302, 'a short address of the service leads on from a node');
   for (const form of [
     {},
     { form: 'groups', shown: '1', on: '1' },

@@ -6,7 +6,7 @@ import { fetch } from 'undici';
 import { type NatsCluster, startNats } from '../../fixtures/nats.ts';
 import { readConfig } from '../../src/config.ts';
 import { linkSecrets } from '../../src/delivery/links/secrets.ts';
-import { createLinkTokens, type Purpose } from '../../src/delivery/links/tokens.ts';
+import { createLinkTokens, openTokens, type Purpose } from '../../src/delivery/links/tokens.ts';
 import { connectNats } from '../../src/nodes/connection.ts';
 import { followLinks } from '../../src/nodes/link-secrets.ts';
 import { NodeMetrics } from '../../src/nodes/node/node-metrics.ts';
@@ -24,7 +24,7 @@ export interface World {
   /** The database of the controller, read only. */
   read<T>(sql: string, ...values: unknown[]): T[];
   /** The token of the reader with this number, with their sealed address as in mails of nodes, or without it. */
-  token(reader: number, purpose: Purpose, isSealed?: boolean): string;
+  token(reader: number, purpose: Purpose, isSealed?: boolean | 'short'): string;
 }
 
 /** NATS, the controller, and a campaign to so many readers that is written to the outbox. */
@@ -75,7 +75,7 @@ export async function startWorld(t: Test, readers = 3, html = HTML): Promise<Wor
   await brain.end('SIGTERM');
   settings.NATS_URL = nats.urls;
   await brain.start();
-  const token = (reader: number, purpose: Purpose, isSealed = true) => {
+  const token = (reader: number, purpose: Purpose, isSealed: boolean | 'short' = true) => {
     const email = `reader${reader}@example.org`;
     const [ids] = read<{ delivery: number; mailing: number; address: number }>(
       `SELECT d.id AS delivery, d.mailing_id AS mailing, d.address_id AS address FROM deliveries d
@@ -85,7 +85,9 @@ export async function startWorld(t: Test, readers = 3, html = HTML): Promise<Wor
     if (ids === undefined) throw new Error(`no delivery to ${email}`);
     const client = new Database(path);
     const secrets = linkSecrets(client);
+    const short = openTokens(client).recipient({ ...ids, group: 1, user: 1, email })[purpose];
     client.close();
+    if (isSealed === 'short') return short;
     const unsigned = { deliveries: 0, mailings: 0, addresses: 0 };
     const tokens = createLinkTokens(secrets, { findEmail: () => undefined, unsigned, sealsAddress: isSealed });
     return tokens.recipient({ ...ids, group: 1, user: 1, email })[purpose];

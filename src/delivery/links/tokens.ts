@@ -26,6 +26,11 @@ export interface ContactLookup {
   findEmail(address: number, user: number): string | undefined;
   /** The largest ids accepted without a signed address, because earlier releases did not sign it. */
   unsigned: { deliveries: number; mailings: number; addresses: number };
+  /**
+   * The account and the unsubscribe group (0: none) of a mailing, or undefined if the database does not have it. With it, new click tokens
+   * are short.
+   */
+  findMailing?(mailing: number): Pick<RecipientIds, 'user' | 'group'> | undefined;
   /** Whether new tokens include the address, encrypted, for readers without a database. */
   sealsAddress?: boolean;
 }
@@ -36,8 +41,13 @@ export interface ContactLookup {
 export type Purpose = 'open' | 'click' | 'unsubscribe' | 'web';
 const PARTS: readonly Purpose[] = ['open', 'click', 'unsubscribe', 'web'];
 const PART_BYTES = 16;
-/** The length of a part in base64url. */
-const PART_CHARACTERS = 22;
+/**
+ * A mail has a click token in each of its links, so a click token names only the delivery, the mailing and the address, and has the first
+ * 12 bytes of its part: 16 characters of base64url, without unused bits. The account and the group are looked up by the mailing. The
+ * signature is that of the long tokens, which earlier releases and sender nodes create.
+ */
+const CLICK_BYTES = 12;
+const CLICK_TOKEN = /^([0-9a-z]{1,11})-([0-9a-z]{1,11})-([0-9a-z]{1,11})\.[\w-]{16}$/;
 /** Precedes the encrypted address; base64url does not use this character. */
 const SEAL_MARK = '~';
 
@@ -73,8 +83,12 @@ export function openTokens(client: Database): Tokens {
   const emailOf = client
     .prepare<[number, number], string>('SELECT normalized_email FROM addresses WHERE id = ? AND user_id = ?')
     .pluck();
-  const known = {
-    findEmail: (address: number, user: number) => emailOf.get(address, user),
+  const mailingOf = client.prepare<[number], Pick<RecipientIds, 'user' | 'group'>>(
+    'SELECT user_id AS user, ifnull(unsubscribe_group_id, 0) AS "group" FROM mailings WHERE id = ?',
+  );
+  const known: ContactLookup = {
+    findEmail: (address, user) => emailOf.get(address, user),
+    findMailing: (mailing) => mailingOf.get(mailing),
     unsigned: unsignedLimits(client),
   };
   return createTokens(rootSecrets(client), known, linkSecrets(client));
@@ -151,14 +165,15 @@ function textSigner(texts: readonly string[]): TextSigner {
  */
 function anyMatches(keys: readonly KeyObject[], mac: string, expected: (key: KeyObject) => string): boolean {
   const given = Buffer.from(mac);
-  return (
-    given.length === PART_CHARACTERS && keys.some((key) => timingSafeEqual(given, Buffer.from(expected(key), 'latin1')))
-  );
+  return keys.some((key) => {
+    const own = Buffer.from(expected(key), 'latin1');
+    return given.length === own.length && timingSafeEqual(given, own);
+  });
 }
 
 /** Like `createTokens`, with the link secrets alone. */
 export function createLinkTokens(texts: readonly string[], known: ContactLookup): LinkTokens {
-  const { findEmail: emailOf, unsigned, sealsAddress = false } = known;
+  const { findEmail: emailOf, findMailing: mailingOf, unsigned, sealsAddress = false } = known;
   // Created once, because a key given as text would be parsed again for every token.
   const secrets = texts.map((text) => createSecretKey(text, 'utf8'));
   const ciphers = texts.map((text) => addressCipher(text));
@@ -178,6 +193,22 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
     return null;
   };
 
+  const readShortClick = (token: string, given: string | undefined): RecipientIds | null => {
+    const [, ...texts] = CLICK_TOKEN.exec(token) ?? [];
+    const [delivery, mailing, address] = texts.map((text) => Number.parseInt(text, 36));
+    if (delivery === undefined || mailing === undefined || address === undefined) return null;
+    const [body, mac] = splitToken(token);
+    // A number has only one spelling.
+    if (body !== clickBody({ delivery, mailing, address })) return null;
+    const owner = mailingOf?.(mailing);
+    const email = owner === undefined ? undefined : (emailOf(address, owner.user) ?? given);
+    if (owner === undefined || email === undefined) return null;
+    const ids = { delivery, mailing, address, ...owner };
+    const signed = signedText(recipientBody(ids), email);
+    const expected = (secret: KeyObject) => clickMac(recipientMac(secret, signed));
+    return anyMatches(secrets, mac, expected) ? { ...ids, email } : null;
+  };
+
   return {
     recipient(ids) {
       const body = recipientBody(ids);
@@ -185,9 +216,11 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
       const sealed = sealsAddress ? `${SEAL_MARK}${ciphers[0]?.seal(ids)}` : '';
       const part = (at: number) =>
         `${body}.${mac.toString('base64url', at * PART_BYTES, (at + 1) * PART_BYTES)}${sealed}`;
-      return { open: part(0), click: part(1), unsubscribe: part(2), web: part(3) };
+      const click = mailingOf === undefined ? part(1) : `${clickBody(ids)}.${clickMac(mac)}`;
+      return { open: part(0), click, unsubscribe: part(2), web: part(3) };
     },
     readRecipient(purpose, token, given) {
+      if (purpose === 'click' && CLICK_TOKEN.test(token)) return readShortClick(token, given);
       const [body, signature] = splitToken(token);
       const mark = signature.indexOf(SEAL_MARK);
       const mac = mark < 0 ? signature : signature.slice(0, mark);
@@ -221,6 +254,15 @@ function splitToken(token: string): [string, string] {
 /** Ids and address separated by a space, which neither contains. */
 function signedText(body: string, email: string): string {
   return `recipient:${body} ${email}`;
+}
+
+function clickBody({ delivery, mailing, address }: Pick<RecipientIds, 'delivery' | 'mailing' | 'address'>): string {
+  return [delivery, mailing, address].map((id) => id.toString(36)).join('-');
+}
+
+function clickMac(mac: Buffer): string {
+  const at = PARTS.indexOf('click') * PART_BYTES;
+  return mac.toString('base64url', at, at + CLICK_BYTES);
 }
 
 function recipientBody({ delivery, mailing, address, group, user }: Omit<RecipientIds, 'email'>): string {
@@ -281,7 +323,7 @@ export function addressCipher(secret: string) {
 }
 
 /** A signed token in one of our URLs. In quoted-printable, a dot at the start of a line is encoded. */
-const TOKEN = /(\/(?:u|o|c|w|verify|design)\/)[\w-]+(?:\.|=2E)[\w-]{22}(?:~[\w-]+)?/g;
+const TOKEN = /(\/(?:u|o|c|w|verify|design)\/)[\w-]+(?:\.|=2E)(?:[\w-]{22}|[\w-]{16})(?:~[\w-]+)?/g;
 /** The text that replaces a removed token. */
 export const HIDDEN = 'hidden';
 

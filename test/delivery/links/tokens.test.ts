@@ -17,6 +17,7 @@ import {
   createTokens,
   openTokens,
   type Purpose,
+  withoutTokens,
 } from '../../../src/delivery/links/tokens.ts';
 import { oldDatabase } from '../../support/releases.ts';
 
@@ -130,6 +131,57 @@ t.test('a token is refused where its address id belongs to somebody else or to n
       );
     }),
   );
+});
+
+const SHORT: ContactLookup = { ...KNOWN, findMailing: () => ({ user: 7, group: 2 }) };
+const shortTokens = createTokens(['the newest secret', 'an older secret'], SHORT);
+const clickIds = ids.map((given) => ({ ...given, user: 7, group: 2 }));
+
+t.test('a click address has at most 60 characters of path, and no other part of another token', async (t) => {
+  const largest = { delivery: 1e12, mailing: 1e8, address: 1e11, group: 2, user: 7, email: 'anna@example.org' };
+  const { click, ...others } = shortTokens.recipient(largest);
+  t.ok(`/c/${click}/117`.length <= 60, `/c/${click}/117`);
+  t.strictSame(shortTokens.readRecipient('click', click), largest);
+  const { click: long, ...same } = tokens.recipient(largest);
+  t.strictSame(others, same, 'the tokens of other purposes are as they were');
+  t.strictSame(shortTokens.readRecipient('click', long), largest, 'and so do addresses of earlier mails');
+});
+
+t.test('a short click token is refused with one bit changed, of another mail, person, account or secret', async () => {
+  const foreign = createTokens(['somebody else’s secret'], SHORT);
+  const without = (more: Partial<ContactLookup>) => createTokens(['the newest secret'], { ...SHORT, ...more });
+  const refusing = [
+    without({ findMailing: () => undefined }),
+    without({ findMailing: () => ({ user: 8, group: 2 }) }),
+    without({ findEmail: () => 'bob@example.org' }),
+    without({ findEmail: () => undefined }),
+    foreign,
+    tokens,
+  ];
+  fc.assert(
+    fc.property(clickIds, clickIds, (given, other) => {
+      const token = shortTokens.recipient(given).click;
+      const [body = '', mac = ''] = token.split('.');
+      const [, otherMac = ''] = shortTokens.recipient({ ...other, delivery: given.delivery + 1 }).click.split('.');
+      return (
+        shortTokens.readRecipient('click', token)?.delivery === given.delivery &&
+        [...alterations(token), `0${token}`, `${body}.${otherMac}`, `${body}.${mac.slice(0, -1)}`].every(
+          (altered) => shortTokens.readRecipient('click', altered) === null,
+        ) &&
+        refusing.every((reader) => reader.readRecipient('click', token) === null) &&
+        PURPOSES.filter((purpose) => purpose !== 'click').every(
+          (purpose) => shortTokens.readRecipient(purpose, token) === null,
+        )
+      );
+    }),
+    { numRuns: 60 },
+  );
+});
+
+t.test('the token of a click address is removed from a mail that is shown, long or short', async (t) => {
+  const given = { delivery: 7, mailing: 3, address: 12, group: 2, user: 7, email: 'anna@example.org' };
+  for (const { click } of [tokens.recipient(given), shortTokens.recipient(given)])
+    t.equal(withoutTokens(`A: b\r\n\r\n<a href=3D"/c/${click}/5">`), 'A: b\r\n\r\n<a href=3D"/c/hidden/5">');
 });
 
 t.test('a token of an earlier release goes on working for the ids of its time, and for no later one', async (t) => {
