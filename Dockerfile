@@ -1,4 +1,4 @@
-FROM node:24-bookworm AS build
+FROM node:24-bookworm-slim AS build
 WORKDIR /opt/sendlark
 COPY . .
 RUN npm ci && npm run build && npm prune --omit=dev --omit=optional

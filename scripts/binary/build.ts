@@ -1,6 +1,7 @@
 /**
- * Builds `dist-binary/sendlark`: this Node, with the bundled program and every file it reads as assets of a single-executable
- * application. `start.ts` is what runs first in it.
+ * Builds `dist-binary/sendlark`: this Node, with the bundled program and every file it reads as compressed assets of a single-executable
+ * application. `start.ts` is what runs first in it. For another kind of processor, `node scripts/binary/build.ts NODE ARCHITECTURE OUTPUT`
+ * takes its Node.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,36 +13,44 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const OUTPUT = join(ROOT, 'dist-binary/sendlark');
+const [node = process.execPath, architecture = process.arch, output = 'dist-binary/sendlark'] = process.argv.slice(2);
+const OUTPUT = resolve(ROOT, output);
 /** The Node that the checkout brings; what the tests and the benchmarks ran on is what is shipped. */
 const NODE = 'v24.';
 const POSTJECT = fileURLToPath(import.meta.resolve('postject/dist/cli.js'));
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
-const ADDON = `prebuilds/${process.platform}-${process.arch}.node`;
+const ADDON = `prebuilds/${process.platform}-${architecture}.node`;
 /** Loaded at run time by their path, as in a checkout. */
 const BESIDE = [
   ...['drizzle', 'data', 'dist/browser', 'dist/cli.js', 'dist/app'],
   ...['package.json', 'lib', ADDON].map((name) => `node_modules/better-sqlite3/${name}`),
 ];
+/** Bytes of the files that the first start lays out. */
+let unpacked = 0;
 const BUNDLE = { bundle: true, platform: 'node', target: 'node24', logLevel: 'warning' } as const;
 if (!process.version.startsWith(NODE)) throw new Error(`Build the binary with Node 24; this is ${process.version}`);
 const folder = mkdtempSync(join(tmpdir(), 'sendlark-binary-'));
 try {
   for (const name of BESIDE) copy(join(ROOT, name), join(folder, 'files', name));
+  // Only drizzle-kit reads the snapshots of the schema.
+  for (const name of readdirSync(join(folder, 'files/drizzle/meta')))
+    if (name.endsWith('_snapshot.json')) rmSync(join(folder, 'files/drizzle/meta', name));
   writeFileSync(join(folder, 'files/package.json'), '{"type":"module"}');
   const main = join(folder, 'start.cjs');
   await build({ ...BUNDLE, entryPoints: [join(import.meta.dirname, 'start.ts')], outfile: main, format: 'cjs' });
   const blob = assemble(folder, main);
   mkdirSync(join(OUTPUT, '..'), { recursive: true });
-  copyFileSync(process.execPath, OUTPUT);
+  copyFileSync(node, OUTPUT);
   chmodSync(OUTPUT, 0o755);
   strip(OUTPUT);
   // Captured: it warns of sections that are of no concern.
@@ -49,7 +58,13 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-console.log(`Built ${relative(process.cwd(), OUTPUT)}`);
+console.log(
+  `Built ${relative(process.cwd(), OUTPUT)}: ${megabytes(statSync(OUTPUT).size)}, unpacks ${megabytes(unpacked)} at its first start`,
+);
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1e6)} MB`;
+}
 
 function copy(from: string, to: string): void {
   mkdirSync(join(to, '..'), { recursive: true });
@@ -59,10 +74,13 @@ function copy(from: string, to: string): void {
 /** Takes the symbols for debuggers off, which are a tenth of the file. Where binutils is not installed they stay. */
 function strip(path: string): void {
   try {
-    execFileSync('strip', [path]);
+    // The one of LLVM also reads files for other processors.
+    execFileSync(architecture === process.arch ? 'strip' : 'llvm-strip', [path]);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-    console.log('strip is not installed (Debian: binutils), so the file keeps its symbols and is larger.');
+    console.log(
+      'strip is not installed (Debian: binutils; for another processor llvm), so the file keeps its symbols and is larger.',
+    );
   }
 }
 
@@ -82,7 +100,15 @@ function assemble(folder: string, main: string): string {
   const list = join(folder, 'list.json');
   writeFileSync(list, JSON.stringify(Object.fromEntries(hashes)));
   const output = join(folder, 'blob');
-  const assets = { list, ...Object.fromEntries(names.map((name) => [`files/${name}`, join(files, name)])) };
+  const assets: Record<string, string> = { list };
+  for (const name of names) {
+    const content = readFileSync(join(files, name));
+    unpacked += content.length;
+    const packed = join(folder, 'packed', name);
+    mkdirSync(dirname(packed), { recursive: true });
+    writeFileSync(packed, gzipSync(content, { level: 9 }));
+    assets[`files/${name}`] = packed;
+  }
   const config = join(folder, 'sea.json');
   writeFileSync(config, JSON.stringify({ main, output, assets, disableExperimentalSEAWarning: true }));
   execFileSync(process.execPath, ['--experimental-sea-config', config], { stdio: 'pipe' });

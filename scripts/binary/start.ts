@@ -17,6 +17,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { getAsset } from 'node:sea';
+import { gunzipSync } from 'node:zlib';
 import { restartWithOneArena } from '../../src/commands/restart-in-place.ts';
 
 // Before the files are looked at, which takes longer.
@@ -41,7 +42,7 @@ function laidOut(): string {
   if (isWhole(folder)) return folder;
   const unfinished = mkdtempSync(join(caches, 'unfinished-'));
   try {
-    for (const [name] of hashes) write(join(unfinished, name), new Uint8Array(getAsset(`files/${name}`)));
+    for (const [name] of hashes) write(join(unfinished, name), gunzipSync(getAsset(`files/${name}`)));
     write(join(unfinished, 'start.cjs'), start);
     // Another start may have laid it out meanwhile and run from it.
     if (isWhole(folder)) return folder;

@@ -1,11 +1,12 @@
 /** A fresh machine's story, with the one-file program where nothing is installed (with the build on Nodes it is not made with). */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { builtUrls } from '../../src/http/static-files.ts';
 import { runProgram } from '../support/command-line.ts';
+import { ROOT } from '../support/documents.ts';
 import { BUILT, type Program, Service, startSink } from '../support/service.ts';
 import { startCampaign, until } from '../support/service-campaign.ts';
 
@@ -95,6 +96,16 @@ t.test('start, campaign, backup while it sends, move to another folder: nobody t
 /** What the one file has laid out is its owner's alone, and put right when it was changed. */
 async function checkFiles(t: Test, program: Program, cache: string): Promise<void> {
   const [folder = '', ...others] = readdirSync(cache);
+  const said = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8');
+  const megabytes = (pattern: RegExp) => Number(pattern.exec(said)?.[1]) * 1e6;
+  const whole = megabytes(/The file has (\d+) MB/);
+  const found = statSync(program.command[0]).size;
+  if (existsSync('/usr/bin/strip')) t.ok(Math.abs(found - whole) < 0.05 * whole, `the file has ${found} bytes`);
+  const laidOut = readdirSync(join(cache, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+  const lays = megabytes(/lays out (\d+) MB/);
+  t.ok(Math.abs(laidOut - lays) < 0.1 * lays, `${laidOut} bytes are laid out`);
   t.strictSame(others, [], 'one folder, whatever many starts there were');
   for (const path of [cache, join(cache, folder)]) t.equal(statSync(path).mode & 0o777, 0o700);
   const addon = join(cache, folder, `node_modules/better-sqlite3/prebuilds/${process.platform}-${process.arch}.node`);

@@ -16,7 +16,7 @@ export async function checkImage(t: Test, text: string): Promise<void> {
   const kept = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
   for (const name of ['.env', '*.db', '*.db-*', 'node_modules', 'dist'])
     t.ok(kept.includes(name), `no ${name} in the image`);
-  const lines = pairsOf(text, /^(\S+) (.+)$/gm);
+  const lines = pairsOf(text, /^([^\s#]\S*) (.+)$/gm);
   for (const [instruction] of lines) t.ok(KNOWN.includes(instruction), instruction);
   const last = lines.slice(lines.findLastIndex(([instruction]) => instruction === 'FROM'));
   const the = (instruction: string) => last.find(([name]) => name === instruction)?.[1] ?? '';

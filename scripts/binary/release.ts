@@ -1,0 +1,86 @@
+/**
+ * `npm run release`: the one-file programs for Linux in `dist-release/`, each checked, with the sums of all in SHA256SUMS. For the other
+ * kind of processor Node comes from its npm package, in the version and with the hash of package-lock.json.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const FOLDER = join(ROOT, 'dist-release');
+/** The number of each kind of processor in an ELF file, `e_machine` (System V ABI, chapter 4). */
+const MACHINES = { x64: 62, arm64: 183 } as const;
+type Architecture = keyof typeof MACHINES;
+
+const { version }: { version: string } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const { packages }: { packages: Record<string, { version: string; integrity: string }> } = JSON.parse(
+  readFileSync(join(ROOT, 'package-lock.json'), 'utf8'),
+);
+
+rmSync(FOLDER, { recursive: true, force: true });
+mkdirSync(FOLDER);
+const sums: string[] = [];
+for (const architecture of ['x64', 'arm64'] as const) {
+  const name = `sendlark-linux-${architecture}`;
+  const path = join(FOLDER, name);
+  const temporary = mkdtempSync(join(tmpdir(), 'sendlark-release-'));
+  try {
+    const node = architecture === process.arch ? process.execPath : nodeOf(architecture, temporary);
+    const build = join(import.meta.dirname, 'build.ts');
+    execFileSync(process.execPath, [build, node, architecture, path], { stdio: 'inherit' });
+    assertMachine(path, architecture);
+    if (architecture === process.arch) await tryOut(path, temporary);
+    else console.log(`${name} is for another processor: its kind was checked, it was not run`);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+  sums.push(`${createHash('sha256').update(readFileSync(path)).digest('hex')}  ${name}\n`);
+}
+writeFileSync(join(FOLDER, 'SHA256SUMS'), sums.join(''));
+execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: FOLDER, stdio: 'inherit' });
+
+/** The path of Node for this processor, from its npm package. Throws if the package is not the one of package-lock.json. */
+function nodeOf(architecture: Architecture, folder: string): string {
+  const name = `node-linux-${architecture}`;
+  const locked = packages[`node_modules/${name}`];
+  if (locked === undefined) throw new Error(`package-lock.json has no ${name}`);
+  const words = ['pack', `${name}@${locked.version}`, '--silent', '--pack-destination', folder];
+  const file = join(folder, execFileSync('npm', words, { encoding: 'utf8' }).trim());
+  const hash = createHash('sha512').update(readFileSync(file)).digest('base64');
+  if (locked.integrity !== `sha512-${hash}`) throw new Error(`${name} is not the one of package-lock.json`);
+  execFileSync('tar', ['-xzf', file, '-C', folder]);
+  return join(folder, 'package/bin/node');
+}
+
+function assertMachine(path: string, architecture: Architecture): void {
+  const header = Buffer.alloc(20);
+  readSync(openSync(path, 'r'), header);
+  const found = header.toString('latin1', 1, 4) === 'ELF' ? header.readUInt16LE(18) : 0;
+  if (found !== MACHINES[architecture]) throw new Error(`${path} is for machine ${found}`);
+}
+
+/** Starts the program in an empty folder with nothing of this environment; it has to say its version, and to be ready as a service. */
+async function tryOut(path: string, folder: string): Promise<void> {
+  const env = { XDG_CACHE_HOME: join(folder, 'cache'), DATABASE_PATH: join(folder, 'try.db'), PORT: '0' };
+  mkdirSync(env.XDG_CACHE_HOME);
+  const said = execFileSync(path, ['--version'], { env, cwd: folder, encoding: 'utf8' }).trim();
+  if (said !== version) throw new Error(`${path} says it is ${said}, not ${version}`);
+  const child = spawn(path, ['serve'], { env, cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    for await (const line of createInterface({ input: child.stdout })) {
+      const origin = /serves (\S+)\/api/.exec(line)?.[1];
+      if (origin === undefined) continue;
+      const answer = await fetch(`${origin}/healthz`);
+      if (!answer.ok) throw new Error(`/healthz of ${path} answers ${answer.status}`);
+      console.log(`${path} ${version} starts and answers`);
+      return;
+    }
+    throw new Error(`${path} did not start`);
+  } finally {
+    child.kill('SIGTERM');
+    await new Promise((ended) => child.once('exit', ended));
+  }
+}
