@@ -35,7 +35,8 @@ t.test('no GET of the API works long in one turn', { timeout: 0 }, async (t) => 
     ask(operation.path.includes('/single-send/') ? url.replace(/(?<=utr=)[^&]*/, utr) : url, headers);
   }
   for (const search of SEARCHES)
-    for (const path of ['list', 'search']) ask(`/api/contacts/${path}?search=${encodeURIComponent(search)}&limit=50`);
+    for (const path of MEASURED > 0 ? ['list', 'search'] : ['list'])
+      ask(`/api/contacts/${path}?search=${encodeURIComponent(search)}&limit=50`);
   t.ok(requests.size > 100, `${requests.size} requests`);
   if (MEASURED > 0) t.strictSame(await tooLong(requests), []);
   else

@@ -8,7 +8,7 @@ import { MEASURED, MOST_ROWS, mostRowsInTurn, PEOPLE, tooLong } from '../../supp
 import { accountOf, SCREENS } from './screens.ts';
 import { startWalked } from './walked-service.ts';
 
-/** What a user may ask of screens beside opening them. */
+/** What a user may ask of screens beside opening them. Only measured, because searches look and count for some milliseconds, not for so many rows. */
 const ASKED = [
   '/contacts?search=zoë',
   '/contacts?search=zq',
@@ -32,7 +32,7 @@ t.test('no screen works long in one turn', { timeout: 0 }, async (t) => {
   const paths = SCREENS.filter((screen) => accountOf(screen) === 'filled').map(({ path }) => pathOf(path));
   const headers = { cookie: cookies.filled };
   const requests = new Map(
-    [...paths, ...ASKED.map(pathOf)].map((path) => [
+    [...paths, ...(MEASURED > 0 ? ASKED.map(pathOf) : [])].map((path) => [
       path,
       async () => {
         const { status, text } = await app.page('GET', encodeURI(path), { headers });
