@@ -11,6 +11,7 @@ import { Confirm } from '../../ui/components/confirm.tsx';
 import { type Problems, TextField } from '../../ui/components/field.tsx';
 import { Meter, Time } from '../../ui/components/figures.tsx';
 import { Island } from '../../ui/components/island.tsx';
+import { Subject } from '../../ui/components/subject.tsx';
 import { Card, Tabs } from '../../ui/components/surface.tsx';
 import { setFlash } from '../../ui/flash.ts';
 import { ask, attempt, type Refusal, sentenceOf } from '../../ui/operations.ts';
@@ -84,7 +85,7 @@ function Head({ summary, now, current, viewer }: HeadProps) {
     <div id="mailing-now" class="stack" data-state={state}>
       <div class="mailing-head">
         <StateBadge state={state} />
-        <bdi>{subject}</bdi>
+        <Subject text={subject} />
         {state !== 'draft' && start !== null && (
           <span class="small quiet-text">
             {language.say(startWord)} <Time at={start} /> {language.zone}

@@ -75,11 +75,47 @@ export async function openEditor(
     void showKept(editor);
     offerFonts(editor, brand);
     keepFieldsNamed();
+    followSelection(editor);
+    keepLight(editor.Canvas.getDocument());
     chooseFound(editor);
     document.body.dataset.ready = 'yes';
   });
   window.editor = editor;
   return editor;
+}
+
+/**
+ * Shows the style of a part that is clicked in the mail, where the panel offers blocks. Parts that are selected otherwise, by adding
+ * them or in the list of parts, leave the panel as it is, so that several blocks can be added one after the other.
+ */
+function followSelection(editor: Editor): void {
+  const follow = () => {
+    const views = editor.Panels;
+    if (editor.getSelected() === undefined || !views.getButton('views', 'open-blocks')?.get('active')) return;
+    views.getButton('views', 'open-sm')?.set('active', true);
+  };
+  // The editor selects the part in a listener of its own, after which the click goes no further.
+  editor.Canvas.getDocument()?.addEventListener('click', () => requestAnimationFrame(follow), true);
+}
+
+/**
+ * Turns off the rules that a mail has for dark colours, in what the editor shows and not in the mail: its author chooses the colours
+ * that are seen most, and would take those of the author's own screen for them.
+ */
+function keepLight(mail: Document | null): void {
+  if (mail === null) return;
+  const turnOff = () => {
+    for (const { cssRules } of mail.styleSheets)
+      for (const rule of cssRules)
+        if ('media' in rule && typeof rule.media === 'object' && rule.media !== null && 'mediaText' in rule.media)
+          if (/prefers-color-scheme:\s*dark/.test(String(rule.media.mediaText))) rule.media.mediaText = 'not all';
+  };
+  turnOff();
+  // Without this, texts without a colour of their own would be white.
+  mail.documentElement.style.setProperty('color-scheme', 'light', 'important');
+  new MutationObserver((changes) => {
+    if (changes.some(({ addedNodes }) => [...addedNodes].some(({ nodeName }) => nodeName === 'STYLE'))) turnOff();
+  }).observe(mail, { childList: true, subtree: true });
 }
 
 /** Calls `onChange` while the user types, because the editor itself notices a change only when the cursor leaves the text. */
