@@ -197,13 +197,18 @@ t.test(
   },
 );
 
-t.test('a subject on the list has no codes of merge tags', async (t) => {
+t.test('a subject on the list and above a report has no codes of merge tags', async (t) => {
   const app = await startApp(t);
   await sendCampaign(t, app);
   await create(t, app, { ...LATER, subject: 'For ((first_name|you)) and ((city))' });
-  const { text } = await visitor(app)('GET', '/campaigns');
-  t.match(text, 'For <span class="merge-tag">you</span> and <span class="merge-tag">City</span>');
-  t.notMatch(text, '((');
+  const visit = visitor(app);
+  const { text } = await visit('GET', '/campaigns');
+  const utr = app.db.prepare("SELECT utr FROM single_sends WHERE subject LIKE '%|you%'").pluck().get();
+  const report = await visit('GET', `/campaigns/${utr}`);
+  for (const page of [text, report.text]) {
+    t.match(page, 'For <span class="merge-tag">you</span> and <span class="merge-tag">City</span>');
+    t.notMatch(page, '((');
+  }
 });
 
 t.test('the overview tells results, reasons and what can be done', async (t) => {
