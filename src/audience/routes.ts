@@ -24,6 +24,7 @@ import {
   listContacts,
   readContact,
   sampleCsv,
+  upsertContacts,
 } from './contacts/operations.ts';
 import { reportEvents } from './events/operations.ts';
 import {
@@ -154,6 +155,7 @@ export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
   const contacts = operationRoutes(app, deps, 'Contacts');
   contacts.list('GET /contacts/list', listContacts);
   contacts.change('POST /contacts/add', addContact, 'Contact Added Successfully', detailsPath);
+  contacts.read('POST /contacts/upsert', upsertContacts);
   contacts.record('GET /contacts/details', readContact);
   contacts.change('POST /contacts/update', changeContact, 'Contact Updated Successfully');
   contacts.change('DELETE /contacts/delete', deleteContact, 'Deleted Successfully');

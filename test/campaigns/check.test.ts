@@ -19,7 +19,7 @@ t.test('a mail is checked for itself and for all its recipients, with codes, sev
     found.findings.map(({ code, severity }: { code: string; severity: string }) => [code, severity]),
   );
   t.match(severities, { urls: 'error', foreign: 'error' });
-  t.match(found.recipients, { checked: 3, has_more: false });
+  t.match(found.recipients, { checked: 3, has_more: 0 });
   t.match(found.recipients.findings, [
     { code: 'value_empty', severity: 'warning', name: 'city', count: 3, contact_id: Number },
     { code: 'branch_unused', name: '((if city is "Atlantis"))' },

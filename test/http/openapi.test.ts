@@ -134,11 +134,13 @@ t.test('every schema has a name, every field a description, and the server an ad
   const undescribed: string[] = [];
   const walk = (where: string, schema: unknown): void => {
     if (typeof schema !== 'object' || schema === null) return;
-    const { properties = {} }: Described = schema;
-    for (const [field, { description, $ref }] of Object.entries(properties)) {
-      if (!description && !$ref) undescribed.push(`${where}.${field}`);
+    // A field may itself have the name `properties`.
+    const { properties = {}, ...rest }: Described = schema;
+    for (const [field, described] of Object.entries(properties)) {
+      if (!described.description && !described.$ref) undescribed.push(`${where}.${field}`);
+      walk(where, described);
     }
-    for (const part of Object.values(schema)) walk(where, part);
+    for (const part of Object.values(rest)) walk(where, part);
   };
   for (const [name, schema] of Object.entries(body.components.schemas)) walk(name, schema);
   t.strictSame(undescribed, []);

@@ -9,6 +9,7 @@ import { ownedBy, recordId, requireOwnedIds } from '../../database/ownership.ts'
 import { recordObject, recordReader, totalBytes } from '../../database/record-json.ts';
 import { contacts, contactTypes, countries } from '../../database/schema/index.ts';
 import { notFound } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
 import {
   email,
   identifier,
@@ -19,6 +20,7 @@ import {
   nullable,
   optionalIdentifier,
   reference,
+  said,
   softStamps,
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
@@ -38,6 +40,7 @@ import {
   insertContact,
   ownedContacts,
 } from './contacts.ts';
+import { MAX_CONTACTS, OUTCOMES, type Outcome, upsertAll } from './upsert.ts';
 
 /** Returns the description of a field that is one line of text. */
 const described = (name: LineName) => ({
@@ -76,7 +79,8 @@ const ListedContact = Type.Object({
   contact_type: Type.Object(ContactType.properties, { description: 'The contact type of the contact.' }),
 });
 
-const NewContact = Type.Object({
+/** The parameters of a contact. */
+export const NewContact = Type.Object({
   contact_type_id: reference(),
   ...byField(
     {
@@ -189,6 +193,63 @@ export const enterContact = operation({
 export const editContact = operation({
   ...changeContact,
   input: Type.Object({ ...changeContact.input.properties, country: Type.Optional(reference()) }),
+});
+
+const Upserted = Type.Object({
+  email: Type.String({ description: 'The address as it was given.' }),
+  outcome: Type.Unsafe<Outcome['outcome']>(
+    Type.String({ enum: [...OUTCOMES], description: 'What became of it. A contact that failed is as it was.' }),
+  ),
+  contact_id: nullable(integer(), 'The contact; null where it failed.'),
+  errors: Type.Array(
+    Type.Object({
+      field: Type.String({ description: 'The field.' }),
+      text: { ...said(), description: 'What is wrong.' },
+    }),
+    { description: 'Why it failed.' },
+  ),
+});
+
+/** The fields of one contact: those of /contacts/add, with an address that a list of contacts leaves out. */
+const { email: ADDRESS, country: _, ...OTHER_FIELDS } = NewContact.properties;
+
+export const upsertContacts = operation({
+  name: 'Add contacts, or change those with the same address in the list (addition)',
+  description:
+    'Either the fields of one contact, or in JSON `contacts`, a list of up to 1 000 such objects. Fields that are absent keep their value, empty ones clear it. Each contact has its own outcome: one with an error changes nothing, and the others are written. Nobody who unsubscribed or is suppressed gets mail again by it. It can be repeated.',
+  role: 'editor',
+  input: Type.Object({
+    ...OTHER_FIELDS,
+    email: Type.Optional(ADDRESS),
+    country: Type.Optional(Type.String({ maxLength: 255, description: 'Its English name, ISO code or id.' })),
+    contacts: Type.Optional(
+      Type.Unsafe<unknown[]>({
+        type: 'array',
+        minItems: 1,
+        maxItems: MAX_CONTACTS,
+        items: { description: 'An object with the fields of a contact.' },
+        description: `At most ${MAX_CONTACTS} contacts, with the fields of one.`,
+      }),
+    ),
+  }),
+  output: Type.Object({
+    created: integer({ description: 'How many were added.' }),
+    updated: integer({ description: 'How many were changed.' }),
+    failed: integer({ description: 'How many had an error.' }),
+    contacts: Type.Array(Upserted, { description: 'In the order of the request.' }),
+  }),
+  check({ db, accountId }, given, errors) {
+    const { contact_type_id: list } = given;
+    if (list !== undefined) errors.reference('contact_type_id', () => hasContactType(db, accountId, list));
+    if (given.contacts === undefined && given.email === undefined && !errors.has('email'))
+      errors.add('email', messages.required('email'));
+  },
+  async run({ db, clock, accountId, wake }, { contact_type_id, contacts, ...one }) {
+    const outcomes = await upsertAll(db, accountId, contact_type_id, contacts ?? [one], isoTimestamp(clock.now()));
+    wake();
+    const count = (outcome: Outcome['outcome']) => outcomes.filter((one) => one.outcome === outcome).length;
+    return { created: count('created'), updated: count('updated'), failed: count('failed'), contacts: outcomes };
+  },
 });
 
 export const deleteContact = operation({

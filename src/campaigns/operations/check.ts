@@ -13,6 +13,7 @@ import {
   optionalReference,
   said,
   stringList,
+  zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { withTemplateCopied } from '../../templates/mail-content.ts';
@@ -66,7 +67,7 @@ const Finding = Type.Object({
 
 const ForRecipients = Type.Object({
   checked: integer({ description: 'The recipients whose mails were looked at, 100 000 at most.' }),
-  has_more: Type.Boolean({ description: 'Whether there are more recipients.' }),
+  has_more: { ...zeroOrOne(), description: '1: there are more recipients.' },
   findings: Type.Array(
     Type.Object({
       code: Type.Unsafe<RecipientFinding['code']>(
@@ -80,6 +81,7 @@ const ForRecipients = Type.Object({
       count: integer({ description: 'The recipients concerned; of subject_longest, its characters.' }),
       contact_id: nullable(integer(), 'One of them.'),
     }),
+    { description: 'What was found in their mails.' },
   ),
 });
 
@@ -87,10 +89,10 @@ const CheckInput = Type.Object({
   utr: Type.Optional(identifier('A single send to check as it is; the other parameters are then left out.')),
   subject: Type.Optional(line({ description: 'The subject.' })),
   preheader: Type.Optional(line({ description: 'The preview text.' })),
-  template_id: optionalReference(),
+  template_id: optionalReference('A template, in place of code.'),
   ...templateCode,
-  sender_id: optionalReference(),
-  unsubscribe_group_id: optionalReference(),
+  sender_id: optionalReference('Whom the mail comes from; the first sender if not given.'),
+  unsubscribe_group_id: optionalReference('The unsubscribe group, whose addresses get nothing.'),
   recipient_id: targets(
     'Targets: contacts_<contact type id> or segments_<segment id>. Without any, only the mail itself is checked.',
   ),
@@ -103,12 +105,15 @@ export const checkAnyMail = operation({
   role: 'editor',
   input: CheckInput,
   output: Type.Object({
-    check: Type.Object({
-      contact_id: nullable(integer(), 'The recipient as whom the mail was read.'),
-      findings: Type.Array(Finding),
-      recipients: nullable(ForRecipients, 'Null without targets, or where there is no mail.'),
-      problem: nullable(said(), 'Why there is no mail.'),
-    }),
+    check: Type.Object(
+      {
+        contact_id: nullable(integer(), 'The recipient as whom the mail was read.'),
+        findings: Type.Array(Finding, { description: 'What was found in the mail as that recipient gets it.' }),
+        recipients: nullable(ForRecipients, 'Null without targets, or where there is no mail.'),
+        problem: nullable(said(), 'Why there is no mail.'),
+      },
+      { description: 'What was found.' },
+    ),
   }),
   check: (
     context,
@@ -145,6 +150,7 @@ export const checkAnyMail = operation({
         ...{ contact_id: checked.contact_id, findings, problem: checked.problem },
         recipients: recipients && {
           ...recipients,
+          has_more: recipients.has_more ? (1 as const) : (0 as const),
           findings: recipients.findings.map((found) => ({ ...found, severity: SEVERITY[found.code] })),
         },
       },

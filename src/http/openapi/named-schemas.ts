@@ -100,6 +100,8 @@ const RECORDS: Record<string, string> = {
   '/sender/report report': 'SenderReport',
   summaries: 'SingleSendSummary',
   '/single-send/check checked': 'CheckedMail',
+  '/check check': 'MailCheck',
+  '/contacts/upsert contacts': 'UpsertedContact',
   '/single-send/mail mail': 'ShownMail',
   '/single-send/recipients/find recipients': 'FoundRecipient',
   '/single-send/recipients recipients': 'SingleSendRecipient',

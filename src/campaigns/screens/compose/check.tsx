@@ -238,7 +238,7 @@ function ForAll({ address, checked }: { address: string; checked: CheckedAll | u
       ) : (
         <>
           <p>
-            {language.say(checked.has_more ? 'compose.check.all.first' : 'compose.check.all.done', {
+            {language.say(checked.has_more === 1 ? 'compose.check.all.first' : 'compose.check.all.done', {
               count: checked.checked,
             })}{' '}
             {checked.findings.length === 0 && language.say('compose.check.all.good')}
