@@ -19,11 +19,17 @@ interface LoggedError {
   stack: string;
 }
 
-/** What is logged of an error, the same whether the error itself or its text was given. */
+/** What is logged of an error with its causes, the same whether the error itself or its text was given. */
 export function loggedError(error: unknown): LoggedError {
   if (!(error instanceof Error)) return { type: 'Error', message: String(error), stack: '' };
-  const { name, message, stack = '' } = error;
-  return { type: name, message, stack, ...('code' in error && { code: error.code }) };
+  const { name, message, stack = '', cause } = error;
+  const earlier = cause instanceof Error ? loggedError(cause) : null;
+  return {
+    type: name,
+    message: earlier === null ? message : `${message}: ${earlier.message}`,
+    stack: earlier === null ? stack : `${stack}\ncaused by ${earlier.stack}`,
+    ...('code' in error && { code: error.code }),
+  };
 }
 
 /** The log of a process, or of a part of its start, that has no HTTP server whose log it could use. */

@@ -220,7 +220,7 @@ export const upsertContacts = operation({
   role: 'editor',
   input: Type.Object({
     ...OTHER_FIELDS,
-    email: Type.Optional(ADDRESS),
+    email: Type.Optional(Type.Unsafe<string>({ ...ADDRESS, examples: ['zoe@example.com'] })),
     country: Type.Optional(Type.String({ maxLength: 255, description: 'Its English name, ISO code or id.' })),
     contacts: Type.Optional(
       Type.Unsafe<unknown[]>({

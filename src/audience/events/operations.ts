@@ -1,5 +1,7 @@
 /** The operation with which other programs report events about contacts, such as a purchase. */
 import Type from 'typebox';
+import { isOwned } from '../../database/ownership.ts';
+import { contacts } from '../../database/schema/index.ts';
 import { integer, line, optionalIdentifier, optionalReference } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { hasContactType } from '../contacts/contacts.ts';
@@ -36,7 +38,7 @@ const EVENT = {
 export const reportEvents = operation({
   name: 'Record something that contacts did, one event or up to 1 000 (addition)',
   description:
-    'Either the fields of one event, or in JSON `events`, a list of such objects. All of them are recorded, or none where one has an error. The indices of events whose contact is unknown are in `unknown`; with `contact_type_id` such contacts are added to that list.',
+    'Either the fields of one event, or in JSON `events`, a list of such objects. All of them are recorded, or none where one has an error. The indices of events whose contact is unknown are in `unknown`; a single event with an unknown `contact_id` is refused; with `contact_type_id` such contacts are added to that list.',
   role: 'editor',
   input: Type.Object({
     ...EVENT,
@@ -63,6 +65,9 @@ export const reportEvents = operation({
   check({ db, accountId, clock }, given, errors) {
     const { contact_type_id: list } = given;
     if (list) errors.reference('contact_type_id', () => hasContactType(db, accountId, list));
+    const { contact_id, events } = given;
+    if (events === undefined && contact_id)
+      errors.reference('contact_id', () => isOwned(db, contacts, contact_id, accountId));
     if (!errors.has('events')) errors.addAll(eventsOf({ clock }, given).errors);
   },
   async run({ db, clock, accountId, wake }, given) {
