@@ -45,10 +45,13 @@ export async function toStandardOutput(databasePath: string, write: (path: strin
   }
 }
 
-/** Ends the process without a word, with the exit code of a shell's SIGPIPE, once nobody reads its output any more, such as `head`. */
+/**
+ * Ends the process without a word, with the exit code of a shell's SIGPIPE, once nobody reads its output any more, such as `head` or a
+ * terminal that was closed.
+ */
 export function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
     process.exit(141);
   });
 }

@@ -29,6 +29,8 @@ export function logOptions({ LOG_LEVEL: level }: Config) {
   // At level trace, @fastify/multipart logs its options, which include the request's headers.
   return {
     level,
+    // pino's own stream tries again for ever, while nothing else runs, once the terminal that it writes to is gone.
+    stream: { write: (line: string) => void process.stdout.write(line) },
     serializers: { req, err: loggedError },
     redact: { paths: ['headers', '*.headers', '*.*.headers'], remove: true },
   };

@@ -127,7 +127,7 @@ t.test('a bad installation: each fault is named with what to do, and the exit co
   };
   const { code, err, checks } = await examine(settings, dns);
   t.equal(code, 1);
-  t.match(err, /^\d+ of \d+ checks failed\n$/);
+  t.match(err, /^\{"error":"\d+ of \d+ checks failed"\}\n$/);
   t.match(checks.get('Settings'), { state: 'warn', advice: [/not https/] });
   t.match(checks.get('Sending'), { state: 'warn', found: /Restored/, advice: [/sendlark release/] });
   t.match(checks.get('Files'), { state: 'warn', found: /others can read/, advice: [/chmod 600 '.*test\.db'/] });
