@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -56,15 +56,17 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Reads the address and the keys as an owner does: from what the start prints. */
+/** Reads the address that the start prints, and the keys from the file that it writes where there is no terminal. */
 async function started(): Promise<Api> {
-  const headers: Record<string, string> = {};
-  let url = '';
   for await (const line of createInterface({ input: service.stdout })) {
-    url ||= /serves (\S+)/.exec(line)?.[1] ?? '';
-    const key = /^(PublicKey|SecretKey): (\S+)/.exec(line);
-    if (key?.[1] && key[2]) headers[key[1]] = key[2];
-    if (headers.SecretKey) return { url, headers };
+    const url = /serves (http[^\s"]+)/.exec(line)?.[1];
+    if (url === undefined) continue;
+    const keys = readFileSync(join(folder, 'first-sign-in.txt'), 'utf8');
+    const headers = [...keys.matchAll(/^(PublicKey|SecretKey): (\S+)$/gm)].map(([, name = '', key = '']) => [
+      name,
+      key,
+    ]);
+    return { url, headers: Object.fromEntries(headers) };
   }
   throw new Error('the service did not start');
 }
