@@ -107,14 +107,25 @@ function operatorOf(words: string | undefined): Operator | undefined {
 /** Finds the value of a merge tag; undefined or empty if there is none. */
 export type FindValue = (name: string) => string | undefined;
 
+type Test = (find: FindValue) => boolean;
+
+/** What was made ready, because a mailing asks the same condition for each of its recipients. */
+const ready = new WeakMap<Condition, Test>();
+
 /** Makes a condition ready to be asked of many contacts. */
-export function readyCondition({ any, rules }: Condition): (find: FindValue) => boolean {
-  const tests = rules.map(readyRule);
-  return any ? (find) => tests.some((test) => test(find)) : (find) => tests.every((test) => test(find));
+export function readyCondition(condition: Condition): Test {
+  const known = ready.get(condition);
+  if (known !== undefined) return known;
+  const tests = condition.rules.map(readyRule);
+  const test: Test = condition.any
+    ? (find) => tests.some((one) => one(find))
+    : (find) => tests.every((one) => one(find));
+  ready.set(condition, test);
+  return test;
 }
 
 /** An unset value is blank: positive operators are false for it, their negations true. */
-function readyRule({ name, operator, operand }: Rule): (find: FindValue) => boolean {
+function readyRule({ name, operator, operand }: Rule): Test {
   const wanted = fold(operand);
   const number = numberOf(operand);
   const order = (value: string): number => {
