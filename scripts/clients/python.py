@@ -42,8 +42,10 @@ class Sendlark:
         self._headers = {"PublicKey": public_key, "SecretKey": secret_key, "Accept": "application/json"}
         self._timeout = timeout
 
-    def _call(self, method: str, path: str, query: dict, body: Optional[dict], is_form: bool) -> Any:
-        headers = dict(self._headers)
+    def _call(
+        self, method: str, path: str, query: dict, body: Optional[dict], is_form: bool, own: Optional[dict] = None
+    ) -> Any:
+        headers = {**self._headers, **{name: value for name, value in (own or {}).items() if value is not None}}
         given = {name: value for name, value in query.items() if value is not None}
         url = self._url + path + ("?" + urllib.parse.urlencode(given, doseq=True) if given else "")
         data = None
@@ -118,8 +120,8 @@ def type_of(schema):
 
 
 def argument(name):
-    """The name of a parameter as an argument."""
-    plain = re.sub(r"\W", "_", name)
+    """The name of a parameter as an argument; of a header in lower case."""
+    plain = re.sub(r"\W", "_", name.lower() if "-" in name else name)
     return plain + "_" if keyword.iskeyword(plain) or plain == "self" else plain
 
 
@@ -146,10 +148,15 @@ def method(schemas, path, verb, operation):
     contents = operation.get("requestBody", {}).get("content", {})
     is_form = "multipart/form-data" in contents and "application/json" not in contents
     body = resolved(schemas, next(iter(contents.values()))["schema"]) if contents else {}
-    query = [(one["name"], one["schema"], one.get("required", False)) for one in operation.get("parameters", [])]
+    placed = lambda place: [
+        (one["name"], one["schema"], one.get("required", False))
+        for one in operation.get("parameters", [])
+        if one["in"] == place
+    ]
+    query, headers = placed("query"), placed("header")
     inside = [(name, part, name in body.get("required", [])) for name, part in body.get("properties", {}).items()]
     # An operation whose query and body name the same parameter gets it in both.
-    given = {name: (part, required) for name, part, required in [*query, *inside]}
+    given = {name: (part, required) for name, part, required in [*query, *headers, *inside]}
     required = [f"{argument(name)}: {type_of(part)}" for name, (part, is_required) in given.items() if is_required]
     others = [f"{argument(n)}: Optional[{type_of(part)}] = None" for n, (part, is_required) in given.items() if not is_required]
     ok = operation["responses"]["200"].get("content", {}).get("application/json", {}).get("schema", {})
@@ -167,7 +174,7 @@ def method(schemas, path, verb, operation):
             *([""] if len(lines) > 1 else []),
             *(f"        {line}" for line in lines[1:]),
             '        """',
-            f"        return self._call({verb.upper()!r}, {path!r}, {values(query)}, {values(inside) if contents else None}, {is_form})",
+            f"        return self._call({verb.upper()!r}, {path!r}, {values(query)}, {values(inside) if contents else None}, {is_form}{f', {values(headers)}' if headers else ''})",
         ]
     )
 
@@ -182,7 +189,7 @@ def client(document):
     ]
     records = [record(name, schema) for name, schema in schemas.items() if "properties" in schema]
     # Those that are no records may be named by others.
-    others = [f"{name} = Any" for name, schema in schemas.items() if "properties" not in schema]
+    others = [f"{name} = {type_of(schema)}" for name, schema in schemas.items() if "properties" not in schema]
     return "\n".join([HEAD, *methods, TAIL, "\n\n".join([*others, *records]), ""])
 
 

@@ -180,6 +180,7 @@ export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
         response: done,
       },
       ...UPLOAD,
+      config: { ...UPLOAD.config, hasLocation: true },
     },
     async (request, reply) => {
       const id = await importCsv(contextOf(request, deps), request);

@@ -25,6 +25,12 @@ const WITH_DATA = '/transactional/send';
 const TEXTS = ['subject', 'preheader', 'template_json', 'template_html', 'text'];
 const OK = 200;
 
+/** True if the answer of the endpoint at this path, with /api, may have the header `Sendlark-Warnings`. */
+export function mayHaveWarnings(url: string): boolean {
+  const path = url.replace(/^\/api/, '');
+  return OF_CONTACTS.has(path) || path === WITH_DATA;
+}
+
 /** Sets `Sendlark-Warnings` on successful answers to requests with a mail: a JSON list in ASCII, at most 6 kB long. */
 export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
   app.addHook('onSend', async (request, reply, payload) => {

@@ -33,6 +33,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
     operation: Operation<Input, unknown>,
     response: FastifySchema['response'],
     answer: (context: Context, input: Static<Input>, reply: FastifyReply) => unknown,
+    hasLocation = false,
   ): void {
     const { methods, url, inQuery } = parseEndpoint(at);
     const { name: summary, description, role, isForUsers, isForOperators, check } = operation;
@@ -50,6 +51,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
         role,
         ...(isForUsers && { isForUsers }),
         ...(isForOperators && { isForOperators }),
+        ...(hasLocation && { hasLocation }),
         ...(check && {
           check: (request, errors) =>
             check(contextOf(request, deps), passedFields(operation.input, parametersOf(request), errors), errors),
@@ -67,11 +69,12 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
       message: string | ((output: Output) => string),
       location?: (output: Output) => string,
     ): void {
-      map(at, operation, done, async (context, input, reply) => {
+      const answer = async (context: Context, input: Static<Input>, reply: FastifyReply) => {
         const output = await operation.run(context, input);
         if (location !== undefined) reply.header('location', location(output));
         return { status: 'success', message: typeof message === 'string' ? message : message(output) };
-      });
+      };
+      map(at, operation, done, answer, location !== undefined);
     },
     /** Like `change`, for the deletes whose contract has the text in `errors`. */
     changeInErrors<Input extends TObject>(at: Endpoint, operation: Operation<Input, void>, errors: string): void {
@@ -86,11 +89,12 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
       operation: DescribedOperation<Input, Output>,
       location?: (output: Static<Output>) => string,
     ): void {
-      map(at, operation, successWith(operation.output.properties), async (context, input, reply) => {
+      const answer = async (context: Context, input: Static<Input>, reply: FastifyReply) => {
         const message = await operation.run(context, input);
         if (location !== undefined) reply.header('location', location(message));
         return { status: 'success', message };
-      });
+      };
+      map(at, operation, successWith(operation.output.properties), answer, location !== undefined);
     },
     /** An operation that returns the code of a mail, sent as plain text, so that no browser shows it as a page of ours. */
     code<Input extends TObject>(at: Endpoint, operation: Operation<Input, string>): void {

@@ -19,7 +19,7 @@ const compileValidator = AjvCompiler()(
       coerceTypes: false,
       removeAdditional: false,
       useDefaults: false,
-      keywords: ['flag', 'identifier', 'optional', 'empty'],
+      keywords: ['flag', 'identifier', 'optional', 'empty', 'documented'],
       formats: {
         'one-line': (value: string) => !CONTROL.test(value),
         'email-address': (value: string) => parseAddress(value) !== null,

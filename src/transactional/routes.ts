@@ -29,7 +29,7 @@ import { hasTemplate } from '../templates/mail-content.ts';
 import { MAX_NAME } from './attachments.ts';
 import { CompiledTemplates } from './content.ts';
 import { listMails, readMail } from './operations.ts';
-import { sendTransactional } from './send.ts';
+import { IDEMPOTENCY_KEY, sendTransactional } from './send.ts';
 
 const TAG = 'Transactional mail';
 /** 10 MB of attachments in base64, and a template. */
@@ -93,7 +93,10 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
           'For receipts, links to sign in and the like. It has a queue of its own and waits for no campaign. Answered once it is on disk. Only bounces and complaints suppress it, not an unsubscription; nobody who was erased gets one. With the header Idempotency-Key the same request can be repeated for a day and sends one mail; another request with that key is answered 409.',
         headers: Type.Object({
           'idempotency-key': Type.Optional(
-            Type.String({ description: 'Any text of 1 to 255 characters that you use for this mail only.' }),
+            Type.String({
+              documented: { pattern: IDEMPOTENCY_KEY.source },
+              description: 'Any text of 1 to 255 characters of ASCII that you use for this mail only.',
+            }),
           ),
         }),
         body: SendBody,
@@ -102,6 +105,7 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
         }),
       },
       config: {
+        hasLocation: true,
         check: check(SendBody, (body, errors, { accountId }) => {
           const { sender_id, template_id } = body;
           if (sender_id !== undefined)

@@ -27,6 +27,8 @@ interface GivenMail extends GivenContent {
   key: string | null;
 }
 
+/** What the header Idempotency-Key may be: 1 to 255 printable characters of ASCII, without a space at either end. */
+export const IDEMPOTENCY_KEY = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
 /** The maximum number of waiting mails of an account. */
 const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 1024 * 1024 * 1024;
@@ -61,8 +63,7 @@ export async function sendTransactional(
   const { db, lock, config, clock, wake } = deps;
   const client = db.$client;
   const { key, files } = given;
-  if (key !== null && !/^[!-~](?:[ -~]{0,253}[!-~])?$/.test(key))
-    throw invalid('idempotency_key', sentence('key_wrong'));
+  if (key !== null && !IDEMPOTENCY_KEY.test(key)) throw invalid('idempotency_key', sentence('key_wrong'));
   const hash = key === null ? '' : await requestHash(given, sender.id);
   const earlier = findEarlier(client, accountId, key, hash);
   if (earlier !== null) return earlier;

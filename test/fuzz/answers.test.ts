@@ -56,10 +56,17 @@ t.test('every operation answers what is recorded, byte for byte', async (t) => {
     for (const { what, changes } of requestsOf(operation)) {
       await account.renew(operation);
       const request = requestOf(operation, { ...GOOD, encoding: 0, changes }, account);
-      const { statusCode, payload } = await app.fastify.inject({
+      const { statusCode, payload, headers } = await app.fastify.inject({
         ...request,
         headers: { ...request.headers, 'accept-encoding': 'identity' },
       });
+      for (const name of ['Location', 'Sendlark-Warnings']) {
+        const isGiven = name.toLowerCase() in headers;
+        const isDeclared = operation.responses['200']?.headers?.[name] !== undefined;
+        // A warning is given only where there is one, and with a failure Location is declared for all operations.
+        if (statusCode === 200 && (isGiven || name === 'Location'))
+          t.equal(isGiven, isDeclared, `${operation.method} ${operation.path}: ${name} is declared`);
+      }
       const isSettled = statusCode !== 200 || !IN_ORDER_OF_MAILS.has(operation.path);
       const answer = isSettled ? asRecorded(payload.replace(OF_THE_RUN, 'of this run'), MAX_CHARACTERS) : '';
       answers += `${operation.method} ${operation.path}, ${what}: ${statusCode}, ${answer}\n\n`;

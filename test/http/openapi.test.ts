@@ -158,6 +158,64 @@ t.test('every JSON answer has an example that fits its schema', async (t) => {
   }
 });
 
+/** The ids that are no number and no UUID: the random names of uploaded files, and what mails and topics are called elsewhere. */
+const OTHER_IDS = new Set(['upload_id', 'message_id', 'rand_id']);
+
+t.test('an id has the same type in queries, bodies, answers and webhooks', async (t) => {
+  const app = await startApp(t);
+  const { body } = await app.page('GET', '/docs/openapi.json');
+  const wrong: string[] = [];
+  const found = new Set<string>();
+  const see = (name: string, schema: Described & { type?: string; items?: object; anyOf?: object[] }): void => {
+    if (!/^id$|_ids?$|Ids?$|(^|_)utr$/.test(name) || OTHER_IDS.has(name)) return;
+    const { $ref, items, anyOf = [] } = schema;
+    for (const part of items === undefined ? anyOf : [items]) see(name, part);
+    const [, id] = /^#\/components\/schemas\/(Id|IdAsText|Utr)$/.exec($ref ?? '') ?? [];
+    if (id !== undefined) found.add(`${name} ${id}`);
+    else if (schema.type === 'integer' || (schema.type === 'string' && name.endsWith('utr')))
+      wrong.push(`${name} ${JSON.stringify(schema)}`);
+  };
+  const walk = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if ('in' in value && 'name' in value && 'schema' in value) see(String(value.name), Object(value.schema));
+    const { properties = {} }: Described = value;
+    if (!Array.isArray(properties)) for (const [name, schema] of Object.entries(properties)) see(name, Object(schema));
+    for (const part of Object.values(value)) walk(part);
+  };
+  walk(body);
+  t.strictSame(wrong, []);
+  for (const one of [
+    'id Id',
+    'contact_id Id',
+    'groupId Id',
+    'strIds Id',
+    'group_ids Id',
+    'utr Utr',
+    'automation_utr Utr',
+  ])
+    t.ok(found.has(one), one);
+  // The contract has these as text.
+  t.strictSame([...found].filter((one) => one.endsWith('IdAsText')).sort(), [
+    'id IdAsText',
+    'unsubscribe_group_id IdAsText',
+  ]);
+});
+
+t.test('the headers that an operation reads, and those of its answers, are declared', async (t) => {
+  const app = await startApp(t);
+  const operations = operationsOf(await readDocument(app));
+  t.match(
+    operations.flatMap(({ path, headers }) => headers.map((header) => ({ path, ...header }))),
+    [{ path: '/api/transactional/send', name: 'Idempotency-Key', required: false, example: 'order-1042' }],
+  );
+  const declared = (name: string) =>
+    operations.filter(({ responses }) => responses['200']?.headers?.[name]).map(({ path }) => path);
+  t.ok(declared('Location').includes('/api/transactional/send'));
+  t.ok(declared('Sendlark-Warnings').includes('/api/single/send/create'));
+  const { body } = await app.page('GET', '/docs/openapi.json');
+  t.match(body.components.responses['422'].headers, { Location: { schema: { format: 'uri-reference' } } });
+});
+
 /** The saves that add a record where the request names none, and where the records are. */
 const ADDING = {
   '/api/custom-fields/save': 'custom_fields',

@@ -11,6 +11,7 @@ export interface JsonSchema {
 
 export interface Parameter {
   name: string;
+  in: 'query' | 'header';
   required: boolean;
   example: unknown;
   schema: JsonSchema;
@@ -25,12 +26,14 @@ export interface Operation {
   isForOperators: boolean;
   method: string;
   path: string;
+  /** Those of the query. */
   parameters: Parameter[];
+  headers: Parameter[];
   bodies: { encoding: string; example: Record<string, unknown>; schema: JsonSchema }[];
-  responses: Record<string, { content?: Record<string, { schema: JsonSchema }> }>;
+  responses: Record<string, { headers?: Record<string, object>; content?: Record<string, { schema: JsonSchema }> }>;
 }
 
-interface Documented extends Omit<Operation, 'tag' | 'isForOperators' | 'bodies' | 'method' | 'path'> {
+interface Documented extends Omit<Operation, 'tag' | 'isForOperators' | 'headers' | 'bodies' | 'method' | 'path'> {
   'x-for-operators'?: true;
   tags: [string];
   parameters: Parameter[];
@@ -64,7 +67,8 @@ export function operationsOf(document: Document): Operation[] {
     Object.entries(methods).map(
       ([method, { requestBody, tags, parameters = [], 'x-for-operators': isForOperators = false, ...rest }]) => ({
         ...rest,
-        parameters,
+        parameters: parameters.filter((parameter) => parameter.in === 'query'),
+        headers: parameters.filter((parameter) => parameter.in === 'header'),
         tag: tags[0],
         isForOperators,
         method: method.toUpperCase(),

@@ -49,7 +49,10 @@ export const reportEvents = operation({
         maxItems: MAX_EVENTS,
         items: {
           type: 'object',
-          properties: Object.fromEntries(Object.entries(FIELDS).map(([name, description]) => [name, { description }])),
+          properties: {
+            ...Object.fromEntries(Object.entries(FIELDS).map(([name, description]) => [name, { description }])),
+            contact_id: EVENT.contact_id,
+          },
         },
         description: `At most ${MAX_EVENTS} events.`,
       }),

@@ -19,8 +19,9 @@ import {
   described,
   eitherOrderQuery,
   flag,
+  idAsText,
   identifier,
-  identifiers,
+  identifiersOrUtrs,
   integer,
   isoTimestampSchema,
   line,
@@ -58,7 +59,7 @@ const AutomationRecord = Type.Object({
   }),
   automation_name: Type.String(),
   exit_criteria: integer(),
-  unsubscribe_group_id: Type.String(),
+  unsubscribe_group_id: idAsText(),
   automation_type: integer({ description: '1: welcome, 2: custom.' }),
   utr: Type.String(),
   status: integer({ description: '0: draft; 1: live.' }),
@@ -221,7 +222,7 @@ export const deleteAutomation = operation({
 export const deleteAutomations = operation({
   name: 'Delete several automations',
   role: 'editor',
-  input: Type.Object({ strIds: identifiers('Ids or utrs of automations.') }),
+  input: Type.Object({ strIds: identifiersOrUtrs('Ids or utrs of automations.') }),
   async run(context, { strIds = [] }) {
     const { db, accountId } = context;
     const found = new Map<number, Automation>();

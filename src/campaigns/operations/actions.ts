@@ -21,7 +21,7 @@ import { passLimits, releaseAll } from '../../delivery/watch/watched-mailings.ts
 import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { withinShare } from '../../http/account-share.ts';
-import { flag, identifier, identifiers, integer, line } from '../../http/requests/schemas.ts';
+import { flag, identifier, identifiersOrUtrs, integer, line } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { type Clock, isoTimestamp, NO_TIME } from '../../time/clock.ts';
 import { asVariant } from '../launch.ts';
@@ -65,7 +65,7 @@ export const deleteSingleSend = operation({
 export const deleteSingleSends = operation({
   name: 'Delete several single sends',
   role: 'editor',
-  input: Type.Object({ strIds: identifiers('Ids or utrs of single sends.') }),
+  input: Type.Object({ strIds: identifiersOrUtrs('Ids or utrs of single sends.') }),
   run: (context, { strIds }) => deleteAll(context, requireSingleSends(context, strIds)),
 });
 
@@ -102,7 +102,7 @@ function requireSingleSends({ db, accountId }: Context, given: readonly unknown[
   return [...found.values()];
 }
 
-const Several = { strIds: identifiers('Ids or utrs of single sends.') };
+const Several = { strIds: identifiersOrUtrs('Ids or utrs of single sends.') };
 
 export const hideSingleSends = operation({
   name: 'Take single sends off the list of the dashboard, or put them back (addition)',

@@ -17,6 +17,7 @@ import type { Said } from '../../errors/sentences.ts';
 import { withinShare } from '../../http/account-share.ts';
 import {
   flag,
+  idAsText,
   identifier,
   integer,
   line,
@@ -40,7 +41,7 @@ import { addSingleSendErrors, canaryOptions, capOption, changeSingleSend, templa
 
 const Targets = Type.Array(
   Type.Object({
-    id: Type.String(),
+    id: idAsText(),
     table: Type.String({ description: 'What the id refers to: contacts (a contact type) or segments.' }),
   }),
 );

@@ -31,7 +31,7 @@ const ownText = () =>
 const ownLine = () => Type.Optional(line({ description: 'Empty: the usual text of the language.' }));
 const address = (description: string) =>
   Type.Optional(Type.String({ maxLength: MAX_TEXT, format: 'one-line', description }));
-const list = (options: { maxItems: number; description: string }) =>
+const list = (options: { maxItems: number; description: string; documented?: object }) =>
   Type.Optional(Type.Unsafe<string[]>({ ...stringList(options), empty: [] }));
 
 const options = {
@@ -47,7 +47,11 @@ const options = {
     description: 'What the page calls them, in the same order; empty: their usual names.',
   }),
   required: list({ maxItems: MAX_FIELDS, description: 'The names of those that must be filled in.' }),
-  group_ids: list({ maxItems: 50, description: 'The topics (unsubscribe groups) that people choose from.' }),
+  group_ids: list({
+    maxItems: 50,
+    description: 'The topics (unsubscribe groups) that people choose from.',
+    documented: { items: { type: 'integer' } },
+  }),
   title: ownLine(),
   intro: Type.Optional(text({ maxLength: MAX_TEXT, description: 'The text above the fields.' })),
   consent_text: ownText(),

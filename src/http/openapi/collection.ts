@@ -7,7 +7,7 @@ interface Operation {
   tags?: string[];
   summary?: string;
   description?: string;
-  parameters?: { name: string; required?: boolean; description?: string; example?: unknown }[];
+  parameters?: { name: string; in: string; required?: boolean; description?: string; example?: unknown }[];
   requestBody?: { content?: Record<string, { example?: unknown }> };
 }
 
@@ -44,13 +44,17 @@ export function collectionOf(document: Document, url: string): object {
 }
 
 function requestOf(path: string, method: string, { summary, description, parameters = [], requestBody }: Operation) {
-  const query = parameters.map(({ name, required = false, description, example }) => ({
-    key: name,
-    value: textOf(example),
-    description,
-    // Optional parameters are included but disabled.
-    disabled: !required,
-  }));
+  const placed = (place: string) =>
+    parameters
+      .filter((parameter) => parameter.in === place)
+      .map(({ name, required = false, description, example }) => ({
+        key: name,
+        value: textOf(example),
+        description,
+        // Optional parameters are included but disabled.
+        disabled: !required,
+      }));
+  const query = placed('query');
   const sent = query.filter(({ disabled }) => !disabled).map(({ key, value }) => `${key}=${encodeURIComponent(value)}`);
   const raw = `{{url}}${path}${sent.length === 0 ? '' : `?${sent.join('&')}`}`;
   return {
@@ -61,6 +65,7 @@ function requestOf(path: string, method: string, { summary, description, paramet
       header: [
         { key: 'PublicKey', value: '{{publicKey}}' },
         { key: 'SecretKey', value: '{{secretKey}}' },
+        ...placed('header'),
       ],
       url: { raw, host: ['{{url}}'], path: path.slice(1).split('/'), ...(query.length > 0 && { query }) },
       ...(requestBody?.content !== undefined && { body: bodyOf(requestBody.content) }),

@@ -41,6 +41,7 @@ const EXAMPLES: Record<string, unknown> = {
   groupId: '1',
   host: 'smtp.example.com',
   hours: 24,
+  'idempotency-key': 'order-1042',
   port: 587,
   security: 'starttls',
   url: 'https://hooks.example.com/sendlark',
@@ -137,10 +138,18 @@ const ANSWERS: Record<string, string> = {
 
 const RARELY_REQUIRED = new Set(['strIds', 'text', 'value']);
 
+/** The example of this name; of `single_send_utr` and the like that of `utr`. */
+function knownExample(name: string): unknown {
+  return EXAMPLES[name] ?? (name.endsWith('_utr') ? EXAMPLES.utr : undefined);
+}
+
 /** An example value for a parameter with this name and schema. */
-export function exampleValue(name: string, { enum: choices, type }: { enum?: unknown[]; type?: unknown }): unknown {
-  const given = EXAMPLES[name];
-  // An id is a string if it selects the request's record, and a number if a body refers to another record.
+export function exampleValue(
+  name: string,
+  { enum: choices, type, items }: { enum?: unknown[]; type?: unknown; items?: { type?: unknown } },
+): unknown {
+  const given = knownExample(name);
+  if (Array.isArray(given) && items?.type === 'integer') return given.map(Number);
   const value = type === 'string' && typeof given === 'number' ? String(given) : given;
   if (type === 'integer' && typeof value === 'string') return Number(value);
   if (value !== undefined && (choices === undefined || choices.includes(value))) return value;
@@ -176,7 +185,7 @@ export function exampleForSchema(name: string, schema: Record<string, unknown>):
   if (schema.type === 'number') return 0.2;
   if (schema.type === 'null') return null;
   if (schema.pattern !== undefined) return '2026-01-15T09:00:00.000000Z';
-  return exampleText(EXAMPLES[name] ?? ANSWERS[name]);
+  return exampleText(knownExample(name) ?? ANSWERS[name]);
 }
 
 function exampleText(given: unknown): string {

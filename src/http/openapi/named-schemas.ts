@@ -116,9 +116,28 @@ const RECORDS: Record<string, string> = {
   '/unsubscribes-groups/recipients-list recipients': 'GroupRecipient',
 };
 
+/** The ids of records, which have one name in all operations. */
+const IDS: Record<string, Json> = {
+  Id: {
+    type: 'integer',
+    format: 'int64',
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Id of a record; never reused. 0 where a request may refer to none.',
+  },
+  IdAsText: {
+    type: 'string',
+    pattern: '^[0-9]*$',
+    description: 'Id of a record, which the contract has as text here.',
+  },
+  Utr: { type: 'string', format: 'uuid', description: 'UUID of a record.' },
+};
+const IS_ID = /^id$|_ids?$|Ids?$/;
+const IS_UTR = /(^|_)utr$/;
+
 /** Collects the named schemas of a document's operations. */
 export class NamedSchemas {
-  readonly schemas: Record<string, Json> = {};
+  readonly schemas: Record<string, Json> = { ...IDS };
 
   /** Names the body of an operation. Returns a reference to it. */
   body(operationId: string, schema: Json): Json {
@@ -169,13 +188,24 @@ function withDescriptions(schema: unknown): unknown {
     if (keyword !== 'properties') return [keyword, withDescriptions(value)];
     const fields = Object.entries(Object(value) as Record<string, Json>).map(([field, property]) => {
       const description = property.description ?? sharedDescription(field);
-      // A reference must not have a description next to it; the referenced schema has one.
+      // A record that is named has its description where it is named.
       if ('$ref' in property || description === undefined) return [field, withDescriptions(property)];
-      return [field, { ...Object(withDescriptions(property)), description }];
+      return [field, { ...withNamedId(field, Object(withDescriptions(property))), description }];
     });
     return [keyword, Object.fromEntries(fields)];
   });
   return Object.fromEntries(entries);
+}
+
+/** The schema of a parameter or field with this name; of an id, or a list of ids, with a reference to its named schema. */
+export function withNamedId(name: string, schema: Json): Json {
+  const { type, format, items, anyOf, minimum, maximum, ...rest } = schema;
+  if (type === 'array') return { ...schema, items: withNamedId(name, Object(items)) };
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: anyOf.map((one) => withNamedId(name, Object(one))) };
+  if (format === 'id-as-text') return { $ref: '#/components/schemas/IdAsText', ...rest };
+  if (type === 'integer' && IS_ID.test(name)) return { $ref: '#/components/schemas/Id', ...rest };
+  if (type === 'string' && IS_UTR.test(name)) return { $ref: '#/components/schemas/Utr', ...rest };
+  return schema;
 }
 
 function pascal(operationId: string): string {

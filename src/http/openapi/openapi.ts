@@ -1,9 +1,10 @@
 /** Creates the OpenAPI 3.1 document from the schemas of the routes. */
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify';
+import { mayHaveWarnings } from '../content-warning-header.ts';
 import { sharedDescription } from './descriptions.ts';
 import { exampleBody, exampleValue } from './examples.ts';
-import { NamedSchemas } from './named-schemas.ts';
+import { NamedSchemas, withNamedId } from './named-schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -13,7 +14,7 @@ interface Content {
 }
 
 interface Operation {
-  parameters?: { name: string; required?: boolean; description?: string; schema: Json }[];
+  parameters?: { name: string; in: string; required?: boolean; description?: string; schema: Json }[];
   requestBody?: { content?: Record<string, Content> };
   responses?: Record<string, { content?: Record<string, Content> }>;
 }
@@ -107,7 +108,7 @@ const ABOUT = `E-mail campaigns: contacts, segments, single sends, automations.
 Sendlark implements a given HTTP interface, *the contract*, exactly. Endpoints, optional parameters and response headers beyond it are
 marked *addition*; they do not change the records and answers of the contract.
 
-A save of a mail, and its preview, may have the header \`Sendlark-Warnings\` (addition): a JSON list of placeholders that no contact has a value for
+The answer to a save of a mail, and to its preview, may have the header \`Sendlark-Warnings\` (addition): a JSON list of placeholders that no contact has a value for
 (\`unknown_placeholders\`) and of tags of other services (\`foreign_tags\`), each with \`code\`, \`count\` and the first five \`names\`.
 
 Bodies are described as JSON; multipart/form-data and application/x-www-form-urlencoded with the same names are accepted too.
@@ -130,6 +131,25 @@ const FOR_PEOPLE = 'Only for a person who is signed in: a pair of keys is answer
 /** Added to the descriptions of operations that only operators may perform; the document also marks these with `x-for-operators`. */
 const FOR_OPERATORS = 'Only for an operator who is signed in.';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** True if the header Location of a success names what was made. */
+    hasLocation?: true;
+  }
+}
+
+/** Identifiers that are not the integer `id` of a record: UUIDs and the random name of an uploaded file. */
+const TEXT_IDENTIFIER = /(^|_)utr$|^upload_id$/;
+
+const location = (description: string) => ({ type: 'string', format: 'uri-reference', description });
+const LOCATION = location('The path, below the address of the service, of what was made.');
+const TAKEN = location('Where a value has been taken: the path of the record that has it.');
+const WARNINGS = {
+  type: 'string',
+  description:
+    'Addition: a JSON list of the placeholders that no contact has a value for, and of the tags of other services.',
+};
+
 const Failure = {
   type: 'object',
   description: 'The answer to a request that failed.',
@@ -151,7 +171,11 @@ export async function installOpenapi(app: FastifyInstance): Promise<void> {
   const schema = { $ref: '#/components/schemas/Failure' };
   const responses = Object.entries(FAILURES).map(([status, description]) => [
     status,
-    { description, content: { 'application/json': { schema } } },
+    {
+      description,
+      content: { 'application/json': { schema } },
+      ...(status === '422' && { headers: { Location: headerOf(TAKEN) } }),
+    },
   ]);
   await app.register(swagger, {
     openapi: {
@@ -192,10 +216,10 @@ export async function installOpenapi(app: FastifyInstance): Promise<void> {
 function describe(
   schema: FastifySchema | undefined,
   url: string,
-  { isForUsers, isForOperators }: FastifyContextConfig = {},
+  { isForUsers, isForOperators, hasLocation }: FastifyContextConfig = {},
 ): FastifySchema {
   if (!url.startsWith('/api/')) return { hide: true };
-  const { tags = [], summary, body, querystring, response, consumes } = schema ?? {};
+  const { tags = [], summary, body, querystring, headers, response, consumes } = schema ?? {};
   const description = [schema?.description, isForUsers && FOR_PEOPLE, isForOperators && FOR_OPERATORS]
     .filter(Boolean)
     .join(' ');
@@ -206,7 +230,11 @@ function describe(
     summary,
     ...(description && { description }),
     ...(isForOperators && { 'x-for-operators': true }),
-    response: clean(response ?? {}),
+    response: withHeaders(clean(response ?? {}), {
+      ...(hasLocation && { Location: LOCATION }),
+      ...(mayHaveWarnings(url) && { 'Sendlark-Warnings': WARNINGS }),
+    }),
+    ...(headers !== undefined && { headers: clean(headers) }),
   };
   if (querystring !== undefined) described.querystring = withRequiredIdentifiers(clean(querystring));
   if (body !== undefined) {
@@ -218,16 +246,30 @@ function describe(
   return described;
 }
 
-/** Replaces our own keywords and formats, which other tools do not know: an identifier becomes a string, a flag an integer. */
+/** The answers with these headers in that of a success. */
+function withHeaders(response: Json, headers: Json): Json {
+  return Object.keys(headers).length === 0 ? response : { ...response, 200: { ...Object(response['200']), headers } };
+}
+
+/** A header as the document has it. */
+function headerOf({ description, ...schema }: { description: string }): Json {
+  return { description, schema };
+}
+
+/**
+ * Replaces our own keywords and formats, which other tools do not know. An identifier becomes the integer that records have, or a text where
+ * they have a text. `documented` is what holds of a value beyond what its schema checks.
+ */
 function clean(schema: unknown): Json {
-  return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
+  return JSON.parse(JSON.stringify(schema), (name, value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    const { flag, identifier, optional, empty, format, ...rest }: Json = { ...value };
+    const { flag, identifier, optional, empty, documented, format, ...rest }: Json = { ...value };
     if (flag === true) rest.type = 'integer';
     if (format !== undefined) Object.assign(rest, FORMATS[String(format)] ?? { format });
-    if (identifier !== true) return rest;
-    if (rest.type === 'array') return { ...rest, items: { type: 'string' } };
-    return { type: 'string', ...rest, ...(optional !== true && { 'x-identifier': true }) };
+    if (identifier !== true) return { ...rest, ...Object(documented) };
+    if (rest.type === 'array') return { ...rest, items: { type: 'integer' }, ...Object(documented) };
+    const type = TEXT_IDENTIFIER.test(name) ? 'string' : 'integer';
+    return { type, ...rest, ...(optional !== true && { 'x-identifier': true }) };
   });
 }
 
@@ -247,10 +289,13 @@ function withRequiredIdentifiers(schema: Json): Json {
 /** Adds the parts of a path's operations that follow from method and path: operation id, examples and failures. */
 function completeOperations(path: string, methods: object, named: NamedSchemas): Json {
   const operations = Object.entries(methods).map(([method, operation]: [string, Operation]) => {
-    const parameters = operation.parameters?.map((parameter) => ({
+    const parameters = operation.parameters?.map(({ name, schema, ...parameter }) => ({
       ...parameter,
-      description: parameter.description ?? sharedDescription(parameter.name),
-      example: exampleValue(parameter.name, parameter.schema),
+      // Fastify has the names of headers in lower case.
+      name: parameter.in === 'header' ? name.replace(/(^|-)\w/g, (start) => start.toUpperCase()) : name,
+      description: parameter.description ?? sharedDescription(name),
+      example: exampleValue(name, schema),
+      schema: withNamedId(name, schema),
     }));
     const operationId = `${method}${path.slice('/api'.length).replace(/[/-]+(\w)/g, (_all, letter) => letter.toUpperCase())}`;
     for (const body of Object.values(operation.requestBody?.content ?? {})) {

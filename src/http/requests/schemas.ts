@@ -82,8 +82,22 @@ export function identifiers(description: string) {
   );
 }
 
+/** `strIds` whose items may be utrs, too. */
+export function identifiersOrUtrs(description: string) {
+  return Type.Optional(
+    Type.Unsafe<unknown[]>({ ...identifiers(description), documented: { items: { type: 'string' } } }),
+  );
+}
+
+/** An id that the contract has as text. */
+export function idAsText(description?: string) {
+  return Type.String({ format: 'id-as-text', ...(description && { description }) });
+}
+
 /** A list of strings such as the targets of a single send. */
-export function stringList(options: { minItems?: number; maxItems?: number; description?: string } = {}) {
+export function stringList(
+  options: { minItems?: number; maxItems?: number; description?: string; documented?: object } = {},
+) {
   return Type.Array(Type.String({ maxLength: MAX_LINE_CHARACTERS }), { maxItems: MAX_ARRAY_ITEMS, ...options });
 }
 
