@@ -27,6 +27,7 @@ import {
   showAutomationMailHtml,
   testAutomationMail,
 } from './operations/mails.ts';
+import { createFromRecipe } from './operations/recipes.ts';
 import { listSummaries, readReport } from './operations/reports.ts';
 
 export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
@@ -43,6 +44,7 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   routes.list('GET /automations/schedule', listSchedules);
   routes.change('POST /automations/schedule/create', addSchedule, 'Schedule Added');
   routes.change('DELETE /automations/schedule/delete', deleteSchedule, 'Deleted Successfully');
+  routes.read('POST /automations/create-from-recipe', createFromRecipe);
   routes.read('POST /automations/update', changeAutomation);
   routes.read('POST /automations/schedule/add', addMail);
   routes.read('POST /automations/schedule/update', changeMail);

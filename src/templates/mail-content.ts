@@ -13,7 +13,7 @@ import {
 import { notFound } from '../errors/failure.ts';
 
 /** The template id of a mail with its own code. */
-const BLANK_TEMPLATE = 1;
+export const BLANK_TEMPLATE = 1;
 
 /** The lowest id of an own template; built-in templates have lower ids. */
 const FIRST_OWN = 1001;

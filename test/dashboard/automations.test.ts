@@ -111,6 +111,49 @@ t.test('an automation made with forms is the same as one made through the API', 
   t.equal(mailsInBrief(app).length, 0);
 });
 
+t.test('the flow says how many entered, are at each step and went on, with links to those who wait', async (t) => {
+  const { utr, open, join, live, pass, pageOf, get } = await withPages(t);
+  await live();
+  for (const name of ['ann', 'bob', 'cleo']) await join(name);
+  await pass(DAY);
+  await join('dora');
+  await pass(DAY + HOUR);
+  const { report } = (await get('/automations/report', { utr })).body.message;
+  t.equal(report.entered, 4);
+  t.strictSame(
+    report.mails.map(({ waiting, passed, left }: Record<string, number>) => [waiting, passed, left]),
+    [
+      [0, 4, 0],
+      [1, 3, 0],
+      [3, 0, 0],
+    ],
+  );
+  const page = (await open(`/automations/${utr}`)).text;
+  t.match(
+    textOf(page),
+    /Trigger.*joins the list “Readers”.*4 contacts entered.*one.*4 went on \(100%\).*2 days later.*1 active.*two.*3 went on \(75%\).*12 hours later.*3 active.*three.*0 went on.*0 contacts completed it/s,
+  );
+  t.match(page, `<a href="${await pageOf('two', 'waiting')}">1 active</a>`);
+});
+
+t.test('an automation is made from a recipe by a form, with its mails in the language of the page', async (t) => {
+  const { app, open, send, seriesOf } = await withPages(t);
+  t.match(
+    textOf((await open('/automations/new')).text),
+    /Start with a recipe.*Welcome new contacts.*Win contacts back.*Wish a happy birthday/s,
+  );
+  app.db.exec("UPDATE users SET language = 'de'");
+  const { text } = await open('/automations/new?recipe=birthday');
+  t.match(textOf(text), /Zum Geburtstag gratulieren.*meldet für jeden Kontakt.*Unsere besten Wünsche für Ihren Tag/s);
+  const fields = { ...hiddenIn(text), automation_name: 'Geburtstag', automation_for: '', sender_id: '1' };
+  const refused = await send('/automations/new', { ...fields, unsubscribe_group_id: '1' });
+  t.match([refused.statusCode, refused.payload.includes('name="recipe" value="birthday"')], [422, true]);
+  const made = await send('/automations/new', { ...fields, automation_for: 'contacts_1', unsubscribe_group_id: '1' });
+  const utr = String(made.headers.location).split('/')[2];
+  t.match(await seriesOf(utr), { trigger_event: 'birthday', is_live: 0, mails: [{ subject: /Geburtstag/ }] });
+  t.equal((await open('/automations/new?recipe=unknown')).status, 200);
+});
+
 t.test(
   'an automation that is started while all sending is held is said to be held, once and not to be live',
   async (t) => {

@@ -199,6 +199,7 @@ const Report = Type.Object({
     }),
     { description: 'The number of people in each state, and why they left.' },
   ),
+  entered: integer({ description: 'Number of people who ever entered.' }),
   mails: Type.Array(
     Type.Object({
       utr: nullable(Type.String()),
@@ -213,6 +214,10 @@ const Report = Type.Object({
       bounces: integer(),
       unsubscribes: integer(),
       waiting: integer({ description: 'Number of people whose next mail this is.' }),
+      passed: integer({
+        description: 'Number of people who came past it: it was sent, or skipped because they had it before.',
+      }),
+      left: integer({ description: 'Number of people who left while they waited for it.' }),
       tracking: nullable(zeroOrOne()),
       waiting_type: nullable(choice('instantly', 'hours', 'days')),
       waiting_period: nullable(integer()),
@@ -245,7 +250,10 @@ function automationReport(db: Db, automation: Automation): Report {
       FROM enrolment_counts c WHERE automation_id = ? AND people > 0 GROUP BY 1, 2, 3 ORDER BY 1, 2`)
     .all(automation.id);
   const mails = db.$client
-    .prepare<Record<string, number>, Omit<ReportedMail, 'waiting' | 'next_due_at'> & ReportedPlace>(`
+    .prepare<
+      Record<string, number>,
+      Omit<ReportedMail, 'waiting' | 'passed' | 'left' | 'next_due_at'> & ReportedPlace
+    >(`
       SELECT l.id, s.utr, s.position, ifnull(s.subject, (SELECT content ->> '$.content.subject' FROM mailings
           WHERE owner_kind = 'schedule' AND owner_id = l.id ORDER BY revision DESC LIMIT 1)) AS subject,
         ifnull(sum(triggered), 0) AS triggered, ifnull(sum(delivered), 0) AS delivered, sum(${keptMails('m')}) AS kept,
@@ -273,18 +281,21 @@ function automationReport(db: Db, automation: Automation): Report {
       automation.status === AUTOMATION_STATUS.live,
     ),
     people: countPeople(places),
-    mails: mails.map(({ id: _, position, ...mail }) => ({ ...mail, ...waitingFor(position) })),
+    entered: sumOf(places),
+    mails: mails.map(({ id: _, position, ...mail }) => ({ ...mail, ...peopleAt(position) })),
   };
 
-  function waitingFor(position: number | null) {
+  /** Returns the numbers of people at the mail in this position; nobody is at a deleted mail. */
+  function peopleAt(position: number | null) {
     const before = places.filter(
-      ({ state, position: at }) =>
-        state === 'waiting' && position !== null && inPlace.find((place) => place > at) === position,
+      ({ position: at }) => position !== null && inPlace.find((place) => place > at) === position,
     );
     const due = before.flatMap((place) => place.due ?? []);
     const isDue = automation.status === AUTOMATION_STATUS.live && due.length > 0;
     return {
-      waiting: before.reduce((sum, { count }) => sum + count, 0),
+      waiting: sumOf(before.filter(({ state }) => state === 'waiting')),
+      passed: sumOf(places.filter(({ position: at }) => position !== null && at >= position)),
+      left: sumOf(before.filter(({ state }) => state === 'left')),
       next_due_at: isDue ? isoTimestamp(new Date(Math.min(...due))) : null,
     };
   }
@@ -310,6 +321,10 @@ interface Place {
   due: number | null;
 }
 
+function sumOf(places: readonly Place[]): number {
+  return places.reduce((sum, { count }) => sum + count, 0);
+}
+
 /** Counts enrolments by state and reason, whichever mail they got last. */
 function countPeople(places: readonly Place[]): Report['people'] {
   const byReason = Map.groupBy(places, ({ state, reason }) => `${state} ${reason ?? ''}`).values();
@@ -317,8 +332,7 @@ function countPeople(places: readonly Place[]): Report['people'] {
     const [first] = some;
     if (first === undefined) return [];
     const reason = readStored(first.reason);
-    const count = some.reduce((sum, place) => sum + place.count, 0);
-    return [{ state: first.state, reason, reason_code: codeOf(reason), count }];
+    return [{ state: first.state, reason, reason_code: codeOf(reason), count: sumOf(some) }];
   });
 }
 

@@ -1,5 +1,5 @@
 /**
- * One automation: its mails in their order with the contacts at each, its enrolments, and starting, pausing, duplicating and deleting it.
+ * One automation: its flow with the contacts at each step, its enrolments, and starting, pausing, duplicating and deleting it.
  */
 import type { FastifyInstance } from 'fastify';
 import { readChoices } from '../../campaigns/screens/compose/step.tsx';
@@ -15,6 +15,8 @@ import { measured } from '../../ui/components/campaign-list.tsx';
 import { StateBadge } from '../../ui/components/campaign-state.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { Stats, Time } from '../../ui/components/figures.tsx';
+import { Flow, type FlowStep } from '../../ui/components/flow.tsx';
+import { Subject } from '../../ui/components/subject.tsx';
 import { Card } from '../../ui/components/surface.tsx';
 import { numberColumn, Table } from '../../ui/components/table.tsx';
 import { setFlash } from '../../ui/flash.ts';
@@ -65,12 +67,11 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
       );
       const content = (
         <>
-          <WhoEnters series={series} target={target} />
           {summary.state === 'live' && <Waits waits_until={times.waits_until} />}
           {/* The overview already shows why the automation is held. */}
           {summary.held_reason === null && <WhyHeld reason={unverified} viewer={viewer} />}
           {canChange && <Actions series={series} target={target} isUnverified={unverified !== null} />}
-          <Overview {...{ summary, report, canChange, viewer }} now={clock.now()} />
+          <Overview {...{ summary, report, series, target, canChange, viewer }} now={clock.now()} />
           <PersonForecast email={email} asked={asked} now={clock.now()} isTrial={series.is_live === 0} />
         </>
       );
@@ -87,42 +88,24 @@ function triggerText(language: Language, series: Series, { kind, name }: Target)
   return language.say(`automations.who.filtered.${kind}`, { name, event, filter });
 }
 
-/** The trigger of the automation in words, and when contacts exit. */
-function WhoEnters({ series, target }: { series: Series; target: Target | undefined }) {
-  const language = useLanguage();
-  const id = target?.value.split('_').at(-1);
-  return (
-    <Card title={language.say('automations.who')}>
-      {target === undefined ? (
-        <p>{language.say('automations.who.nobody')}</p>
-      ) : (
-        <p>
-          {triggerText(language, series, target)}{' '}
-          <a href={target.kind === 'segment' ? `/contacts/segments/${id}` : `/contacts?contact_type_id=${id}`}>
-            {language.say('automations.who.now', { count: target.people })}
-          </a>
-        </p>
-      )}
-      <p class="quiet-text">
-        {language.say(series.exit_criteria === 1 ? 'automations.leave.target' : 'automations.leave.end')}
-      </p>
-    </Card>
-  );
-}
-
 interface OverviewProps {
   summary: Summary;
   report: Report;
+  series: Series;
+  /** Who enters it; undefined where it has none. */
+  target: Target | undefined;
   now: Date;
   canChange: boolean;
   viewer: Viewer;
 }
 
-function Overview({ summary, report, now, canChange, viewer }: OverviewProps) {
+function Overview({ summary, report, series, target, now, canChange, viewer }: OverviewProps) {
   const language = useLanguage();
   // The banner on every page says why all mail is held, and leads to what is to be set.
   const isOfAll = COMMON_HELD_CODES.some((code) => code === summary.held_code);
   const left = report.people.filter(({ state }) => state === 'left');
+  const deleted = report.mails.filter(({ utr }) => utr === null);
+  const mailProps = { utr: summary.utr, now, entered: report.entered, canChange };
   return (
     <>
       <WhyHeld reason={isOfAll ? null : summary.held_reason} viewer={viewer} />
@@ -149,79 +132,140 @@ function Overview({ summary, report, now, canChange, viewer }: OverviewProps) {
           />
         )}
       </Card>
-      <Card title={language.say('automations.mails')}>
-        <Steps utr={summary.utr} mails={report.mails} now={now} canChange={canChange} />
+      <Card title={language.say('automations.flow')}>
+        <Flow
+          label={language.say('automations.flow')}
+          entered={report.entered}
+          steps={[
+            triggerStep(language, series, target, report.entered),
+            ...report.mails.filter(({ utr }) => utr !== null).map((mail) => mailStep(language, mail, mailProps)),
+            endStep(language, summary),
+          ]}
+        />
+        {report.mails.length === 0 && <p class="quiet-text">{language.say('automations.noMails')}</p>}
       </Card>
+      {deleted.length > 0 && (
+        <Card title={language.say('automations.deletedMails')}>
+          <ul class="stack">
+            {deleted.map((mail, at) => (
+              <li key={`deleted-${at}`}>
+                <bdi>{mail.subject}</bdi>
+                <MailFigures mail={mail} />
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
     </>
   );
 }
 
-interface StepsProps {
+/** The trigger of the automation in words, how many contacts entered, and when they exit. */
+function triggerStep(language: Language, series: Series, target: Target | undefined, entered: number): FlowStep {
+  const id = target?.value.split('_').at(-1);
+  return {
+    key: 'trigger',
+    icon: 'play',
+    kind: language.say('automations.who'),
+    title: target === undefined ? language.say('automations.who.nobody') : triggerText(language, series, target),
+    content: (
+      <>
+        {target !== undefined && (
+          <p>
+            <a href={target.kind === 'segment' ? `/contacts/segments/${id}` : `/contacts?contact_type_id=${id}`}>
+              {language.say('automations.who.now', { count: target.people })}
+            </a>
+          </p>
+        )}
+        <p class="quiet-text">
+          {language.say(series.exit_criteria === 1 ? 'automations.leave.target' : 'automations.leave.end')}
+        </p>
+      </>
+    ),
+    passed: { count: entered, text: language.say('automations.flow.entered', { count: entered }) },
+  };
+}
+
+/** How contacts ended: those who had every mail, and those who exited before. */
+function endStep(language: Language, { finished, left }: Summary): FlowStep {
+  return {
+    key: 'end',
+    icon: 'check',
+    kind: language.say('automations.flow.end'),
+    title: language.say('automations.flow.completed', { count: finished }),
+    content: left > 0 && <p class="quiet-text">{language.say('automations.flow.exited', { count: left })}</p>,
+  };
+}
+
+interface MailStepProps {
+  /** The utr of the automation. */
   utr: string;
-  mails: readonly ReportedMail[];
   now: Date;
+  entered: number;
   /** True if each mail links to the page that changes it. */
   canChange: boolean;
 }
 
-function Steps({ utr, mails, now, canChange }: StepsProps) {
-  const language = useLanguage();
-  if (mails.length === 0) return <p class="quiet-text">{language.say('automations.noMails')}</p>;
-  return (
-    <ol class="mail-steps">
-      {mails.map((mail, at) => (
-        <li key={mail.utr ?? `deleted-${at}`} class={mail.utr === null ? 'deleted' : undefined}>
+/** A mail after its wait: the contacts who wait for it, its results, and how many came past it. */
+function mailStep(language: Language, mail: ReportedMail, { utr, now, entered, canChange }: MailStepProps): FlowStep {
+  const { subject, waiting, passed, left } = mail;
+  const page = mail.utr ?? '';
+  return {
+    key: page,
+    icon: 'mail',
+    wait: <Wait mail={mail} />,
+    kind: language.say('automations.flow.mail'),
+    title: canChange ? (
+      <a href={mailAddress(utr, page)}>
+        <Subject text={subject} />
+      </a>
+    ) : (
+      <Subject text={subject} />
+    ),
+    active:
+      waiting === 0 ? null : (
+        <a href={mailAddress(utr, page, 'waiting')}>{language.say('automations.flow.active', { count: waiting })}</a>
+      ),
+    content: (
+      <>
+        {mail.next_due_at !== null && (
           <p class="small quiet-text">
-            <Wait mail={mail} />
+            {language.say('automations.next')} <Time at={new Date(mail.next_due_at)} now={now} />
           </p>
-          <h3>
-            {canChange && mail.utr !== null ? (
-              <a href={mailAddress(utr, mail.utr)}>
-                <bdi>{mail.subject}</bdi>
-              </a>
-            ) : (
-              <bdi>{mail.subject}</bdi>
-            )}
-          </h3>
-          <p>
-            {mail.waiting === 0 || mail.utr === null ? (
-              language.say('automations.waiting.none')
-            ) : (
-              <a href={mailAddress(utr, mail.utr, 'waiting')}>
-                {language.say('automations.waiting', { count: mail.waiting })}
-              </a>
-            )}
-            {mail.next_due_at !== null && (
-              <>
-                {' '}
-                {language.say('automations.next')} <Time at={new Date(mail.next_due_at)} now={now} />
-              </>
-            )}
-          </p>
-          <dl class="inline-figures">
-            <Figure label={language.say('campaigns.delivered')} value={language.number(mail.delivered - mail.kept)} />
-            {mail.kept > 0 && <Figure label={language.say('delivery.kept')} value={language.number(mail.kept)} />}
-            <Figure
-              label={language.say('campaigns.opened')}
-              value={language.share(mail.people_opens, measured(mail))}
-            />
-            <Figure label={language.say('campaigns.left')} value={language.number(mail.unsubscribes)} />
-            <Figure label={language.say('campaigns.bounced')} value={language.number(mail.bounces)} />
-          </dl>
-        </li>
-      ))}
-    </ol>
+        )}
+        <MailFigures mail={mail} />
+      </>
+    ),
+    passed: {
+      count: passed,
+      text: [
+        language.say('automations.flow.passed', { count: passed, share: language.share(passed, entered) }),
+        ...(left > 0 ? [language.say('automations.flow.exitedHere', { count: left })] : []),
+      ].join(' · '),
+    },
+  };
+}
+
+function MailFigures({ mail }: { mail: ReportedMail }) {
+  const language = useLanguage();
+  return (
+    <dl class="inline-figures">
+      <Figure label={language.say('campaigns.delivered')} value={language.number(mail.delivered - mail.kept)} />
+      {mail.kept > 0 && <Figure label={language.say('delivery.kept')} value={language.number(mail.kept)} />}
+      <Figure label={language.say('campaigns.opened')} value={language.share(mail.people_opens, measured(mail))} />
+      <Figure label={language.say('campaigns.left')} value={language.number(mail.unsubscribes)} />
+      <Figure label={language.say('campaigns.bounced')} value={language.number(mail.bounces)} />
+    </dl>
   );
 }
 
-/** The wait after the previous mail. A deleted mail is never sent. */
+/** The wait after the previous mail. */
 export function Wait({
-  mail: { utr, waiting_type: unit, waiting_period: period },
+  mail: { waiting_type: unit, waiting_period: period },
 }: {
-  mail: Pick<ReportedMail, 'utr' | 'waiting_type' | 'waiting_period'>;
+  mail: Pick<ReportedMail, 'waiting_type' | 'waiting_period'>;
 }) {
   const language = useLanguage();
-  if (utr === null) return <>{language.say('automations.deleted')}</>;
   if (unit === null || unit === 'instantly' || !period) return <>{language.say('automations.atOnce')}</>;
   const key = unit === 'days' ? 'automations.after.days' : 'automations.after.hours';
   return <>{language.say(key, { count: period })}</>;

@@ -15,7 +15,7 @@ import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { AUTOMATION_STATES, listSummaries, type Summary } from '../operations/reports.ts';
 import { automationScreen, stateActions } from './automation.tsx';
-import { editScreen, newAutomationScreen } from './edit.tsx';
+import { editScreen, newAutomationScreen, Recipes } from './edit.tsx';
 import { AUTOMATION_MAIL, mailContentScreen, mailScreens } from './mail.tsx';
 import { waitingScreen } from './people.tsx';
 
@@ -70,13 +70,21 @@ function NewAutomation() {
 function NoAutomation({ canChange }: { canChange: boolean }) {
   const language = useLanguage();
   return (
-    <Empty
-      icon="path"
-      title={language.say('automations.empty.title')}
-      {...(canChange && { action: <NewAutomation /> })}
-    >
-      {language.say('automations.empty.text')}
-    </Empty>
+    <>
+      <Empty
+        icon="path"
+        title={language.say('automations.empty.title')}
+        {...(canChange && { action: <NewAutomation /> })}
+      >
+        {language.say('automations.empty.text')}
+      </Empty>
+      {canChange && (
+        <section class="stack">
+          <h2>{language.say('automations.recipes')}</h2>
+          <Recipes />
+        </section>
+      )}
+    </>
   );
 }
 

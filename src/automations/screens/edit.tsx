@@ -1,12 +1,15 @@
 /** Creating and editing an automation: its name and trigger, and its mails in their order, to add, open, move and remove. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { listNames } from '../../audience/segments/operations.ts';
+import { SenderField } from '../../campaigns/screens/compose/audience.tsx';
 import { type Choices, readChoices } from '../../campaigns/screens/compose/step.tsx';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { CapField, readHasCaps } from '../../senders/sending-times/screens/times.tsx';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { CheckField, type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
+import { Flow } from '../../ui/components/flow.tsx';
+import { Subject } from '../../ui/components/subject.tsx';
 import { Card, Notice, Problem } from '../../ui/components/surface.tsx';
 import { setFlash } from '../../ui/flash.ts';
 import { ask, attempt, problemsAt, sentenceOf } from '../../ui/operations.ts';
@@ -17,6 +20,8 @@ import { useLanguage } from '../../ui/words/index.ts';
 import { field, texts } from '../../users/screens/sign-in/fields.ts';
 import { createAutomation, readSeries, type Series, type SeriesMail } from '../operations/automations.ts';
 import { changeAutomation, orderAutomation } from '../operations/changes.ts';
+import { createFromRecipe } from '../operations/recipes.ts';
+import { RECIPE_BY_NAME, RECIPES, type RecipeName } from '../recipes.ts';
 import { Wait } from './automation.tsx';
 import {
   attemptChange,
@@ -189,59 +194,144 @@ function givenFields(request: FastifyRequest): AutomationFields {
   };
 }
 
+interface NewQuery {
+  Querystring: { recipe?: string };
+}
+
+/** The submitted form of a new automation, with those of a recipe. */
+interface NewFields extends AutomationFields {
+  sender_id: string;
+}
+
 export async function newAutomationScreen(app: FastifyInstance): Promise<void> {
   const show = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    given?: AutomationFields,
+    recipe: RecipeName | undefined,
+    given?: NewFields,
     problems: Problems = {},
   ) => {
     const viewer = viewerOf(request);
+    const language = languageOf(request, viewer);
     const choices = await readChoices(request);
-    const title = languageOf(request, viewer).say('automations.new');
+    const { senders } = choices;
+    const sender = senders.find(({ is_verified }) => is_verified === 1) ?? senders[0];
     const first = {
-      automation_name: '',
+      automation_name: recipe === undefined ? '' : language.say(`automations.recipe.${recipe}`),
       automation_for: '',
       unsubscribe_group_id: String(choices.groups[0]?.id ?? 0),
       exit_criteria: '0',
+      sender_id: String(sender?.id ?? ''),
     };
-    const content = <NewAutomation given={given ?? first} choices={choices} problems={problems} />;
-    return sendPage(request, reply, viewer, { title, section: 'automations' }, content);
+    const content = <NewAutomation {...{ recipe, choices, problems }} given={given ?? first} />;
+    return sendPage(
+      request,
+      reply,
+      viewer,
+      { title: language.say('automations.new'), section: 'automations' },
+      content,
+    );
   };
 
-  pageRoute(app, '/automations/new', (request, reply) => show(request, reply));
+  pageRoute<NewQuery>(app, '/automations/new', (request, reply) =>
+    show(request, reply, recipeNamed(request.query.recipe)),
+  );
 
   app.post('/automations/new', async (request, reply) => {
-    const given = givenFields(request);
-    const created = await attempt(request, createAutomation, { ...given, type: 'custom' });
+    const given = { ...givenFields(request), sender_id: field(request, 'sender_id') };
+    const recipe = recipeNamed(field(request, 'recipe'));
+    const { automation_name, automation_for, unsubscribe_group_id, sender_id } = given;
+    const created =
+      recipe === undefined
+        ? await attempt(request, createAutomation, { ...given, type: 'custom' })
+        : await attempt(request, createFromRecipe, {
+            recipe,
+            language: languageOf(request, viewerOf(request)).code,
+            ...{ automation_name, automation_for, unsubscribe_group_id, sender_id },
+          });
     if ('output' in created) return reply.redirect(editAddress(created.output.utr), 303);
-    return show(request, reply.code(created.status), given, problemsAt(created, 'automation_name'));
+    return show(request, reply.code(created.status), recipe, given, problemsAt(created, 'automation_name'));
   });
 }
 
-function NewAutomation({
-  given,
-  choices,
-  problems,
-}: {
-  given: AutomationFields;
-  choices: Choices;
-  problems: Problems;
-}) {
+function recipeNamed(name: string | undefined): RecipeName | undefined {
+  return RECIPES.find((recipe) => recipe === name);
+}
+
+/** The recipes, each as a link to the form that makes an automation from it. */
+export function Recipes() {
   const language = useLanguage();
   return (
-    <Card>
-      <p class="quiet-text">{language.say('automations.new.about')}</p>
-      <form method="post" action="/automations/new" class="narrow">
-        <AutomationFieldset given={given} choices={choices} problems={problems} />
-        <div class="buttons">
-          <Button>{language.say('automations.create')}</Button>
-          <LinkButton look="quiet" href="/automations">
-            {language.say('confirm.cancel')}
-          </LinkButton>
-        </div>
-      </form>
-    </Card>
+    <ul class="recipes">
+      {RECIPES.map((recipe) => (
+        <li key={recipe} class="card">
+          <h3>
+            <a href={`/automations/new?recipe=${recipe}`}>{language.say(`automations.recipe.${recipe}`)}</a>
+          </h3>
+          <p class="quiet-text">{language.say(`automations.recipe.${recipe}.about`)}</p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface NewAutomationProps {
+  recipe: RecipeName | undefined;
+  given: NewFields;
+  choices: Choices;
+  problems: Problems;
+}
+
+function NewAutomation({ recipe, given, choices, problems }: NewAutomationProps) {
+  const language = useLanguage();
+  return (
+    <>
+      {recipe === undefined && (
+        <section class="stack">
+          <h2>{language.say('automations.recipes')}</h2>
+          <Recipes />
+        </section>
+      )}
+      <Card title={language.say(recipe === undefined ? 'automations.own' : `automations.recipe.${recipe}`)}>
+        <p class="quiet-text">
+          {language.say(recipe === undefined ? 'automations.new.about' : `automations.recipe.${recipe}.trigger`)}
+        </p>
+        <form method="post" action="/automations/new" class="narrow">
+          <AutomationFieldset given={given} choices={choices} problems={problems} isOfRecipe={recipe !== undefined} />
+          {recipe !== undefined && (
+            <>
+              <SenderField senders={choices.senders} value={given.sender_id} problems={problems} />
+              <input type="hidden" name="recipe" value={recipe} />
+              <RecipeMails recipe={recipe} />
+            </>
+          )}
+          <div class="buttons">
+            <Button>{language.say('automations.create')}</Button>
+            <LinkButton look="quiet" href={recipe === undefined ? '/automations' : '/automations/new'}>
+              {language.say('confirm.cancel')}
+            </LinkButton>
+          </div>
+        </form>
+      </Card>
+    </>
+  );
+}
+
+/** The mails that a recipe has, with their waits. */
+function RecipeMails({ recipe }: { recipe: RecipeName }) {
+  const language = useLanguage();
+  return (
+    <Flow
+      label={language.say('automations.recipe.mails')}
+      steps={RECIPE_BY_NAME[recipe].mails.map((mail) => ({
+        key: mail.texts[language.code].subject,
+        icon: 'mail',
+        wait: <Wait mail={mail} />,
+        kind: language.say('automations.flow.mail'),
+        title: <Subject text={mail.texts[language.code].subject} />,
+        content: <p class="quiet-text">{mail.texts[language.code].preheader}</p>,
+      }))}
+    />
   );
 }
 
@@ -261,12 +351,15 @@ function AutomationFieldset({
   choices: { targets, groups },
   events,
   problems,
+  isOfRecipe = false,
 }: {
   given: AutomationFields;
   choices: Choices;
   /** The names of events to choose from; absent before the automation is created. */
   events?: readonly string[];
   problems: Problems;
+  /** True if a recipe says when contacts exit. */
+  isOfRecipe?: boolean;
 }) {
   const language = useLanguage();
   const none = { value: '', label: language.say('compose.choose') };
@@ -343,7 +436,13 @@ function AutomationFieldset({
       {given.ignores_caps !== undefined && (
         <CapField name="ignores_caps" kind="automation" value={given.ignores_caps} />
       )}
-      <CheckField name="exit_criteria" label={language.say('automations.exit')} checked={given.exit_criteria === '1'} />
+      {!isOfRecipe && (
+        <CheckField
+          name="exit_criteria"
+          label={language.say('automations.exit')}
+          checked={given.exit_criteria === '1'}
+        />
+      )}
     </>
   );
 }
@@ -356,31 +455,35 @@ function MailList({ series }: { series: Series }) {
       {mails.length === 0 ? (
         <p class="quiet-text">{language.say('automations.noMails')}</p>
       ) : (
-        <ol class="mail-steps">
-          {mails.map((mail, at) => (
-            <li key={mail.utr}>
-              <p class="small quiet-text">
-                <Wait mail={mail} />
-              </p>
-              <h3>
-                <a href={mailAddress(utr, mail.utr)}>
-                  <bdi>{mail.subject}</bdi>
-                </a>
-              </h3>
-              {mail.content === 'none' && <Notice tone="warn">{language.say('automations.noContent')}</Notice>}
-              <div class="buttons">
-                {at > 0 && <Move series={series} mail={mail} where="up" />}
-                {at < mails.length - 1 && <Move series={series} mail={mail} where="down" />}
-                <LinkButton look="quiet" href={`${automationAddress(utr)}/mails/new?before=${mail.utr}`}>
-                  {language.say('automations.addBefore')}
-                </LinkButton>
-                <LinkButton look="quiet" href={mailAddress(utr, mail.utr, 'remove')}>
-                  {language.say('automations.remove')}
-                </LinkButton>
-              </div>
-            </li>
-          ))}
-        </ol>
+        <Flow
+          label={language.say('automations.mails')}
+          steps={mails.map((mail, at) => ({
+            key: mail.utr,
+            icon: 'mail',
+            wait: <Wait mail={mail} />,
+            kind: language.say('automations.flow.mail'),
+            title: (
+              <a href={mailAddress(utr, mail.utr)}>
+                <Subject text={mail.subject} />
+              </a>
+            ),
+            content: (
+              <>
+                {mail.content === 'none' && <Notice tone="warn">{language.say('automations.noContent')}</Notice>}
+                <div class="buttons">
+                  {at > 0 && <Move series={series} mail={mail} where="up" />}
+                  {at < mails.length - 1 && <Move series={series} mail={mail} where="down" />}
+                  <LinkButton look="quiet" href={`${automationAddress(utr)}/mails/new?before=${mail.utr}`}>
+                    {language.say('automations.addBefore')}
+                  </LinkButton>
+                  <LinkButton look="quiet" href={mailAddress(utr, mail.utr, 'remove')}>
+                    {language.say('automations.remove')}
+                  </LinkButton>
+                </div>
+              </>
+            ),
+          }))}
+        />
       )}
       <div class="buttons below">
         <LinkButton look={mails.length === 0 ? 'primary' : 'plain'} href={`${automationAddress(utr)}/mails/new`}>
