@@ -94,10 +94,11 @@ async function countersOf(service: Service, utr: string): Promise<Counters> {
 
 /** Waits until what `read` gives is as asked for, a minute at most. */
 export async function until<T>(read: () => Promise<T> | T, reached: (value: T) => boolean): Promise<T> {
-  for (let tries = 0; tries < 1200; tries++) {
-    const value = await read();
-    if (reached(value)) return value;
+  let value = await read();
+  for (let tries = 0; tries < 1200 && !reached(value); tries++) {
     await setTimeout(50);
+    value = await read();
   }
-  throw new Error('it does not get there');
+  if (!reached(value)) throw new Error(`it does not get there; the last value is ${JSON.stringify(value)}`);
+  return value;
 }
