@@ -28,6 +28,7 @@ const BENCHES: Readonly<Record<string, readonly string[]>> = {
   growth: ['1000000'],
   nodes: ['20000'],
   jetstream: ['500000'],
+  engagement: ['50000'],
   webhooks: ['4'],
   idle: [],
   start: [],

@@ -1,10 +1,11 @@
 /**
  * Runs all tests, or those of one kind, again and again beside a busy loop for each of two processors, and prints a row for each run. A
- * test that is red now and then is red here.
+ * test that is red now and then is red here. The output of a red run is kept in a file below `node_modules/.cache`.
  *
  *     npm run test:steady -- [RUNS] [unit | system]
  */
 import { spawn, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 
 const [runs = '20', kind] = process.argv.slice(2);
 const LOOPS = 2;
@@ -25,7 +26,9 @@ for (let run = 1; run <= Number(runs); run++) {
     const failed = stdout.split('\n').filter((line) => line.startsWith('✗'));
     const counts = stdout.trimEnd().split('\n').at(-1) ?? '';
     console.log([`run ${run}`, one, `${seconds} s`, counts, ...failed].join('  '));
-    if (status !== 0) process.exitCode = 1;
+    if (status === 0) continue;
+    process.exitCode = 1;
+    writeFileSync(`node_modules/.cache/steady-${run}-${one}.txt`, stdout);
   }
 }
 process.exit();

@@ -92,14 +92,14 @@ t.test('a mail of 400 000 unclosed elements is checked within two seconds', (t) 
 });
 
 t.test('a large mail is parsed outside the thread that answers requests', async (t) => {
-  const raw = `Subject: Hello\r\nContent-Type: text/html\r\n\r\n${'<p>Hello</p>\r\n'.repeat(200_000)}`;
+  const raw = `Subject: Hello\r\nContent-Type: text/html\r\n\r\n${'<p>Hello</p>\r\n'.repeat(50_000)}`;
   const started = performance.now();
   const parsing = takeApart(1, raw);
   await setImmediate();
   const held = performance.now() - started;
   const { html, headers } = await parsing;
   t.ok(held < (performance.now() - started) / 3, 'the caller is free meanwhile');
-  t.equal(html?.match(/Hello/g)?.length, 200_000);
+  t.equal(html?.match(/Hello/g)?.length, 50_000);
   t.strictSame(headers[0], { name: 'Subject', value: 'Hello' });
 });
 

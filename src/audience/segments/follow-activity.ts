@@ -1,8 +1,8 @@
 /**
- * Updates segments with rules about opens and clicks. Nothing more is written when an event happens: the background thread
- * reads new events in the order of their ids, records in `activity` when contacts were last active, and updates these contacts
- * in the segments, in one transaction with how far it came. So a kill loses nothing. An event is read once neither a burst nor
- * the trap link can reveal any more that a machine caused it.
+ * Updates segments with rules about opens, clicks and reported events. Nothing more is written when an event happens: the background
+ * thread reads new events in the order of their ids, records in `activity` when contacts were last active, and updates these contacts in
+ * the segments, in short transactions. The last of them records how far events were read, so a kill loses nothing. An open or click is
+ * read once neither a burst nor the trap link can reveal any more that a machine caused it.
  */
 import { inChunks } from '../../database/bulk.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
@@ -11,8 +11,10 @@ import { prepared } from '../../database/prepared.ts';
 import { MADE_BY } from '../../database/schema/index.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { liftActive } from '../sunset/rule.ts';
-import { areContactEventsFarBehind, followContactEvents, hasNewContactEvents } from './follow-events.ts';
-import { eventsAtOnce, updateSegments } from './update-people.ts';
+import { areContactEventsFarBehind, hasNewContactEvents, readContactEvents } from './follow-events.ts';
+import type { Segment } from './membership.ts';
+import { isActivityRule } from './rules.ts';
+import { type ActiveContacts, eventsAtOnce, type ReadEvents, SegmentUpdate } from './update-people.ts';
 
 /** How long one call of `followActivity` works. */
 const BACKGROUND_MS = 50;
@@ -42,19 +44,25 @@ export function isFarBehind({ $client: client }: Db, clock: Clock): boolean {
 export async function followActivity(db: Db, clock: Clock): Promise<boolean> {
   const client = db.$client;
   const until = performance.now() + BACKGROUND_MS;
+  const hasMoreHits = hasNewHits(client) && (await follow(db, until, (rows) => readHits(db, rows, clock)));
+  const hasMore =
+    hasNewContactEvents(client) && (await follow(db, until, (rows) => readContactEvents(db, rows, clock)));
+  return hasMoreHits || hasMore;
+}
+
+/** Reads events and updates segments until `until`, in monotonic milliseconds. Returns true if there may be more events. */
+async function follow(db: Db, until: number, read: (rows: number) => ReadEvents | null): Promise<boolean> {
+  let events: ReadEvents | null = null;
   let hasMore = false;
-  if (hasNewHits(client))
-    await inChunks(client, (rows) => {
-      hasMore = followSome(db, rows, clock);
-      return hasMore && performance.now() < until;
-    });
-  let hasMoreReported = false;
-  if (hasNewContactEvents(client))
-    await inChunks(client, (rows) => {
-      hasMoreReported = followContactEvents(db, rows, clock);
-      return hasMoreReported && performance.now() < until;
-    });
-  return hasMore || hasMoreReported;
+  await inChunks(db.$client, (rows) => {
+    events ??= read(rows);
+    if (events?.update.continue()) return true;
+    events?.end();
+    hasMore = events?.isFull ?? false;
+    events = null;
+    return hasMore && performance.now() < until;
+  });
+  return hasMore;
 }
 
 /** Returns true if there are unread events, settled or not. */
@@ -81,8 +89,11 @@ function followedTo(client: Db['$client']): number {
   return Number(findNamedValue(client, FOLLOWED) ?? 0);
 }
 
-/** Reads the next events, at most `rows`. Returns true if there may be more. */
-function followSome(db: Db, rows: number, clock: Clock): boolean {
+/**
+ * Reads the next opens and clicks, at most `rows`, and records when contacts were last active. Returns the update of segments that follows
+ * from them, or null if there are none. Reading them twice changes nothing.
+ */
+function readHits(db: Db, rows: number, clock: Clock): ReadEvents | null {
   const client = db.$client;
   const now = isoTimestamp(clock.now());
   const after = followedTo(client);
@@ -93,7 +104,8 @@ function followSome(db: Db, rows: number, clock: Clock): boolean {
     SELECT max(id) AS last, count(*) AS count FROM next
     WHERE id < ifnull((SELECT min(id) FROM next WHERE is_unsettled = 1), 9e15)`,
   ).get({ after, events, ...settling(clock) });
-  if (next === undefined || next.last === null) return false;
+  if (next === undefined || next.last === null) return null;
+  const { last, count } = next;
   const people = prepared<[{ after: number; to: number }], number>(
     client,
     `INSERT INTO activity (address_id, last_at, last_click_at)
@@ -106,7 +118,7 @@ function followSome(db: Db, rows: number, clock: Clock): boolean {
     RETURNING address_id`,
   )
     .pluck()
-    .all({ after, to: next.last });
+    .all({ after, to: last });
   const maybe = prepared<[{ after: number; to: number }], number>(
     client,
     `INSERT INTO proxied_activity (address_id, last_at)
@@ -118,10 +130,27 @@ function followSome(db: Db, rows: number, clock: Clock): boolean {
     RETURNING address_id`,
   )
     .pluck()
-    .all({ after, to: next.last });
+    .all({ after, to: last });
   if (people.length > 0) liftActive(client, people, now);
-  if (people.length + maybe.length > 0)
-    updateSegments(db, [...new Set([...people, ...maybe])], now, ({ type }) => type !== 'event');
-  writeNamedValue(client, FOLLOWED, String(next.last));
-  return next.count === events;
+  const accounts = activeContacts(client, [...new Set([...people, ...maybe])]);
+  return {
+    update: new SegmentUpdate(db, accounts, now),
+    isFull: count === events,
+    end: () => writeNamedValue(client, FOLLOWED, String(last)),
+  };
+}
+
+/** These contacts (address ids) by account, for the segments with rules about opens and clicks. */
+function activeContacts(client: Db['$client'], people: readonly number[]): ActiveContacts[] {
+  if (people.length === 0) return [];
+  if (prepared(client, 'SELECT 1 FROM segments WHERE check_at IS NOT NULL LIMIT 1').get() === undefined) return [];
+  const owned = prepared<[string], { account: number; address: number }>(
+    client,
+    'SELECT a.user_id AS account, a.id AS address FROM json_each(?) p CROSS JOIN addresses a ON a.id = p.value',
+  ).all(JSON.stringify(people));
+  return [...Map.groupBy(owned, ({ account }) => account)].map(([account, theirs]) => {
+    const ids = theirs.map(({ address }) => address);
+    const isConcerned = ({ rules }: Segment) => rules.some((rule) => isActivityRule(rule) && rule.type !== 'event');
+    return { account, people: ids, concernedBy: (segment) => (isConcerned(segment) ? ids : []) };
+  });
 }

@@ -1,13 +1,14 @@
 /**
- * Updates segments with rules about reported events: the background thread reads new events in the order of their ids and updates
- * their contacts in the segments whose rules name one of the events, in one transaction with how far it came.
+ * Reads reported events for segments with rules about them, in the order of their ids: their contacts are updated in the segments whose
+ * rules name one of the events.
  */
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { EVENT_FIELD } from '../events/names.ts';
-import { eventsAtOnce, updateAccount } from './update-people.ts';
+import type { Segment } from './membership.ts';
+import { eventsAtOnce, type ReadEvents, SegmentUpdate } from './update-people.ts';
 
 const FOLLOWED = 'contact_events_followed_to';
 
@@ -36,13 +37,16 @@ interface NewEvent {
   word: string;
 }
 
-/** Reads the next events, at most `rows`. Returns true if there may be more. Call inside a transaction. */
-export function followContactEvents(db: Db, rows: number, clock: Clock): boolean {
+/**
+ * Reads the next events, at most `rows`. Returns the update of segments that follows from them, or null if there are none. Call it inside a
+ * transaction.
+ */
+export function readContactEvents(db: Db, rows: number, clock: Clock): ReadEvents | null {
   const client = db.$client;
   if (prepared(client, 'SELECT 1 FROM segments WHERE check_at IS NOT NULL LIMIT 1').get() === undefined) {
     // No segment has a rule about events.
     writeNamedValue(client, FOLLOWED, String(newest(client)));
-    return false;
+    return null;
   }
   const limit = Math.min(rows, eventsAtOnce(client));
   const events = prepared<[number, number], NewEvent>(
@@ -51,18 +55,25 @@ export function followContactEvents(db: Db, rows: number, clock: Clock): boolean
     WHERE v.id > ? ORDER BY v.id LIMIT ?`,
   ).all(followedTo(client), limit);
   const last = events.at(-1);
-  if (last === undefined) return false;
-  const now = isoTimestamp(clock.now());
-  for (const [account, theirs] of Map.groupBy(events, ({ user_id }) => user_id)) {
+  if (last === undefined) return null;
+  const accounts = [...Map.groupBy(events, ({ user_id }) => user_id)].map(([account, theirs]) => {
     const byName = Map.groupBy(theirs, ({ word }) => word);
-    updateAccount(db, account, now, ({ rules }) => {
-      const names = new Set(
-        rules.flatMap(({ type, field }) => (type === 'event' ? [field.slice(EVENT_FIELD.length)] : [])),
-      );
-      const people = [...names].flatMap((name) => byName.get(name) ?? []).map(({ address_id }) => address_id);
-      return people.length === 0 ? null : JSON.stringify([...new Set(people)]);
-    });
-  }
-  writeNamedValue(client, FOLLOWED, String(last.id));
-  return events.length === limit;
+    return {
+      account,
+      people: addressesOf(theirs),
+      concernedBy({ rules }: Segment) {
+        const names = rules.flatMap(({ type, field }) => (type === 'event' ? [field.slice(EVENT_FIELD.length)] : []));
+        return addressesOf([...new Set(names)].flatMap((name) => byName.get(name) ?? []));
+      },
+    };
+  });
+  return {
+    update: new SegmentUpdate(db, accounts, isoTimestamp(clock.now())),
+    isFull: events.length === limit,
+    end: () => writeNamedValue(client, FOLLOWED, String(last.id)),
+  };
+}
+
+function addressesOf(events: readonly NewEvent[]): number[] {
+  return [...new Set(events.map(({ address_id }) => address_id))];
 }

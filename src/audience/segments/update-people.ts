@@ -1,21 +1,19 @@
 /** Updates contacts in the segments whose rules are about what contacts did, after new events were read. */
-import { and, eq, isNotNull, isNull } from 'drizzle-orm';
+import { and, asc, eq, gt, isNotNull, isNull } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
-import { type SegmentRule, segments } from '../../database/schema/index.ts';
+import { segments } from '../../database/schema/index.ts';
 import { type Segment, syncMembers } from './membership.ts';
 import { ruleCondition } from './rule-sql.ts';
-import { isActivityRule } from './rules.ts';
 
-/**
- * The maximum of events times segments in one write, which takes some milliseconds, because each contact with an event is
- * checked for each segment.
- */
-const MAX_LOOKUPS = 2000;
+/** The maximum number of contacts times segments in one write, which takes some milliseconds. */
+const LOOKUPS_IN_WRITE = 2000;
+/** The maximum number of events times segments in one batch, which takes some tens of milliseconds. */
+const LOOKUPS_IN_BATCH = 25_000;
 
-/** Returns how many new events one write may read. */
+/** Returns how many new events one batch may read. */
 export function eventsAtOnce(client: Db['$client']): number {
-  return Math.ceil(MAX_LOOKUPS / Math.max(1, mostSegments(client)));
+  return Math.ceil(LOOKUPS_IN_BATCH / Math.max(1, mostSegments(client)));
 }
 
 /** Returns the largest number of segments in one account that depend on time, as segments with rules about activity do. */
@@ -30,54 +28,71 @@ function mostSegments(client: Db['$client']): number {
   );
 }
 
-/** The contacts of an account as a JSON array of address ids. */
-interface OfAccount {
+/** The contacts of an account who did something, as address ids. */
+export interface ActiveContacts {
   account: number;
-  people: string;
+  people: readonly number[];
+  /** Returns those of them that a segment's rules are about. */
+  concernedBy(segment: Segment): readonly number[];
 }
 
-/**
- * Updates these contacts (address ids) in those segments of their accounts that have a rule about activity that `concerns` them.
- * Call inside a transaction. `now` is an ISO timestamp.
- */
-export function updateSegments(
-  db: Db,
-  people: readonly number[],
-  now: string,
-  concerns: (rule: SegmentRule) => boolean,
-): void {
-  const client = db.$client;
-  if (prepared(client, 'SELECT 1 FROM segments WHERE check_at IS NOT NULL LIMIT 1').get() === undefined) return;
-  const accounts = prepared<[string], OfAccount>(
-    client,
-    `SELECT a.user_id AS account, json_group_array(a.id) AS people
-    FROM json_each(?) p CROSS JOIN addresses a ON a.id = p.value GROUP BY a.user_id`,
-  ).all(JSON.stringify(people));
-  for (const { account, people: theirs } of accounts)
-    updateAccount(db, account, now, (segment) =>
-      segment.rules.some((rule) => isActivityRule(rule) && concerns(rule)) ? theirs : null,
-    );
+/** Events that were read. */
+export interface ReadEvents {
+  update: SegmentUpdate;
+  /** Whether there may be more events. */
+  isFull: boolean;
+  /** Records how far events were read. Call it in the transaction that ends the update, so that a kill before it loses nothing. */
+  end(): void;
 }
 
-/**
- * Updates contacts in the segments of an account that depend on time: for each segment those that `peopleOf` gives, as a JSON
- * array of address ids; null: none. Call inside a transaction. `now` is an ISO timestamp.
- */
-export function updateAccount(
-  db: Db,
-  account: number,
-  now: string,
-  peopleOf: (segment: Segment) => string | null,
-): void {
-  const timed = db
-    .select()
-    .from(segments)
-    .where(and(eq(segments.user_id, account), isNotNull(segments.check_at), isNull(segments.deleted_at)))
-    .all();
-  for (const segment of timed) {
-    const people = peopleOf(segment);
-    const changed = people === null ? [] : findChanged(db, segment, people, now);
-    if (changed.length > 0) syncMembers(db, segment, changed, now);
+/** The update of contacts in the segments of their accounts that depend on time, in several short writes. */
+export class SegmentUpdate {
+  readonly #db: Db;
+  readonly #accounts: ActiveContacts[];
+  readonly #now: string;
+  /** The last segment of the first account that was updated. */
+  #after = 0;
+
+  /** `now` is an ISO timestamp. */
+  constructor(db: Db, accounts: readonly ActiveContacts[], now: string) {
+    this.#db = db;
+    this.#accounts = [...accounts];
+    this.#now = now;
+  }
+
+  /**
+   * Updates the contacts in some more segments. Returns false once all are updated. Call it inside a transaction. The transactions of an
+   * update may be separate ones, because updating a segment twice changes nothing.
+   */
+  continue(): boolean {
+    const [first] = this.#accounts;
+    if (first === undefined) return false;
+    const limit = Math.max(1, Math.floor(LOOKUPS_IN_WRITE / Math.max(1, first.people.length)));
+    const next = this.#db
+      .select()
+      .from(segments)
+      .where(
+        and(
+          eq(segments.user_id, first.account),
+          isNotNull(segments.check_at),
+          isNull(segments.deleted_at),
+          gt(segments.id, this.#after),
+        ),
+      )
+      .orderBy(asc(segments.id))
+      .limit(limit)
+      .all();
+    for (const segment of next) {
+      const people = first.concernedBy(segment);
+      const changed = people.length === 0 ? [] : findChanged(this.#db, segment, people, this.#now);
+      if (changed.length > 0) syncMembers(this.#db, segment, changed, this.#now);
+    }
+    this.#after = next.at(-1)?.id ?? 0;
+    if (next.length < limit) {
+      this.#accounts.shift();
+      this.#after = 0;
+    }
+    return this.#accounts.length > 0;
   }
 }
 
@@ -85,7 +100,7 @@ export function updateAccount(
  * Returns the contacts that match the rules without being in the segment, or the other way round. They are few, because most
  * events change nothing.
  */
-function findChanged(db: Db, segment: Segment, people: string, now: string): number[] {
+function findChanged(db: Db, segment: Segment, people: readonly number[], now: string): number[] {
   const { text, values } = ruleCondition(segment.user_id, segment.rules, segment.query_type, now);
   return prepared<[object], number>(
     db.$client,
@@ -96,5 +111,5 @@ function findChanged(db: Db, segment: Segment, people: string, now: string): num
         WHERE r.segment_id = @segment AND r.address_id = p.value AND r.is_removed = 0)`,
   )
     .pluck()
-    .all({ ...values, people, type: segment.contact_type_id, segment: segment.id });
+    .all({ ...values, people: JSON.stringify(people), type: segment.contact_type_id, segment: segment.id });
 }

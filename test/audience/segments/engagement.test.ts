@@ -7,7 +7,7 @@ import { TRAP_LINK } from '../../../src/delivery/links/trap-link.ts';
 import { bounceDelivery } from '../../../src/delivery/queue/ledger/ended.ts';
 import { DAY, HOUR } from '../../support/automations.ts';
 import { planned, sortsOfAll, wholeReads } from '../../support/query-plans.ts';
-import { mustAnswer, storeSegment } from '../../support/segments.ts';
+import { mustAnswer, recipientsOf, startWithFields, storeSegment, uploadCsv } from '../../support/segments.ts';
 import {
   APPLE_AGENT,
   act,
@@ -289,4 +289,17 @@ t.test('no rule about activity reads a large table from end to end', async (t) =
     t.strictSame(wholeReads(plan), [], `it reads the whole: ${plan.text}`);
     t.strictSame(sortsOfAll(plan), [], `it sorts all: ${plan.text}`);
   }
+});
+
+t.test('events of more contacts than one write takes are read into every segment', async (t) => {
+  const [people, segments] = [60, 40];
+  const app = await startWithFields(t);
+  const emails = Array.from({ length: people }, (_, at) => `reader${at}@example.org`);
+  await uploadCsv(app, ['email', ...emails].join('\n'));
+  const made: number[] = [];
+  for (let at = 0; at < segments; at++) made.push(await storeSegment(app, ['event.purchase', 'has happened']));
+  const events = emails.map((email) => ({ email, name: 'purchase' }));
+  await mustAnswer(app, 'POST', '/events', { json: { events } });
+  await app.background();
+  for (const segment of made) t.equal((await recipientsOf(app, segment)).length, people);
 });
