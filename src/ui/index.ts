@@ -14,6 +14,7 @@ import { personScreen } from '../audience/person/screens/person.tsx';
 import { segmentScreens } from '../audience/segments/screens/segments.tsx';
 import { unsubscribeScreens } from '../audience/unsubscribed/screens/lists.tsx';
 import { automationScreens } from '../automations/screens/automations.tsx';
+import { finderScreen } from '../campaigns/finder/screens/finder.tsx';
 import { homeScreen } from '../campaigns/overview/screens/home.tsx';
 import { campaignScreens } from '../campaigns/screens/campaigns.tsx';
 import { composeScreens } from '../campaigns/screens/compose/compose.tsx';
@@ -47,6 +48,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     limitPages(screens);
     await holdScreens(screens);
     await homeScreen(screens, deps);
+    await finderScreen(screens);
     await campaignScreens(screens, deps);
     await transactionalScreens(screens);
     await screens.register(composeScreens, deps);

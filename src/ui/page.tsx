@@ -7,6 +7,7 @@ import { readCookie } from '../http/cookies.ts';
 import { documentOf } from '../http/pages/document.tsx';
 import { builtUrls } from '../http/static-files.ts';
 import { currentHold } from '../installation/operations.ts';
+import { Finder, FinderLink, finderKeys } from './components/finder.tsx';
 import { HoldBanner } from './components/hold-banner.tsx';
 import { IslandsProvider } from './components/island.tsx';
 import { ITEMS, Navigation, type Section } from './components/navigation.tsx';
@@ -50,7 +51,7 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: V
       <a class="skip" href="#main">
         {language.say('nav.skip')}
       </a>
-      <Navigation viewer={viewer} {...(frame.section && { current: frame.section })} />
+      <Navigation viewer={viewer} keys={finderKeys(request)} {...(frame.section && { current: frame.section })} />
       <main id="main" tabIndex={-1}>
         {!frame.isError && isTestMode(deps.db.$client, deps.config) && <TestModeBar viewer={viewer} />}
         {frame.back && (
@@ -60,6 +61,7 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: V
         )}
         <header class="page-head">
           <h1>{frame.title}</h1>
+          <FinderLink />
           {frame.action && <div class="page-action">{frame.action}</div>}
         </header>
         {!frame.isError && <HoldBanner hold={currentHold(deps)} viewer={viewer} />}
@@ -70,7 +72,8 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: V
         )}
         {content}
       </main>
-      {viewer.shortcuts && <Shortcuts />}
+      <Finder />
+      {viewer.shortcuts && <Shortcuts keys={finderKeys(request)} />}
     </>
   );
   reply.header('speculation-rules', `"${PREFETCH_RULES}"`);
@@ -142,7 +145,7 @@ function sendDocument(
     .send(documentOf(head, `<body>${inside}</body>`));
 }
 
-function Shortcuts() {
+function Shortcuts({ keys }: { keys: string }) {
   const language = useLanguage();
   return (
     <dialog id="shortcuts" aria-labelledby="shortcuts-title">
@@ -153,6 +156,10 @@ function Shortcuts() {
         </button>
       </form>
       <dl class="keys">
+        <dt>
+          <kbd>{keys}</kbd>
+        </dt>
+        <dd>{language.say('finder.title')}</dd>
         <dt>
           <kbd>/</kbd>
         </dt>

@@ -48,7 +48,7 @@ export const ITEMS: readonly Item[] = [
   { section: 'settings', href: '/settings', label: 'nav.settings', icon: 'sliders', shortcut: 's', isExtra: true },
 ];
 
-export function Navigation({ viewer, current }: { viewer: Viewer; current?: Section }) {
+export function Navigation({ viewer, current, keys }: { viewer: Viewer; current?: Section; keys: string }) {
   const language = useLanguage();
   const isInside = ITEMS.some(({ section, isExtra }) => section === current && isExtra);
   return (
@@ -56,6 +56,11 @@ export function Navigation({ viewer, current }: { viewer: Viewer; current?: Sect
       <a class="brand" href="/">
         <Icon name="lark" />
         <span>Sendlark</span>
+      </a>
+      <a class="find-link" href="/find" data-finder-opens>
+        <Icon name="search" />
+        <span>{language.say('finder.submit')}</span>
+        <kbd>{keys}</kbd>
       </a>
       <ul>
         {ITEMS.map((item) => (

@@ -22,6 +22,19 @@ for (const leaving of ['focusin', 'pointerdown']) {
   });
 }
 
+/** Opens the command menu, whose script is loaded with its first use. Without scripts its links open a page that finds the same. */
+function openFinder(event: Event): void {
+  event.preventDefault();
+  void import('./parts/finder.ts').then(({ open }) => open());
+}
+for (const link of document.querySelectorAll('[data-finder-opens]')) link.addEventListener('click', openFinder);
+addEventListener('keydown', (event) => {
+  const { key, ctrlKey, metaKey, altKey, shiftKey, target } = event;
+  // In a text with styles, these keys make a link.
+  const isStyled = target instanceof HTMLElement && target.isContentEditable;
+  if (key.toLowerCase() === 'k' && ctrlKey !== metaKey && !altKey && !shiftKey && !isStyled) openFinder(event);
+});
+
 /** How long after `g` the next key still selects a page, in milliseconds. */
 const PATIENCE_MS = 1500;
 const help = document.querySelector<HTMLDialogElement>('#shortcuts');

@@ -6,7 +6,7 @@ import { Problem } from '../components/surface.tsx';
 import { setFlash } from '../flash.ts';
 import { languageOf, sendPage } from '../page.tsx';
 import { viewerOf } from '../signed-in.ts';
-import { type PlainKey, useLanguage } from '../words/index.ts';
+import { type Language, type PlainKey, useLanguage } from '../words/index.ts';
 
 const GROUPS = {
   sending: ['senders', 'sending', 'times', 'returns', 'nodes', 'health'],
@@ -72,6 +72,17 @@ export function sendSettings(
         {content}
       </div>
     </div>,
+  );
+}
+
+/** The pages of the settings that the user may open, each with what it is about. */
+export function settingsPages(request: FastifyRequest, language: Language) {
+  return groupsFor(request).flatMap(([, tabs]) =>
+    tabs.map((tab) => ({
+      href: `/settings/${tab}`,
+      name: language.say(`settings.${tab}`),
+      detail: language.say(`settings.about.${tab}`),
+    })),
   );
 }
 

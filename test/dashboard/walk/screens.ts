@@ -27,6 +27,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'gallery-bare', path: '/gallery/bare' },
   { name: 'home', path: '/', hasChart: true, picture: 'both' },
   { name: 'home-empty', path: '/', hasChart: true, account: 'empty', picture: 'light' },
+  { name: 'find', path: '/find?text=news' },
   { name: 'mailings', path: '/campaigns', picture: 'light' },
   { name: 'mailings-none', path: '/campaigns?search=nothing' },
   { name: 'mailings-empty', path: '/campaigns', account: 'empty' },
