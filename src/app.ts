@@ -17,6 +17,7 @@ import { designPage } from './templates/designs/screens/page.ts';
 import { dashboard } from './ui/index.ts';
 import { installMailFrames } from './ui/mail-frame.ts';
 import { answerUnknown } from './ui/signed-in.ts';
+import { SENT_EVENTS } from './webhooks/operations/event-data.ts';
 
 /** Returns the application, ready for `listen` or `inject`. */
 export async function buildApp(
@@ -36,7 +37,7 @@ export async function buildApp(
   installConnectionLimits(app);
   installBodyLimits(app, deps);
   await installCookies(app);
-  await installOpenapi(app);
+  await installOpenapi(app, SENT_EVENTS);
   installWriteAnnouncements(app);
   installLockWaits(app, deps);
   await app.register((scope) => api(scope, deps), { prefix: '/api' });

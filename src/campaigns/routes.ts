@@ -166,8 +166,7 @@ export const progressRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db,
         querystring: Type.Object({ utr: identifier('The single send.') }),
         response: {
           200: {
-            description:
-              'Server-sent events without a name or an id. The schema is that of the data of each, one line of JSON.',
+            description: 'Server-sent events. The schema is that of each of them.',
             content: { 'text/event-stream': { schema: ProgressEvent } },
           },
         },

@@ -11,7 +11,7 @@ import {
   saveWebhook,
   switchWebhook,
   testWebhook,
-} from './operations.ts';
+} from './operations/webhooks.ts';
 
 export const webhookRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const webhooks = operationRoutes(app, deps, 'Webhooks');

@@ -87,7 +87,11 @@ t.test('the data of each event has exactly the fields that the OpenAPI document 
     { state: 'done' },
   ]);
   const operation = operationsOf(await readDocument(app)).find(({ path }) => path === '/api/live');
-  const schema = operation?.responses['200']?.content?.['text/event-stream']?.schema ?? {};
+  const event = operation?.responses['200']?.content?.['text/event-stream']?.schema ?? {};
+  const { contentMediaType, contentSchema: schema = {} } = event.properties?.data ?? {};
+  t.equal(contentMediaType, 'application/json');
+  for (const line of stream.text().trim().split('\n\n'))
+    t.ok(Schema.Check(event, { data: line.replace(/^data: /, '') }), 'an event is what the document says');
   for (const event of events) {
     t.ok(Schema.Check(schema, event), JSON.stringify(event));
     t.strictSame(Object.keys(event).sort(), Object.keys(schema.properties ?? {}).sort());

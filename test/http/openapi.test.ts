@@ -2,6 +2,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';
 import Schema from 'typebox/schema';
+import { TEST_EVENT, WEBHOOK_EVENTS } from '../../src/webhooks/event-types.ts';
 import { buildWorld } from '../support/account-records.ts';
 import { startApp } from '../support/app.ts';
 import { type Operation, operationsOf, readDocument } from '../support/openapi-operations.ts';
@@ -215,6 +216,18 @@ t.test('the headers that an operation reads, and those of its answers, are decla
   const { body } = await app.page('GET', '/docs/openapi.json');
   t.match(body.components.responses['422'].headers, { Location: { schema: { format: 'uri-reference' } } });
 });
+
+t.test(
+  'every event that a webhook can ask for is described, as a request with an example that fits its schema',
+  async (t) => {
+    const { webhooks } = await readDocument(await startApp(t));
+    t.strictSame(Object.keys(webhooks), [...WEBHOOK_EVENTS, TEST_EVENT]);
+    for (const [type, { post }] of Object.entries(webhooks)) {
+      const { schema, example } = post.requestBody?.content['application/json'] ?? {};
+      t.ok(schema !== undefined && Schema.Check(schema, example), `${type} ${JSON.stringify(example)}`);
+    }
+  },
+);
 
 /** The saves that add a record where the request names none, and where the records are. */
 const ADDING = {

@@ -7,6 +7,8 @@ export interface JsonSchema {
   format?: string;
   properties?: Record<string, JsonSchema>;
   required?: string[];
+  contentMediaType?: string;
+  contentSchema?: JsonSchema;
 }
 
 export interface Parameter {
@@ -43,6 +45,7 @@ interface Documented extends Omit<Operation, 'tag' | 'isForOperators' | 'headers
 export interface Document {
   tags: { name: string }[];
   paths: Record<string, Record<string, Documented>>;
+  webhooks: Record<string, { post: Documented }>;
 }
 
 /** The document with every named schema in the places that refer to it. */

@@ -1,9 +1,11 @@
 /** Telling webhooks: signed, in order, again after failures, without one endpoint delaying another. */
 import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
+import Schema from 'typebox/schema';
 import { sentence } from '../../src/errors/sentences.ts';
 import { stored } from '../../src/errors/stored.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { readDocument } from '../support/openapi-operations.ts';
 import { addWebhook, ON_THIS_MACHINE, startDispatcher } from '../support/webhooks/dispatching.ts';
 import { type ReceivedEvent, startReceiver } from '../support/webhooks/receiver.ts';
 
@@ -54,6 +56,24 @@ t.test('an event is signed as the reference implementation of Standard Webhooks 
   t.throws(() => new Webhook(secret).verify(event.raw.replace('anna', 'eve'), headersOf(event)));
   const other = `whsec_${Buffer.alloc(24).toString('base64')}`;
   t.throws(() => new Webhook(other).verify(event.raw, headersOf(event)));
+});
+
+t.test('what is posted, a test too, is the request that the webhooks of the OpenAPI document describe', async (t) => {
+  const { app, receiver, id, untilIdle } = await withWebhook(t);
+  await add(app);
+  await app.one.call('POST', '/webhooks/test', { form: { id } });
+  await untilIdle();
+  const { webhooks } = await readDocument(app);
+  t.strictSame(receiver.events.map(({ raw }) => JSON.parse(raw).type).sort(), ['contact.created', 'webhook.test']);
+  for (const { raw, headers } of receiver.events) {
+    const body = JSON.parse(raw);
+    const { parameters, requestBody } = webhooks[body.type]?.post ?? {};
+    t.ok(Schema.Check(requestBody?.content['application/json']?.schema ?? false, body), raw);
+    t.strictSame(
+      parameters?.map(({ name }) => name),
+      Object.keys(headers).filter((name) => name.startsWith('webhook-')),
+    );
+  }
 });
 
 t.test('an event tells a reason in English, whichever form the tables have it in', async (t) => {

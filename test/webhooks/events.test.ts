@@ -1,16 +1,20 @@
 /** The events of webhooks: what writes one, in which transaction, and that nobody pays for what nobody asks for. */
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { recordBounce } from '../../src/delivery/feedback/bounces/record.ts';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/event-types.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { withWelcomeSeries } from '../support/automations.ts';
 import { mustSucceed, sendCampaign } from '../support/campaign.ts';
+import { describedData } from '../support/webhooks/described.ts';
 import { addWebhook, ON_THIS_MACHINE } from '../support/webhooks/dispatching.ts';
 
 const NOWHERE = 'http://127.0.0.1:1/hook';
 
-/** The events that were written, without those that were read before. */
-function reader(app: TestApp) {
+/** The types of the events that were read. */
+const seen = new Set<string>();
+
+/** The events that were written, without those that were read before. Each has the data that the OpenAPI document says. */
+function reader(t: Test, app: TestApp) {
   let after = 0;
   return () => {
     const rows = app.db
@@ -19,7 +23,8 @@ function reader(app: TestApp) {
       )
       .all(after);
     after = rows.at(-1)?.id ?? after;
-    return rows.map(({ id: _id, data, ...row }) => ({ ...row, data: JSON.parse(data) }));
+    for (const { type } of rows) seen.add(type);
+    return rows.map(({ id: _id, data, ...row }) => ({ ...row, data: describedData(t, row.type, data) }));
   };
 }
 
@@ -29,7 +34,7 @@ t.test('a contact that is added, changed, deleted or restored is an event with i
   await must('/contacts-type/add', { name: 'Readers' });
   await must('/custom-fields/save', { field_name: 'shoe_size', field_type: 'number' });
   await addWebhook(app.one, NOWHERE, WEBHOOK_EVENTS);
-  const events = reader(app);
+  const events = reader(t, app);
   const contact = { contact_type_id: 1, email: 'Anna@example.org', first_name: 'Anna', country: 1 };
   await must('/contacts/add', { ...contact, 'custom_field[shoe_size]': '38' });
   t.match(events(), [
@@ -60,7 +65,7 @@ t.test('an import is one event for each contact that it added or changed', async
   const app = await startApp(t, ON_THIS_MACHINE);
   await mustSucceed(t, app.one)('/contacts-type/add', { name: 'Readers' });
   await addWebhook(app.one, NOWHERE, ['contact.created', 'contact.updated']);
-  const events = reader(app);
+  const events = reader(t, app);
   const upload = (content: string) =>
     app.one.call('POST', '/contacts/upload-csv', {
       multipart: [
@@ -109,7 +114,7 @@ t.test('a change that is rolled back leaves no event', async (t) => {
 t.test('a mail is an event when it is accepted, opened, clicked, returned or complained about', async (t) => {
   const app = await startApp(t, ON_THIS_MACHINE);
   await addWebhook(app.one, NOWHERE, WEBHOOK_EVENTS);
-  const events = reader(app);
+  const events = reader(t, app);
   const { utr, mails } = await sendCampaign(t, app);
   const mail = { email: 'anna@example.org', contact_id: 1, single_send_utr: utr };
   const sent = events();
@@ -144,7 +149,7 @@ t.test('leaving and returning to a list is an event, however it is done', async 
   const app = await startApp(t, ON_THIS_MACHINE);
   const { mails } = await sendCampaign(t, app);
   await addWebhook(app.one, NOWHERE, ['contact.unsubscribed', 'contact.resubscribed']);
-  const events = reader(app);
+  const events = reader(t, app);
   await app.page('POST', mails[0]?.paths.u ?? '', { form: { 'List-Unsubscribe': 'One-Click' } });
   t.match(events(), [
     {
@@ -163,7 +168,7 @@ t.test('leaving and returning to a list is an event, however it is done', async 
 t.test('entering and leaving an automation is an event', async (t) => {
   const { app, utr, join, pass, live } = await withWelcomeSeries(t, { settings: ON_THIS_MACHINE });
   await addWebhook(app.one, NOWHERE, ['automation.entered', 'automation.left']);
-  const events = reader(app);
+  const events = reader(t, app);
   await live();
   await join('anna');
   await join('bert');
@@ -187,7 +192,7 @@ t.test('a send that is held is an event with the reason', async (t) => {
   const app = await startApp(t, ON_THIS_MACHINE);
   const { utr } = await sendCampaign(t, app);
   await addWebhook(app.one, NOWHERE, ['send.held']);
-  const events = reader(app);
+  const events = reader(t, app);
   app.db.exec("UPDATE single_sends SET status = 0, held_code = 'no_audience', held_reason = 'Nobody'");
   t.match(events(), [{ type: 'send.held', data: { single_send_utr: utr, code: 'no_audience', reason: 'Nobody' } }]);
   app.db.exec(
@@ -229,7 +234,7 @@ t.test('a person who is erased is not in the event of the change to their addres
     .run(id);
   t.equal(app.db.prepare('SELECT count(*) FROM webhook_log').pluck().get(), 1);
   await must('/contacts/person/erase', { contact_id: 1 });
-  const events = reader(app)();
+  const events = reader(t, app)();
   t.strictSame(
     events.filter((event) => /zoe/i.test(JSON.stringify(event))),
     [],
@@ -239,4 +244,12 @@ t.test('a person who is erased is not in the event of the change to their addres
   // The event stays, because the others of its lane may wait behind it.
   t.strictSame(changes[0], { contact_id: 1, contact_type_id: 1, email: null, erased: true });
   t.match(changes.slice(1), [{ contact_id: 2, email: 'anna@example.org', first_name: 'Anna' }]);
+});
+
+/** Those whose data is checked in the tests of events, and of inactive contacts. */
+const ELSEWHERE = ['contact.event', 'contact.inactive', 'contact.active'];
+
+t.test('the data of every type of event is what the OpenAPI document says', (t) => {
+  t.strictSame([...seen, ...ELSEWHERE].sort(), [...WEBHOOK_EVENTS].sort());
+  t.end();
 });

@@ -184,7 +184,8 @@ export function exampleForSchema(name: string, schema: Record<string, unknown>):
   if (schema.type === 'integer') return typeof EXAMPLES[name] === 'number' ? EXAMPLES[name] : 1;
   if (schema.type === 'number') return 0.2;
   if (schema.type === 'null') return null;
-  if (schema.pattern !== undefined) return '2026-01-15T09:00:00.000000Z';
+  if (schema.type === 'boolean') return true;
+  if (schema.pattern !== undefined || schema.format === 'date-time') return '2026-01-15T09:00:00.000000Z';
   return exampleText(knownExample(name) ?? ANSWERS[name]);
 }
 

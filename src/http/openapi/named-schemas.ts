@@ -141,12 +141,27 @@ export class NamedSchemas {
 
   /** Names the body of an operation. Returns a reference to it. */
   body(operationId: string, schema: Json): Json {
-    return this.#named(`${pascal(operationId)}Body`, schema);
+    return this.named(`${pascal(operationId)}Body`, schema);
   }
 
-  /** Names the data of an operation's server-sent events. Returns a reference to it. */
+  /**
+   * Names an operation's server-sent events, whose `data` is JSON with this schema. Returns a reference. As programs read events, the schema of
+   * a stream is that of each event (OpenAPI 3.2 says so with `itemSchema`).
+   */
   event(operationId: string, schema: Json): Json {
-    return this.#named(`${pascal(operationId)}Event`, schema);
+    const data = {
+      type: 'string',
+      description: 'One line of JSON.',
+      contentMediaType: 'application/json',
+      contentSchema: this.named(`${pascal(operationId)}EventData`, schema),
+    };
+    const description = 'A server-sent event without a name and an id.';
+    return this.named(`${pascal(operationId)}Event`, {
+      type: 'object',
+      description,
+      required: ['data'],
+      properties: { data },
+    });
   }
 
   /** Names the response of an operation at `path` (below /api) and the records in it. Returns a reference and an example. */
@@ -154,21 +169,22 @@ export class NamedSchemas {
     const example = exampleForSchema('', schema);
     const properties: Record<string, Json> = Object(schema.properties);
     const message = properties.message;
-    if (message?.type === 'string') return { schema: this.#named('Done', schema), example };
-    if (message === undefined) return { schema: this.#named('DoneInErrors', schema), example };
+    if (message?.type === 'string') return { schema: this.named('Done', schema), example };
+    if (message === undefined) return { schema: this.named('DoneInErrors', schema), example };
     const records = Object.entries(Object(message.properties) as Record<string, Json>).map(([key, value]) => {
       const name = RECORDS[`${path} ${key}`] ?? RECORDS[key];
       if (value.type === 'array' && sharedDescription(key) === undefined)
         value.description ??= `The ${key.replace(/[A-Z]|_./g, (start) => ` ${start.replace('_', '').toLowerCase()}`)}.`;
       if (name === undefined) return [key, value];
       const items = Object(value.items);
-      return [key, value.type === 'array' ? { ...value, items: this.#named(name, items) } : this.#named(name, value)];
+      return [key, value.type === 'array' ? { ...value, items: this.named(name, items) } : this.named(name, value)];
     });
     const named = { ...properties, message: { ...message, properties: Object.fromEntries(records) } };
-    return { schema: this.#named(`${pascal(operationId)}Answer`, { ...schema, properties: named }), example };
+    return { schema: this.named(`${pascal(operationId)}Answer`, { ...schema, properties: named }), example };
   }
 
-  #named(name: string, schema: Json): Json {
+  /** Names a schema, and describes its fields. Returns a reference to it. Throws if another schema has this name. */
+  named(name: string, schema: Json): Json {
     const described = Object(withDescriptions(schema));
     const known = this.schemas[name];
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(described)) {

@@ -5,6 +5,7 @@ import { mayHaveWarnings } from '../content-warning-header.ts';
 import { sharedDescription } from './descriptions.ts';
 import { exampleBody, exampleValue } from './examples.ts';
 import { NamedSchemas, withNamedId } from './named-schemas.ts';
+import { type SentEvent, webhooksOf } from './webhooks.ts';
 
 type Json = Record<string, unknown>;
 
@@ -166,8 +167,8 @@ const Failure = {
   },
 };
 
-/** Collects every route registered after this call. `app.swagger()` then returns the document. */
-export async function installOpenapi(app: FastifyInstance): Promise<void> {
+/** Collects every route registered after this call. `app.swagger()` then returns the document; `events` are sent to webhooks. */
+export async function installOpenapi(app: FastifyInstance, events: readonly SentEvent[]): Promise<void> {
   const schema = { $ref: '#/components/schemas/Failure' };
   const responses = Object.entries(FAILURES).map(([status, description]) => [
     status,
@@ -204,9 +205,11 @@ export async function installOpenapi(app: FastifyInstance): Promise<void> {
         path,
         completeOperations(path, methods ?? {}, named),
       ]);
+      const webhooks = webhooksOf(events, named);
       const schemas = { ...named.schemas, Failure };
       return Object.assign(document, {
         paths: Object.fromEntries(paths),
+        webhooks,
         components: { ...document.components, schemas },
       });
     },

@@ -6,7 +6,7 @@ import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
 import { Pager, Table } from '../../ui/components/table.tsx';
 import { recordTime } from '../../ui/record-time.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
-import type { LogEntry } from '../operations.ts';
+import type { LogEntry } from '../operations/webhooks.ts';
 
 /** The parts of the page that are updated while a result is awaited. */
 const LIVE = '.webhook-live';

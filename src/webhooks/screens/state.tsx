@@ -6,7 +6,7 @@ import { Island } from '../../ui/components/island.tsx';
 import { Badge, Card, Notice, type Tone } from '../../ui/components/surface.tsx';
 import { recordTime } from '../../ui/record-time.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
-import type { Webhook } from '../operations.ts';
+import type { Webhook } from '../operations/webhooks.ts';
 
 const MANY = 1000;
 

@@ -28,7 +28,7 @@ import {
   switchWebhook,
   testWebhook,
   type Webhook,
-} from '../operations.ts';
+} from '../operations/webhooks.ts';
 import { type Asked, type Log, LogCard, TestCard } from './log.tsx';
 import { Danger, Secret, State, StateCard, waitingText } from './state.tsx';
 

@@ -4,6 +4,7 @@ import { removeOldContactEvents } from '../../../src/audience/events/old-events.
 import { type Answer, startApp, type TestApp } from '../../support/app.ts';
 import { DAY } from '../../support/automations.ts';
 import { planned } from '../../support/query-plans.ts';
+import { describedData } from '../../support/webhooks/described.ts';
 
 const PEOPLE = ['ann', 'bo', 'cy'];
 
@@ -403,7 +404,7 @@ t.test('a webhook gets an event with its name, value and properties', async (t) 
   await report(app, { contact_id: 1, name: 'login' });
   const data = app.db.prepare<[], string>('SELECT data FROM webhook_events ORDER BY id').pluck().all();
   t.strictSame(
-    data.map((text) => JSON.parse(text)),
+    data.map((text) => describedData(t, 'contact.event', text)),
     [
       {
         email: 'ann@example.com',

@@ -5,6 +5,7 @@ import { WEBHOOK_EVENTS } from '../../../src/webhooks/event-types.ts';
 import { DAY } from '../../support/automations.ts';
 import { addContact, mustAnswer, queueSend, storeSegment } from '../../support/segments.ts';
 import { sent, stateOf } from '../../support/transactional.ts';
+import { describedData } from '../../support/webhooks/described.ts';
 import { APPLE_AGENT, act, join, newWorld, pass, SETTLED, send } from './engagement-world.ts';
 import { inactiveNow } from './sunset-reckoning.ts';
 import { kindsOf, lift, open, preview, readersAsleep, readSunset, STOP, switchOn } from './sunset-world.ts';
@@ -198,7 +199,7 @@ t.test('webhooks are told, and an erased person leaves nothing but the counts', 
     )
     .all();
   t.match(
-    told.map(({ type, data }) => ({ type, ...JSON.parse(data) })),
+    told.map(({ type, data }) => ({ type, ...describedData(t, type, data) })),
     [
       {
         type: 'contact.inactive',

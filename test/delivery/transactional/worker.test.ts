@@ -9,6 +9,7 @@ import { ACCEPTED, Relay } from '../../support/launched-mailing.ts';
 import { SENDER, verifySenders } from '../../support/sender.ts';
 import { createSend, outboxOf, RECALL, readyToSend } from '../../support/single-sends.ts';
 import { piecesOf, post, RECEIPT, sent, stateOf, withRelay } from '../../support/transactional.ts';
+import { describedData } from '../../support/webhooks/described.ts';
 
 t.test('an unsubscription does not stop it; a bounce or a complaint does, with the reason', async (t) => {
   const { app } = await readyToSend(t);
@@ -184,7 +185,10 @@ t.test('webhooks are told of mails that were accepted, that came back, and of co
     )
     .all();
   t.strictSame(
-    told.map(({ type, data }) => [type, JSON.parse(data).transactional_utr, JSON.parse(data).email]),
+    told.map(({ type, data }) => {
+      const { transactional_utr, email } = describedData(t, type, data);
+      return [type, transactional_utr, email];
+    }),
     events.map((type) => [type, utr, 'ann@example.org']),
   );
 });

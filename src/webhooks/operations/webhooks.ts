@@ -3,11 +3,11 @@
  * and reading their log. All of them are additions to the contract.
  */
 import Type, { type Static } from 'typebox';
-import { recordId } from '../database/ownership.ts';
-import { WEBHOOK_DISABLED_CODES } from '../database/schema/index.ts';
-import { inTransaction } from '../database/transaction.ts';
-import { conflict, notFound } from '../errors/failure.ts';
-import { type Sentence, sentence } from '../errors/sentences.ts';
+import { recordId } from '../../database/ownership.ts';
+import { WEBHOOK_DISABLED_CODES } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { conflict, notFound } from '../../errors/failure.ts';
+import { type Sentence, sentence } from '../../errors/sentences.ts';
 import {
   choice,
   flag,
@@ -20,11 +20,11 @@ import {
   said,
   stamps,
   zeroOrOne,
-} from '../http/requests/schemas.ts';
-import { type Context, operation } from '../operations/operation.ts';
-import { isoTimestamp } from '../time/clock.ts';
-import { type AuditAction, auditBy } from '../users/audit.ts';
-import { urlFault } from './addresses.ts';
+} from '../../http/requests/schemas.ts';
+import { type Context, operation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
+import { type AuditAction, auditBy } from '../../users/audit.ts';
+import { urlFault } from '../addresses.ts';
 import {
   addEndpoint,
   changeEndpoint,
@@ -36,9 +36,9 @@ import {
   findEndpoint,
   listEndpoints,
   rotateSecret,
-} from './endpoints.ts';
-import { WEBHOOK_EVENTS } from './event-types.ts';
-import { countManual, countWaiting, lastFailure, listAttempts, MAX_MANUAL, replayEvent, sendTest } from './log.ts';
+} from '../endpoints.ts';
+import { WEBHOOK_EVENTS } from '../event-types.ts';
+import { countManual, countWaiting, lastFailure, listAttempts, MAX_MANUAL, replayEvent, sendTest } from '../log.ts';
 
 const MAX_ENDPOINTS = 10;
 const MAX_URL_CHARACTERS = 2000;

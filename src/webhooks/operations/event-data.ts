@@ -1,0 +1,134 @@
+/**
+ * What the `data` of each event has, for the OpenAPI document. The rows of drizzle/triggers.sql write it, and of mails of a hand-off
+ * src/delivery/queue/ledger/ledger.ts; test/webhooks/ holds both to these schemas.
+ */
+import Type, { type TProperties, type TSchema } from 'typebox';
+import { consentLog, HELD_CODES, SUNSET_ACTIONS } from '../../database/schema/index.ts';
+import { choice, described, integer, nullable } from '../../http/requests/schemas.ts';
+import { EVENTS, TEST_EVENT } from '../event-types.ts';
+
+const text = (description?: string) => Type.String({ ...(description && { description }) });
+const data = <T extends TProperties>(fields: T) => Type.Object(fields, { additionalProperties: false });
+
+const ErasedContact = data({
+  contact_id: integer(),
+  contact_type_id: integer(),
+  email: described(Type.Null(), 'Null, because the person was erased.'),
+  erased: described(Type.Literal(true), 'The person was erased.'),
+});
+/** What an event about a contact has, unless the person was erased before it was sent. */
+const unlessErased = <T extends TProperties>(fields: T) => Type.Union([data(fields), ErasedContact]);
+
+const contact = {
+  contact_id: integer(),
+  contact_type_id: integer(),
+  first_name: text(),
+  last_name: text(),
+  email: text(),
+  alt_email: nullable(text(), 'A second address; null without one.'),
+  country_id: nullable(integer(), 'Id of the country in the reference data; null for none.'),
+  state: text(),
+  city: text(),
+  address_line1: text(),
+  address_line2: text(),
+  state_province_region: text(),
+  postal_code: text(),
+  custom_field: Type.Record(Type.String(), Type.String(), { description: 'Values of custom fields by name.' }),
+};
+const consent = data({
+  email: text(),
+  unsubscribe_groups_id: nullable(integer()),
+  source: described(choice(...consentLog.source.enumValues), 'How: the API, a page, a form, a complaint and so on.'),
+  mailing_id: nullable(integer(), 'Id of the mailing in whose mail they chose it; null where it was no mail.'),
+});
+const mail = data({
+  email: text(),
+  contact_id: nullable(integer()),
+  delivery_id: nullable(integer(), 'Id of this recipient’s mail; null of transactional mail.'),
+  mailing_id: nullable(integer(), 'Id of the mailing; null of transactional mail.'),
+  single_send_utr: nullable(text(), 'The campaign (single send); null of other mail.'),
+  automation_utr: nullable(text(), 'The automation; null of other mail.'),
+  transactional_utr: Type.Optional(text('The transactional mail; absent of other mail.')),
+  by: nullable(choice('person', 'proxied', 'machine'), 'Who opened or clicked it; null of other events.'),
+  url: nullable(text(), 'The link that was clicked; null of other events.'),
+  reply: nullable(text(), 'What the SMTP server answered, or the bounce says; null of other events.'),
+});
+const send = { single_send_utr: text('The campaign (single send).'), single_send_name: text(), subject: text() };
+const enrolment = {
+  automation_utr: text('The automation.'),
+  automation_name: text(),
+  email: text(),
+  contact_id: nullable(integer()),
+};
+const inactive = {
+  email: text(),
+  action: described(choice(...SUNSET_ACTIONS), 'What is done with inactive contacts: docs/sunset.md.'),
+};
+
+const EVENT_DATA = {
+  'contact.created': data(contact),
+  'contact.updated': unlessErased({
+    ...contact,
+    previous_email: nullable(text(), 'The address before; null where it is the same.'),
+  }),
+  'contact.deleted': unlessErased({ contact_id: integer(), contact_type_id: integer(), email: text() }),
+  'contact.unsubscribed': consent,
+  'contact.resubscribed': consent,
+  'contact.inactive': data({ ...inactive, inactive_since: text('When they last opened, clicked or joined, UTC.') }),
+  'contact.active': data({ ...inactive, by: described(choice('person', 'owner'), 'Who made them active again.') }),
+  'contact.event': data({
+    email: text(),
+    name: text('What happened, such as purchase.'),
+    key: nullable(text(), 'The key with which it was reported; null without one.'),
+    happened_at: Type.String({ format: 'date-time', description: 'When it happened, UTC.' }),
+    value: nullable(Type.Number(), 'A number, such as the total of an order.'),
+    currency: nullable(text(), 'Of the value, in three letters.'),
+    properties: Type.Record(Type.String(), Type.Unsafe<unknown>({ type: ['string', 'number', 'boolean'] }), {
+      description: 'What else was reported, by name.',
+    }),
+  }),
+  'contact_type.deleted': data({
+    contact_type_id: integer(),
+    name: text(),
+    contacts_count: integer({ description: 'How many contacts were deleted with it, without an event for each.' }),
+  }),
+  'mail.accepted': mail,
+  'mail.bounced': mail,
+  'mail.complained': mail,
+  'mail.opened': mail,
+  'mail.clicked': mail,
+  'send.started': data(send),
+  'send.completed': data({
+    ...send,
+    triggered: integer(),
+    delivered: integer(),
+    bounces: integer(),
+    failed: integer({ description: 'Recipients whose mail could not be handed over.' }),
+    suppressed: integer({ description: 'Recipients who were skipped.' }),
+    cancelled: integer({ description: 'Recipients whose mail was cancelled.' }),
+  }),
+  'send.held': data({
+    single_send_utr: nullable(text(), 'The campaign (single send); null of an automation.'),
+    single_send_name: nullable(text()),
+    subject: nullable(text()),
+    automation_utr: nullable(text(), 'The automation; null of a campaign.'),
+    code: described(choice(...HELD_CODES), 'Why, for programs.'),
+    reason: text(),
+  }),
+  'automation.entered': data(enrolment),
+  'automation.left': data({
+    ...enrolment,
+    finished: Type.Boolean({ description: 'True after the last mail.' }),
+    reason: nullable(text(), 'Why they left; null after the last mail.'),
+  }),
+  [TEST_EVENT]: data({
+    endpoint_id: integer({ description: 'Id of the webhook.' }),
+    note: text('What the owner noted about the webhook.'),
+  }),
+} satisfies Record<(typeof EVENTS)[number]['type'] | typeof TEST_EVENT, TSchema>;
+
+/** Everything that is sent to webhooks: its type, what happened, and the schema of its `data`. */
+export const SENT_EVENTS: readonly { type: string; summary: string; data: TSchema }[] = [
+  ...EVENTS.map(({ type, en }) => ({ type, summary: en, data: EVENT_DATA[type] })),
+  { type: TEST_EVENT, summary: 'A test that was asked for', data: EVENT_DATA[TEST_EVENT] },
+];
