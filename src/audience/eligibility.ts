@@ -68,7 +68,7 @@ export function isLiveContact(contact: string): string {
  * SQL: the address ids after @after up to @last that may be ineligible, because they unsubscribed from anything, are suppressed
  * or inactive. Checking every address would take a third of the time of enqueueing.
  */
-export const POSSIBLY_INELIGIBLE = [
+const POSSIBLY_INELIGIBLE = [
   'unsubscribers WHERE unsubscribe_groups_id IS NULL',
   'unsubscribers WHERE unsubscribe_groups_id IS NOT NULL',
   'suppressions WHERE true',
@@ -76,6 +76,22 @@ export const POSSIBLY_INELIGIBLE = [
 ]
   .map((source) => `SELECT address_id FROM ${source} AND address_id > @after AND address_id <= @last`)
   .join(' UNION ALL ');
+
+/**
+ * SQL: why the address of `row` in an audience gets no mail of that group now; null if it does. It is in one of the targets of @excluded, or
+ * may not get it. Binds @after and @last, see `POSSIBLY_INELIGIBLE`.
+ */
+export function exclusionReason(row: string, group: string): string {
+  return `CASE
+    WHEN @excluded <> '[]' AND ${isInTargets('@excluded', `${row}.address_id`)} THEN ${storedSql('excluded')}
+    WHEN ${row}.address_id IN (${POSSIBLY_INELIGIBLE}) THEN ${ineligibilityReason(row, group)}
+    END`;
+}
+
+/** SQL: true if the address of `row` is in one of the targets of @earlier, which were read before. */
+export function isReadEarlier(row: string): string {
+  return `(@earlier <> '[]' AND ${isInTargets('@earlier', `${row}.address_id`)})`;
+}
 
 /** SQL: true if `address` (SQL) is in one of the targets bound as JSON to this parameter. */
 export function isInTargets(targets: string, address: string): string {

@@ -99,6 +99,7 @@ export async function checkShownMail(
       address: sender?.company_address ?? '',
       lacking: sender === undefined ? [] : lackingParts(sender),
       template: send.template_json ?? '',
+      from: sender?.from_email ?? '',
     };
     return { contact_id, ...(await check(send.user_id, checking)) };
   });

@@ -430,6 +430,8 @@ export const campaigns: Translation<typeof english> = {
     one: 'Dieser Kontakt hat keinen Wert für {names}.',
     other: 'Dieser Kontakt hat keine Werte für {names}.',
   },
+  'compose.check.toContent': 'Zum Inhalt',
+  'compose.check.toSender': 'Zum Absender',
   'compose.check.all': 'Für alle Empfänger',
   'compose.check.all.about':
     'Prüft die Mail jedes Empfängers: leere Platzhalter, Bedingungen, die niemand erfüllt, lange Betreffe und abgeschnittene Mails.',

@@ -412,6 +412,8 @@ export const campaigns = {
     one: 'This contact has no value for {names}.',
     other: 'This contact has no value for {names}.',
   },
+  'compose.check.toContent': 'To the content',
+  'compose.check.toSender': 'To the sender',
   'compose.check.all': 'For all recipients',
   'compose.check.all.about':
     'Looks at the mail of every recipient: empty merge tags, conditions that nobody meets, long subjects and clipped mails.',

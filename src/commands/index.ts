@@ -4,6 +4,7 @@ import { isNear } from '../errors/edit-distance.ts';
 import { VERSION } from '../version.ts';
 import { account } from './account.ts';
 import { backup } from './backup.ts';
+import { check } from './check.ts';
 import { type Command, parseCall, UsageError, wantsJson } from './command.ts';
 import { completionOf } from './completion.ts';
 import { designLinks } from './design-links.ts';
@@ -39,6 +40,7 @@ const COMMANDS = new Map<string, Command>([
   ['restore', restore],
   ['release', release],
   ['purge', purge],
+  ['check', check],
   ['dkim', dkim],
   ['doctor', doctor],
   ['mcp', mcp],

@@ -1,13 +1,14 @@
 /** Entry point of the compile threads, which process whole mails, one at a time. */
 import { parentPort } from 'node:worker_threads';
 import { findPictureIds } from '../database/functions/picture-ids.ts';
+import { checkBuilt } from '../delivery/checks/built-mail.ts';
 import { contentWarnings } from '../delivery/checks/content-checks.ts';
-import { checkMail } from '../delivery/checks/mail-checks.ts';
 import type { JobReply, JobRequest, Jobs } from '../delivery/compiling/compile.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { parseMjml, renderMjml } from '../delivery/content/mjml.ts';
 import { editedTemplate, editorView } from '../delivery/content/mjml-editor.ts';
 import { buildContent } from '../delivery/mime/build.ts';
+import { checkFile } from '../delivery/shown/file-check.ts';
 import { frameMail, linkNames } from '../delivery/shown/mail-frame.ts';
 import { readParts } from '../delivery/shown/mail-parts.ts';
 import { checkShown, mergeShown, showContent, showCopy } from '../delivery/shown/shown-content.ts';
@@ -31,7 +32,8 @@ const jobs: { [Name in keyof Jobs]: (input: Jobs[Name][0]) => Jobs[Name][1] | Pr
   pictures: findPictureIds,
   frame: frameMail,
   links: linkNames,
-  parts: checkMail,
+  parts: checkBuilt,
+  file: checkFile,
   takeApart: readParts,
 };
 

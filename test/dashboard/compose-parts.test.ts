@@ -26,6 +26,7 @@ t.test('a plain subject gets no hint, and what filters count gets one', async (t
 const MAIL = {
   html: '<html lang="en"><p>Hello</p><a href="http://mail.example.com/u/preview">Leave</a></html>',
   text: 'Hello\n\n1  Harbour\nSt, Hamburg',
+  subject: 'News',
 };
 const NONE = { count: 0, names: [] };
 const CONTEXT: CheckContext = {
@@ -36,6 +37,7 @@ const CONTEXT: CheckContext = {
   address: '1 Harbour St',
   lacking: [],
   template: '',
+  from: 'lark@shop.example',
 };
 const wrongOf = (mail: Partial<typeof MAIL>, context: Partial<CheckContext> = {}) =>
   checkContent({ ...MAIL, ...mail }, { ...CONTEXT, ...context }).own.flatMap(({ check, isGood, values }) =>

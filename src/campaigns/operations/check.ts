@@ -5,6 +5,7 @@ import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import { checkedTargets } from '../../audience/segments/segments.ts';
 import { senders } from '../../database/schema/index.ts';
 import { checkRecipients, type RecipientFinding } from '../../delivery/checks/recipients-check.ts';
+import { FINDINGS, type Severity } from '../../delivery/checks/severity.ts';
 import {
   identifier,
   integer,
@@ -21,39 +22,13 @@ import { asVariant } from '../launch.ts';
 import type { ShownSource } from '../shown-mail.ts';
 import { requireSingleSend, singleSendErrors } from '../single-sends.ts';
 import { templateCode } from './drafts.ts';
-import { checkMail, type FoundCheck } from './shown-mails.ts';
-
-const SEVERITIES = ['error', 'warning', 'note'] as const;
-type Severity = (typeof SEVERITIES)[number];
-
-/**
- * How bad it is to send with a finding: an error is wrong in every mail, a warning may keep recipients from reading it, a note is worth a
- * look.
- */
-const SEVERITY: Readonly<Record<FoundCheck | RecipientFinding['code'], Severity>> = {
-  leave: 'error',
-  address: 'error',
-  addressLacks: 'warning',
-  urls: 'error',
-  foreign: 'error',
-  unknown: 'warning',
-  sample: 'warning',
-  values: 'note',
-  size: 'warning',
-  plainText: 'warning',
-  language: 'note',
-  images: 'warning',
-  links: 'warning',
-  contrast: 'warning',
-  value_empty: 'warning',
-  branch_unused: 'warning',
-  subject_longest: 'note',
-  mail_clipped: 'warning',
-};
+import { checkMail } from './shown-mails.ts';
 
 const severity = Type.Unsafe<Severity>(
   Type.String({ description: 'error: wrong in every mail; warning: may keep recipients from reading it; note.' }),
 );
+const path = () =>
+  nullable(Type.String(), 'The page of the dashboard where it is mended; null for a mail that is not stored.');
 const targets = (description: string) =>
   Type.Optional(Type.Unsafe<string[]>({ ...stringList({ description }), empty: [] }));
 
@@ -63,6 +38,7 @@ const Finding = Type.Object({
   count: integer({ description: 'How many there are of what was found; of the size, bytes.' }),
   limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
   names: Type.Array(Type.String(), { description: 'The first of what was found, where it has names.' }),
+  path: path(),
 });
 
 const ForRecipients = Type.Object({
@@ -80,6 +56,7 @@ const ForRecipients = Type.Object({
       name: Type.String({ description: 'The merge tag or the condition; empty for the whole mail.' }),
       count: integer({ description: 'The recipients concerned; of subject_longest, its characters.' }),
       contact_id: nullable(integer(), 'One of them.'),
+      path: path(),
     }),
     { description: 'What was found in their mails.' },
   ),
@@ -135,7 +112,12 @@ export const checkAnyMail = operation({
     const { checked, measured } = await checkMail(context, { find: () => source });
     const findings = checked.findings
       .filter(({ is_good }) => is_good === 0)
-      .map(({ check, is_good: _, ...found }) => ({ code: check, severity: SEVERITY[check], ...found }));
+      .map(({ check, is_good: _, ...found }) => ({
+        code: check,
+        severity: FINDINGS[check].severity,
+        ...found,
+        path: pathOf(source, check),
+      }));
     const audience = {
       targets: source.recipient_id,
       excluded: source.exclude_specific_recipient_id,
@@ -151,12 +133,24 @@ export const checkAnyMail = operation({
         recipients: recipients && {
           ...recipients,
           has_more: recipients.has_more ? (1 as const) : (0 as const),
-          findings: recipients.findings.map((found) => ({ ...found, severity: SEVERITY[found.code] })),
+          findings: recipients.findings.map((found) => ({
+            ...found,
+            severity: FINDINGS[found.code].severity,
+            path: pathOf(source, found.code, found.contact_id),
+          })),
         },
       },
     };
   },
 });
+
+/** The page of the dashboard where a finding is mended. */
+function pathOf(source: ShownSource, code: keyof typeof FINDINGS, contactId: number | null = null): string | null {
+  const { place } = FINDINGS[code];
+  if (place === 'sender') return source.sender_id === 0 ? null : `/settings/senders/${source.sender_id}`;
+  if (place === 'contact') return contactId === null ? null : `/contacts/${contactId}`;
+  return source.single_send && `/campaigns/${source.single_send.utr}/edit/content`;
+}
 
 /** The single send, or a mail made of the parameters, from the first sender if none is named. Throws 404. */
 function sourceOf(

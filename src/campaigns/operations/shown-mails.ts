@@ -4,8 +4,8 @@
  */
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
-import type { ContentFinding, SharedFinding } from '../../delivery/checks/content-checks.ts';
 import type { MeasuredMail } from '../../delivery/checks/measured-mail.ts';
+import type { FoundCheck } from '../../delivery/checks/severity.ts';
 import { inShowingTurn, withinShare } from '../../http/account-share.ts';
 import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';
 import { email, flag, identifier, integer, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
@@ -44,10 +44,8 @@ export const shownParts = {
   ),
 };
 
-/** What the checks of a mail look for. */
-export type FoundCheck = (ContentFinding | SharedFinding)['check'];
 const CheckFinding = Type.Object({
-  check: Type.Unsafe<FoundCheck>(Type.String({ description: 'What was selection at, such as `urls` or `size`.' })),
+  check: Type.Unsafe<FoundCheck>(Type.String({ description: 'What was looked at, such as `urls` or `size`.' })),
   is_good: { ...zeroOrOne(), description: '1: nothing has to be done about it.' },
   count: integer({ description: 'How many there are of what was found; of the size, bytes.' }),
   limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
@@ -111,8 +109,8 @@ export async function checkMail(
     const none = { contact_id: null, subject: '', text: '', text_length: 0, findings: [] };
     return { checked: { ...none, ...found }, measured: null };
   }
-  const { own, shared, measured, ...mail } = found;
-  const findings = [...own, ...shared].map(({ check, isGood, values }) => ({
+  const { own, shared, further, measured, ...mail } = found;
+  const findings = [...own, ...shared, ...further].map(({ check, isGood, values }) => ({
     check,
     is_good: isGood ? (1 as const) : (0 as const),
     count: values.count,

@@ -2,14 +2,10 @@
 
 import { placeholderNames, scan } from '../content/merge.ts';
 import { type MjmlNode, parseMjml } from '../content/mjml.ts';
-import { checkMail, type Finding } from './mail-checks.ts';
+import { checkSender, type HeaderFinding } from './header-checks.ts';
+import { checkMail, type Finding, type MailLink } from './mail-checks.ts';
+import { checkReading, MAX_PLACES, type NameSample, type ReadingFinding, sampleNames } from './reading-checks.ts';
 import { findSampleText } from './sample-text.ts';
-
-/** The number of items found, and the names of the first few. */
-export interface NameSample {
-  readonly count: number;
-  readonly names: readonly string[];
-}
 
 /** The result of a check that only unsent mail gets. `names` are inserted into the sentence that describes the result. */
 export interface ContentFinding {
@@ -32,23 +28,21 @@ export interface CheckContext {
   readonly lacking: readonly string[];
   /** The MJML, as JSON, from which the mail was compiled; empty if it was not compiled from MJML. */
   readonly template: string;
+  /** The sender's address; empty if there is none yet. */
+  readonly from: string;
 }
 
 /** The path of the preference page in a preview, where there is no recipient yet. */
 const PREFERENCES_PREVIEW = '/u/preview';
-const MAX_NAMES = 5;
-const MAX_NAME = 80;
-/** The maximum number of places with sample text that are listed, because each is shown as a link. */
-const MAX_PLACES = 20;
 
 /** The checks that a mail in the outbox gets, too. */
 export type SharedFinding = Finding & { check: Exclude<Finding['check'], 'unsubscribe'> };
 
 /** Checks a mail as one contact of its audience would receive it. */
 export function checkContent(
-  { html, text }: { html: string; text: string },
-  { withoutValue, known, unknown, foreign, address, lacking, template }: CheckContext,
-): { shared: SharedFinding[]; own: ContentFinding[] } {
+  { html, text, subject }: { html: string; text: string; subject: string },
+  { withoutValue, known, unknown, foreign, address, lacking, template, from }: CheckContext,
+): { shared: SharedFinding[]; own: ContentFinding[]; further: (ReadingFinding | HeaderFinding)[] } {
   const { findings, ...content } = checkMail({ html, text, headers: [] });
   const finding = (check: ContentFinding['check'], { count, names }: NameSample): ContentFinding => ({
     check,
@@ -66,17 +60,14 @@ export function checkContent(
       isAddressIncluded && lacking.length > 0
         ? finding('addressLacks', sampleNames(lacking))
         : finding('address', { count: isAddressIncluded ? 0 : 1, names: [] }),
-      finding('urls', sampleNames(content.links.map(({ url }) => url.trim()).filter((url) => !isReachable(url)))),
+      finding('urls', findBadUrls(content.links)),
       finding('unknown', unknown),
       finding('foreign', foreign),
       finding('values', sampleNames(withoutValue.filter((name) => known.includes(name)))),
       finding('sample', sampleNames(findSampleText(content), MAX_PLACES)),
     ],
+    further: [...checkReading(content, { subject, size: Buffer.byteLength(html) }), checkSender(from)],
   };
-}
-
-function sampleNames(all: readonly string[], most = MAX_NAMES): NameSample {
-  return { count: all.length, names: all.slice(0, most).map((name) => name.slice(0, MAX_NAME) || '–') };
 }
 
 /** Also counts the design's images without an alternative text: MJML writes an empty one into the HTML, as if the image were decorative. */
@@ -92,7 +83,17 @@ function countUndescribedImages({ tagName, attributes, children = [] }: MjmlNode
   return children.reduce((count, child) => count + countUndescribedImages(child), lacksAlternativeText ? 1 : 0);
 }
 
-/** Whether a link works on any machine: a web address with a dot in its host, an e-mail address or a phone number. */
+/**
+ * Finds the links of a mail that lead nowhere: those without a web address with a dot in its host, an e-mail address or a phone number, and
+ * those that a placeholder of a draft stands in.
+ */
+export function findBadUrls(links: readonly MailLink[]): NameSample {
+  return sampleNames(links.map(({ url }) => url.trim()).filter((url) => !isReachable(url) || DRAFT_URL.test(url)));
+}
+
+/** What drafts have in a link until its address is known. */
+const DRAFT_URL = /\[[^\]]{0,60}\]|\b(?:insert|your|todo|placeholder)[-_]?(?:url|link)\b|\bTODO\b/i;
+
 function isReachable(url: string): boolean {
   if (/^(?:mailto:[^@\s]+@[^@\s]+|tel:\+?[\d\s()-]+)/i.test(url)) return true;
   if (url.includes('/u/preview') || url.includes('/w/preview')) return true;
@@ -130,5 +131,5 @@ export function contentWarnings(texts: readonly string[], known: readonly string
 }
 
 function warning(code: ContentWarning['code'], names: readonly string[]): ContentWarning {
-  return { code, count: names.length, names: names.slice(0, MAX_NAMES).map((name) => name.slice(0, MAX_NAME)) };
+  return { code, ...sampleNames(names), names: [...sampleNames(names).names] };
 }

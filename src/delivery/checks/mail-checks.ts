@@ -68,11 +68,22 @@ export interface MailContent {
   /** How many images have no alternative text, and how many texts too little contrast. */
   bareImages: number;
   weakTexts: number;
+  /** How many images it shows, without the pixel. */
+  images: number;
+  /** The levels of its headings, 1 to 6, in their order; 0 for a heading without text. */
+  headings: number[];
+  /** The bytes before its first link to unsubscribe, and before its pixel; null without one. */
+  bytesBefore: { unsubscribe: number | null; pixel: number | null };
 }
+
+/** A link that a recipient unsubscribes with, by its address or its text. */
+const UNSUBSCRIBES =
+  /\/u\/|unsubscri|opt-?out|preferences|abmeld|abbestell|d[eé]sabonn|d[eé]sinscri|darse de baja|disiscri|afmeld|uitschrijv|wypis/i;
+const HEADING = /^h[1-6]$/;
 
 /** Reads the HTML of a mail, up to where its elements are nested more than 1000 deep. */
 export function readHtml(html: string): MailContent {
-  const links: MailLink[] = [];
+  const links: (MailLink & { start: number })[] = [];
   const blocks: string[] = [];
   let block = '';
   const endBlock = () => {
@@ -81,7 +92,12 @@ export function readHtml(html: string): MailContent {
     block = '';
   };
   const stack: Open[] = [{ colour: null, ground: null, isHidden: false }];
-  let link: MailLink | null = null;
+  let link: (MailLink & { start: number }) | null = null;
+  let heading: { level: number; text: string } | null = null;
+  const headings: number[] = [];
+  let images = 0;
+  let unsubscribeAt = -1;
+  let pixelAt = -1;
   let hasLanguage = false;
   let bareImages = 0;
   let weakTexts = 0;
@@ -102,12 +118,17 @@ export function readHtml(html: string): MailContent {
       if (name === 'html' && attributes.lang) hasLanguage = true;
       // The trap link of tracked mails is hidden and has no text.
       if (name === 'a' && attributes.href && !isHidden) {
-        link = { url: attributes.href, text: attributes['aria-label'] ?? '' };
+        link = { url: attributes.href, text: attributes['aria-label'] ?? '', start: parser.startIndex };
         links.push(link);
       }
+      if (HEADING.test(name) && !isHidden) heading = { level: Number(name[1]), text: '' };
+      if (name === 'img' && attributes.width === '1' && attributes.height === '1') {
+        if (pixelAt < 0) pixelAt = parser.startIndex;
+      } else if (name === 'img' && !isHidden) images++;
       // An empty alternative text is right for decorative images and for the tracking pixel.
       if (name === 'img' && attributes.alt === undefined && !isHidden) bareImages++;
       if (name === 'img' && link !== null) link.text += attributes.alt ?? '';
+      if (name === 'img' && heading !== null) heading.text += attributes.alt ?? '';
     },
     ontext(text) {
       const { colour, ground, isHidden } = stack.at(-1) ?? { colour: null, ground: null, isHidden: true };
@@ -115,22 +136,34 @@ export function readHtml(html: string): MailContent {
       block += text;
       if (text.trim() === '') return;
       if (link !== null) link.text += text;
+      if (heading !== null) heading.text += text;
       if (colour !== null && ground !== null && contrast(colour, ground) < MIN_CONTRAST) weakTexts++;
     },
     onclosetag(name) {
       if (!WITHIN_TEXT.has(name)) endBlock();
       if (!VOID.has(name) && stack.length > 1) stack.pop();
-      if (name === 'a') link = null;
+      if (name === 'a' && link !== null) {
+        if (unsubscribeAt < 0 && UNSUBSCRIBES.test(`${link.url} ${link.text}`)) unsubscribeAt = link.start;
+        link = null;
+      }
+      if (heading !== null && HEADING.test(name)) {
+        headings.push(heading.text.trim() === '' ? 0 : heading.level);
+        heading = null;
+      }
     },
   });
   parser.end(html);
   endBlock();
+  const bytesBefore = (at: number) => (at < 0 ? null : Buffer.byteLength(html.slice(0, at)));
   return {
     links: links.map(({ url, text }) => ({ url, text: text.trim() })),
     blocks,
     hasLanguage,
     bareImages,
     weakTexts,
+    images,
+    headings,
+    bytesBefore: { unsubscribe: bytesBefore(unsubscribeAt), pixel: bytesBefore(pixelAt) },
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { ineligibilityReason, isInTargets, POSSIBLY_INELIGIBLE } from '../../audience/eligibility.ts';
+import { exclusionReason, isReadEarlier } from '../../audience/eligibility.ts';
 import { type Condition, readyCondition } from '../content/conditions.ts';
 import { mergeLine, type Values } from '../content/merge.ts';
 import { type ContactFields, type CustomName, contactFieldsFor, mergeValues } from '../content/values.ts';
@@ -98,9 +98,7 @@ export async function checkRecipients(
       SELECT c.id, d.address_id, ${columns}
       FROM (${MEMBERS[table]} ORDER BY p.address_id LIMIT ${PAGE_ROWS}) d
         CROSS JOIN contacts c ON c.id = d.contact_id LEFT JOIN countries co ON co.id = c.country_id
-      WHERE NOT (@earlier <> '[]' AND ${isInTargets('@earlier', 'd.address_id')})
-        AND NOT (@excluded <> '[]' AND ${isInTargets('@excluded', 'd.address_id')})
-        AND (d.address_id NOT IN (${POSSIBLY_INELIGIBLE}) OR ${ineligibilityReason('d', '@group')} IS NULL)`);
+      WHERE NOT ${isReadEarlier('d')} AND ${exclusionReason('d', '@group')} IS NULL`);
     const reached = client
       .prepare<Record<string, unknown>, number | null>(
         `SELECT max(address_id) FROM (${MEMBERS[table]} ORDER BY p.address_id LIMIT ${PAGE_ROWS})`,

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { listTemplates, templateFile } from '../../database/seed.ts';
 import { type MailContent, readHtml } from './mail-checks.ts';
+import { hostOf } from './reading-checks.ts';
 
 interface Samples {
   /** The templates that contain each text. */
@@ -56,8 +57,3 @@ function isTelling(text: string): boolean {
 const isSure = (text: string) => words(text) >= SURE_WORDS || CODE.test(text);
 
 const words = (text: string) => text.split(' ').length;
-
-/** The host of a web address; empty for anything else. */
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname : '';
-}

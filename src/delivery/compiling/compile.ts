@@ -8,12 +8,14 @@ import { Worker } from 'node:worker_threads';
 import { unavailable } from '../../errors/failure.ts';
 import { readStored } from '../../errors/stored.ts';
 import { threadFile } from '../../thread-files.ts';
+import type { CheckedBuiltMail } from '../checks/built-mail.ts';
 import type { ContentWarning } from '../checks/content-checks.ts';
-import type { CheckedMail, MailParts } from '../checks/mail-checks.ts';
+import type { MailParts } from '../checks/mail-checks.ts';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { htmlConditionProblem } from '../content/html-regions.ts';
 import { conditionOf, type MjmlNode, parseMjml } from '../content/mjml.ts';
 import type { EditorView } from '../content/mjml-editor.ts';
+import type { CheckedFile } from '../shown/file-check.ts';
 import type { FrameInput, MailFrame, MarkedLink } from '../shown/mail-frame.ts';
 import type { CheckedContent, CheckInput, CopyInput, ShowInput, Shown } from '../shown/shown-content.ts';
 
@@ -40,7 +42,8 @@ export interface Jobs {
   pictures: [string, string];
   frame: [FrameInput, MailFrame];
   links: [string, readonly MarkedLink[]];
-  parts: [MailParts, CheckedMail];
+  parts: [MailParts, CheckedBuiltMail];
+  file: [string, CheckedFile];
   takeApart: [string, MailParts];
 }
 

@@ -3,8 +3,9 @@
  * starting that thread would take longer. Each function takes the account it works for, because accounts take turns.
  */
 import { findPictureIds } from '../../database/functions/picture-ids.ts';
+import { type CheckedBuiltMail, checkBuilt } from '../checks/built-mail.ts';
 import { type ContentWarning, contentWarnings } from '../checks/content-checks.ts';
-import { type CheckedMail, checkMail, type MailParts } from '../checks/mail-checks.ts';
+import type { MailParts } from '../checks/mail-checks.ts';
 import { type FrameInput, frameMail, linkNames, type MailFrame, type MarkedLink } from '../shown/mail-frame.ts';
 import { readParts } from '../shown/mail-parts.ts';
 import {
@@ -47,9 +48,9 @@ export async function takeApart(accountId: number, raw: string): Promise<MailPar
   return raw.length <= MAX_SMALL ? readParts(raw) : showThread.ask(accountId, 'takeApart', raw);
 }
 
-/** Returns the links and the findings of a mail that was built, see `checkMail`. */
-export async function checkParts(accountId: number, parts: MailParts): Promise<CheckedMail> {
-  return (parts.html ?? '').length <= MAX_SMALL ? checkMail(parts) : showThread.ask(accountId, 'parts', parts);
+/** Returns the links and the findings of a mail that was built, see `checkBuilt`. */
+export async function checkParts(accountId: number, parts: MailParts): Promise<CheckedBuiltMail> {
+  return (parts.html ?? '').length <= MAX_SMALL ? checkBuilt(parts) : showThread.ask(accountId, 'parts', parts);
 }
 
 /** Returns the warnings about the texts of a mail, see `contentWarnings`. */

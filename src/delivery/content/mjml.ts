@@ -1,6 +1,7 @@
 /** Checks templates in MJML's JSON form node by node, and renders them to HTML without access to the file system. */
 import { ContentError } from './compiled-content.ts';
 import { hasMoreParts } from './json-size.ts';
+import { SHOW_TO } from './show-to.ts';
 
 export interface MjmlNode {
   readonly tagName: string;
@@ -115,9 +116,6 @@ function without(parent: MjmlNode, tagName: string): MjmlNode {
   const kept = parent.children.filter((child) => child.tagName !== tagName);
   return { ...parent, children: kept.map((child) => without(child, tagName)) };
 }
-
-/** The attribute of an element that only some contacts get: a condition without `((if` and `))`. */
-const SHOW_TO = 'data-show-to';
 
 /** The beginning of the condition under which an element is shown, or null if every contact gets it. */
 export function conditionOf({ attributes }: MjmlNode): string | null {

@@ -2,13 +2,13 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { ineligibilityReason, isInTargets, POSSIBLY_INELIGIBLE } from '../../audience/eligibility.ts';
+import { exclusionReason, ineligibilityReason, isInTargets, isReadEarlier } from '../../audience/eligibility.ts';
 import { isMeasuredWith } from '../../audience/tracking-choice.ts';
 import { inChunks } from '../../database/bulk.ts';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE, type Target, type TrackingMode } from '../../database/schema/index.ts';
 import type { Said } from '../../errors/sentences.ts';
-import { readStored, storedSql } from '../../errors/stored.ts';
+import { readStored } from '../../errors/stored.ts';
 import { findZone, type LocalTime, localTimes, type Place, placeColumns } from '../timing/local-times.ts';
 import { type CapPeriods, capReasonOf } from '../timing/mail-caps.ts';
 import { enqueueStatement } from './ledger/enqueue.ts';
@@ -129,10 +129,7 @@ function enqueueStatements(client: Database, members: string) {
       .pluck(),
     insert: enqueueStatement(
       client,
-      `SELECT c.*, CASE
-          WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'c.address_id')} THEN ${storedSql('excluded')}
-          WHEN c.address_id IN (${POSSIBLY_INELIGIBLE}) THEN ${ineligibilityReason('c', 'm.unsubscribe_group_id')}
-          END AS reason
+      `SELECT c.*, ${exclusionReason('c', 'm.unsubscribe_group_id')} AS reason
         FROM mailings m CROSS JOIN (${members} AND p.address_id <= @last) c WHERE m.id = @mailing`,
     ),
   };
@@ -241,11 +238,8 @@ export async function countAudience(
       SELECT reason, country_id, state, time_zone, count(*) AS count, sum(${isMeasuredWith(tracking, 'address_id')}) AS measured,
         min(contact_id) AS contact_id
       FROM (
-        SELECT d.contact_id, d.address_id, ${places}, coalesce(CASE
-          WHEN @earlier <> '[]' AND ${isInTargets('@earlier', 'd.address_id')} THEN ''
-          WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'd.address_id')} THEN ${storedSql('excluded')}
-          WHEN d.address_id IN (${POSSIBLY_INELIGIBLE}) THEN ${ineligibilityReason('d', '@group')}
-          END, ${caps === null ? 'NULL' : capReasonOf('d.address_id')}) AS reason
+        SELECT d.contact_id, d.address_id, ${places}, CASE WHEN ${isReadEarlier('d')} THEN ''
+          ELSE coalesce(${exclusionReason('d', '@group')}, ${caps === null ? 'NULL' : capReasonOf('d.address_id')}) END AS reason
         FROM (${members} AND p.address_id <= @last) d LEFT JOIN contacts c ON c.id = d.contact_id)
       GROUP BY 1, 2, 3, 4`);
     const bounds = {

@@ -7,7 +7,9 @@ import {
   contentWarnings,
   type SharedFinding,
 } from '../checks/content-checks.ts';
+import type { HeaderFinding } from '../checks/header-checks.ts';
 import { type MeasuredMail, measureMail } from '../checks/measured-mail.ts';
+import type { ReadingFinding } from '../checks/reading-checks.ts';
 import { mergeHtml, mergeLine, mergeText, type Values } from '../content/merge.ts';
 import { untracked, untrackedText, withMarkedLinks } from '../content/web-copy.ts';
 import { MergedSize } from '../mime/merged-size.ts';
@@ -101,6 +103,7 @@ export interface CheckedContent {
   text_length: number;
   own: ContentFinding[];
   shared: SharedFinding[];
+  further: (ReadingFinding | HeaderFinding)[];
   /** What the checks for all recipients need. */
   measured: MeasuredMail;
 }
@@ -116,7 +119,7 @@ export function checkShown({ showing, texts, ...context }: CheckInput): CheckedC
   return {
     subject,
     ...beginning(text),
-    ...checkContent({ html, text }, { ...context, withoutValue, unknown, foreign }),
+    ...checkContent({ html, text, subject }, { ...context, withoutValue, unknown, foreign }),
     measured: measureShown(showing),
   };
 }

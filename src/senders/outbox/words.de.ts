@@ -74,4 +74,54 @@ export const outbox: Translation<typeof english> = {
     one: '{count} Text hebt sich zu wenig von seinem Hintergrund ab.',
     other: '{count} Texte heben sich zu wenig von ihrem Hintergrund ab.',
   },
+  'outbox.check.clippedUnsubscribe.good': 'Gmail schneidet den Abmeldelink nicht ab.',
+  'outbox.check.clippedUnsubscribe.bad': 'Gmail schneidet den Abmeldelink ab: Er steht hinter den ersten 102 kB.',
+  'outbox.check.clippedPixel.good': 'Gmail schneidet das Bild nicht ab, das Öffnungen zählt.',
+  'outbox.check.clippedPixel.bad':
+    'Gmail schneidet das Bild ab, das Öffnungen zählt: Es steht hinter den ersten 102 kB.',
+  'outbox.check.imagesOnly.good': 'Die Mail lässt sich ohne ihre Bilder lesen.',
+  'outbox.check.imagesOnly.bad': 'Ohne ihre Bilder sagt die Mail fast nichts, und viele Mailprogramme laden keine.',
+  'outbox.check.headings.good': 'Die Überschriften folgen Ebene für Ebene aufeinander.',
+  'outbox.check.headings.bad': {
+    one: '{count} Überschrift ist leer oder überspringt eine Ebene.',
+    other: '{count} Überschriften sind leer oder überspringen eine Ebene.',
+  },
+  'outbox.check.examples.good': 'Kein Link führt zu einer Beispieladresse.',
+  'outbox.check.examples.bad': {
+    one: '{count} Link führt zu einer Beispieladresse: {names}',
+    other: '{count} Links führen zu Beispieladressen: {names}',
+  },
+  'outbox.check.http.good': 'Jeder Link ist verschlüsselt (https).',
+  'outbox.check.http.bad': {
+    one: '{count} Link ist nicht verschlüsselt (http): {names}',
+    other: '{count} Links sind nicht verschlüsselt (http): {names}',
+  },
+  'outbox.check.spamWords.good': 'Kein Wort der üblichen Listen von Spam-Wörtern kommt vor.',
+  'outbox.check.spamWords.bad': {
+    one: '{count} Wort steht auf Listen von Spam-Wörtern, dort mit einem Gewicht von 1 bis 3: {names}. Das ist Überlieferung: Mailanbieter urteilen nach Beschwerden und Authentifizierung.',
+    other:
+      '{count} Wörter stehen auf Listen von Spam-Wörtern, dort mit einem Gewicht von 1 bis 3: {names}. Das ist Überlieferung: Mailanbieter urteilen nach Beschwerden und Authentifizierung.',
+  },
+  'outbox.check.oneClick.good': 'Die Kopfzeilen erlauben das Abmelden mit einem Klick (RFC 8058).',
+  'outbox.check.oneClick.bad': {
+    one: 'Gmail und Yahoo verlangen das Abmelden mit einem Klick (RFC 8058). Es fehlt oder ist falsch: {names}',
+    other: 'Gmail und Yahoo verlangen das Abmelden mit einem Klick (RFC 8058). Es fehlen oder sind falsch: {names}',
+  },
+  'outbox.check.freemail.good': 'Der Absender hat eine eigene Domain.',
+  'outbox.check.freemail.bad': {
+    one: 'Der Absender ist eine Adresse bei {names}. Solche Mails bestehen DMARC nicht; Mailanbieter weisen sie ab oder legen sie als Spam ab.',
+    other:
+      'Der Absender ist eine Adresse bei {names}. Solche Mails bestehen DMARC nicht; Mailanbieter weisen sie ab oder legen sie als Spam ab.',
+  },
+  'outbox.check.signature.good': 'Eine DKIM-Signatur der Absender-Domain ist da, wie DMARC es verlangt.',
+  'outbox.check.signature.bad': {
+    one: 'Es fehlt eine DKIM-Signatur, die DMARC für {names} gelten lässt. Gmail, Yahoo und Microsoft verlangen sie von großen Versendern.',
+    other:
+      'Es fehlt eine DKIM-Signatur, die DMARC für {names} gelten lässt. Gmail, Yahoo und Microsoft verlangen sie von großen Versendern.',
+  },
+  'outbox.check.headers.good': 'Jede nötige Kopfzeile ist genau einmal da.',
+  'outbox.check.headers.bad': {
+    one: 'Diese Kopfzeile muss genau einmal da sein: {names}',
+    other: 'Diese Kopfzeilen müssen genau einmal da sein: {names}',
+  },
 };

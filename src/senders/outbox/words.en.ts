@@ -69,4 +69,54 @@ export const outbox = {
     one: '{count} text has too little contrast with its background.',
     other: '{count} texts have too little contrast with their background.',
   },
+  'outbox.check.clippedUnsubscribe.good': 'Gmail does not cut off the unsubscribe link.',
+  'outbox.check.clippedUnsubscribe.bad': 'Gmail cuts off the unsubscribe link: it stands after the first 102 kB.',
+  'outbox.check.clippedPixel.good': 'Gmail does not cut off the image that counts opens.',
+  'outbox.check.clippedPixel.bad': 'Gmail cuts off the image that counts opens: it stands after the first 102 kB.',
+  'outbox.check.imagesOnly.good': 'The mail can be read without its images.',
+  'outbox.check.imagesOnly.bad':
+    'The mail says hardly anything without its images, which many mail programs do not load.',
+  'outbox.check.headings.good': 'Headings follow one another level by level.',
+  'outbox.check.headings.bad': {
+    one: '{count} heading is empty or skips a level.',
+    other: '{count} headings are empty or skip a level.',
+  },
+  'outbox.check.examples.good': 'No link leads to an example address.',
+  'outbox.check.examples.bad': {
+    one: '{count} link leads to an example address: {names}',
+    other: '{count} links lead to example addresses: {names}',
+  },
+  'outbox.check.http.good': 'Every link is encrypted (https).',
+  'outbox.check.http.bad': {
+    one: '{count} link is not encrypted (http): {names}',
+    other: '{count} links are not encrypted (http): {names}',
+  },
+  'outbox.check.spamWords.good': 'No word of the usual lists of spam words is in it.',
+  'outbox.check.spamWords.bad': {
+    one: '{count} word is on lists of spam words, with its weight there from 1 to 3: {names}. That is folklore: mail providers judge by complaints and authentication.',
+    other:
+      '{count} words are on lists of spam words, with their weights there from 1 to 3: {names}. That is folklore: mail providers judge by complaints and authentication.',
+  },
+  'outbox.check.oneClick.good': 'The header allows one-click unsubscribe (RFC 8058).',
+  'outbox.check.oneClick.bad': {
+    one: 'Gmail and Yahoo require one-click unsubscribe (RFC 8058). Missing or wrong: {names}',
+    other: 'Gmail and Yahoo require one-click unsubscribe (RFC 8058). Missing or wrong: {names}',
+  },
+  'outbox.check.freemail.good': 'The sender has a domain of its own.',
+  'outbox.check.freemail.bad': {
+    one: 'The sender is an address at {names}. Such mail fails DMARC, so mail providers refuse it or file it as spam.',
+    other:
+      'The sender is an address at {names}. Such mail fails DMARC, so mail providers refuse it or file it as spam.',
+  },
+  'outbox.check.signature.good': 'A DKIM signature of the sender’s domain is there, as DMARC asks.',
+  'outbox.check.signature.bad': {
+    one: 'There is no DKIM signature that DMARC accepts for {names}. Gmail, Yahoo and Microsoft require one of large senders.',
+    other:
+      'There is no DKIM signature that DMARC accepts for {names}. Gmail, Yahoo and Microsoft require one of large senders.',
+  },
+  'outbox.check.headers.good': 'Every required header is there once.',
+  'outbox.check.headers.bad': {
+    one: 'This header has to be there exactly once: {names}',
+    other: 'These headers have to be there exactly once: {names}',
+  },
 } as const;

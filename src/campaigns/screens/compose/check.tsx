@@ -1,6 +1,7 @@
 /** The third step: the preview of the mail for a recipient, problems that may keep recipients from reading it, and a test mail. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
+import { FINDINGS } from '../../../delivery/checks/severity.ts';
 import { variantName } from '../../../delivery/queue/variant-groups.ts';
 import { isTestMode } from '../../../delivery/transport/relays/in-use.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
@@ -15,10 +16,11 @@ import { sentenceOf } from '../../../ui/operations.ts';
 import { languageOf } from '../../../ui/page.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
 import { withQuery } from '../../../ui/with-query.ts';
-import { type Language, useLanguage } from '../../../ui/words/index.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
 import { field, texts } from '../../../users/screens/sign-in/fields.ts';
 import type { checkAnyMail } from '../../operations/check.ts';
 import type { CheckedMailRecord } from '../../operations/shown-mails.ts';
+import { findingText } from '../finding-text.ts';
 import { VariantField } from '../variants.tsx';
 import type { Composed, ComposedKind, ComposedParams, Seen } from './mail-content.tsx';
 
@@ -196,7 +198,7 @@ function Checks({ composed, findings }: { composed: Composed; findings: readonly
               <Badge tone="warn">{language.say('outbox.check.look')}</Badge>
               <div>
                 {findingText(found, language)}
-                {found.check === 'sample' && <SampleText composed={composed} names={found.names} />}
+                <Jump composed={composed} found={found} />
               </div>
             </li>
           ))}
@@ -262,42 +264,33 @@ function ForAll({ address, checked }: { address: string; checked: CheckedAll | u
   );
 }
 
-/** The places with sample text, each a link to where it stands in the designer, or to the code of a mail that has only that. */
-function SampleText({ composed, names }: { composed: Composed; names: readonly string[] }) {
+/**
+ * Where a finding is mended: each named text or link where it stands in the designer, or in the code of a mail that has only that; else the
+ * content or the sender.
+ */
+function Jump({ composed, found: { check, names } }: { composed: Composed; found: Found }) {
+  const language = useLanguage();
+  const { place } = FINDINGS[check];
   const isCode = composed.content === 'html';
+  if (place === 'text')
+    return (
+      <ul class="samples link-list small">
+        {names.map((name) => (
+          <li key={name}>
+            <a href={isCode ? composed.address('html') : withQuery(composed.address('design'), { find: name })}>
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    );
+  const isOfSender = place === 'sender';
+  const href = isOfSender ? `/settings/senders/${composed.sender_id}` : composed.address(isCode ? 'html' : 'content');
   return (
-    <ul class="samples link-list small">
-      {names.map((name) => (
-        <li key={name}>
-          <a href={isCode ? composed.address('html') : withQuery(composed.address('design'), { find: name })}>{name}</a>
-        </li>
-      ))}
-    </ul>
+    <a class="small" href={href}>
+      {language.say(isOfSender ? 'compose.check.toSender' : 'compose.check.toContent')}
+    </a>
   );
-}
-
-function findingText({ check, is_good, count, limit, names: all }: Found, language: Language): string {
-  const state = is_good ? 'good' : 'bad';
-  const names = all.join(', ');
-  switch (check) {
-    case 'size':
-      return language.say('outbox.check.size', { size: language.bytes(count), limit: language.bytes(limit) });
-    case 'addressLacks':
-      return language.say('compose.check.addressLacks', { names: lackingNames(all, language) });
-    case 'plainText':
-    case 'language':
-    case 'images':
-    case 'links':
-    case 'contrast':
-      return language.fill(`outbox.check.${check}.${state}`, { count });
-    default:
-      return language.fill(`compose.check.${check}.${state}`, { count, names });
-  }
-}
-
-function lackingNames(parts: readonly string[], language: Language): string {
-  const named = (['zip_code', 'city_id', 'country_id'] as const).filter((part) => parts.includes(part));
-  return named.map((part) => language.say(`senders.field.${part}`)).join(', ');
 }
 
 interface TestMailProps {

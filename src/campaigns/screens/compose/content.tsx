@@ -1,6 +1,8 @@
 /** The second step: subject and preview text with merge tags and hints, and the content of the mail. */
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { listPlaceholders } from '../../../audience/fields/operations.ts';
+import { findSpamWords } from '../../../delivery/checks/spam-words.ts';
 import { listTemplates } from '../../../templates/operations.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
 import { type Problems, TextField } from '../../../ui/components/field.tsx';
@@ -204,35 +206,6 @@ const LONG_CHARACTERS = 60;
 const NAME = 'Johanna';
 const MAX_WORDS = 3;
 
-/** A short list, English and German, of words that spam filters weigh and that honest mails rarely need. */
-const SPAM_WORDS = [
-  '100%',
-  'act now',
-  'buy now',
-  'cash',
-  'click here',
-  'congratulations',
-  'free',
-  'guarantee',
-  'guaranteed',
-  'last chance',
-  'limited time',
-  'no cost',
-  'prize',
-  'risk-free',
-  'urgent',
-  'winner',
-  'dringend',
-  'garantiert',
-  'gewinn',
-  'gewonnen',
-  'gratis',
-  'jetzt zugreifen',
-  'klicken sie hier',
-  'kostenlos',
-  'letzte chance',
-];
-
 type SubjectHint =
   | { hint: 'long'; limit: number }
   | { hint: 'capitals' | 'words'; words: string }
@@ -250,8 +223,7 @@ export function subjectHints(subject: string, preheader: string): SubjectHint[] 
   if (subjectLength(subject) > LONG_CHARACTERS) hints.push({ hint: 'long', limit: PHONE_CHARACTERS });
   const capitals = written.match(/\p{Lu}{4,}/gu) ?? [];
   if (capitals.length > 0) hints.push({ hint: 'capitals', words: listed(capitals) });
-  const plain = ` ${`${written} ${withNames(preheader)}`.toLowerCase().replaceAll(/[^\p{L}\p{N}%-]+/gu, ' ')} `;
-  const known = SPAM_WORDS.filter((word) => plain.includes(` ${word} `));
+  const known = findSpamWords(`${written} ${withNames(preheader)}`).map(({ word }) => word);
   if (known.length > 0) hints.push({ hint: 'words', words: listed(known) });
   if ((written.match(/!/g) ?? []).length > 1) hints.push({ hint: 'marks' });
   if (subject !== '' && preheader === '') hints.push({ hint: 'preheader' });

@@ -4,7 +4,9 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
-import type { CheckedMail, MailParts } from '../../../delivery/checks/mail-checks.ts';
+import { findingText } from '../../../campaigns/screens/finding-text.ts';
+import type { CheckedBuiltMail } from '../../../delivery/checks/built-mail.ts';
+import type { MailParts } from '../../../delivery/checks/mail-checks.ts';
 import { checkParts, takeApart } from '../../../delivery/compiling/show.ts';
 import { pathHere } from '../../../delivery/shown/mail-frame.ts';
 import { MAX_MAILS } from '../../../delivery/transport/outbox.ts';
@@ -158,7 +160,7 @@ interface MailProps {
   mail: Mail;
   parts: MailParts;
   /** The links and findings; null in views without them. */
-  checked: CheckedMail | null;
+  checked: CheckedBuiltMail | null;
   view: View;
   /** Whether the tokens in its links were removed for this user. */
   isHidden: boolean;
@@ -354,21 +356,17 @@ function Links({ checked, isHidden, origins }: MailProps) {
   );
 }
 
-function Checks({ findings }: { findings: CheckedMail['findings'] }) {
+function Checks({ findings }: { findings: CheckedBuiltMail['findings'] }) {
   const language = useLanguage();
   return (
     <Card>
       <ul class="checks">
-        {findings.map(({ check, isGood, values: { count, limit } }) => (
+        {findings.map(({ check, isGood, values }) => (
           <li key={check}>
             <Badge tone={isGood ? 'good' : 'warn'}>
               {language.say(isGood ? 'outbox.check.good' : 'outbox.check.look')}
             </Badge>
-            <span>
-              {check === 'size'
-                ? language.say('outbox.check.size', { size: language.bytes(count), limit: language.bytes(limit) })
-                : language.fill(`outbox.check.${check}.${isGood ? 'good' : 'bad'}`, { count })}
-            </span>
+            <span>{findingText({ check, is_good: isGood ? 1 : 0, limit: 0, names: [], ...values }, language)}</span>
           </li>
         ))}
       </ul>

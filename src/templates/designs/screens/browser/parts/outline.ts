@@ -1,5 +1,6 @@
 /** The list of the mail's parts, with which everything in the designer can be reached and changed with the keyboard alone. */
 import type { Component, Editor } from 'grapesjs';
+import { SHOW_TO } from '../../../../../delivery/content/show-to.ts';
 import { bodyOf, canMove, foreignName, move, tagOf } from './insert.ts';
 import { button, element, isLocked, say, tell } from './page.ts';
 
@@ -84,7 +85,7 @@ export function partName(part: Component): string {
   const excerpt = text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)}…` : text;
   const alt = tagOf(part) === 'mj-image' ? String(part.getAttributes().alt ?? '') : excerpt;
   const name = alt === '' ? kindName(part) : `${kindName(part)}: ${alt}`;
-  const condition = part.getAttributes()['data-show-to'];
+  const condition = part.getAttributes()[SHOW_TO];
   return typeof condition === 'string' ? `${name} (${condition})` : name;
 }
 

@@ -3,14 +3,13 @@
  * list of saved blocks.
  */
 import type { Component, Editor } from 'grapesjs';
+import { SHOW_TO } from '../../../../../delivery/content/show-to.ts';
 import { insertAfterChosen, isSection, setSource, sourceOf, tagOf } from './insert.ts';
 import { partName, type Tool } from './outline.ts';
 import { ask, button, call, element, isLocked, say, showProgress } from './page.ts';
 import { choosePicture } from './pictures.ts';
 
 const DECORATION = 'data-decoration';
-/** A condition: who gets the part. */
-const SHOW_TO = 'data-show-to';
 const WRITTEN = ['mj-text', 'mj-button', 'mj-navbar-link'];
 
 /** Returns true if a part is a picture. */

@@ -1,0 +1,39 @@
+/** What a finding of a check says in a language. */
+import type { FoundCheck } from '../../delivery/checks/severity.ts';
+import type { Language } from '../../ui/words/index.ts';
+
+interface Found {
+  check: FoundCheck;
+  /** 1: nothing has to be done about it. */
+  is_good: 0 | 1;
+  count: number;
+  limit: number;
+  names: readonly string[];
+}
+
+/** Returns the sentence about a finding, with the names that were found. */
+export function findingText({ check, is_good, count, limit, names: all }: Found, language: Language): string {
+  const state = is_good ? 'good' : 'bad';
+  const names = all.join(', ');
+  switch (check) {
+    case 'size':
+      return language.say('outbox.check.size', { size: language.bytes(count), limit: language.bytes(limit) });
+    case 'addressLacks':
+      return language.say('compose.check.addressLacks', { names: lackingNames(all, language) });
+    case 'leave':
+    case 'address':
+    case 'urls':
+    case 'unknown':
+    case 'foreign':
+    case 'values':
+    case 'sample':
+      return language.fill(`compose.check.${check}.${state}`, { count, names });
+    default:
+      return language.fill(`outbox.check.${check}.${state}`, { count, names });
+  }
+}
+
+function lackingNames(parts: readonly string[], language: Language): string {
+  const named = (['zip_code', 'city_id', 'country_id'] as const).filter((part) => parts.includes(part));
+  return named.map((part) => language.say(`senders.field.${part}`)).join(', ');
+}

@@ -1,0 +1,24 @@
+/** Checks a mail that was built, with its header. */
+import { checkHeaders, type HeaderFinding } from './header-checks.ts';
+import { checkMail, type Finding, type MailContent, type MailParts } from './mail-checks.ts';
+import { checkReading, type ReadingFinding } from './reading-checks.ts';
+
+/** What is in the HTML of a mail, and one finding for each check. */
+export interface CheckedBuiltMail extends MailContent {
+  /** One-click unsubscribing is among those about the header. */
+  findings: (Exclude<Finding, { check: 'unsubscribe' }> | ReadingFinding | HeaderFinding)[];
+}
+
+/** Checks a mail by its parts, as `readParts` reads them. */
+export function checkBuilt(parts: MailParts): CheckedBuiltMail {
+  const { findings, ...content } = checkMail(parts);
+  const subject = parts.headers.find(({ name }) => name.toLowerCase() === 'subject')?.value ?? '';
+  return {
+    ...content,
+    findings: [
+      ...findings,
+      ...checkReading(content, { subject, size: Buffer.byteLength(parts.html ?? '') }),
+      ...checkHeaders(parts),
+    ],
+  };
+}

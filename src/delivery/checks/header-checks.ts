@@ -1,0 +1,75 @@
+/**
+ * Checks the header of a mail against what Gmail, Yahoo and Microsoft ask of senders:
+ * - https://support.google.com/mail/answer/81126 (Email sender guidelines)
+ * - https://senders.yahooinc.com/best-practices/
+ * - https://techcommunity.microsoft.com/blog/microsoftdefenderforoffice365blog/strengthening-email-ecosystem-outlook%E2%80%99s-new-requirements-for-high%E2%80%90volume-senders/4399730
+ */
+import type { MailParts } from './mail-checks.ts';
+import type { NameSample } from './reading-checks.ts';
+
+/** The result of one of these checks. */
+export interface HeaderFinding {
+  check: 'oneClick' | 'freemail' | 'signature' | 'headers';
+  isGood: boolean;
+  values: NameSample;
+}
+
+/** Fields that a mail has exactly once (RFC 5322, 3.6); Gmail refuses mails with several. */
+const ONCE = ['From', 'Date', 'Message-ID', 'Subject', 'To'];
+/**
+ * Mailbox providers, whose domains' DMARC policies have receivers refuse or file as spam what others send in their name: Gmail and Yahoo
+ * name this in their rules.
+ */
+const MAILBOX_PROVIDER =
+  /^(?:gmail\.com|googlemail\.com|(?:yahoo|ymail|rocketmail)\.[a-z.]+|aol\.com|(?:outlook|hotmail|live|msn)\.[a-z.]+|icloud\.com|me\.com|mac\.com|gmx\.[a-z]+|web\.de|t-online\.de|mail\.ru|proton\.me|protonmail\.com)$/i;
+
+/** Whether the address of a sender is one that a mailbox provider gives away, so that mail in its name fails DMARC. */
+export function checkSender(address: string): HeaderFinding {
+  const domain = domainOf(address);
+  const isProvider = MAILBOX_PROVIDER.test(domain);
+  return {
+    check: 'freemail',
+    isGood: !isProvider,
+    values: { count: isProvider ? 1 : 0, names: isProvider ? [domain] : [] },
+  };
+}
+
+/** Checks the header of a mail that was built. */
+export function checkHeaders({ headers }: Pick<MailParts, 'headers'>): HeaderFinding[] {
+  const valuesOf = (name: string) =>
+    headers.filter((header) => header.name.toLowerCase() === name.toLowerCase()).map(({ value }) => value);
+  const finding = (check: HeaderFinding['check'], names: readonly string[]): HeaderFinding => ({
+    check,
+    isGood: names.length === 0,
+    values: { count: names.length, names },
+  });
+  // RFC 8058, 3.1: one HTTPS address, and the field that allows the POST. A service on this machine has no HTTPS.
+  const hasAddress = valuesOf('List-Unsubscribe').some((value) =>
+    /<(?:https:\/\/|http:\/\/(?:localhost|127\.|\[::1\]))[^>]+>/i.test(value),
+  );
+  const hasPost = valuesOf('List-Unsubscribe-Post').some((value) => /^List-Unsubscribe=One-Click$/i.test(value.trim()));
+  const sender = domainOf(valuesOf('From')[0] ?? '');
+  const signers = valuesOf('DKIM-Signature').flatMap((value) => /(?:^|;)\s*d\s*=\s*([^;\s]+)/i.exec(value)?.[1] ?? []);
+  return [
+    finding('oneClick', [...(hasAddress ? [] : ['List-Unsubscribe']), ...(hasPost ? [] : ['List-Unsubscribe-Post'])]),
+    checkSender(valuesOf('From')[0] ?? ''),
+    finding('signature', signers.some((signer) => isAligned(signer, sender)) ? [] : [sender || 'From']),
+    finding(
+      'headers',
+      ONCE.filter((name) => valuesOf(name).length !== 1),
+    ),
+  ];
+}
+
+/**
+ * Whether a DKIM signature's domain is aligned with the sender's as DMARC asks in its relaxed mode (RFC 7489, 3.1.1), judged without the
+ * list of public suffixes: one domain is the other or below it.
+ */
+function isAligned(signer: string, sender: string): boolean {
+  const [one, other] = [signer.toLowerCase(), sender.toLowerCase()];
+  return one === other || one.endsWith(`.${other}`) || (one.includes('.') && other.endsWith(`.${one}`));
+}
+
+function domainOf(address: string): string {
+  return /@([^\s<>@,;"]+)>?\s*$/.exec(address)?.[1]?.toLowerCase() ?? '';
+}

@@ -1,0 +1,52 @@
+/** How bad each finding of a check is, and where it is mended. */
+import type { ContentFinding } from './content-checks.ts';
+import type { HeaderFinding } from './header-checks.ts';
+import type { Finding } from './mail-checks.ts';
+import type { ReadingFinding } from './reading-checks.ts';
+import type { RecipientFinding } from './recipients-check.ts';
+
+/**
+ * An error is wrong in every mail, a warning may keep recipients from reading it or the mail from arriving, a note is worth a look.
+ */
+export type Severity = 'error' | 'warning' | 'note';
+
+/** What the checks of the mail itself look for. */
+export type FoundCheck = (Finding | ContentFinding | ReadingFinding | HeaderFinding)['check'];
+
+/** Where a finding is mended: in the content, where the named texts or links stand, at the sender, or at a contact. */
+export type Place = 'content' | 'text' | 'sender' | 'contact';
+
+export const FINDINGS: Readonly<
+  Record<FoundCheck | RecipientFinding['code'], { readonly severity: Severity; readonly place: Place }>
+> = {
+  leave: { severity: 'error', place: 'content' },
+  address: { severity: 'error', place: 'sender' },
+  addressLacks: { severity: 'warning', place: 'sender' },
+  urls: { severity: 'error', place: 'text' },
+  foreign: { severity: 'error', place: 'text' },
+  unknown: { severity: 'warning', place: 'content' },
+  sample: { severity: 'warning', place: 'text' },
+  values: { severity: 'note', place: 'content' },
+  size: { severity: 'warning', place: 'content' },
+  unsubscribe: { severity: 'warning', place: 'content' },
+  plainText: { severity: 'warning', place: 'content' },
+  language: { severity: 'note', place: 'content' },
+  images: { severity: 'warning', place: 'content' },
+  links: { severity: 'warning', place: 'content' },
+  contrast: { severity: 'warning', place: 'content' },
+  clippedUnsubscribe: { severity: 'warning', place: 'content' },
+  clippedPixel: { severity: 'note', place: 'content' },
+  imagesOnly: { severity: 'warning', place: 'content' },
+  headings: { severity: 'note', place: 'content' },
+  examples: { severity: 'warning', place: 'text' },
+  http: { severity: 'note', place: 'text' },
+  spamWords: { severity: 'note', place: 'content' },
+  oneClick: { severity: 'error', place: 'content' },
+  freemail: { severity: 'error', place: 'sender' },
+  signature: { severity: 'warning', place: 'sender' },
+  headers: { severity: 'error', place: 'content' },
+  value_empty: { severity: 'warning', place: 'contact' },
+  branch_unused: { severity: 'warning', place: 'content' },
+  subject_longest: { severity: 'note', place: 'content' },
+  mail_clipped: { severity: 'warning', place: 'content' },
+};
