@@ -54,6 +54,7 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.measured':
     'Messbar: {share} der Empfänger. Die übrigen sind nicht messbar: Ihre Öffnungen und Klicks werden keinem Kontakt zugeordnet.',
   'campaigns.untracked': 'Für diese Kampagne werden Öffnungen und Klicks nicht gemessen.',
+  'campaigns.leaving': 'Ihre Kampagne ist unterwegs.',
   'campaigns.nothing.draft': 'Das ist ein Entwurf. Es wurde nichts gesendet.',
   'campaigns.nothing.yet': 'Es wurde noch nichts gesendet. Die Ergebnisse erscheinen hier.',
   'campaigns.reasons': 'Nicht zugestellt, und warum',

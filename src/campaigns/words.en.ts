@@ -52,6 +52,7 @@ export const campaigns = {
   'campaigns.measured':
     'Measured: {share} of recipients. The others are unmeasured: their opens and clicks are not recorded by contact.',
   'campaigns.untracked': 'Open and click tracking is off for this campaign.',
+  'campaigns.leaving': 'Your campaign is on its way.',
   'campaigns.nothing.draft': 'This is a draft. Nothing has been sent.',
   'campaigns.nothing.yet': 'Nothing has been sent yet. The results appear here.',
   'campaigns.reasons': 'Not delivered, and why',

@@ -150,6 +150,15 @@ t.test('a table that may scroll sideways takes the focus under its name, so that
   }
 });
 
+t.test('an empty list has the lark, a title, one sentence and one action', async (t) => {
+  const app = await start(t);
+  const { payload } = await app.inject('/gallery');
+  const empty =
+    /<div class="empty">(<svg class="lark"[^>]*aria-hidden="true".*?<\/svg>)<h2>[^<]+<\/h2><p>[^<]+<\/p><a [^>]+>[^<]+<\/a><\/div>/s;
+  t.match(payload, empty);
+  t.notMatch(empty.exec(payload)?.[1], /#[0-9a-f]{3}|rgb/, 'in the colours of the page');
+});
+
 t.test('six days ahead stay six days a moment later, and what is past counts whole units', async (t) => {
   const language = chooseLanguage('en', undefined, undefined);
   const now = new Date('2026-03-01T12:00:00.300Z');

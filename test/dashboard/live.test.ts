@@ -54,6 +54,35 @@ t.test('a mailing under way in the browser', { skip: skipWithout('chromium') }, 
     t.strictSame(complaints, []);
   });
 
+  t.test('the lark flies once as it leaves, said aloud, and not at all where motion is unwanted', async (t) => {
+    for (const reducedMotion of ['no-preference', 'reduce'] as const) {
+      const { app, change, origin, cookie, url } = await underWay(t);
+      const start = app.clock.now().getTime() + 5000;
+      app.db.exec(
+        `UPDATE single_sends SET status = 1, starts_at = ${start}; UPDATE mailings SET owner_id = owner_id + 1000 WHERE owner_kind = 'single'`,
+      );
+      const { page, complaints } = await openTab(t, browser, origin, { cookie, reducedMotion });
+      const live = page.waitForResponse('**/api/live?*');
+      await page.goto(url);
+      await live;
+      await page.locator('.badge', { hasText: 'Scheduled' }).waitFor();
+      await page.evaluate(`window.flights = []; new MutationObserver((changes) => {
+        for (const { addedNodes } of changes) for (const node of addedNodes)
+          if (node.className === 'leaving') flights.push(node.getAnimations()[0].effect.getTiming().duration);
+      }).observe(document.body, { childList: true })`);
+      app.db.exec(
+        "UPDATE mailings SET owner_id = owner_id - 1000 WHERE owner_kind = 'single'; UPDATE single_sends SET status = 2",
+      );
+      await page.locator('.badge', { hasText: 'Sending' }).waitFor();
+      await page.getByRole('status').filter({ hasText: 'Your campaign is on its way.' }).waitFor({ state: 'attached' });
+      await page.locator('body > .leaving').waitFor({ state: 'detached' });
+      change("state = 'paused'");
+      await page.locator('.badge', { hasText: 'Paused' }).waitFor();
+      t.strictSame(await page.evaluate('flights'), reducedMotion === 'reduce' ? [] : [600]);
+      t.strictSame(complaints, []);
+    }
+  });
+
   t.test('is taken up again after the connection broke, and no more once it is over', async (t) => {
     const { change, origin, cookie, url } = await underWay(t);
     const { page } = await openTab(t, browser, origin, { cookie });

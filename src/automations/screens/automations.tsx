@@ -72,7 +72,7 @@ function NoAutomation({ canChange }: { canChange: boolean }) {
   return (
     <>
       <Empty
-        icon="path"
+        pose="flies"
         title={language.say('automations.empty.title')}
         {...(canChange && { action: <NewAutomation /> })}
       >

@@ -11,6 +11,7 @@ import { Confirm } from '../../ui/components/confirm.tsx';
 import { type Problems, TextField } from '../../ui/components/field.tsx';
 import { Meter, Time } from '../../ui/components/figures.tsx';
 import { Island } from '../../ui/components/island.tsx';
+import { Lark } from '../../ui/components/lark.tsx';
 import { Subject } from '../../ui/components/subject.tsx';
 import { Card, Tabs } from '../../ui/components/surface.tsx';
 import { setFlash } from '../../ui/flash.ts';
@@ -109,7 +110,13 @@ function Head({ summary, now, current, viewer }: HeadProps) {
   );
   return (
     <>
-      {isUnderWay(summary, now) ? <Followed utr={utr}>{shown}</Followed> : shown}
+      {isUnderWay(summary, now) ? (
+        <Followed utr={utr} isWaiting={state === 'scheduled'}>
+          {shown}
+        </Followed>
+      ) : (
+        shown
+      )}
       <Tabs
         label={language.say('campaigns.name')}
         tabs={PARTS.map((part) => ({
@@ -141,14 +148,21 @@ function Countdown({ utr, start, now, mayStop }: { utr: string; start: Date; now
   );
 }
 
-/** Makes the browser follow the campaign while it runs. */
-function Followed({ utr, children }: { utr: string; children: ComponentChildren }) {
+/** Makes the browser follow the campaign while it runs. As one that waits (`isWaiting`) leaves, the lark flies across the page once. */
+function Followed({ utr, isWaiting, children }: { utr: string; isWaiting: boolean; children: ComponentChildren }) {
   const language = useLanguage();
   const texts = { progress: language.fill('campaigns.progress', {}), pace: language.fill('campaigns.pace', {}) };
   return (
     <Island name="live-progress" data={{ utr, locale: language.locale, ...texts }}>
       {children}
       <p class="visually-hidden" role="status" data-live="news" />
+      {isWaiting && (
+        <template data-live="leaving" data-text={language.say('campaigns.leaving')}>
+          <div class="leaving">
+            <Lark pose="flies" />
+          </div>
+        </template>
+      )}
     </Island>
   );
 }

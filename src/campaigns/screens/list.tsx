@@ -84,7 +84,7 @@ export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, '
     const content = (
       <>
         {isEmpty ? (
-          <NoCampaign />
+          <NoCampaign mayAdd={mayChange} />
         ) : (
           <CampaignList kind="campaigns" states={STATES} {...{ looked, next, table }} query={kept}>
             <MoreFilters targets={targets} list={kept.list} order={order} />
@@ -140,10 +140,20 @@ function NewCampaign() {
   );
 }
 
-function NoCampaign() {
+function NoCampaign({ mayAdd }: { mayAdd: boolean }) {
   const language = useLanguage();
   return (
-    <Empty icon="mail" title={language.say('campaigns.empty.title')}>
+    <Empty
+      pose="flies"
+      title={language.say('campaigns.empty.title')}
+      action={
+        mayAdd && (
+          <LinkButton look="plain" href="/campaigns/new">
+            {language.say('compose.new')}
+          </LinkButton>
+        )
+      }
+    >
       {language.say('campaigns.empty.text')}
     </Empty>
   );

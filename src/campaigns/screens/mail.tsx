@@ -70,7 +70,7 @@ function Busy({ utr }: { utr: string }) {
   const language = useLanguage();
   return (
     <Empty
-      icon="mail"
+      pose="flies"
       title={language.say('preview.busy.title')}
       action={
         <LinkButton href={`/campaigns/${utr}/preview`} look="plain">
@@ -197,7 +197,7 @@ function Links({ utr, report, links, hasMail }: LinksProps) {
   const language = useLanguage();
   if (links.length === 0) {
     return (
-      <Empty icon="mail" title={language.say('links.none.title')}>
+      <Empty pose="flies" title={language.say('links.none.title')}>
         {language.say(report.tracking === 0 ? 'campaigns.untracked' : 'links.none.text')}
       </Empty>
     );

@@ -15,6 +15,7 @@ import type { Clock } from '../../time/clock.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { DeliveryBadge } from '../../ui/components/campaign-state.tsx';
 import { Time } from '../../ui/components/figures.tsx';
+import { NothingFound } from '../../ui/components/surface.tsx';
 import { numberColumn, Pager, SearchForm, Table } from '../../ui/components/table.tsx';
 import { ask } from '../../ui/operations.ts';
 import { recordTime } from '../../ui/record-time.ts';
@@ -215,7 +216,11 @@ function Recipients({
         <p class="quiet-text">{language.say('recipients.eventsRemoved', { day: language.date(new Date(removed)) })}</p>
       )}
       {recipients.length === 0 ? (
-        <p>{language.say(next === null ? 'recipients.none' : 'recipients.noneHere')}</p>
+        next === null ? (
+          <NothingFound title={language.say('recipients.none')} all={`/campaigns/${utr}/recipients`} />
+        ) : (
+          <p>{language.say('recipients.noneHere')}</p>
+        )
       ) : (
         <Found recipients={recipients} now={now} />
       )}

@@ -165,7 +165,7 @@ function Lacking() {
   const language = useLanguage();
   return (
     <Empty
-      icon="path"
+      pose="flies"
       title={language.say('feeds.lacking.title')}
       action={<LinkButton href="/campaigns/new">{language.say('compose.new')}</LinkButton>}
     >
@@ -179,7 +179,7 @@ function Feeds({ feeds, mayChange, now }: { feeds: readonly Feed[]; mayChange: b
   const language = useLanguage();
   if (feeds.length === 0)
     return (
-      <Empty icon="path" title={language.say('feeds.empty.title')} {...(mayChange && { action: <NewFeed /> })}>
+      <Empty pose="flies" title={language.say('feeds.empty.title')} {...(mayChange && { action: <NewFeed /> })}>
         {language.say('feeds.empty.text')}
       </Empty>
     );

@@ -86,7 +86,7 @@ function Forms({ forms, canChange }: { forms: readonly Form[]; canChange: boolea
   const language = useLanguage();
   if (forms.length === 0)
     return (
-      <Empty icon="form" title={language.say('forms.none.title')} action={canChange && <New />}>
+      <Empty title={language.say('forms.none.title')} action={canChange && <New />}>
         {language.say('forms.none.text')}
       </Empty>
     );
@@ -122,7 +122,6 @@ function NewForm({ typed, choices, problems }: { typed: Typed; choices: Choices;
   if (choices.types.length === 0)
     return (
       <Empty
-        icon="people"
         title={language.say('forms.noTypes.title')}
         action={<LinkButton href="/settings/lists">{language.say('forms.toTypes')}</LinkButton>}
       >
@@ -132,7 +131,7 @@ function NewForm({ typed, choices, problems }: { typed: Typed; choices: Choices;
   if (choices.senders.length === 0)
     return (
       <Empty
-        icon="mail"
+        pose="flies"
         title={language.say('forms.noSenders.title')}
         action={<LinkButton href="/settings/senders">{language.say('forms.toSenders')}</LinkButton>}
       >

@@ -40,19 +40,13 @@ export async function nodeScreen(app: FastifyInstance, { clock }: Deps): Promise
 function NodeList({ nodes, fleet, now }: Nodes & { now: Date }) {
   const language = useLanguage();
   if (fleet.is_used === 0) {
-    return (
-      <Empty icon="info" title={language.say('nodes.off.title')}>
-        {language.say('nodes.off.text')}
-      </Empty>
-    );
+    return <Empty title={language.say('nodes.off.title')}>{language.say('nodes.off.text')}</Empty>;
   }
   return (
     <Island name="live" data={{ every: LOOK_MS, results: '#nodes' }}>
       <div id="nodes" data-active="yes" class="stack">
         {nodes.length === 0 ? (
-          <Empty icon="info" title={language.say('nodes.none.title')}>
-            {language.say('nodes.none.text')}
-          </Empty>
+          <Empty title={language.say('nodes.none.title')}>{language.say('nodes.none.text')}</Empty>
         ) : (
           <NodeTable nodes={nodes} version={fleet.version} now={now} />
         )}

@@ -89,7 +89,7 @@ function Senders({
   const language = useLanguage();
   if (rows.length === 0) {
     return (
-      <Empty icon="mail" title={language.say('senders.none.title')} action={<AddLink />}>
+      <Empty pose="flies" title={language.say('senders.none.title')} action={<AddLink />}>
         {language.say('senders.none.text')}
       </Empty>
     );

@@ -4,7 +4,7 @@ import { pageRoute } from '../../http/pages/layout.ts';
 import { LinkButton } from '../../ui/components/button.tsx';
 import { form, SentForm } from '../../ui/components/form.tsx';
 import { TemplatePicture } from '../../ui/components/mail-frames.tsx';
-import { Card, Empty, Problem } from '../../ui/components/surface.tsx';
+import { Card, Empty, NothingFound, Problem } from '../../ui/components/surface.tsx';
 import { Pager, SearchForm } from '../../ui/components/table.tsx';
 import { setFlash } from '../../ui/flash.ts';
 import { ask, attempt, type Refusal } from '../../ui/operations.ts';
@@ -89,11 +89,20 @@ function List({ templates, builtIn, search, isLater, mayAdd }: Listed) {
       )}
       {shown.length === 0 ? (
         search === '' && !isLater ? (
-          <Empty icon="template" title={language.say('templates.empty.title')}>
+          <Empty
+            title={language.say('templates.empty.title')}
+            action={
+              mayAdd && (
+                <LinkButton look="plain" href="/templates/new">
+                  {language.say('templates.new')}
+                </LinkButton>
+              )
+            }
+          >
             {language.say('templates.empty.text')}
           </Empty>
         ) : (
-          <p>{language.say('templates.none')}</p>
+          <NothingFound title={language.say('templates.none')} all="/templates" />
         )
       ) : (
         <ul class="templates">

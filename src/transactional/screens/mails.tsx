@@ -8,7 +8,7 @@ import { shownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { DeliveryBadge } from '../../ui/components/campaign-state.tsx';
 import { Time } from '../../ui/components/figures.tsx';
-import { Empty } from '../../ui/components/surface.tsx';
+import { Empty, NothingFound } from '../../ui/components/surface.tsx';
 import { Pager, SearchForm, Table } from '../../ui/components/table.tsx';
 import { ask } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
@@ -54,7 +54,7 @@ function Mails({ mails, next_before_id: next, email, state, isLater, now }: Mail
   const href = (before?: number) => withQuery('/transactional', { email, state, before });
   if (mails.length === 0 && email === '' && state === undefined && !isLater) {
     return (
-      <Empty icon="mail" title={language.say('transactional.empty.title')}>
+      <Empty pose="flies" title={language.say('transactional.empty.title')}>
         {language.say('transactional.empty.text')}
       </Empty>
     );
@@ -77,7 +77,11 @@ function Mails({ mails, next_before_id: next, email, state, isLater, now }: Mail
         </select>
       </SearchForm>
       {mails.length === 0 ? (
-        <p>{language.say(next === null ? 'outbox.none' : 'transactional.noneHere')}</p>
+        next === null ? (
+          <NothingFound title={language.say('outbox.none')} all="/transactional" />
+        ) : (
+          <p>{language.say('transactional.noneHere')}</p>
+        )
       ) : (
         <Table
           caption={language.say('transactional.title')}

@@ -3,6 +3,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { withQuery } from '../with-query.ts';
 import { type Language, useLanguage } from '../words/index.ts';
 import type { CampaignState } from './campaign-state.tsx';
+import { NothingFound } from './surface.tsx';
 import { type Column, Pager, SearchForm } from './table.tsx';
 
 /** The query parameters of a list. */
@@ -76,7 +77,12 @@ export function CampaignList({
         </select>
         {children}
       </SearchForm>
-      {table ?? <p>{language.say(next === null ? `${kind}.none` : `${kind}.noneHere`)}</p>}
+      {table ??
+        (next === null ? (
+          <NothingFound title={language.say(`${kind}.none`)} all={`/${kind}`} />
+        ) : (
+          <p>{language.say(`${kind}.noneHere`)}</p>
+        ))}
       <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
     </>
   );

@@ -47,7 +47,7 @@ export function Finder() {
       </form>
       <div id="finder-found" role="listbox" aria-label={language.say('finder.results')} hidden />
       <footer>
-        <p role="status" data-failed={language.say('finder.failed')} />
+        <p data-failed={language.say('finder.failed')} />
         <p class="wide-only" aria-hidden="true">
           <kbd>↑</kbd> <kbd>↓</kbd> {language.say('finder.keys.choose')} <kbd>↵</kbd> {language.say('finder.keys.open')}{' '}
           <kbd>Esc</kbd> {language.say('finder.keys.close')}

@@ -1,6 +1,9 @@
 /** Containers of content: cards, notices, empty states and tabs. */
 import type { ComponentChildren } from 'preact';
+import { useLanguage } from '../words/index.ts';
+import { LinkButton } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
+import { Lark, type LarkPose } from './lark.tsx';
 
 /** The tone of a badge or notice: neutral, done, in progress, needs attention, or failed. */
 export type Tone = 'plain' | 'good' | 'busy' | 'warn' | 'bad';
@@ -71,25 +74,43 @@ export function Problem({ children }: { children: string | null | undefined }) {
   );
 }
 
-/** The content of an empty list: why it is empty, and the next step. */
+/** The content of an empty list: the lark, why it is empty, and the next step. */
 export function Empty({
-  icon,
+  pose = 'sings',
   title,
   action,
   children,
 }: {
-  icon: IconName;
+  pose?: LarkPose;
   title: string;
   action?: ComponentChildren;
   children: ComponentChildren;
 }) {
   return (
     <div class="empty">
-      <Icon name={icon} />
+      <Lark pose={pose} />
       <h2>{title}</h2>
       <p>{children}</p>
       {action}
     </div>
+  );
+}
+
+/** The content of a list in which a search or filter finds nothing; `all` is the address of the whole list. */
+export function NothingFound({ title, all }: { title: string; all: string }) {
+  const language = useLanguage();
+  return (
+    <Empty
+      pose="looks"
+      title={title}
+      action={
+        <LinkButton look="plain" href={all}>
+          {language.say('empty.all')}
+        </LinkButton>
+      }
+    >
+      {language.say('empty.none')}
+    </Empty>
   );
 }
 

@@ -23,6 +23,8 @@ interface Progress {
 }
 
 const FINAL = ['draft', 'cancelled', 'done', 'kept'];
+/** The states of a campaign that has left. */
+const LEFT = ['preparing', 'sending', 'done', 'kept'];
 const MIN_WAIT_MS = 1000;
 const MAX_WAIT_MS = 30_000;
 /** How often announcements may change. */
@@ -177,6 +179,7 @@ async function replaceStale(): Promise<void> {
 
 function replaceParts(page: Document, parts: readonly string[]): void {
   const inUse: string[] = [];
+  const before = document.querySelector<HTMLElement>(NOW)?.dataset.state;
   for (const part of parts) {
     const fresh = page.querySelector(part);
     const present = document.querySelector(part);
@@ -184,9 +187,24 @@ function replaceParts(page: Document, parts: readonly string[]): void {
     if (isInUse(present)) inUse.push(part);
     else present.replaceWith(document.adoptNode(fresh));
   }
-  if (isNewsDue) announce(document.querySelector(`${NOW} .badge`)?.textContent ?? '', true);
+  const after = document.querySelector<HTMLElement>(NOW)?.dataset.state ?? '';
+  const left = before === 'scheduled' && LEFT.includes(after) ? takeLeave() : '';
+  if (isNewsDue) announce(`${left} ${document.querySelector(`${NOW} .badge`)?.textContent ?? ''}`.trim(), true);
   isNewsDue = false;
   if (inUse.length > 0) setTimeout(() => refresh(inUse, false), IN_USE_MS);
+}
+
+/** Lets the lark fly across the page once, unless the user wants no motion, and returns the text about it. */
+function takeLeave(): string {
+  const template = document.querySelector<HTMLTemplateElement>('template[data-live="leaving"]');
+  const lark = template?.content.firstElementChild?.cloneNode(true);
+  if (lark instanceof HTMLElement && !matchMedia('(prefers-reduced-motion: reduce)').matches) {
+    lark.addEventListener('animationend', () => lark.remove());
+    document.body.append(lark);
+  }
+  // It leaves once.
+  template?.remove();
+  return template?.dataset.text ?? '';
 }
 
 const announce = announcer(() => document.querySelector('[data-live="news"]'), NEWS_MS);

@@ -38,11 +38,7 @@ export async function auditScreen(app: FastifyInstance): Promise<void> {
 function Entries({ entries }: { entries: readonly Entry[] }) {
   const language = useLanguage();
   if (entries.length === 0) {
-    return (
-      <Empty icon="info" title={language.say('audit.none.title')}>
-        {language.say('audit.none.text')}
-      </Empty>
-    );
+    return <Empty title={language.say('audit.none.title')}>{language.say('audit.none.text')}</Empty>;
   }
   return (
     <Table

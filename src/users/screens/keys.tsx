@@ -50,9 +50,7 @@ function Keys({ keys, made }: { keys: readonly KeyRow[]; made: NewKey | null }) 
         </Notice>
       )}
       {keys.length === 0 ? (
-        <Empty icon="sliders" title={language.say('keys.none.title')}>
-          {language.say('keys.none.text')}
-        </Empty>
+        <Empty title={language.say('keys.none.title')}>{language.say('keys.none.text')}</Empty>
       ) : (
         <Table
           caption={language.say('settings.keys')}

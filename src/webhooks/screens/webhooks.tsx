@@ -240,7 +240,7 @@ function Webhooks({ webhooks, now }: { webhooks: readonly Webhook[]; now: Date }
   );
   if (webhooks.length === 0)
     return (
-      <Empty icon="sliders" title={language.say('webhooks.none.title')} action={add}>
+      <Empty title={language.say('webhooks.none.title')} action={add}>
         {language.say('webhooks.none.text')}
       </Empty>
     );

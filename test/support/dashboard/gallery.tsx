@@ -114,7 +114,7 @@ function Gallery() {
       <Confirm id="delete" action="/gallery" label="Delete 12,431 contacts" title="Delete 12,431 contacts?">
         <p>They get no more mail, and their history is deleted. You can undo this until tomorrow.</p>
       </Confirm>
-      <Empty icon="mail" title="No campaigns yet" action={<LinkButton href="#new">Write the first</LinkButton>}>
+      <Empty pose="flies" title="No campaigns yet" action={<LinkButton href="#new">Write the first</LinkButton>}>
         What you send appears here with its progress and its results.
       </Empty>
       <Card title="Audience in the last 30 days">

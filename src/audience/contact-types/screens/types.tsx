@@ -57,9 +57,7 @@ function Types({ types, canChange, shown }: { types: readonly ListedContactType[
   return (
     <>
       {types.length === 0 ? (
-        <Empty icon="people" title={language.say('lists.none.title')}>
-          {language.say('lists.none.text')}
-        </Empty>
+        <Empty title={language.say('lists.none.title')}>{language.say('lists.none.text')}</Empty>
       ) : (
         <Table
           caption={language.say('settings.lists')}

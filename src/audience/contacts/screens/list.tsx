@@ -143,7 +143,6 @@ function People({
   if (found.contacts.length === 0 && !isFiltered && found.next === null && filter.view.after === undefined) {
     return (
       <Empty
-        icon="people"
         title={language.say('contacts.none.title')}
         action={
           canChange && (
@@ -217,7 +216,7 @@ function FoundPeople({ filter, found, canChoose }: { filter: PeopleFilter; found
     <div id="people-found" class="stack" data-news={count} data-empty={isEmpty ? 'yes' : 'no'}>
       {found.is_indexing === 1 && <Notice tone="warn">{language.say('contacts.indexing')}</Notice>}
       {isEmpty ? (
-        <Empty icon="search" title={count}>
+        <Empty pose="looks" title={count}>
           {language.say(found.next === null ? 'contacts.noMatch.text' : 'contacts.noMatch.more')}
         </Empty>
       ) : (

@@ -63,9 +63,7 @@ function Fields({ fields, canChange, shown }: { fields: readonly Field[]; canCha
   return (
     <>
       {fields.length === 0 ? (
-        <Empty icon="sliders" title={language.say('fields.none.title')}>
-          {language.say('fields.none.text')}
-        </Empty>
+        <Empty title={language.say('fields.none.title')}>{language.say('fields.none.text')}</Empty>
       ) : (
         <Table
           caption={language.say('settings.fields')}

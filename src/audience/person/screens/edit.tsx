@@ -64,7 +64,6 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
     const content =
       types.length === 0 ? (
         <Empty
-          icon="people"
           title={language.say('lists.none.title')}
           action={<LinkButton href="/settings/lists">{language.say('lists.add')}</LinkButton>}
         >

@@ -115,7 +115,6 @@ function Edit({
   if (choices.types.length === 0)
     return (
       <Empty
-        icon="people"
         title={language.say('segments.noTypes.title')}
         action={<LinkButton href="/contacts/import">{language.say('contacts.import')}</LinkButton>}
       >

@@ -177,7 +177,17 @@ function Members({ segment, members, hasMore, isLater, canChange }: Props) {
   const path = `/contacts/segments/${segment.id}`;
   if (members.length === 0 && !isLater)
     return (
-      <Empty icon="people" title={language.say('segments.empty.title')}>
+      <Empty
+        pose="looks"
+        title={language.say('segments.empty.title')}
+        action={
+          canChange && (
+            <LinkButton look="plain" href={`${path}/edit`}>
+              {language.say('segments.change')}
+            </LinkButton>
+          )
+        }
+      >
         {language.say('segments.empty.text')}
       </Empty>
     );

@@ -57,7 +57,6 @@ function Segments({
       <PeopleTabs current="segments" />
       {segments.length === 0 ? (
         <Empty
-          icon="people"
           title={language.say('segments.none.title')}
           action={canChange && <LinkButton href="/contacts/segments/new">{language.say('segments.new')}</LinkButton>}
         >

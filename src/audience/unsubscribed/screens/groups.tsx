@@ -60,7 +60,16 @@ function Groups({ groups, canChange }: { groups: readonly Group[]; canChange: bo
     <>
       <UnsubscribesTabs current="topic" />
       {groups.length === 0 ? (
-        <Empty icon="leave" title={language.say('unsubscribes.topics.empty.title')}>
+        <Empty
+          title={language.say('unsubscribes.topics.empty.title')}
+          action={
+            canChange && (
+              <LinkButton look="plain" href={`${LIST}/new`}>
+                {language.say('topics.new')}
+              </LinkButton>
+            )
+          }
+        >
           {language.say('unsubscribes.topics.empty.text')}
         </Empty>
       ) : (

@@ -2,8 +2,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import { pageRoute } from '../../../http/pages/layout.ts';
+import { LinkButton } from '../../../ui/components/button.tsx';
 import { Time } from '../../../ui/components/figures.tsx';
-import { Badge, Empty } from '../../../ui/components/surface.tsx';
+import { Badge, Empty, NothingFound } from '../../../ui/components/surface.tsx';
 import { type Column, Pager, SearchForm, Table } from '../../../ui/components/table.tsx';
 import { ask } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
@@ -79,7 +80,14 @@ function List({ name, entries, sunset, email, groupId, isLater, canLift, now }: 
       <UnsubscribesTabs current={name} />
       {sunset !== null && <RuleInWords sunset={sunset} />}
       {isEmpty ? (
-        <Empty icon="leave" title={language.say(`unsubscribes.${name}.empty.title`)}>
+        <Empty
+          title={language.say(`unsubscribes.${name}.empty.title`)}
+          action={
+            <LinkButton look="plain" href="/contacts">
+              {language.say('nav.contacts')}
+            </LinkButton>
+          }
+        >
           {language.say(`unsubscribes.${name}.empty.text`)}
         </Empty>
       ) : (
@@ -92,7 +100,7 @@ function List({ name, entries, sunset, email, groupId, isLater, canLift, now }: 
             value={email}
           />
           {shown.length === 0 ? (
-            <p>{language.say('unsubscribes.none', { email })}</p>
+            <NothingFound title={language.say('unsubscribes.none', { email })} all={pageOf(name, groupId)} />
           ) : (
             <Table
               caption={language.say(`unsubscribes.${name}`)}

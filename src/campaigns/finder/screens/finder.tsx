@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fold } from '../../../database/functions/fold.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import { ITEMS } from '../../../ui/components/navigation.tsx';
+import { NothingFound } from '../../../ui/components/surface.tsx';
 import { SearchForm } from '../../../ui/components/table.tsx';
 import { attempt } from '../../../ui/operations.ts';
 import { languageOf, sendPage, sendParts } from '../../../ui/page.tsx';
@@ -61,7 +62,7 @@ export async function finderScreen(app: FastifyInstance): Promise<void> {
     const content = (
       <>
         <SearchForm name="text" label={language.say('finder.what')} find={language.say('finder.submit')} value={text} />
-        {groups.length === 0 && <p>{language.say('finder.none')}</p>}
+        {groups.length === 0 && <NothingFound title={language.say('finder.none')} all="/find" />}
         {groups.map(({ title, places }) => (
           <section key={title}>
             <h2>{title}</h2>

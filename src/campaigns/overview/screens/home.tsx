@@ -157,7 +157,7 @@ function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Da
   const title = language.say('home.last.title');
   if (mailings.length === 0) {
     return (
-      <Empty icon="mail" title={language.say('campaigns.empty.title')}>
+      <Empty pose="flies" title={language.say('campaigns.empty.title')}>
         {language.say('home.last.empty.text')}
       </Empty>
     );

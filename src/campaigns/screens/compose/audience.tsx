@@ -119,7 +119,6 @@ function AudienceForm({ draft, given, choices, audience, problems, countries, re
       </div>
       {targets.length === 0 ? (
         <Empty
-          icon="people"
           title={language.say('compose.audience.empty.title')}
           action={
             <LinkButton look="plain" href="/contacts/import">

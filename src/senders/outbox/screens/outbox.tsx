@@ -16,7 +16,7 @@ import type { Deps } from '../../../operations/deps.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
 import { Time } from '../../../ui/components/figures.tsx';
 import { MailFrames } from '../../../ui/components/mail-frames.tsx';
-import { Badge, Card, Empty, Notice, Tabs } from '../../../ui/components/surface.tsx';
+import { Badge, Card, Empty, NothingFound, Notice, Tabs } from '../../../ui/components/surface.tsx';
 import { Pager, SearchForm, Table } from '../../../ui/components/table.tsx';
 import { LINKS_ALLOWED, sendMailFrame } from '../../../ui/mail-frame.ts';
 import { ask } from '../../../ui/operations.ts';
@@ -63,7 +63,15 @@ function Outbox({ mails, search, isLater, leaves, now }: OutboxList) {
   const href = (before?: number) => withQuery('/outbox', { search, before });
   if (shown.length === 0 && search === '' && !isLater) {
     return (
-      <Empty icon="tray" title={language.say(leaves ? 'outbox.relay.title' : 'outbox.empty.title')}>
+      <Empty
+        pose="flies"
+        title={language.say(leaves ? 'outbox.relay.title' : 'outbox.empty.title')}
+        action={
+          <LinkButton look="plain" href="/campaigns">
+            {language.say('nav.campaigns')}
+          </LinkButton>
+        }
+      >
         {language.say(leaves ? 'outbox.relay.text' : 'outbox.empty.text')}
       </Empty>
     );
@@ -82,7 +90,7 @@ function Outbox({ mails, search, isLater, leaves, now }: OutboxList) {
         value={search}
       />
       {shown.length === 0 ? (
-        <p>{language.say('outbox.none')}</p>
+        <NothingFound title={language.say('outbox.none')} all="/outbox" />
       ) : (
         <Table
           caption={language.say('nav.outbox')}

@@ -97,7 +97,7 @@ function Relays({ relays, ways, now }: { relays: readonly Relay[]; ways: Ways; n
     return (
       <>
         {!isUsed && <Environment relays={ways.environment} />}
-        <Empty icon="mail" title={language.say('smtp.none.title')} action={<AddLink />}>
+        <Empty pose="flies" title={language.say('smtp.none.title')} action={<AddLink />}>
           {language.say('smtp.none.text')}
         </Empty>
       </>

@@ -6,7 +6,7 @@ import { Button } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import { TextField } from '../../../ui/components/field.tsx';
 import { Island } from '../../../ui/components/island.tsx';
-import { Card, Empty, Notice } from '../../../ui/components/surface.tsx';
+import { Card, Empty, NothingFound, Notice } from '../../../ui/components/surface.tsx';
 import { Pager, SearchForm } from '../../../ui/components/table.tsx';
 import { setFlash } from '../../../ui/flash.ts';
 import { ask, attempt, attemptWith, type Refusal, sentenceOf } from '../../../ui/operations.ts';
@@ -145,11 +145,7 @@ function Pictures({ pictures, search, isLater }: Omit<List, 'mayAdd' | 'problem'
   const shown = pictures.slice(0, ROWS);
   const href = (before?: number) => withQuery('/images', { search, before });
   if (shown.length === 0 && search === '' && !isLater) {
-    return (
-      <Empty icon="picture" title={language.say('images.empty.title')}>
-        {language.say('images.empty.text')}
-      </Empty>
-    );
+    return <Empty title={language.say('images.empty.title')}>{language.say('images.empty.text')}</Empty>;
   }
   return (
     <>
@@ -160,7 +156,7 @@ function Pictures({ pictures, search, isLater }: Omit<List, 'mayAdd' | 'problem'
         value={search}
       />
       {shown.length === 0 ? (
-        <p>{language.say('images.none')}</p>
+        <NothingFound title={language.say('images.none')} all="/images" />
       ) : (
         <ul class="pictures">
           {shown.map((picture) => (

@@ -90,7 +90,7 @@ function List({ utr, mail, versions, chosen, problem }: Listed) {
         )}
       </p>
       {chosen === undefined ? (
-        <Empty icon="mail" title={language.say('versions.empty.title')}>
+        <Empty title={language.say('versions.empty.title')} action={<Back utr={utr} mail={mail} />}>
           {language.say('versions.empty.text')}
         </Empty>
       ) : (

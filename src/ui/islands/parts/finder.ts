@@ -24,8 +24,9 @@ let menuOf: ReturnType<typeof makeMenu> = null;
 function makeMenu(dialog: HTMLDialogElement): { start: () => void } | null {
   const field = dialog.querySelector('input');
   const list = dialog.querySelector<HTMLElement>('[role="listbox"]');
-  const status = dialog.querySelector<HTMLElement>('[role="status"]');
+  const status = dialog.querySelector<HTMLElement>('[data-failed]');
   if (field === null || list === null || status === null) return null;
+  status.setAttribute('role', 'status');
   let timer: ReturnType<typeof setTimeout> | undefined;
   let latest = new AbortController();
   /** The text whose options are shown. */

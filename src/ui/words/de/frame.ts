@@ -23,6 +23,8 @@ export const frame: Translation<typeof english> = {
   'pager.next': 'Nächste Seite',
   'pager.first': 'Erste Seite',
   'pager.label': 'Seiten',
+  'empty.none': 'Versuchen Sie weniger oder andere Wörter oder einen anderen Filter.',
+  'empty.all': 'Alle zeigen',
   'error.notFound.title': 'Seite nicht gefunden',
   'error.notFound.text': 'Unter dieser Adresse gibt es keine Seite, oder der Eintrag wurde gelöscht.',
   'error.forbidden.title': 'Nicht erlaubt',

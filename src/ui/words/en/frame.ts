@@ -21,6 +21,8 @@ export const frame = {
   'pager.next': 'Next page',
   'pager.first': 'First page',
   'pager.label': 'Pages',
+  'empty.none': 'Try fewer or other words, or another filter.',
+  'empty.all': 'Show all',
   'error.notFound.title': 'Page not found',
   'error.notFound.text': 'There is no page at this address, or the record was deleted.',
   'error.forbidden.title': 'Not allowed',
