@@ -78,3 +78,71 @@ t.test('who unsubscribed gets no mail again by it', async (t) => {
   await one.call('POST', '/contacts/upsert', { json: { contact_type_id: 1, email: 'ann@example.org' } });
   t.equal(db.prepare('SELECT count(*) FROM unsubscribers').pluck().get(), 1);
 });
+
+t.test(
+  'a request that names an address twice adds one contact and changes it, and its segments follow the last value',
+  async (t) => {
+    const { one, db } = await startApp(t);
+    await one.call('POST', '/contacts-type/add', { form: { name: 'Customers' } });
+    for (const city of ['Bonn', 'Kiel']) {
+      const rules = { select_field: ['city'], select_operator: ['is'], value: [city] };
+      await one.call('POST', '/segment/store', { json: { segment_name: city, contact_type_id: 1, ...rules } });
+    }
+    const upsert = async (...contacts: object[]) =>
+      (await one.call('POST', '/contacts/upsert', { json: { contact_type_id: 1, contacts } })).body.message;
+    const members = db.prepare('SELECT segment_id, contact_id FROM segment_recipients ORDER BY segment_id').raw();
+    t.match(await upsert({ email: 'ann@example.org', city: 'Bonn' }, { email: 'Ann@Example.org', first_name: 'Ann' }), {
+      created: 1,
+      updated: 1,
+      contacts: [{ contact_id: 1 }, { contact_id: 1 }],
+    });
+    t.strictSame(members.all(), [[1, 1]]);
+    await upsert({ email: 'ann@example.org', city: 'Kiel' }, { email: 'bob@example.org', city: 'Bonn' });
+    t.strictSame(members.all(), [
+      [1, 2],
+      [2, 1],
+    ]);
+    const { contact } = (await one.call('GET', '/contacts/details', { query: { contact_id: 1 } })).body.message;
+    t.match(contact, { email: 'ann@example.org', first_name: 'Ann', city: 'Kiel' });
+  },
+);
+
+t.test('fields that are absent keep their value, and empty ones clear it', async (t) => {
+  const { one } = await startApp(t);
+  await one.call('POST', '/contacts-type/add', { form: { name: 'Customers' } });
+  await one.call('POST', '/custom-fields/save', { form: { field_name: 'age', field_type: 'number' } });
+  const all = { city: 'Bonn', alt_email: 'ann@example.net', country: 'Germany', custom_field: { age: '4' } };
+  const upserted = async (given: object) => {
+    const json = { contact_type_id: 1, email: 'ann@example.org', ...given };
+    const { contacts } = (await one.call('POST', '/contacts/upsert', { json })).body.message;
+    t.strictSame(contacts[0].errors, []);
+    return (await one.call('GET', '/contacts/details', { query: { contact_id: 1 } })).body.message.contact;
+  };
+  const { country } = await upserted(all);
+  t.not(country, '');
+  const kept = { city: 'Bonn', alt_email: 'ann@example.net', country, custom_field: { age: { field_value: '4' } } };
+  t.match(await upserted({}), kept);
+  const empty = { city: '', alt_email: '', country: '', custom_field: { age: '' } };
+  const cleared = { city: '', alt_email: null, country: '', custom_field: { age: { field_value: null } } };
+  t.match(await upserted(empty), cleared);
+});
+
+t.test('an address that was deleted permanently is not added again, as the first address or the second', async (t) => {
+  const { one, db } = await startApp(t);
+  await one.call('POST', '/contacts-type/add', { form: { name: 'Customers' } });
+  await one.call('POST', '/contacts/upsert', { json: { contact_type_id: 1, email: 'ann@example.org' } });
+  t.equal((await one.call('POST', '/contacts/person/erase', { form: { contact_id: 1 } })).status, 200);
+  const contacts = [
+    { email: 'Ann@example.org' },
+    { email: 'bob@example.org', alt_email: 'ann@example.org' },
+    { email: 'cy@example.org', alt_email: 'nonsense' },
+    { email: 'dee@example.org' },
+  ];
+  const answer = (await one.call('POST', '/contacts/upsert', { json: { contact_type_id: 1, contacts } })).body.message;
+  t.match(answer, { created: 1, failed: 3 });
+  t.strictSame(
+    answer.contacts.map(({ errors }: { errors: { field: string }[] }) => errors.map(({ field }) => field).join()),
+    ['email', 'alt_email', 'alt_email', ''],
+  );
+  t.equal(db.prepare("SELECT count(*) FROM contacts WHERE email <> '' AND deleted_at IS NULL").pluck().get(), 1);
+});

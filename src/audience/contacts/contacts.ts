@@ -53,20 +53,37 @@ export function hasContactType(db: Db, accountId: number, id: unknown): boolean 
 /** The maximum number of custom fields named in one answer, because a request can contain thousands of wrong ones. */
 const MAX_NAMED_FIELDS = 20;
 
+/** What the check of a contact needs to know of the database. */
+export interface ContactFacts {
+  hasList(id: number): boolean;
+  hasCountry(id: number): boolean;
+  isErased(email: string | undefined): boolean;
+  /** The types of the account's custom fields by name. */
+  fieldTypes(): ReadonlyMap<string, CustomField['field_type']>;
+}
+
 /** Returns the field errors of a contact that only the database reveals, as pairs of field and text. */
 export function contactErrors(db: Db, accountId: number, input: Partial<ContactInput>): [string, Said][] {
+  return errorsByFacts(input, {
+    hasList: (id) => hasContactType(db, accountId, id),
+    hasCountry: (id) => countryExists(db, id),
+    isErased: (email) => isErased(db.$client, accountId, email),
+    fieldTypes: () => fieldTypes(listCustomFields(db, accountId)),
+  });
+}
+
+/** Returns the field errors of a contact by facts, which a caller with many contacts reads once. */
+export function errorsByFacts(input: Partial<ContactInput>, facts: ContactFacts): [string, Said][] {
   const errors: [string, Said][] = [];
   const { contact_type_id, country, custom_field } = input;
-  if (contact_type_id !== undefined && !hasContactType(db, accountId, contact_type_id)) {
+  if (contact_type_id !== undefined && !facts.hasList(contact_type_id)) {
     errors.push(['contact_type_id', messages.selected('contact_type_id')]);
   }
-  if (country != null && !countryExists(db, country)) errors.push(['country', messages.selected('country')]);
+  if (country != null && !facts.hasCountry(country)) errors.push(['country', messages.selected('country')]);
   for (const field of ['email', 'alt_email'] as const)
-    if (isErased(db.$client, accountId, input[field])) errors.push([field, messages.erased(field)]);
+    if (facts.isErased(input[field])) errors.push([field, messages.erased(field)]);
   if (custom_field !== undefined) {
-    const types = new Map(
-      listCustomFields(db, accountId).map(({ field_name, field_type }) => [field_name, field_type]),
-    );
+    const types = facts.fieldTypes();
     const isFaulty = ([name, value]: [string, string]) => {
       const type = types.get(name);
       return type === undefined || (value !== '' && !isValidValue(type, value));
@@ -75,6 +92,11 @@ export function contactErrors(db: Db, accountId: number, input: Partial<ContactI
     for (const [name] of faulty) errors.push(['custom_field', messages.selected(name)]);
   }
   return errors;
+}
+
+/** Returns the types of custom fields by name. */
+export function fieldTypes(fields: readonly CustomField[]): Map<string, CustomField['field_type']> {
+  return new Map(fields.map(({ field_name, field_type }) => [field_name, field_type]));
 }
 
 function countryExists(db: Db, id: number): boolean {
@@ -218,11 +240,12 @@ function contactColumns(db: Db, accountId: number, input: ContactInput, present:
   };
 }
 
-function mergeCustomValues(
+/** Returns the values of a contact's custom fields by field id: the present ones, changed by those given by name. An empty one is removed. */
+export function mergeCustomValues(
   given: Record<string, string>,
   fields: readonly CustomField[],
   present: Record<string, string>,
-) {
+): Record<string, string> {
   const merged = { ...present };
   for (const { id, field_name } of fields) {
     const value = given[field_name];

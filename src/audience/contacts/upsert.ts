@@ -1,19 +1,32 @@
 /** Adds contacts or changes those that a list has already, each by its address: what other programs need to bring their customers in. */
-import { setImmediate } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
+import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
-import { inTransaction } from '../../database/transaction.ts';
+import { prepared } from '../../database/prepared.ts';
 import { messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
-import { parseAddress } from './addresses.ts';
+import { type CustomField, listCustomFields } from '../fields/custom-fields.ts';
+import { peopleOf, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
+import { addAddresses, erasedAmong } from './address-rows.ts';
+import { type Address, parseAddress } from './addresses.ts';
 import { TEXT_COLUMNS } from './contact-fields.ts';
-import { type ContactInput, contactErrors, findWithEmail, insertContact, updateContact } from './contacts.ts';
+import {
+  type ContactFacts,
+  type ContactInput,
+  errorsByFacts,
+  fieldTypes,
+  hasContactType,
+  mergeCustomValues,
+} from './contacts.ts';
 import { countryId } from './countries.ts';
 
 /** The maximum number of contacts in one request. */
 export const MAX_CONTACTS = 1000;
 const MAX_LINE = 255;
-/** How long contacts are written in one transaction, in milliseconds. */
-const SLICE_MS = 8;
+/** The number of contacts that one transaction writes, which takes a few milliseconds. */
+const ROWS = 100;
+/** How long a request waits for the write lock, in milliseconds. */
+const MAX_WAIT_MS = 10_000;
 
 export const OUTCOMES = ['created', 'updated', 'failed'] as const;
 
@@ -28,6 +41,7 @@ export interface Outcome {
 /**
  * Adds contacts to a list, or changes those that it has already, each by its address. What a request gives is checked here; one with an error
  * is left as it is, and the others are written. Other requests have their turn between the transactions.
+ * @param now ISO timestamp.
  */
 export async function upsertAll(
   db: Db,
@@ -37,33 +51,123 @@ export async function upsertAll(
   now: string,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  while (outcomes.length < given.length) {
-    // One transaction for a slice, because each commit waits for the disk.
-    inTransaction(db, () => {
-      const until = performance.now() + SLICE_MS;
-      do outcomes.push(upsert(db, accountId, list, given[outcomes.length], now));
-      while (outcomes.length < given.length && performance.now() < until);
-    });
-    await setImmediate();
-  }
+  // Several contacts in a transaction, because each commit waits for the disk and each segment of the list has to be read.
+  const write = () => {
+    const some = given.slice(outcomes.length, outcomes.length + ROWS);
+    outcomes.push(...upsertSome(db, accountId, list, some, now));
+    return outcomes.length < given.length;
+  };
+  await inChunks(db.$client, write, MAX_WAIT_MS);
   return outcomes;
 }
 
-/** Adds or changes one contact. Call inside a transaction. */
-function upsert(db: Db, accountId: number, list: number, given: unknown, now: string): Outcome {
-  const { input, errors } = readContact(given, list);
-  if (errors.length === 0) errors.push(...contactErrors(db, accountId, input));
-  const failed = { email: input.email, contact_id: null, errors: errors.map(([field, text]) => ({ field, text })) };
-  if (errors.length > 0) return { ...failed, outcome: 'failed' };
-  const known = findWithEmail(db, accountId, list, input.email, 0);
-  if (known === undefined)
-    return { ...failed, outcome: 'created', contact_id: insertContact(db, accountId, input, now) };
-  updateContact(db, accountId, known, input, now);
-  return { ...failed, outcome: 'updated', contact_id: known };
+/** An address of a request. */
+interface Known {
+  address: number;
+  normalized: string;
+  /** Its contact in the list; null: none yet. */
+  id: number | null;
+  /** The values of the contact's custom fields, as JSON by field id. */
+  custom: string | null;
 }
 
-/** Reads a contact of a request, whose shape nothing has checked yet. */
-function readContact(given: unknown, list: number): { input: ContactInput; errors: [string, Said][] } {
+/** Adds or changes some contacts. Call inside a transaction. */
+function upsertSome(db: Db, accountId: number, list: number, given: readonly unknown[], now: string): Outcome[] {
+  const client = db.$client;
+  const read = given.map((one) => readContact(one, list));
+  const fields = listCustomFields(db, accountId);
+  const facts = readFacts(db, accountId, list, read, fields);
+  for (const { input, errors } of read) if (errors.length === 0) errors.push(...errorsByFacts(input, facts));
+  const addresses = read.flatMap(({ address, errors }) => (address === null || errors.length > 0 ? [] : [address]));
+  addAddresses(db, accountId, addresses);
+  const known = findKnown(client, accountId, list, addresses);
+  const created: { contact_id: number; address_id: number }[] = [];
+
+  const outcomes = read.map(({ input, address, errors }): Outcome => {
+    const { email, custom_field: own } = input;
+    const person = known.get(address?.normalized ?? '');
+    if (errors.length > 0 || person === undefined)
+      return { email, outcome: 'failed', contact_id: null, errors: errors.map(([field, text]) => ({ field, text })) };
+    if (own !== undefined)
+      person.custom = JSON.stringify(mergeCustomValues(own, fields, JSON.parse(person.custom ?? '{}')));
+    const columns = { ...columnsOf(input), email, custom: person.custom, now };
+    if (person.id !== null) {
+      prepared(client, UPDATE).run({ ...columns, id: person.id });
+      return { email, outcome: 'updated', contact_id: person.id, errors: [] };
+    }
+    const added = prepared(client, INSERT).run({ ...columns, account: accountId, list, address: person.address });
+    // A later contact of the request with the same address changes this one.
+    person.id = Number(added.lastInsertRowid);
+    created.push({ contact_id: person.id, address_id: person.address });
+    return { email, outcome: 'created', contact_id: person.id, errors: [] };
+  });
+  if (created.length > 0) recordMembershipChange(db, { table: 'contacts', id: list }, 'joined', peopleOf(created), now);
+  const changed = [...known.values()].map((person) => person.address);
+  if (changed.length > 0) syncAfterContactChange(db, list, changed, now);
+  return outcomes;
+}
+
+type ReadContact = ReturnType<typeof readContact>;
+
+/** Reads once what the checks of some contacts need. */
+function readFacts(
+  db: Db,
+  accountId: number,
+  list: number,
+  contacts: readonly ReadContact[],
+  fields: readonly CustomField[],
+): ContactFacts {
+  const normalizedOf = (email: string | undefined) => parseAddress(email ?? '')?.normalized ?? '';
+  const given = contacts.flatMap(({ input }) => [normalizedOf(input.email), normalizedOf(input.alt_email)]);
+  const erased = new Set(erasedAmong(db.$client, accountId, given));
+  const hasList = hasContactType(db, accountId, list);
+  const types = fieldTypes(fields);
+  return {
+    hasList: () => hasList,
+    // `countryId` gives only ids of countries that exist.
+    hasCountry: () => true,
+    isErased: (email) => erased.size > 0 && erased.has(normalizedOf(email)),
+    fieldTypes: () => types,
+  };
+}
+
+/** Returns the rows of these addresses, with their contacts in the list, by normalized address. */
+function findKnown(client: Database, account: number, list: number, addresses: readonly Address[]): Map<string, Known> {
+  const rows = prepared<[object], Known>(
+    client,
+    `SELECT a.id AS address, a.normalized_email AS normalized, c.id, c.custom_values AS custom
+    FROM json_each(@given) CROSS JOIN addresses a ON a.user_id = @account AND a.normalized_email = value
+    LEFT JOIN contacts c ON c.contact_type_id = @list AND c.address_id = a.id AND c.deleted_at IS NULL`,
+  ).all({ account, list, given: JSON.stringify(addresses.map(({ normalized }) => normalized)) });
+  return new Map(rows.map((row) => [row.normalized, row]));
+}
+
+/** The columns that a request may leave out, each with the SQL of its value. NULL: it is left out; an empty text and country 0 clear it. */
+const COLUMNS: readonly (readonly [name: string, value: string])[] = [
+  ...TEXT_COLUMNS.map((name) => [name, `ifnull(@${name}, '')`] as const),
+  ['alt_email', `nullif(@alt_email, '')`],
+  ['country_id', 'nullif(@country_id, 0)'],
+];
+const LEFT_OUT = Object.fromEntries(COLUMNS.map(([name]) => [name, null]));
+
+const INSERT = `
+  INSERT INTO contacts (user_id, contact_type_id, address_id, email, custom_values, created_at, updated_at, ${COLUMNS.map(([name]) => name).join(', ')})
+  VALUES (@account, @list, @address, @email, @custom, @now, @now, ${COLUMNS.map(([, value]) => value).join(', ')})`;
+const UPDATE = `
+  UPDATE contacts SET email = @email, custom_values = @custom, updated_at = @now,
+    ${COLUMNS.map(([name, value]) => `${name} = iif(@${name} IS NULL, ${name}, ${value})`).join(', ')}
+  WHERE id = @id`;
+
+/** Returns the values of `COLUMNS`. */
+function columnsOf({ contact_type_id: _list, email: _email, custom_field: _own, country, ...lines }: ContactInput) {
+  return { ...LEFT_OUT, ...lines, ...(country !== undefined && { country_id: country ?? 0 }) };
+}
+
+/** Reads a contact of a request, whose shape nothing has checked yet. The address is null if it is not valid. */
+function readContact(
+  given: unknown,
+  list: number,
+): { input: ContactInput; address: Address | null; errors: [string, Said][] } {
   const errors: [string, Said][] = [];
   const fields = new Map<string, unknown>(Object.entries(Object(given)));
   const text = (name: string): string | undefined => {
@@ -76,10 +180,14 @@ function readContact(given: unknown, list: number): { input: ContactInput; error
     else if (/[\p{Cc}\u2028\u2029]/u.test(line)) errors.push([name, messages.oneLine(name)]);
     return line ?? '';
   };
-  const address = text('email') ?? '';
-  if (address === '') errors.push(['email', messages.required('email')]);
-  else if (parseAddress(address) === null) errors.push(['email', messages.email('email')]);
-  const input: ContactInput = { contact_type_id: list, email: address };
+  const email = text('email') ?? '';
+  const address = parseAddress(email);
+  if (email === '') errors.push(['email', messages.required('email')]);
+  else if (address === null) errors.push(['email', messages.email('email')]);
+  const input: ContactInput = { contact_type_id: list, email };
+  const second = text('alt_email');
+  if (second !== undefined) input.alt_email = second;
+  if (second && parseAddress(second) === null) errors.push(['alt_email', messages.email('alt_email')]);
   for (const name of TEXT_COLUMNS) {
     const value = text(name);
     if (value !== undefined) input[name] = value;
@@ -100,5 +208,5 @@ function readContact(given: unknown, list: number): { input: ContactInput; error
       input.custom_field = Object.fromEntries(values.map(([name, value]) => [name, String(value)]));
     }
   }
-  return { input, errors };
+  return { input, address, errors };
 }
