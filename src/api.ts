@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { audienceRoutes, placeRoutes, sunsetRoutes, trackingRoutes } from './audience/routes.ts';
 import { automationRoutes } from './automations/routes.ts';
 import { archiveRoutes } from './campaigns/archive/routes.ts';
+import { mailSettingsRoutes } from './campaigns/mail-settings/routes.ts';
 import { overviewRoutes } from './campaigns/overview/routes.ts';
 import {
   progressRoutes,
@@ -62,6 +63,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(templateRoutes, deps);
   await app.register(singleSendRoutes, deps);
   await app.register(sendingTimeRoutes, deps);
+  await app.register(mailSettingsRoutes, deps);
   await app.register(singleSendResendRoutes, deps);
   await app.register(trackingRoutes, deps);
   await app.register(archiveRoutes, deps);

@@ -6,10 +6,12 @@ import { and, asc, eq, lte, or, sql } from 'drizzle-orm';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { isRecomputing, markForRecompute } from '../audience/segments/recompute.ts';
 import type { Config } from '../config.ts';
+import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import {
   type AbTest,
   abTests,
+  type RecordedFinding,
   SINGLE_SEND_STATUS,
   senders,
   singleSends,
@@ -18,6 +20,7 @@ import {
 import { inTransaction } from '../database/transaction.ts';
 import { isTransientSqliteError } from '../database/write-lock.ts';
 import { type Frozen, freezeContent } from '../delivery/compiling/freeze.ts';
+import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { type EnqueueProgress, hasAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { type Held, held, releasedAt } from '../delivery/queue/holds.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
@@ -33,6 +36,7 @@ import type { Log } from '../log.ts';
 import { withTemplateCopied } from '../templates/mail-content.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { launchesAt } from './schedule.ts';
+import { findingsOf } from './shown-mail.ts';
 import { holdQueuedSends, startSend } from './status.ts';
 
 const MINUTE_MS = 60_000;
@@ -162,7 +166,16 @@ async function launch({ db, clock, config, log }: LaunchDeps, send: SingleSend):
   }
   const frozen = await freezeSend(db, config, send, sender);
   if ('problem' in frozen) return { held_code: 'content_invalid', held_reason: frozen.problem };
-  const mailing = start(db, send, frozen, progress, clock.now());
+  const findings = await findingsOf(
+    { db, publicUrl: () => findPublicUrl(db.$client, config).url },
+    { ...send, single_send: send, sender_name: '' },
+    Buffer.from(JSON.stringify(frozen.frozen)),
+  );
+  const errors = findings?.filter(({ severity }) => severity === 'error').map(({ code }) => code) ?? [];
+  // A user of the dashboard has seen the check in the step before sending.
+  if (errors.length > 0 && send.changed_by === null && readMailRules(db, send.user_id).stops_errors === 1)
+    return { held_code: 'check_failed', held_reason: sentence('held_check_failed', { codes: errors.join(', ') }) };
+  const mailing = start(db, send, { ...frozen, findings }, progress, clock.now());
   if (mailing !== null) log({ single_send: send.id, mailing }, 'campaign started');
   return null;
 }
@@ -174,7 +187,7 @@ async function launch({ db, clock, config, log }: LaunchDeps, send: SingleSend):
 function start(
   db: Db,
   send: SingleSend,
-  { frozen, links: urls, variants }: Frozen & { variants: Variant[] },
+  { frozen, links: urls, variants, findings }: Frozen & { variants: Variant[]; findings: RecordedFinding[] | null },
   progress: EnqueueProgress,
   now: Date,
 ): number | null {
@@ -189,6 +202,7 @@ function start(
       sender_id: send.sender_id,
       content: JSON.stringify(frozen),
       enqueue_progress: JSON.stringify(progress),
+      findings,
       created_at: isoTimestamp(now),
     };
     const id = createMailing(db, mailing, urls);

@@ -5,7 +5,7 @@ import type { Address } from '../audience/contacts/addresses.ts';
 import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { senders, type singleSends } from '../database/schema/index.ts';
+import { type RecordedFinding, senders, type singleSends } from '../database/schema/index.ts';
 import type { FrozenText } from '../delivery/compiling/compile.ts';
 import { freezeText } from '../delivery/compiling/freeze.ts';
 import { check, show, showHtml } from '../delivery/compiling/show.ts';
@@ -14,7 +14,7 @@ import { OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
 import { findContactFields, mergeValues } from '../delivery/content/values.ts';
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
 import { readFrozen } from '../delivery/queue/mailings.ts';
-import type { CheckedContent, Shown } from '../delivery/shown/shown-content.ts';
+import { type CheckedContent, recordedFindings, type Shown } from '../delivery/shown/shown-content.ts';
 import { invalid } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { knownPlaceholders, textsOf } from '../templates/content-warnings.ts';
@@ -88,21 +88,40 @@ export async function checkShownMail(
   send: ShownSource,
   address: Address | null,
 ): Promise<(CheckedContent & { contact_id: number | null }) | { problem: Said }> {
-  return orProblem(async () => {
-    const { contact_id, ...mail } = await mergeable(deps, send, address);
-    const { db } = deps;
-    const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
-    const checking = {
-      showing: { ...mail, hasHtml: true },
-      texts: textsOf(send),
-      known: knownPlaceholders(db, send.user_id),
-      address: sender?.company_address ?? '',
-      lacking: sender === undefined ? [] : lackingParts(sender),
-      template: send.template_json ?? '',
-      from: sender?.from_email ?? '',
-    };
-    return { contact_id, ...(await check(send.user_id, checking)) };
-  });
+  return orProblem(async () => checkMergeable(deps.db, send, await mergeable(deps, send, address)));
+}
+
+/**
+ * Returns what the checks find wrong with the frozen content of a single send, as one of its recipients gets it; null if it cannot be
+ * checked, such as a mail that is too large for that recipient.
+ */
+export async function findingsOf(
+  deps: Pick<ShowDeps, 'db' | 'publicUrl'>,
+  send: ShownSource,
+  frozen: Uint8Array,
+): Promise<RecordedFinding[] | null> {
+  const checked = await orProblem(async () =>
+    checkMergeable(deps.db, send, { frozen, variant: 0, ...recipientOf(deps, send, null) }),
+  );
+  return 'problem' in checked ? null : recordedFindings(checked);
+}
+
+async function checkMergeable(
+  db: Db,
+  send: ShownSource,
+  { contact_id, ...mail }: Mergeable,
+): Promise<CheckedContent & { contact_id: number | null }> {
+  const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
+  const checking = {
+    showing: { ...mail, hasHtml: true },
+    texts: textsOf(send),
+    known: knownPlaceholders(db, send.user_id),
+    address: sender?.company_address ?? '',
+    lacking: sender === undefined ? [] : lackingParts(sender),
+    template: send.template_json ?? '',
+    from: sender?.from_email ?? '',
+  };
+  return { contact_id, ...(await check(send.user_id, checking)) };
 }
 
 /**
@@ -123,11 +142,27 @@ async function orProblem<T>(work: () => Promise<T>): Promise<T | { problem: Said
   }
 }
 
+/** The frozen content of a mail, and the recipient for whom it is merged. */
+interface Mergeable {
+  frozen: Uint8Array;
+  variant: number;
+  contact_id: number | null;
+  values: Record<string, string>;
+}
+
 /** Returns the content of the mail and the values of the recipient in the preview. Throws ContentError if there is no content. */
-async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | null) {
-  const { db, publicUrl } = deps;
+async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | null): Promise<Mergeable> {
   const found = await contentOf(deps, send);
   if ('problem' in found) throw new ContentError(found.problem);
+  return { ...found, ...recipientOf(deps, send, address) };
+}
+
+/** The recipient with this address, or with null any, with the values that the preview shows. Throws 422 if no recipient has the address. */
+function recipientOf(
+  { db, publicUrl }: Pick<ShowDeps, 'db' | 'publicUrl'>,
+  send: ShownSource,
+  address: Address | null,
+): Pick<Mergeable, 'contact_id' | 'values'> {
   const contact_id = findAudienceContact(
     db.$client,
     { targets: send.recipient_id, excluded: send.exclude_specific_recipient_id },
@@ -141,7 +176,7 @@ async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | n
     [WEB_COPY]: `${publicUrl()}/w/preview`,
     [OPEN_URL]: '',
   };
-  return { contact_id, ...found, values };
+  return { contact_id, values };
 }
 
 /** Returns the frozen content of the mailing as JSON, or before the launch what would be frozen now. */

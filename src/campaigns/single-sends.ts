@@ -194,7 +194,7 @@ export function requireSingleSend(db: Db, accountId: number, utr: unknown): Sing
 export function findSingleSendMailing(
   db: Db,
   send: SingleSend,
-): Pick<typeof mailings.$inferSelect, 'id' | 'sender_id' | 'state' | 'held_code' | 'held_reason'> | null {
+): Pick<typeof mailings.$inferSelect, 'id' | 'sender_id' | 'state' | 'held_code' | 'held_reason' | 'findings'> | null {
   const where = and(eq(mailings.owner_kind, 'single'), eq(mailings.owner_id, send.id));
   const columns = {
     id: mailings.id,
@@ -202,6 +202,7 @@ export function findSingleSendMailing(
     state: mailings.state,
     held_code: mailings.held_code,
     held_reason: mailings.held_reason,
+    findings: mailings.findings,
   };
   return db.select(columns).from(mailings).where(where).get() ?? null;
 }

@@ -19,6 +19,7 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.started': 'Begonnen',
   'campaigns.progress': { one: '{finished} von {count} Kontakt', other: '{finished} von {count} Kontakten' },
   'campaigns.pace': '{rate} in der Sekunde, noch etwa {time}',
+  'campaigns.findings': 'Beim Start von der Prüfung gefunden',
   'campaigns.results': 'Ergebnisse',
   'campaigns.recipients': 'Empfänger',
   'campaigns.delivered': 'Zugestellt',

@@ -17,6 +17,7 @@ export const campaigns = {
   'campaigns.started': 'Started',
   'campaigns.progress': { one: '{finished} of {count} contact', other: '{finished} of {count} contacts' },
   'campaigns.pace': '{rate} a second, about {time} left',
+  'campaigns.findings': 'Found by the check when it started',
   'campaigns.results': 'Results',
   'campaigns.recipients': 'Recipients',
   'campaigns.delivered': 'Delivered',

@@ -141,3 +141,22 @@ export function readSendWindow(db: Db, accountId: number): SendWindow | null {
 export function changeSendWindow(db: Db, accountId: number, send_window: SendWindow | null): void {
   db.update(accounts).set({ send_window }).where(eq(accounts.id, accountId)).run();
 }
+
+/** The rules of an account about its mails before they are sent. */
+type MailRules = Pick<typeof accounts.$inferSelect, 'stops_errors'>;
+
+/** Returns the rules of an account about its mails. */
+export function readMailRules(db: Db, accountId: number): MailRules {
+  const rules = db
+    .select({ stops_errors: accounts.stops_errors })
+    .from(accounts)
+    .where(eq(accounts.id, accountId))
+    .get();
+  return rules ?? { stops_errors: 0 };
+}
+
+/** Changes those of the rules that are given. */
+export function changeMailRules(db: Db, accountId: number, changes: Partial<MailRules>): void {
+  if (Object.keys(changes).length === 0) return;
+  db.update(accounts).set(changes).where(eq(accounts.id, accountId)).run();
+}

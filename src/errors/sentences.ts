@@ -82,6 +82,7 @@ export const SENTENCES = {
     'The relay refuses this sender or server, not the recipients (one recipient, now back in the queue): {reply}',
   held_by_refusals:
     'The relay refuses this sender or server, not the recipients ({count} recipients in a row, now back in the queue): {reply}',
+  held_check_failed: 'The check found errors in the mail: {codes}',
   held_too_many_bounces:
     'Among the first {results} mails {bounces} bounced. More than 5 % is a sign that addresses are old or invented, and harms the trust in the sender.',
   held_too_many_refusals:

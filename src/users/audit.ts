@@ -43,6 +43,7 @@ export const AUDIT_ACTIONS = [
   'tracking_changed',
   'mail_caps_changed',
   'send_window_changed',
+  'mail_settings_changed',
   'brand_changed',
   'archive_changed',
   'template_added',

@@ -56,6 +56,7 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
   'POST /sunset/save': { form: { is_on: 1, months: 12, least_mails: 5, action: 'stop' }, action: 'sunset_on' },
   'POST /sunset/lift-all': { action: 'sunset_lifted' },
   'POST /tracking/save': { form: { mode: 'totals' }, action: 'tracking_changed' },
+  'POST /sending/mails/save': { form: { stops_errors: 1 }, action: 'mail_settings_changed' },
   'POST /sending/caps/save': { form: { caps: ['3/7'] }, action: 'mail_caps_changed' },
   'POST /sending/window/save': {
     form: { days: ['1'], opens: '09:00', closes: '18:00' },

@@ -249,6 +249,7 @@ const CHANGING = [
   '/api/senders/warm-ups/save',
   '/api/sending/caps/save',
   '/api/sending/limits/save',
+  '/api/sending/mails/save',
   '/api/sending/window/save',
   '/api/single/send/save',
   '/api/sunset/save',

@@ -303,6 +303,18 @@ const Report = Type.Object({
     }),
     { description: 'Every tracked link of the mail, in its order.' },
   ),
+  findings: nullable(
+    Type.Array(
+      Type.Object({
+        code: Type.String({ description: 'What was found, such as `urls` or `size`.' }),
+        severity: Type.String({ description: 'error, warning or note.' }),
+        count: integer({ description: 'How many there are of what was found; of the size, bytes.' }),
+        limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
+        names: Type.Array(Type.String(), { description: 'The first of what was found, where it has names.' }),
+      }),
+    ),
+    'What the check found when it was launched (addition); null if it was not checked.',
+  ),
   ab_test: nullable(ReportedAbTest, 'The A/B test; null: everybody got the same mail.'),
 });
 
@@ -461,6 +473,7 @@ export const readReport = operation({
       local_wait: isRunning && mailing !== null ? findLocalWait(db.$client, mailing.id, clock.now()) : null,
       ...mailingReport(db.$client, mailing?.id ?? 0),
       ab_test: abTest && reportedAbTest(abTest),
+      findings: mailing?.findings ?? null,
       warnings: await mailWarnings(db, send.user_id, send),
       design_url: designUrl(context, send),
     };

@@ -3,6 +3,7 @@
  * its canary by domain.
  */
 
+import { isFoundCheck } from '../../delivery/checks/severity.ts';
 import type { PacedGroup } from '../../delivery/pacing/paced-groups.ts';
 import type { ReportedHour, ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import type { RecipientDeed } from '../../delivery/reporting/recipients.ts';
@@ -11,11 +12,12 @@ import type { WarmUpWait } from '../../delivery/warm-up/plans.ts';
 import { stored } from '../../errors/stored.ts';
 import { Chart } from '../../ui/components/chart.tsx';
 import { Stats } from '../../ui/components/figures.tsx';
-import { Card, Notice } from '../../ui/components/surface.tsx';
+import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
 import { numberColumn, Table } from '../../ui/components/table.tsx';
 import { recordTime } from '../../ui/record-time.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
 import type { Report, readUsualRates, Summary } from '../operations/reports.ts';
+import { findingText } from './finding-text.ts';
 
 const HOUR_MS = 3_600_000;
 /** The number of hours in the chart, from the start; most opens and clicks happen within them. */
@@ -49,7 +51,28 @@ export function Overview({ summary, report, usual }: ReportProps) {
       )}
       <Watched watch={report.watch} isHeld={summary.state === 'held'} isKept={isAllKept(report)} />
       <Results summary={summary} report={report} usual={usual} />
+      {report.findings !== null && report.findings.length > 0 && <Findings findings={report.findings} />}
     </>
+  );
+}
+
+/** What the check found when the campaign started. */
+function Findings({ findings }: { findings: NonNullable<Report['findings']> }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('campaigns.findings')}>
+      <ul class="checks">
+        {findings.map(
+          ({ code, severity, ...found }) =>
+            isFoundCheck(code) && (
+              <li key={code}>
+                <Badge tone={severity === 'error' ? 'bad' : 'warn'}>{language.say('outbox.check.look')}</Badge>
+                <span>{findingText({ check: code, is_good: 0, ...found }, language)}</span>
+              </li>
+            ),
+        )}
+      </ul>
+    </Card>
   );
 }
 

@@ -44,6 +44,8 @@ export const accounts = sqliteTable(
     mail_caps: text({ mode: 'json' }).$type<MailCap[]>(),
     /** How far mails sent before the frequency caps were set have been found; null when all are found, and without caps. */
     mail_caps_progress: text({ mode: 'json' }).$type<CapProgress>(),
+    /** 1: a single send that the API queued is held if the check finds an error in its mail. */
+    stops_errors: integer().$type<0 | 1>().notNull().default(0),
     /** The sending hours of its mail; null: any time. */
     send_window: text({ mode: 'json' }).$type<SendWindow>(),
   },

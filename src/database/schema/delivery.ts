@@ -6,6 +6,15 @@ import { address } from './audience.ts';
 import { count, id, line, said } from './columns.ts';
 import { DELIVERY_STATE, HELD_CODES, IS_RECEIVED_OR_UNDERWAY, MAILING_ENDED, type MadeBy } from './states.ts';
 
+/** What the check found in a mail. The code and the severity are those of src/delivery/checks/severity.ts. */
+export interface RecordedFinding {
+  code: string;
+  severity: string;
+  count: number;
+  limit: number;
+  names: string[];
+}
+
 /**
  * A mailing: frozen content and its recipients. Its counters change in the same transaction as the ledger, so that they always
  * agree with it.
@@ -39,6 +48,8 @@ export const mailings = sqliteTable(
     acknowledged_state: text().notNull().default(''),
     /** The targets and how far enqueueing has come, as JSON (`EnqueueProgress`); null once all recipients are enqueued. */
     enqueue_progress: text(),
+    /** For a single send: what the check found when it was launched, as JSON; null if it was not checked. */
+    findings: text({ mode: 'json' }).$type<RecordedFinding[]>(),
     /** For a single send: how many recipients are enqueued. The number grows while `enqueue_progress` is set. */
     recipients: count(),
     triggered: count(),

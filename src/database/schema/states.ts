@@ -41,6 +41,7 @@ export const AUTOMATION_STATUS = { draft: 0, live: 1 } as const;
 export const HELD_CODES = [
   'canary_unclear',
   'cancelled',
+  'check_failed',
   'content_invalid',
   'copy',
   'internal_error',

@@ -16,9 +16,13 @@ export type FoundCheck = (Finding | ContentFinding | ReadingFinding | HeaderFind
 /** Where a finding is mended: in the content, where the named texts or links stand, at the sender, or at a contact. */
 export type Place = 'content' | 'text' | 'sender' | 'contact';
 
-export const FINDINGS: Readonly<
-  Record<FoundCheck | RecipientFinding['code'], { readonly severity: Severity; readonly place: Place }>
-> = {
+interface Judged {
+  readonly severity: Severity;
+  readonly place: Place;
+}
+
+/** The findings about the mail itself. */
+const OF_MAIL: Readonly<Record<FoundCheck, Judged>> = {
   leave: { severity: 'error', place: 'content' },
   address: { severity: 'error', place: 'sender' },
   addressLacks: { severity: 'warning', place: 'sender' },
@@ -45,6 +49,15 @@ export const FINDINGS: Readonly<
   freemail: { severity: 'error', place: 'sender' },
   signature: { severity: 'warning', place: 'sender' },
   headers: { severity: 'error', place: 'content' },
+};
+
+/** Whether a recorded code is one of the mail itself that is known now. */
+export function isFoundCheck(code: string): code is FoundCheck {
+  return Object.hasOwn(OF_MAIL, code);
+}
+
+export const FINDINGS: Readonly<Record<FoundCheck | RecipientFinding['code'], Judged>> = {
+  ...OF_MAIL,
   value_empty: { severity: 'warning', place: 'contact' },
   branch_unused: { severity: 'warning', place: 'content' },
   subject_longest: { severity: 'note', place: 'content' },

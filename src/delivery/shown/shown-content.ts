@@ -1,4 +1,5 @@
 /** Shows an owner a mail as one recipient would see it. */
+import type { RecordedFinding } from '../../database/schema/index.ts';
 import {
   type CheckContext,
   type ContentFinding,
@@ -10,6 +11,7 @@ import {
 import type { HeaderFinding } from '../checks/header-checks.ts';
 import { type MeasuredMail, measureMail } from '../checks/measured-mail.ts';
 import type { ReadingFinding } from '../checks/reading-checks.ts';
+import { FINDINGS } from '../checks/severity.ts';
 import { mergeHtml, mergeLine, mergeText, type Values } from '../content/merge.ts';
 import { untracked, untrackedText, withMarkedLinks } from '../content/web-copy.ts';
 import { MergedSize } from '../mime/merged-size.ts';
@@ -106,6 +108,19 @@ export interface CheckedContent {
   further: (ReadingFinding | HeaderFinding)[];
   /** What the checks for all recipients need. */
   measured: MeasuredMail;
+}
+
+/** Returns the findings that are not good, as a launch records them. */
+export function recordedFindings({ own, shared, further }: CheckedContent): RecordedFinding[] {
+  return [...own, ...shared, ...further]
+    .filter(({ isGood }) => !isGood)
+    .map(({ check, values }) => ({
+      code: check,
+      severity: FINDINGS[check].severity,
+      count: values.count,
+      limit: 'limit' in values ? values.limit : 0,
+      names: 'names' in values ? [...values.names] : [],
+    }));
 }
 
 /** Merges a mail and checks it. Throws MergedTooLarge. */

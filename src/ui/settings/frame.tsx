@@ -9,7 +9,7 @@ import { viewerOf } from '../signed-in.ts';
 import { type Language, type PlainKey, useLanguage } from '../words/index.ts';
 
 const GROUPS = {
-  sending: ['senders', 'sending', 'times', 'returns', 'nodes', 'health'],
+  sending: ['senders', 'sending', 'times', 'mails', 'returns', 'nodes', 'health'],
   contacts: ['lists', 'fields', 'tracking'],
   brand: ['brand', 'archive'],
   team: ['account', 'sessions', 'users', 'audit', 'backup'],

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { trackingScreen } from '../../audience/tracking/screens/tracking.tsx';
 import { archiveScreen } from '../../campaigns/archive/screens/archive.tsx';
+import { mailSettingsScreen } from '../../campaigns/mail-settings/screens/mails.tsx';
 import { backupScreen } from '../../installation/backups/screens/backup.tsx';
 import { healthScreen } from '../../installation/screens/health.tsx';
 import { nodeScreen } from '../../installation/screens/nodes.tsx';
@@ -29,6 +30,7 @@ export async function settingsScreens(app: FastifyInstance, deps: Deps & { signI
   await senderScreens(app);
   await sendingScreens(app);
   await timesScreen(app);
+  await mailSettingsScreen(app);
   await nodeScreen(app, deps);
   await returnScreen(app, deps);
   await trackingScreen(app);

@@ -153,6 +153,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'settings-relay-new', path: '/settings/sending/new' },
   { name: 'settings-relay', path: '/settings/sending/:relay', picture: 'light' },
   { name: 'settings-times', path: '/settings/times' },
+  { name: 'settings-mails', path: '/settings/mails' },
   { name: 'settings-nodes', path: '/settings/nodes', picture: 'light' },
   { name: 'settings-returns', path: '/settings/returns' },
   { name: 'settings-returns-none', path: '/settings/returns', account: 'empty' },

@@ -6,6 +6,7 @@ import { segments } from '../../../audience/segments/words.de.ts';
 import { left } from '../../../audience/unsubscribed/words.de.ts';
 import { automations } from '../../../automations/words.de.ts';
 import { archive } from '../../../campaigns/archive/words.de.ts';
+import { mailSettings } from '../../../campaigns/mail-settings/words.de.ts';
 import { home } from '../../../campaigns/overview/words.de.ts';
 import { campaigns } from '../../../campaigns/words.de.ts';
 import { feeds } from '../../../feeds/words.de.ts';
@@ -55,6 +56,7 @@ export const de = {
   ...templates,
   ...transactional,
   ...times,
+  ...mailSettings,
   ...users,
   ...versions,
   ...webhooks,

@@ -77,6 +77,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Der SMTP-Server lehnt diesen Absender oder Server ab, nicht die Empfänger (ein Empfänger, jetzt wieder in der Warteschlange): {reply}',
   held_by_refusals:
     'Der SMTP-Server lehnt diesen Absender oder Server ab, nicht die Empfänger ({count} Empfänger in Folge, jetzt wieder in der Warteschlange): {reply}',
+  held_check_failed: 'Die Prüfung fand Fehler in der Mail: {codes}',
   held_too_many_bounces:
     'Von den ersten {results} Mails waren {bounces} Bounces. Mehr als 5 % sprechen für alte oder erfundene Adressen und schaden dem Ruf des Absenders.',
   held_too_many_refusals:

@@ -6,6 +6,7 @@ import { segments } from '../../../audience/segments/words.en.ts';
 import { left } from '../../../audience/unsubscribed/words.en.ts';
 import { automations } from '../../../automations/words.en.ts';
 import { archive } from '../../../campaigns/archive/words.en.ts';
+import { mailSettings } from '../../../campaigns/mail-settings/words.en.ts';
 import { home } from '../../../campaigns/overview/words.en.ts';
 import { campaigns } from '../../../campaigns/words.en.ts';
 import { feeds } from '../../../feeds/words.en.ts';
@@ -55,6 +56,7 @@ export const en = {
   ...templates,
   ...transactional,
   ...times,
+  ...mailSettings,
   ...users,
   ...versions,
   ...webhooks,

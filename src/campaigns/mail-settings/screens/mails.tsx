@@ -1,0 +1,55 @@
+/** The settings page for what is done about mails before they are sent. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { pageRoute } from '../../../http/pages/layout.ts';
+import { Button } from '../../../ui/components/button.tsx';
+import { CheckField } from '../../../ui/components/field.tsx';
+import { Card } from '../../../ui/components/surface.tsx';
+import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
+import { requireOwner } from '../../../ui/signed-in.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
+import { field } from '../../../users/screens/sign-in/fields.ts';
+import { changeMailSettings, type MailSettings, readMailSettings } from '../operations.ts';
+
+export async function mailSettingsScreen(app: FastifyInstance): Promise<void> {
+  pageRoute(app, '/settings/mails', (request, reply) => {
+    requireOwner(request);
+    return show(request, reply);
+  });
+
+  app.post('/settings/mails/check', async (request, reply) => {
+    requireOwner(request);
+    const stops_errors = field(request, 'stops_errors') === '1' ? 1 : 0;
+    const changed = await attempt(request, changeMailSettings, { stops_errors });
+    if ('output' in changed) return backTo(reply, 'mails', 'settings.done.mailsSaved');
+    return show(request, reply.code(changed.status), sentenceOf(changed));
+  });
+
+  async function show(request: FastifyRequest, reply: FastifyReply, problem = '') {
+    const { settings } = await ask(request, readMailSettings, {});
+    const content = (
+      <div class="stack">
+        <CheckCard settings={settings} />
+      </div>
+    );
+    return sendSettings(request, reply, 'mails', content, problem);
+  }
+}
+
+function CheckCard({ settings: { stops_errors } }: { settings: MailSettings }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('mailSettings.check.title')}>
+      <p class="quiet-text">{language.say('mailSettings.check.about')}</p>
+      <form method="post" action="/settings/mails/check" class="stack">
+        <CheckField
+          name="stops_errors"
+          value="1"
+          label={language.say('mailSettings.check.stops')}
+          checked={stops_errors === 1}
+        />
+        <Button>{language.say('mailSettings.save')}</Button>
+      </form>
+    </Card>
+  );
+}

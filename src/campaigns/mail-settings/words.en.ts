@@ -1,0 +1,11 @@
+/** English texts of what is done about mails before they are sent. */
+
+export const mailSettings = {
+  'settings.mails': 'Checks of mails',
+  'settings.done.mailsSaved': 'Saved. It applies to campaigns that start from now on.',
+  'mailSettings.save': 'Save',
+  'mailSettings.check.title': 'Check before sending',
+  'mailSettings.check.about':
+    'Every campaign is checked when it starts, and its report shows what was found. A campaign sent from the dashboard is never stopped by this.',
+  'mailSettings.check.stops': 'Stop a campaign that another program sends (API) if the check finds an error',
+} as const;
