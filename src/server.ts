@@ -32,7 +32,7 @@ import { logOptions } from './http/server-options.ts';
 import { continueFromCopy, isCopy } from './installation/backups/copies.ts';
 import { removeUnfinished } from './installation/backups/files.ts';
 import { putWaitingInPlace } from './installation/backups/put-in-place.ts';
-import { dnsResolver } from './installation/health-checks/dns.ts';
+import { dnsResolver } from './installation/health-checks/domain-authentication.ts';
 import { type Log, processLog } from './log.ts';
 import { removeUnfinishedPictures } from './templates/pictures/pictures.ts';
 import { type ThreadName, threadFile } from './thread-files.ts';

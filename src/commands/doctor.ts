@@ -6,7 +6,7 @@ import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
 import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import { checkIntegrity } from '../installation/backups/make-backup.ts';
-import { checkDomains, dnsResolver } from '../installation/health-checks/dns.ts';
+import { checkDomains, dnsResolver } from '../installation/health-checks/domain-authentication.ts';
 import { recordDoctorFindings } from '../installation/health-checks/doctor-findings.ts';
 import type { Finding } from '../installation/health-checks/finding.ts';
 import { filesCheck, localChecks } from '../installation/health-checks/machine.ts';

@@ -14,8 +14,8 @@ export const users: Command = {
   forms: ['users add EMAIL ROLE [--account N]', 'users list', 'users role EMAIL ROLE', 'users remove EMAIL'],
   about: 'Add, list, change or remove the people who sign in.',
   help: `A role is owner, editor or viewer. A user belongs to one account (1 unless --account says otherwise) and has no password until they
-follow a link: sendlark login-link --user EMAIL. A new role and a removal work at once, also while the service runs. The last owner of
-an account who can sign in stays.`,
+follow a link: sendlark login-link --user EMAIL, which also resets a lost second factor (--without-second-factor). A new role and a removal
+work at once, also while the service runs. The last owner of an account who can sign in stays.`,
   options: { account: { type: 'string' } },
   run: (call) => choose(call, { add, list, role: changeRole, remove }),
 };

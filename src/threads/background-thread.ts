@@ -17,7 +17,7 @@ import { configuredName, heloName } from '../delivery/transport/smtp/helo.ts';
 import type { Outcome } from '../delivery/transport/smtp/outcome.ts';
 import { SmtpPool } from '../delivery/transport/smtp/pool.ts';
 import { parseRelays, type Relay } from '../delivery/transport/smtp/relay-urls.ts';
-import { dnsResolver } from '../installation/health-checks/dns.ts';
+import { dnsResolver } from '../installation/health-checks/domain-authentication.ts';
 import type { Log } from '../log.ts';
 import { systemClock } from '../time/clock.ts';
 import { Background } from './background.ts';

@@ -10,7 +10,7 @@ import type { Resolve } from './addresses.ts';
 import { type DisabledCode, type Endpoint, eventIdPrefix, openSecret } from './endpoints.ts';
 import { EventWindow, type Item } from './event-window.ts';
 import { type Answer, MAX_CONNECTIONS, Requests } from './requests.ts';
-import { secretKey, signature } from './signature.ts';
+import { secretKey, signedHeaders } from './signature.ts';
 import {
   type Attempt,
   blockedLanes,
@@ -215,12 +215,9 @@ export class EndpointQueue {
   #begin(event: StoredEvent, attempt: number, then: (answer: Answer, at: number) => void): void {
     const at = this.#deps.clock.now().getTime();
     const started = performance.now();
-    const id = `${this.#prefix}${event.id}`;
-    const timestamp = String(Math.floor(at / 1000));
     const when = new Date(event.created_at).toISOString();
     const body = `{"type":"${event.type}","timestamp":"${when}","data":${inEnglish(event.data)}}`;
-    const signed = signature(this.#keys, id, timestamp, body);
-    const headers = ['webhook-id', id, 'webhook-timestamp', timestamp, 'webhook-signature', signed];
+    const headers = signedHeaders(this.#keys, `${this.#prefix}${event.id}`, at, body);
     this.#flying++;
     this.#deps.began();
     this.#requests.post(headers, body, (answer) => {

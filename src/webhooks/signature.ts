@@ -18,8 +18,13 @@ export function secretKey(secret: string): KeyObject {
   return createSecretKey(secret.slice(PREFIX.length), 'base64');
 }
 
-/** Returns the header `webhook-signature`: one HMAC-SHA256 of id, timestamp (epoch seconds) and body for each key. */
-export function signature(keys: readonly KeyObject[], id: string, timestamp: string, body: string): string {
+/**
+ * Returns the headers of a request, names and values in turn: its id, its time (`at` is epoch milliseconds), and a signature of
+ * both and the body for each key.
+ */
+export function signedHeaders(keys: readonly KeyObject[], id: string, at: number, body: string): string[] {
+  const timestamp = String(Math.floor(at / 1000));
   const content = `${id}.${timestamp}.${body}`;
-  return keys.map((key) => `v1,${createHmac('sha256', key).update(content).digest('base64')}`).join(' ');
+  const signatures = keys.map((key) => `v1,${createHmac('sha256', key).update(content).digest('base64')}`);
+  return ['webhook-id', id, 'webhook-timestamp', timestamp, 'webhook-signature', signatures.join(' ')];
 }

@@ -11,7 +11,7 @@ import { createAccount } from '../../src/database/accounts.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { holdSending } from '../../src/delivery/queue/holds.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
-import { checkReturnPath } from '../../src/installation/health-checks/dns.ts';
+import { checkReturnPath } from '../../src/installation/health-checks/domain-authentication.ts';
 import { findDoctorFindings } from '../../src/installation/health-checks/doctor-findings.ts';
 import type { Finding } from '../../src/installation/health-checks/finding.ts';
 import { systemClock } from '../../src/time/clock.ts';

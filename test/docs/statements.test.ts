@@ -25,7 +25,7 @@ const CONNECTING: Record<string, string> = {
   'delivery/transport/smtp/connection.ts': 'SMTP servers',
   'installation/health-checks/returned-mail.ts': 'own MX record',
   'installation/health-checks/public-url.ts': 'own tracking domain',
-  'installation/health-checks/dns.ts': 'name servers',
+  'installation/health-checks/domain-authentication.ts': 'name servers',
   'delivery/transport/smtp/helo.ts': 'name servers',
   'webhooks/addresses.ts': 'name servers',
   'webhooks/requests.ts': 'webhooks',

@@ -11,7 +11,7 @@ import { relaysInUse } from '../../delivery/transport/relays/in-use.ts';
 import { notFound } from '../../errors/failure.ts';
 import { codeOf } from '../../errors/stored.ts';
 import { choice, integer, isoTimestampSchema, line, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
-import { checkDomains } from '../../installation/health-checks/dns.ts';
+import { checkDomains } from '../../installation/health-checks/domain-authentication.ts';
 import {
   DOMAIN_CHECKS,
   findDoctorFindings,
