@@ -120,7 +120,7 @@ export const readHealth = operation({
 });
 
 export const lookAtPublicAddress = operation({
-  name: 'Look whether the tracking domain leads here, and with what certificate (addition)',
+  name: 'Check whether the tracking domain leads here, and with what certificate (addition)',
   description: 'Ends within ten seconds; GET /public-address and GET /health then have what was found.',
   role: 'owner',
   isForOperators: true,

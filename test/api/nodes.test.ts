@@ -13,7 +13,7 @@ import { addNode } from '../support/sender-nodes.ts';
 
 const SETTINGS = { NATS_URL: 'nats://127.0.0.1:4222' };
 
-t.test('it works: an operator sees state, rate, counts of the day, room and warm-up of each node', async (t) => {
+t.test('an operator sees state, rate, counts of the day, room and warm-up of each node', async (t) => {
   const app = await startApp(t, SETTINGS);
   addNode(app, { name: 'north' }, { ceiling: 100, given: 90, accepted: 85, deferred: 4, refused: 1 });
   addNode(app, { name: 'east', state: 'refused', refusal: '550 listed', load: 0 });
@@ -48,14 +48,14 @@ t.test('it works: an operator sees state, rate, counts of the day, room and warm
       ['silent', null],
       ['silent', null],
     ],
-    'what is not written down any more is silent',
+    'a node whose state is no longer recorded is silent',
   );
   app.clock.advance(24 * 3_600_000);
   const next = callerOf(app, addPerson(app, 'owner', { email: 'next@example.org' }));
   t.match((await next.call('GET', '/nodes')).body.message.nodes[1], { accepted: 0, warm_up: null }, 'a new day');
 });
 
-t.test('it is for operators who are signed in, and empty where there are no nodes', async (t) => {
+t.test('the list of nodes is for operators who are signed in, and empty where there are no nodes', async (t) => {
   const app = await startApp(t);
   addNode(app, { name: 'left over' });
   t.equal((await app.one.call('GET', '/nodes')).status, 403);
@@ -124,9 +124,9 @@ t.test('health names nodes that are silent, refused or of another release, and m
   addNode(app, { name: 'south', version: '0.0.9' });
   addNode(app, { name: 'west', heard_at: 0 });
   t.strictSame(await found(), [
-    ['Silent nodes', 'warn', 'no sign of life from west'],
-    ['Refused nodes', 'warn', 'the relays take no mail from east: 550 listed'],
-    ['Releases of nodes', 'warn', `not of this release, ${VERSION}: south (0.0.9)`],
+    ['Silent nodes', 'warn', 'nothing heard from west'],
+    ['Refused nodes', 'warn', 'the relays accept no mail from east: 550 listed'],
+    ['Releases of nodes', 'warn', `not of release ${VERSION}, as the service is: south (0.0.9)`],
   ]);
   noteMailWaits(app.db, sentence('waits_no_node'));
   t.match((await found())[0], ['Nodes', 'warn', SENTENCES.waits_no_node], 'no mail waits yet');

@@ -141,7 +141,7 @@ export class AutomationModel {
       const [schedule, wait] = next;
       if (enrolment.since + wait > at) return;
       if (!this.#isContact(enrolment, automation.target)) {
-        this.#end(at, id, person, 'contact was deleted');
+        this.#end(at, id, person, 'the contact was deleted');
         return;
       }
       if (this.#isUnsubscribed(person, automation.group)) {

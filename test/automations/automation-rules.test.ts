@@ -167,7 +167,7 @@ t.test('the preview knows pending joins, pauses and deleted contacts; the report
   app.db.exec('UPDATE deliveries SET state = 5 WHERE mailing_id IN (SELECT id FROM mailings WHERE automation_id = 1)');
   t.match(await get('preview'), { mails: [{ sent_at: null, due_at: null }, {}] }, 'what was left out was not sent');
   await remove(['a@x.org'], 1);
-  t.match(await get('preview'), { reason: 'contact was deleted', mails: [{}, { due_at: null }] });
+  t.match(await get('preview'), { reason: 'the contact was deleted', mails: [{}, { due_at: null }] });
   await deleteSchedule(1, last);
   t.match(await get('report'), { mails: [{ delivered: 1 }, { utr: null, subject: 'A mail' }] });
   app.db.exec(

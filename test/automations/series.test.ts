@@ -108,7 +108,7 @@ t.test('a person who is deleted and imported again between two mails goes on; on
   t.match(await report(), {
     people: [
       { state: 'finished', count: 1 },
-      { state: 'left', reason: 'contact was deleted', count: 1 },
+      { state: 'left', reason: 'the contact was deleted', count: 1 },
     ],
   });
 });

@@ -70,7 +70,7 @@ t.test('a person who is deleted while a send runs gets nothing more, whichever w
       const { report } = await shop.get('/single-send/report', { utr: shop.utr });
       t.match(report, {
         status: 3,
-        reasons: [{ state: 'suppressed', reason: 'contact was deleted', count: 8 - shop.first }],
+        reasons: [{ state: 'suppressed', reason: 'the contact was deleted', count: 8 - shop.first }],
       });
     });
   }

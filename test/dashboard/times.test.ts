@@ -5,7 +5,7 @@ import { sendCampaign } from '../support/campaign.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 
 t.test(
-  'an owner sets limits of mails per person and the hours in which mail leaves, and composing tells of both',
+  'an owner sets frequency caps and the hours in which mail leaves, and composing tells of both',
   async (t) => {
     const app = await startApp(t);
     const { utr } = await sendCampaign(t, app);

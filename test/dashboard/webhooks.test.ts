@@ -61,7 +61,7 @@ t.test('a webhook that was switched off says why, in the list and among the find
   const reason = /It took no event for three days, so it was switched off\./;
   t.match((await open('/settings/webhooks')).text, reason);
   const health = (await open('/settings/health')).text;
-  t.match(health, /events are not sent any more to: crm\.example\.net</);
+  t.match(health, /events are no longer sent to: crm\.example\.net</);
   t.match(health, /href="\/settings\/webhooks"/);
   await send('/settings/webhooks/2/switch', { is_enabled: '1' });
   t.notMatch((await open('/settings/webhooks')).text, reason);

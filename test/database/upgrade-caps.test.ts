@@ -1,4 +1,4 @@
-/** What an upgrade does for limits of mails per person. */
+/** What an upgrade does for frequency caps. */
 import t from 'tap';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
@@ -8,7 +8,7 @@ import { oldDatabase } from '../support/releases.ts';
 /** The migrations before the one with which limits count mails in an index. */
 const MIGRATIONS = 56;
 
-t.test('limits of mails per person count what people had before the upgrade', async (t) => {
+t.test('frequency caps count what people had before the upgrade', async (t) => {
   const path = oldDatabase(t, MIGRATIONS);
   const { $client } = connect(path);
   $client.pragma('foreign_keys = OFF');

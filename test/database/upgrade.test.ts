@@ -290,7 +290,7 @@ t.test(
     insertRow($client, 'consent_log', {
       id: 1,
       source: 'import',
-      consent_text: 'As the file people.csv says, which was imported',
+      consent_text: 'As stated in the imported file people.csv',
     });
     insertRow($client, 'consent_log', { id: 2, source: 'form', consent_text: English.tracking_import_undone });
     insertRow($client, 'contact_imports', {

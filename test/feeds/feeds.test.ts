@@ -116,7 +116,7 @@ t.test('a feed that fails is asked more and more rarely, and no earlier than it 
     waits.push(Math.ceil(pollAt() / MINUTE / 15));
   }
   t.strictSame(waits, [2, 4, 8, 16, 32, 64, 96, 96, 96]);
-  t.match(await feedOf(app), { failure: 'What is there is no RSS, Atom or JSON feed.' });
+  t.match(await feedOf(app), { failure: 'The address does not answer with an RSS, Atom or JSON feed.' });
 });
 
 t.test('redirects are followed to an end, and too much or too large is refused', async (t) => {
@@ -144,7 +144,7 @@ t.test('50 new items at once are held until somebody sends or skips them', async
   const many = Array.from({ length: 50 }, (_, at) => at + 100);
   await again(app, site, many);
   t.strictSame(await subjects(app), []);
-  t.match(await feedOf(app), { state: 'held', waiting: 50, held_reason: /^It turned up 50 new items at once/ });
+  t.match(await feedOf(app), { state: 'held', waiting: 50, held_reason: /^The feed has 50 new items at once/ });
   t.equal((await app.one.call('POST', '/feeds/switch', { form: { id, is_active: 1 } })).status, 409);
   await must('/feeds/decide', { id, what: 'skip' });
   await again(app, site, [200, ...many]);
@@ -164,7 +164,7 @@ t.test('a feed that gives other ids to all it has is held, and one item after it
   const { app, site, id, must } = await started(t, {}, [5, 4, 3, 2, 1]);
   await again(app, site, ['e', 'd', 'c', 'b', 'a']);
   t.strictSame(await subjects(app), []);
-  t.match(await feedOf(app), { state: 'held', waiting: 5, held_reason: /^All 5 items of it are new/ });
+  t.match(await feedOf(app), { state: 'held', waiting: 5, held_reason: /^All 5 items of the feed are new/ });
   await must('/feeds/decide', { id, what: 'skip' });
   await again(app, site, ['f', 'e', 'd', 'c', 'b']);
   t.strictSame(await subjects(app), ['Item f for Anna']);

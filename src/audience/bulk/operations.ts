@@ -46,8 +46,8 @@ const Action = Type.Object({
     description:
       'selecting: the contacts are collected; ready: it waits for its confirmation; running; done; cancelled: stopped in the middle; undoing, undone; failed.',
   },
-  whole: integer({ description: 'How many contacts there are to do.' }),
-  done: integer({ description: 'How many it was done to so far.' }),
+  whole: integer({ description: 'The number of contacts chosen for the action.' }),
+  done: integer({ description: 'The number of contacts it was done to so far.' }),
   skipped: integer({
     description: 'Contacts it did not apply to: deleted meanwhile, or their address is in the contact type already.',
   }),
@@ -71,12 +71,12 @@ export const startAction = operation({
   name: 'Move, delete, unsubscribe or add to a segment many contacts, in the background (addition)',
   role: 'editor',
   input: Type.Object({
-    action: described(choice(...contactJobs.action.enumValues), 'What was done.'),
+    action: described(choice(...contactJobs.action.enumValues), 'What to do with the contacts.'),
     strIds: identifiers('Contact ids.'),
     everything: Type.Optional(flag('1: all contacts that match the filter below, instead of `strIds`.')),
     ...contactFilterProperties,
     needs_confirmation: Type.Optional(
-      flag('1: it changes nobody until `/contacts/jobs/confirm`, when the number of contacts is known.'),
+      flag('1: the action changes no contact before it is confirmed with `/contacts/jobs/confirm`.'),
     ),
     to_contact_type_id: optionalReference('Where they are moved to.'),
     unsubscribe_groups_id: optionalReference(),
@@ -139,7 +139,7 @@ export const listActions = operation({
 });
 
 export const readAction = operation({
-  name: 'Read how far an action on many contacts is (addition)',
+  name: 'Read the progress of an action on many contacts (addition)',
   role: 'viewer',
   input: ById,
   output: OneAction,
@@ -147,8 +147,9 @@ export const readAction = operation({
 });
 
 export const confirmAction = operation({
-  name: 'Let an action on many contacts that was started with `needs_confirmation` change them (addition)',
-  description: 'Once its state is ready. One that nobody confirms within an hour is cancelled.',
+  name: 'Confirm an action on many contacts that needs it (addition)',
+  description:
+    'Possible when the state of the action is ready and the number of contacts is known. An action that nobody confirms within an hour is cancelled.',
   role: 'editor',
   input: ById,
   run({ db, accountId, wake }, { id }) {
@@ -165,7 +166,7 @@ export const cancelAction = operation({
 });
 
 export const undoAction = operation({
-  name: 'Take back a move or delete of many contacts, within an hour (addition)',
+  name: 'Undo a move or delete of many contacts, within an hour (addition)',
   role: 'editor',
   input: ById,
   run({ db, clock, accountId, wake }, { id }) {

@@ -12,7 +12,7 @@ export function wordId(account: number, word: string, bind: Bind): string {
 
 /**
  * Returns the condition that event `v` passes a filter, as `parseFilter` accepts it: 0 or 1, never null. Texts are compared without
- * regard to case, sizes as numbers. An event without the property passes `!=` alone.
+ * regard to case, sizes as numbers. An event without the property passes no filter except `!=`.
  */
 export function filterHolds(filter: string, account: number, bind: Bind): string {
   const parsed = parseFilter(filter);

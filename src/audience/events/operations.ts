@@ -14,14 +14,14 @@ const checked = (description: string, ...examples: unknown[]) =>
 
 /** The fields of an event, with what they mean. */
 const FIELDS = {
-  contact_id: 'The contact; in its place, `email`.',
+  contact_id: 'The contact; or give `email`.',
   email: "The contact's address.",
   name: 'What happened, such as purchase: at most 64 characters, without @ = < > !',
   at: 'When, in ISO 8601 with the zone; now if absent. At most a day ahead.',
-  key: 'Your own name of the event: with it, a repeated event is recorded once.',
+  key: 'Your own id of the event. An event whose key was recorded before is not recorded again.',
   value: 'A number, such as the total of an order.',
-  currency: 'Of the value, in three letters.',
-  properties: `Texts, numbers, true and false by name, at most ${MAX_PROPERTIES}.`,
+  currency: 'The currency of the value, three letters such as EUR.',
+  properties: `Further values by name: texts, numbers, true or false; at most ${MAX_PROPERTIES}.`,
 };
 
 const EVENT = {
@@ -36,7 +36,7 @@ const EVENT = {
 };
 
 export const reportEvents = operation({
-  name: 'Record something that contacts did, one event or up to 1 000 (addition)',
+  name: 'Record events of contacts, one or up to 1 000 (addition)',
   description:
     'Either the fields of one event, or in JSON `events`, a list of such objects. All of them are recorded, or none where one has an error. The indices of events whose contact is unknown are in `unknown`; a single event with an unknown `contact_id` is refused; with `contact_type_id` such contacts are added to that list.',
   role: 'editor',
@@ -81,7 +81,7 @@ export const reportEvents = operation({
   },
 });
 
-/** What was read of a list, which its check and its recording both need. */
+/** The result of `readEvents` by list of events, because both `check` and `run` of the operation need it. */
 const readLists = new WeakMap<object, ReturnType<typeof readEvents>>();
 
 function eventsOf({ clock }: Pick<Context, 'clock'>, given: { events?: unknown[] }): ReturnType<typeof readEvents> {

@@ -68,7 +68,7 @@ function namedDelimiter(head: string): string | null {
   const line = /^sep=([^\r\n]*)(?=[\r\n]|$)/i.exec(head)?.[1];
   if (line === undefined) return null;
   if (/^[^"\w]$/.test(line)) return line;
-  throw new CsvError(1, 'The line sep= names no delimiter: one character that is no letter, digit or quote.');
+  throw new CsvError(1, 'The line sep= must name one character that is not a letter, digit or quote.');
 }
 
 /**

@@ -18,12 +18,12 @@ export const CHECK_SENTENCES = {
   address_invalid: 'This must be an http or https address without a path, such as https://mail.example.com.',
   address_loopback:
     'This leads everybody to their own machine. Recipients need an address that leads here from everywhere.',
-  address_fixed: 'PUBLIC_URL in the environment says the public address: change it there, and restart the service.',
+  address_fixed: 'PUBLIC_URL in the environment sets the tracking domain: change it there, and restart the service.',
   address_leads_here: '{url} leads here',
   address_certified: '{url} leads here, with a certificate until {day}',
   address_ends_soon: '{url} leads here, but its certificate ends on {day}',
   certificate_renewal:
-    'Look why the reverse proxy did not renew it, and renew it: browsers warn people who click a link otherwise.',
+    'Check why the reverse proxy did not renew it, and renew it: otherwise browsers warn everybody who clicks a link.',
   certificate_expired: 'the certificate of {host} expired on {day}',
   certificate_name: 'the certificate at {host} is for other names: {names}',
   certificate_name_cure: 'Have the reverse proxy get a certificate for {host}.',
@@ -45,17 +45,17 @@ export const CHECK_SENTENCES = {
     'Start the reverse proxy, let the firewall pass port {port}, and look whether the DNS of {host} leads to this machine.',
   address_silent: '{host} gives no answer on port {port}',
   address_silent_cure:
-    'Look whether the DNS of {host} leads to this machine and the firewall passes port {port}. Some networks keep a machine from its own public address: then open {url} from another one.',
+    'Check whether the DNS of {host} leads to this machine and the firewall passes port {port}. Some networks do not let a machine reach itself from outside: then open {url} from another one.',
   address_broken: '{url} cannot be reached: {reason}',
 
   // Results of a test of returned mail, and what to do.
-  returns_not_here: 'Returned mail is not taken in here: BOUNCE_DOMAIN and BOUNCE_LISTEN are not set.',
+  returns_not_here: 'Bounces are not received here: BOUNCE_DOMAIN and BOUNCE_LISTEN are not set.',
   returns_arrive: 'a test mail to {domain} arrived over {host}',
   returns_dns: 'the DNS names no server for mail to {domain} ({code})',
   returns_dns_cure: 'Where its domain is managed, add an MX record for {domain} that names this machine.',
   returns_silent: 'nobody takes mail to {domain} at {host}, port {port}: {reason}',
   returns_silent_cure:
-    'Look whether the MX record of {domain} names this machine, the service runs, and the firewall passes port 25. Some networks keep a machine from its own public address: then try that port from another one.',
+    'Check whether the MX record of {domain} names this machine, the service runs, and the firewall passes port 25. Some networks do not let a machine reach itself from outside: then try that port from another one.',
   returns_refused: 'a test mail to {domain} was refused at {host}: {reply}',
   returns_refused_cure:
     'Another mail server answers there, or another installation of Sendlark. Let the MX record of {domain} name this machine.',

@@ -2,7 +2,7 @@
 
 export const FEATURE_SENTENCES = {
   // A/B tests.
-  ab_canary: 'A mail that begins with a first part of its recipients cannot be tested as well.',
+  ab_canary: 'A campaign with a first batch cannot have an A/B test.',
   ab_untracked: 'Opens and clicks of this mail are not counted, so no winner can be found by them.',
   ab_same: 'Two variants are the same mail.',
   ab_variant_problem: 'Variant {name}: {problem}',
@@ -10,7 +10,8 @@ export const FEATURE_SENTENCES = {
 
   // Errors of the owner's input.
   feed_address: 'Give the address of a feed, such as https://example.com/feed.xml.',
-  feed_plain: 'The address must begin with https://, because on its way nobody may change what is sent to people.',
+  feed_plain:
+    'The address must begin with https://, so that nobody can change on its way what is sent to your contacts.',
   feed_zone: '{name} is no time zone such as Europe/Berlin.',
   feed_time: 'The time of day has the form 08:30.',
   feeds_many: 'An account can have {count} feeds: delete one first',
@@ -22,13 +23,13 @@ export const FEATURE_SENTENCES = {
   feed_large: 'It is larger than {size} MiB.',
   feed_redirects: 'It redirects too often.',
   feed_empty: 'The feed has no items.',
-  feed_no_feed: 'What is there is no RSS, Atom or JSON feed.',
+  feed_no_feed: 'The address does not answer with an RSS, Atom or JSON feed.',
 
   // Why a feed is held.
   feed_many_items:
-    'It turned up {count} new items at once, which is more often a mistake of the feed than news. Look at them, then send or skip them.',
+    'The feed has {count} new items at once, which is more often a mistake of the feed than news. Look at them, then send or skip them.',
   feed_all_unknown:
-    'All {count} items of it are new, as when a feed gives its items other ids. Look at them, then send or skip them.',
+    'All {count} items of the feed are new, as if it had given its items other ids. Look at them, then send or skip them.',
   feed_no_template:
     'The template of its mails was deleted or has no content. Choose another one, then send or skip what waits.',
   feed_mail_large:
@@ -39,7 +40,7 @@ export const FEATURE_SENTENCES = {
   form_field_twice: 'A field can be asked for once.',
   form_field_unknown: 'A form cannot ask for this field: {name}',
   form_address: 'Give an address that begins with https:// or http://.',
-  form_segment_type: 'The segment is of another contact type than the form.',
+  form_segment_type: 'The segment belongs to another contact type than the form.',
   form_consent: 'Agreed to “{text}”. Asked for on {time} UTC from {asker}, confirmed from {confirmer}.',
   request_closed: 'the subscription is confirmed, too old or not asked for any more',
 
@@ -59,41 +60,39 @@ export const FEATURE_SENTENCES = {
   // The contents of an export, and the handling of its unsubscribes.
   export_empty: 'Nobody was found in the file. Is it an export of {name}?',
   export_nobody_left:
-    'This file names nobody who unsubscribed or bounced. If there are such people at {name}, export them too, before you send: they would get mail.',
-  export_lists: 'Only the first {count} lists become segments; the others are in the field of each person.',
-  migrated_all: 'Left there, and unsubscribed from all mail here: {count}, of them not yet before: {added}',
-  migrated_group:
-    'Left a list there, and unsubscribed from the group {name} here: {count}, of them not yet before: {added}',
-  migrated_bounce: 'Bounced there, and suppressed here: {count}, of them not yet before: {added}',
-  migrated_complaint: 'Complained there, and suppressed here: {count}, of them not yet before: {added}',
-  tracking_imported: 'As the file {name} says, which was imported',
-  tracking_import_undone: 'An import that said otherwise was undone',
+    'This file has nobody who unsubscribed or bounced. If there are such contacts at {name}, export them too, before you send: they would get mail.',
+  export_lists: 'Only the first {count} lists become segments; the others are in a field of each contact.',
+  migrated_all: 'Unsubscribed there, and from all mail here: {count}, new here: {added}',
+  migrated_group: 'Unsubscribed from a list there, and from the group {name} here: {count}, new here: {added}',
+  migrated_bounce: 'Bounced there, and suppressed here: {count}, new here: {added}',
+  migrated_complaint: 'Complained there, and suppressed here: {count}, new here: {added}',
+  tracking_imported: 'As stated in the imported file {name}',
+  tracking_import_undone: 'The import that had changed it was undone',
   migrated_diagnostic: 'taken over from {name}',
 
-  // Sender nodes.
-  // Why mail waits although nothing is held.
+  // Why mail waits for sender nodes although nothing is held.
   waits_nats:
-    'The service cannot reach NATS, so mail waits. Look whether nats-server runs at NATS_URL and lets the service in.',
+    'The service cannot reach NATS, so mail waits. Check that nats-server runs at NATS_URL and accepts the login of the service.',
   waits_no_node:
-    'There is no sender node, so mail waits. Start one with “sendlark node”; if one runs, its log says why it does not come.',
+    'There is no sender node, so mail waits. Start one with “sendlark node”; if one runs, its log says why it cannot connect.',
   waits_release:
-    'The sender nodes and the service are of releases that do not understand each other, so mail waits. Bring all to the same release.',
+    'The sender nodes and the service are of incompatible releases, so mail waits. Upgrade all of them to the same release.',
   waits_refused:
-    'The relays take no mail from any sender node, so mail waits. The list of nodes says what the relays answer.',
+    'The relays accept no mail from any sender node, so mail waits. The list of nodes shows their answers.',
   waits_warm_up:
     'Every sender node has sent what its warm-up allows today, so mail waits until 0:00 UTC. Another node, or a higher WARM_UP, sends more.',
 
   // Results of a check of the nodes, and what to do.
   nodes_well: 'there are {count}, and mail leaves',
-  nodes_silent: 'no sign of life from {names}',
+  nodes_silent: 'nothing heard from {names}',
   nodes_silent_cure:
-    'Start them again, or look whether they reach NATS. What they had is with others; they leave the list after a week.',
+    'Start them again, or check that they reach NATS. Other nodes send their mails; they disappear from the list after a week.',
   nodes_waits_cure: 'Settings › Nodes, or sendlark nodes, lists them with what is wrong.',
-  nodes_refused: 'the relays take no mail from {names}: {reply}',
+  nodes_refused: 'the relays accept no mail from {names}: {reply}',
   nodes_refused_cure:
-    'Look whether the address of this node is on a blocklist, and whether its login is right. It tries again by itself; the other nodes do its share.',
-  nodes_releases: 'not of this release, {version}: {names}',
-  nodes_releases_cure: 'Bring them to the release of the service. One release apart works for the time of an upgrade.',
+    'Check whether the IP address of this node is on a blocklist, and whether its login is right. The node tries again by itself; meanwhile the other nodes send its mails.',
+  nodes_releases: 'not of release {version}, as the service is: {names}',
+  nodes_releases_cure: 'Upgrade them to the release of the service. During an upgrade they may be one release apart.',
 
   // Transactional mail.
   key_used: 'This Idempotency-Key was used for another request',
@@ -103,33 +102,33 @@ export const FEATURE_SENTENCES = {
   transactional_no_relay:
     'Campaigns leave from sender nodes, but transactional mail leaves from the service itself, which has no relay',
   values_missing: 'The data has no value for {names}.',
-  no_campaign_values: 'A transactional mail has no preference page and no web copy: take {names} out of it.',
+  no_campaign_values: 'A transactional mail has no preference page and no web copy: remove {names} from it.',
   mail_too_large:
-    'The mail is too large with these values: its bodies may take {size} MiB, its subject 998 characters.',
+    'The mail is too large with these values: its text and HTML can have {size} MiB, its subject 998 characters.',
   data_names: 'Names have letters, digits and underscores, at most 255 of them.',
   data_many: 'There may be {count} values.',
   attachments_many: 'There may be {count} attachments.',
-  attachments_large: 'The attachments may take {size} MiB together.',
+  attachments_large: 'The attachments may have {size} MiB together.',
   attachment_name_long: 'The name of attachment {number} may have {most} characters.',
   attachment_not_base64: 'The content of attachment {number} is not base64 without line breaks.',
 
   // Errors of an endpoint.
   webhook_url: 'Give the address of an endpoint, such as https://example.com/hooks/sendlark.',
-  webhook_plain: 'The address must begin with https://, because what is sent names people.',
+  webhook_plain: 'The address must begin with https://, because events contain personal data.',
   webhook_login: 'The address must not contain a user name or a password.',
   webhook_no_events: 'Choose at least one event.',
   webhooks_many: 'An account can have {count} webhooks: delete one first',
-  webhook_many_waiting: 'Events that are sent again wait for this webhook ({count}): try again when they were sent',
+  webhook_many_waiting: 'Too many events wait to be sent to this webhook again ({count}): try again later',
 
   // Why an endpoint did not take an event.
   webhook_status: 'HTTP {status}',
   webhook_answer: 'HTTP {status}: {reply}',
   webhook_private: 'The address is not public, and private ones are not allowed here.',
   webhook_silent: 'It did not answer in time.',
-  webhook_redirect: 'It redirects elsewhere, which is not followed.',
-  webhook_no_host: 'Its name leads to no server.',
-  webhook_unreachable: 'Nothing answers there.',
-  webhook_tls: 'No encryption could be agreed on with it.',
+  webhook_redirect: 'It answered with a redirect, which is not followed.',
+  webhook_no_host: 'Its host name was not found.',
+  webhook_unreachable: 'It cannot be reached.',
+  webhook_tls: 'The TLS connection failed.',
   webhook_closed: 'The connection was closed before the answer.',
 
   // Why an endpoint gets no events.
@@ -140,6 +139,6 @@ export const FEATURE_SENTENCES = {
 
   // Whether an endpoint was switched off automatically.
   webhooks_well: 'no webhook was switched off by itself',
-  webhooks_off: 'events are not sent any more to: {name}',
-  webhooks_cure: 'See in the settings why the webhook is off, mend its program and switch it on again.',
+  webhooks_off: 'events are no longer sent to: {name}',
+  webhooks_cure: 'The settings show why the webhook is off. Repair its program, then switch it on again.',
 } as const;

@@ -47,7 +47,7 @@ export const REFUSAL_SENTENCES = {
   too_many_actions: 'Too many actions are under way, try again when one of them has ended',
   too_many_imports: 'Too many imports are under way, try again when one of them has ended',
   too_many_templates: 'Too many templates are being worked on, try again in a moment',
-  too_many_sign_ins: 'Too many people are signing in at the moment, try again in a few seconds',
+  too_many_sign_ins: 'Too many users are signing in at the moment, try again in a few seconds',
   group_used:
     'The group is used by {single_sends} single sends that are not finished and {automations} automations: choose another group there first',
   field_used:
@@ -65,7 +65,7 @@ export const REFUSAL_SENTENCES = {
   dkim_no_sender: 'A key takes a verified sender of that domain first',
   dkim_none_to_change: 'The domain has no key yet',
   dkim_one_waits: 'The next key of {domain} waits for its record already',
-  being_mailed: 'A mail to this person is just being sent: try again in a moment',
+  being_mailed: 'A mail to this contact is just being sent: try again in a moment',
   other_site: 'A page of another site asked for this',
   not_found: 'Record Not Found',
   database_busy: 'The database is busy, try again in a moment',

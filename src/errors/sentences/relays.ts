@@ -8,7 +8,7 @@ export const RELAY_SENTENCES = {
     'A password never crosses a network without encryption: choose TLS or STARTTLS, or leave the user name empty.',
   relay_password_again: 'Type the password again: the stored one goes only to the server it was typed for.',
   relay_named:
-    'Senders whose mail goes over this relay and no other: {count}. Choose another one for them first, under Settings, Senders.',
+    'Senders whose mail goes over this relay and no other: {count}. Choose another one for them first, under Settings › Senders.',
   relays_many: 'There can be {count} relays: delete one first',
   providers_many: 'There can be {count} addresses for the events of providers: delete one first',
   provider_key_unreadable:

@@ -73,7 +73,7 @@ export class RelayShares {
     return this.#share(null);
   }
 
-  /** The same for each relay; undefined if the relays have no ids. */
+  /** The capacity and the reply for each relay; undefined if the relays have no ids. */
   get named(): RelayShare[] | undefined {
     return this.#ids.size === 0 ? undefined : [...this.#ids].map((id) => ({ id, ...this.#share(id) }));
   }

@@ -251,7 +251,7 @@ t.test(
       twice: ['ann'],
       fewer: ['bo', 'cy'],
       hundred: ['ann'],
-      less: ['bo', 'cy', 'ann'].filter((name) => name !== 'ann').sort(),
+      less: ['bo', 'cy'],
       shoes: ['ann'],
       noShoes: ['ann'],
       large: ['ann'],

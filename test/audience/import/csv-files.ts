@@ -12,7 +12,7 @@ export function file(...chunks: (string | Buffer)[]): OpenCsv {
   };
 }
 
-/** Batches as one. */
+/** Joins batches into one. */
 export function joined(batches: CsvBatch[]): CsvBatch {
   return {
     rows: batches.flatMap((batch) => batch.rows),
@@ -21,7 +21,7 @@ export function joined(batches: CsvBatch[]): CsvBatch {
   };
 }
 
-/** Everything that is read from a file. */
+/** Reads a whole file. */
 export async function readAll(open: OpenCsv) {
   const csv = await readCsv(open);
   const batches: CsvBatch[] = [];
@@ -59,7 +59,7 @@ const anyCharacter = fc
   .string({ unit: 'binary', minLength: 1, maxLength: 1 })
   .filter((character) => character !== '\0');
 
-/** Text that is rich in them. */
+/** Text with many of the characters of `TELLING`. */
 export const anyText = fc.string({ unit: fc.oneof({ weight: 3, arbitrary: telling }, anyCharacter), maxLength: 12 });
 
 /** Sizes of chunks. */

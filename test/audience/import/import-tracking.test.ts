@@ -62,7 +62,7 @@ t.test(
       choice: 'allowed',
       is_measured: 1,
       source: 'import',
-      consent_text: 'As the file survey.csv says, which was imported',
+      consent_text: 'As stated in the imported file survey.csv',
     });
     const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'owner', { name: 'Ada' })) };
     t.match((await app.page('GET', '/contacts/3', { headers })).text, 'As the file survey.csv says');

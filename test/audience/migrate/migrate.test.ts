@@ -211,7 +211,7 @@ t.test('a file that names nobody who left says so, and one of suppressions alone
     filename: 'contacts.csv',
     content: Buffer.from(csv(['EMAIL', 'FIRST_NAME'], [['a@example.org', 'A']])),
   };
-  t.match((await look(app, contacts, 'sendgrid')).notes, [/^This file names nobody who unsubscribed or bounced/]);
+  t.match((await look(app, contacts, 'sendgrid')).notes, [/^This file has nobody who unsubscribed or bounced/]);
   const bounces = {
     filename: 'bounces.csv',
     content: Buffer.from(csv(['status', 'reason', 'email', 'created'], [['5.1.1', 'no', 'A@example.org', '1']])),

@@ -8,7 +8,7 @@ import { startApp } from '../../support/app.ts';
 import { mustSucceed, sendCampaign } from '../../support/campaign.ts';
 import { content, facts, recipient, render } from '../../support/mails/sample-message.ts';
 
-const TOO_LARGE = 'With the values of this person the mail is larger than 2 MiB';
+const TOO_LARGE = 'With the values of this contact the mail is larger than 2 MiB';
 const QUOTES = '"'.repeat(255);
 const REPEATED = `<p>${'((first_name))'.repeat(3000)}</p>`;
 
@@ -176,7 +176,7 @@ t.test('a recipient whose values make the mail too large fails with a reason, th
 });
 
 t.test('a recipient whose values make the subject longer than 998 characters fails with a reason', async (t) => {
-  const TOO_LONG = 'With the values of this person the subject is longer than 998 characters';
+  const TOO_LONG = 'With the values of this contact the subject is longer than 998 characters';
   const require = (subject: string, bio: string, constants = {}) =>
     new MergedSize({ subject, html: [], text: [] }, constants).require((name) => (name === 'bio' ? bio : undefined));
   require('((bio))', 'x'.repeat(998));

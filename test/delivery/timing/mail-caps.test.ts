@@ -1,4 +1,4 @@
-/** Limits of mails per person, from the API to what leaves. */
+/** Frequency caps, from the API to what leaves. */
 import t, { type Test } from 'tap';
 import { recordBounce } from '../../../src/delivery/feedback/bounces/record.ts';
 import { Ledger } from '../../../src/delivery/queue/ledger/ledger.ts';
@@ -35,7 +35,7 @@ t.test('a single send leaves out whoever has had as many mails as are allowed, a
   t.equal(outboxOf(app).length, 3);
   const second = await send();
   t.equal(outboxOf(app).length, 3, 'no second one on that day');
-  const reason = 'already had the most mails allowed on one day: 1';
+  const reason = 'frequency cap reached: 1 mails on one day';
   t.match(await sendReport(app, second), { status: 3, states: { suppressed: 3 }, reasons: [{ reason, count: 3 }] });
   t.strictSame(await leftOut(app, second), [{ reason, count: 3 }], 'and that is said before');
   const { recipients } = (await app.one.call('GET', '/single-send/recipients', { query: { utr: second } })).body
@@ -50,7 +50,7 @@ t.test('a single send leaves out whoever has had as many mails as are allowed, a
   const fourth = await send();
   t.equal(outboxOf(app).length, 9, 'no fourth one within 7 days');
   t.strictSame(await leftOut(app, fourth), [
-    { reason: 'already had the most mails allowed in a 7-day period: 3', count: 3 },
+    { reason: 'frequency cap reached: 3 mails in 7 days', count: 3 },
   ]);
   app.clock.advance(4 * DAY);
   await send();
@@ -98,7 +98,7 @@ t.test('what people had before there were limits counts, and also while it is st
   const utrs = [await send(), await send()];
   t.equal(outboxOf(app).length, 6);
   await app.one.call('POST', '/sending/caps/save', { form: { caps: ['2/7'] } });
-  const reason = 'already had the most mails allowed in a 7-day period: 2';
+  const reason = 'frequency cap reached: 2 mails in 7 days';
   const draft = await createSend(app, body);
   t.strictSame(await leftOut(app, draft), [{ reason, count: 3 }], 'when the request is answered');
 
@@ -191,7 +191,7 @@ t.test(
     const { report } = (await get('/automations/report', { utr })).body.message;
     t.match(report.people, [{ state: 'finished', count: 1 }], 'who is not sent a mail does not leave');
     const reasons = app.db.prepare('SELECT english(reply) FROM deliveries WHERE state = 5').pluck().all();
-    const reason = 'already had the most mails allowed in a 20-day period: 1';
+    const reason = 'frequency cap reached: 1 mails in 20 days';
     t.strictSame(reasons, [reason, reason]);
   },
 );

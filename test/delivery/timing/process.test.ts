@@ -1,4 +1,4 @@
-/** Limits of mails per person, and their own time zones, in the built service as a process that is killed. Run `npm run build` before. */
+/** Frequency caps, and their own time zones, in the built service as a process that is killed. Run `npm run build` before. */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';

@@ -96,7 +96,7 @@ t.test('a first part that bounces holds the rest, with a table by domain; resume
 });
 
 t.test(
-  'who is left out of the first part by the limits of mails per person does not make its results unclear',
+  'who is left out of the first part by the frequency caps does not make its results unclear',
   async (t) => {
     const { app, relay, pass, report } = await begun(t);
     // Three in four people had a mail today.

@@ -78,7 +78,7 @@ export function PreviewPage({
   );
 }
 
-/** Names the columns that are not imported, because what no field was chosen for would be lost unnoticed. */
+/** Names the columns for which no field was chosen, so that nobody loses their values without noticing it. */
 function SkippedColumns({ columns, mapping }: { columns: Upload['columns']; mapping: Plan['mapping'] }) {
   const language = useLanguage();
   const names = columns.flatMap(({ name }, at) =>
@@ -188,7 +188,7 @@ const LEAVING = {
   complaint: 'migrate.leaving.complaint',
 } as const;
 
-/** The leavers of another service, who are unsubscribed or suppressed before any contact is added. */
+/** The contacts of another service who are unsubscribed or suppressed here before any contact is added. */
 function Leaving({ leaving }: { leaving: Preview['leaving'] }) {
   const language = useLanguage();
   if (leaving.length === 0) return null;

@@ -5,7 +5,6 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   suppression_complaint: 'spam complaint: {diagnostic}',
   left_target: 'no longer in the list or segment',
   not_in_target: 'not in the list or segment',
-  contact_deleted: 'the contact was deleted',
   kept_in_outbox: 'kept in the test outbox',
   returned: '{cause} {reply}',
   held_missed_time: 'Missed its time by {minutes} min: {cause}',
@@ -29,11 +28,6 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   unsubscribed_group: 'unsubscribed from this topic',
   excluded: 'excluded from this campaign',
   mailing_cancelled: 'the campaign was cancelled',
-  over_cap_day: 'frequency cap reached: {mails} mails on one day',
-  over_cap: 'frequency cap reached: {mails} mails in {days} days',
-  waits_for_cap: 'waits until the frequency cap allows another mail',
-  merged_too_large: 'With the values of this contact the mail is larger than {size} MiB',
-  merged_subject_too_long: 'With the values of this contact the subject is longer than {count} characters',
   held_not_prepared: 'The campaign could not be prepared: {problem}',
   missed_held: 'sending was paused',
   held_by_relay: 'The SMTP server refuses mail: {reply}',
@@ -41,10 +35,6 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     'The SMTP server refuses this sender or server, not the recipients (one recipient, now back in the queue): {reply}',
   held_by_refusals:
     'The SMTP server refuses this sender or server, not the recipients ({count} recipients in a row, now back in the queue): {reply}',
-  held_too_many_complaints:
-    'Of the first {results} mails, {complaints} were reported as spam. More than 0.1 % is a sign that recipients do not know why they get the mail.',
-  held_canary_unclear:
-    'The first batch went to {size} contacts, and only {results} mails were accepted or refused for good. The servers of the others put it off.',
   held_type_deleted: 'One of its lists was deleted',
   held_own_type_deleted: 'Its list was deleted',
   held_segment_deleted: 'One of its segments was deleted',
@@ -52,11 +42,6 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   held_type_of_own_segment_deleted: 'The list of its segment was deleted',
   held_settings: 'Set a tracking domain first: without it unsubscribe links would work on this machine only',
   field_erased: 'The {field} belongs to a contact that was deleted permanently, and is not accepted again.',
-  local_time_canary:
-    'A campaign in each contact’s own time zone cannot start with a first batch: the rest would wait past their time.',
-  local_time_ab:
-    'A campaign in each contact’s own time zone cannot have an A/B test: the groups could not be compared.',
-  local_time_schedule: 'Sending in each contact’s own time zone needs a day and a time.',
   picture_kind: 'The file must be an image: PNG, JPEG, GIF or WebP.',
   picture_cut_off: 'The image is cut off: its end is missing.',
   picture_more: 'There is other data in the file behind the end of the image. Save the image anew and try again.',
@@ -70,36 +55,19 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   settings_no_proxy: 'The tracking domain is https and TRUST_PROXY is off: name the reverse proxy that ends TLS.',
   sending_on: 'not paused',
   sending_held: 'paused. {reason}',
-  sending_cure: 'To resume: the button in the dashboard, or sendlark release',
   relay_none: 'none: mail stays in the test outbox',
-  relay_none_nodes: 'none here: campaigns are sent by the sender nodes, transactional mail is refused',
-  relay_none_cure: 'Add one under Settings › SMTP servers.',
-  relay_cure: 'Mail waits and is tried again by itself. The test under Settings › SMTP servers finds the cause.',
   spf_cure: 'or what the provider of your SMTP server tells you.',
-  dmarc_none: 'no record: large mail providers require one',
   address_none: 'There is no tracking domain',
-  address_fixed: 'PUBLIC_URL in the environment sets the tracking domain: change it there, and restart the service.',
-  returns_not_here: 'Bounces are not received here: BOUNCE_DOMAIN and BOUNCE_LISTEN are not set.',
-  ab_canary: 'A campaign with a first batch cannot have an A/B test.',
-  feed_plain:
-    'The address must begin with https://, so that nobody can change on its way what is sent to your contacts.',
   feed_is_held: 'The feed is paused: send or skip the waiting posts first',
   feed_not_held: 'The feed is not paused',
   form_segment_type: 'The segment belongs to another list than the form.',
   form_type_deleted: 'Its list was deleted: choose another one.',
-  export_nobody_left:
-    'This file has nobody who unsubscribed or bounced. If there are such contacts at {name}, export them too, before you send: they would get mail.',
-  export_lists: 'Only the first {count} lists become segments; the others are in a field of each contact.',
-  migrated_all: 'Unsubscribed there, and from all mail here: {count}, new here: {added}',
   migrated_group: 'Unsubscribed from a list there, and from the topic {name} here: {count}, new here: {added}',
-  migrated_bounce: 'Bounced there, and suppressed here: {count}, new here: {added}',
-  migrated_complaint: 'Complained there, and suppressed here: {count}, new here: {added}',
   waits_refused:
     'The SMTP servers accept no mail from any sender node, so mail waits. The list of nodes shows their answers.',
   nodes_refused: 'the SMTP servers accept no mail from {names}: {reply}',
   transactional_no_relay:
     'Campaigns are sent by sender nodes, but transactional mail by the service itself, which has no SMTP server',
-  webhook_plain: 'The address must begin with https://, because events contain personal data.',
   resend_unfinished: 'Only a finished campaign can be resent to non-openers',
   resend_nobody: 'The lists it was sent to are deleted',
   resend_many_types: 'It was sent to more than {count} lists',
@@ -107,16 +75,12 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   pictures_many: 'An account can have {count} images: delete some first',
   pictures_full: 'The images of an account can take {size} MiB together: delete some first',
   picture_kept: 'The image is your logo or in a saved block: remove it there first',
-  too_many_sign_ins: 'Too many users are signing in at the moment, try again in a few seconds',
-  being_mailed: 'A mail to this contact is just being sent: try again in a moment',
   relay_named:
     'Senders that use this SMTP server only: {count}. Choose another one for them first, under Settings › Senders.',
   relays_many: 'There can be {count} SMTP servers: delete one first',
   relay_test_under_way: 'An SMTP server is being tested: try again in some seconds',
   relay_last:
     'It is the last SMTP server, and mail waits ({count}), which would end in the test outbox: add another one, or cancel what is being sent',
-  certificate_renewal:
-    'Check why the reverse proxy did not renew it, and renew it: otherwise browsers warn everybody who clicks a link.',
   address_redirects_cure:
     'Set the address it leads on to as your tracking domain, or remove the redirect from the reverse proxy.',
   viewers_change_nothing: 'Your role is read-only',
@@ -126,10 +90,6 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     'The image is in a campaign that was sent. It stays for its recipients, even when the campaign is deleted',
   picture_sent:
     'The image is in {count} campaigns that were sent. It stays for their recipients, even when the campaigns are deleted',
-  address_silent_cure:
-    'Check whether the DNS of {host} leads to this machine and the firewall passes port {port}. Some networks do not let a machine reach itself from outside: then open {url} from another one.',
-  returns_silent_cure:
-    'Check whether the MX record of {domain} names this machine, the service runs, and the firewall passes port 25. Some networks do not let a machine reach itself from outside: then try that port from another one.',
   payload_too_large: 'This is more than the service reads at once',
   not_found: 'There is no such record',
 };
