@@ -7,7 +7,7 @@ import { withDatabase } from './database.ts';
 
 export const release: Command = {
   forms: ['release'],
-  about: 'Let sending go on after a restore or a leap of the clock.',
+  about: 'Resume sending after a restore or a leap of the clock.',
   help: `Everything that is due goes at once. Cancel what must not go before you run it. The service may run meanwhile.`,
   options: {},
   async run(call) {

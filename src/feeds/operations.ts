@@ -69,11 +69,11 @@ const Feed = Type.Object({
   rhythm: { ...choice(...FEED_RHYTHMS), description: 'item: a mail for each item; daily, weekly: a digest.' },
   weekday: integer({ description: 'The day of a weekly digest; 1 is Monday.' }),
   time_of_day: Type.String({ description: 'The time of a digest, HH:MM.' }),
-  time_zone: Type.String({ description: 'The time zone of that and of dates in mails.' }),
-  state: { ...choice(...FEED_STATES), description: 'held: it waits for somebody to look at what it turned up.' },
+  time_zone: Type.String({ description: 'The time zone of `time_of_day` and of dates in mails.' }),
+  state: { ...choice(...FEED_STATES), description: 'held: its new items wait for somebody to send or skip them.' },
   held_reason: nullable(said('Why it is held.')),
-  feed_title: Type.String({ description: 'What the feed calls itself; empty before it was read.' }),
-  waiting: integer({ description: 'How many items wait for their mail.' }),
+  feed_title: Type.String({ description: 'The title in the feed; empty before it was read.' }),
+  waiting: integer({ description: 'How many items have not been sent yet.' }),
   read_at: { ...nullable(isoTimestampSchema()), description: 'When it was last read, UTC; null: never.' },
   failure: said('Why it could not be read the last time; empty: it could.'),
   next_mail_at: {
@@ -103,7 +103,9 @@ const SaveInput = Type.Object({
   template_id: Type.Optional(
     Type.Unsafe<number>({ ...integer({ description: 'The template of its mails; 0: a plain list.' }), empty: 0 }),
   ),
-  subject: line({ description: 'With ((item_title)), ((feed_title)) and ((items_count)), and those of people.' }),
+  subject: line({
+    description: 'With merge tags: ((item_title)), ((feed_title)), ((items_count)) and those of contacts.',
+  }),
   rhythm: { ...choice(...FEED_RHYTHMS), description: 'As in the answer.' },
   weekday: Type.Optional(
     Type.Unsafe<number>({
@@ -116,11 +118,11 @@ const SaveInput = Type.Object({
 });
 
 const Preview = Type.Object({
-  is_sample: { ...zeroOrOne(), description: '1: nothing is new, so the newest items stand for what will be.' },
+  is_sample: { ...zeroOrOne(), description: '1: no item is new, so the mail shows the newest ones as a sample.' },
   items: integer({ description: 'How many items the mail has.' }),
-  new_items: integer({ description: 'How many items are new or wait; with item each of them has a mail of its own.' }),
-  subject: Type.String({ description: 'Placeholders of people are still in it.' }),
-  html: Type.String({ description: 'The mail; merge tags of people are still in it.' }),
+  new_items: integer({ description: 'How many items are new or wait; with the rhythm item, each gets its own mail.' }),
+  subject: Type.String({ description: 'The subject; merge tags of contacts are not filled in.' }),
+  html: Type.String({ description: 'The mail; merge tags of contacts are not filled in.' }),
   problem: nullable(said('Why there is nothing to show.')),
 });
 
@@ -146,7 +148,7 @@ export const readFeed = operation({
 export const saveFeed = operation({
   name: 'Add a feed or change one (addition)',
   description:
-    'What is in the feed when it is first read is only remembered: mails have what appears after that. At another address it begins anew.',
+    'Items that are in the feed when it is first read are not sent, only those that appear later. A changed `url` is read as a new feed.',
   role: 'editor',
   input: SaveInput,
   output: Type.Object({ id: integer() }),
@@ -175,21 +177,21 @@ export const saveFeed = operation({
 });
 
 export const switchFeed = operation({
-  name: 'Pause a feed, or let it go on (addition)',
-  description: 'A paused feed is not read. What appears meanwhile is new when it goes on.',
+  name: 'Pause or resume a feed (addition)',
+  description: 'A paused feed is not read. Items that appear meanwhile are new when it is resumed.',
   role: 'editor',
-  input: Type.Object({ ...ById.properties, is_active: flag('1: it goes on; 0: it is paused.') }),
+  input: Type.Object({ ...ById.properties, is_active: flag('1: resume; 0: pause.') }),
   run: (context, { id, is_active }) =>
     writeAndWake(context, () => setActive(context.db, requireFeed(context, id), is_active === 1, context.clock.now())),
 });
 
 export const decideFeed = operation({
-  name: 'Send or skip what waits of a feed that is held (addition)',
-  description: 'Either way the feed goes on. What is skipped is never sent.',
+  name: 'Send or skip the waiting items of a held feed (addition)',
+  description: 'Then the feed is active again. Skipped items are never sent.',
   role: 'editor',
   input: Type.Object({
     ...ById.properties,
-    what: { ...choice('send', 'skip'), description: 'What becomes of the items that are held.' },
+    what: { ...choice('send', 'skip'), description: 'What to do with the waiting items.' },
   }),
   run: (context, { id, what }) =>
     writeAndWake(context, () => releaseFeed(context.db, requireFeed(context, id), what, context.clock.now())),
@@ -197,7 +199,7 @@ export const decideFeed = operation({
 
 export const deleteFeed = operation({
   name: 'Delete a feed (addition)',
-  description: 'Mails that were made of it stay. What it remembers is forgotten.',
+  description: 'Campaigns that were made from it stay.',
   role: 'editor',
   input: ById,
   run: (context, { id }) => writeAndWake(context, () => removeFeed(context.db, requireFeed(context, id))),
@@ -205,7 +207,8 @@ export const deleteFeed = operation({
 
 export const previewFeed = operation({
   name: 'Read a feed now and show what would be sent (addition)',
-  description: 'Nothing is sent or remembered. It takes as long as the feed does to answer, 20 seconds at most.',
+  description:
+    'Nothing is sent or stored. The answer takes as long as the server of the feed needs, 20 seconds at most.',
   role: 'viewer',
   input: ById,
   output: Type.Object({ preview: Preview }),

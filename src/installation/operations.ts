@@ -74,9 +74,9 @@ const ORDER = ['fail', 'warn', 'ok'];
 export type Health = Static<typeof Health>;
 
 export const readHealth = operation({
-  name: 'Read whether the installation is well, and what to do where it is not (addition)',
+  name: 'Read the health checks of the installation, with their cures (addition)',
   description:
-    'Nothing outside the machine is asked: what is said of DNS, tracking domain and bounces is what was last seen of them.',
+    'Nothing outside the machine is asked: the findings about DNS, tracking domain and bounces are those of their last check.',
   role: 'owner',
   input: Type.Object({}),
   output: Type.Object({ health: Health }),
@@ -121,7 +121,7 @@ export const readHealth = operation({
 
 export const lookAtPublicAddress = operation({
   name: 'Check whether the tracking domain leads here, and with what certificate (addition)',
-  description: 'Ends within ten seconds; GET /public-address and GET /health then have what was found.',
+  description: 'Ends within ten seconds; GET /public-address and GET /health have the result.',
   role: 'owner',
   isForOperators: true,
   input: Type.Object({}),
@@ -135,7 +135,7 @@ export const lookAtPublicAddress = operation({
 export const testReturnedMail = operation({
   name: 'Send a test mail to see whether bounces arrive (addition)',
   description:
-    'The service sends it to itself, by the MX record of BOUNCE_DOMAIN and port 25; it counts nowhere. Ends within half a minute; GET /health then has what was found. 409 where bounces are not received here.',
+    'The service sends it to itself, by the MX record of BOUNCE_DOMAIN and port 25, and does not count it. Ends within half a minute; GET /health has the result. 409 if bounces are not received here.',
   role: 'owner',
   isForOperators: true,
   input: Type.Object({}),
@@ -198,9 +198,9 @@ export const readHold = operation({
 });
 
 export const releaseHold = operation({
-  name: 'Let sending go on after a restore or a leap of the clock (addition)',
+  name: 'Resume sending after a restore or a leap of the clock (addition)',
   description:
-    'Everything that is due goes at once. A hold by settings stays. 409 where nothing is held that can be released.',
+    'Everything that is due is sent at once. A hold because of settings stays. 409 if there is no hold that can be released.',
   role: 'owner',
   isForOperators: true,
   input: Type.Object({}),
@@ -251,9 +251,9 @@ const Node = Type.Object({
   state: {
     ...choice(...NODE_STATES),
     description:
-      'sending: takes mail; waiting: is there but takes none yet, or is of a release that is not understood; draining: was told to end and finishes what is in flight; refused: its SMTP servers take no mail from it; silent: was not heard of for longer than its lease.',
+      'sending: takes mail; waiting: is connected but takes none yet, or is of an incompatible release; draining: was told to end and finishes what is in flight; refused: its SMTP servers take no mail from it; silent: was not heard of for longer than its lease.',
   },
-  refusal: nullable(Type.String(), 'What its relays answered, where they take no mail from it.'),
+  refusal: nullable(Type.String(), 'The answer of its relays, if they accept no mail from it.'),
   rate: integer({ description: 'Mails that its SMTP servers took in the last second.' }),
   recipients: integer({ description: 'Recipients it has now.' }),
   room: integer({ description: 'How many more it takes now.' }),
@@ -281,8 +281,8 @@ export type Node = Static<typeof Node>;
 export type Fleet = Static<typeof Fleet>;
 
 export const listNodes = operation({
-  name: 'List the sender nodes with state, rate, counts and last sign of life (addition)',
-  description: 'By name. One that says good-bye leaves the list; one that falls silent stays in it for a week.',
+  name: 'List the sender nodes with state, rate, counts and last heartbeat (addition)',
+  description: 'Ordered by name. A node that was ended is no longer listed; a silent one is listed for a week.',
   role: 'owner',
   isForOperators: true,
   input: Type.Object({}),

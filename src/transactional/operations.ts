@@ -56,7 +56,7 @@ const Mail = Type.Object({
 export type Mail = Static<typeof Mail>;
 
 export const readMail = operation({
-  name: 'Read what became of a transactional mail (addition)',
+  name: 'Read the state of a transactional mail (addition)',
   description: 'Its bodies and attachments cannot be read: they are removed when it has a final state.',
   role: 'viewer',
   input: Type.Object({ utr: identifier('The mail.') }),

@@ -155,7 +155,7 @@ export const listContacts = listOperation({
 export const addContact = operation({
   name: 'Add a contact',
   description:
-    'An e-mail address is unique within a contact type. If a contact of the type has it, the answer is 422, and its header Location names the details of that contact: change it with /contacts/update. /contacts/upload-csv adds those who are new and updates the others.',
+    'An e-mail address is unique within a contact type. If a contact of the type has it, the answer is 422, and its header Location names the details of that contact: change it with /contacts/update. /contacts/upload-csv adds new contacts and updates the others.',
   role: 'editor',
   input: NewContact,
   check: (context, given, errors) => checkContact(context, 0, given, errors),
@@ -216,7 +216,7 @@ const { email: ADDRESS, country: _, ...OTHER_FIELDS } = NewContact.properties;
 export const upsertContacts = operation({
   name: 'Add contacts, or change those with the same address in the list (addition)',
   description:
-    'Either the fields of one contact, or in JSON `contacts`, a list of up to 1 000 such objects. Fields that are absent keep their value, empty ones clear it. Each contact has its own outcome: one with an error changes nothing, and the others are written. Nobody who unsubscribed or is suppressed gets mail again by it. It can be repeated.',
+    'Either the fields of one contact, or in JSON `contacts`, a list of up to 1 000 such objects. Fields that are absent keep their value, empty ones clear it. Each contact has its own outcome: one with an error changes nothing, and the others are written. Contacts who unsubscribed or are suppressed stay so. The request can be repeated.',
   role: 'editor',
   input: Type.Object({
     ...OTHER_FIELDS,
@@ -254,7 +254,7 @@ export const upsertContacts = operation({
 
 export const deleteContact = operation({
   name: 'Delete a contact',
-  description: 'Nothing more is sent to it, also by sends that run at the moment.',
+  description: 'Nothing more is sent to it, not even by single sends that are running.',
   role: 'editor',
   input: Type.Object(ById),
   run: (context, { contact_id }) => deleteOwned(context, [contact_id]),

@@ -104,7 +104,7 @@ export const addField = operation({
 export const renameField = operation({
   name: 'Rename a field of your own (addition)',
   description:
-    'Refused with 409 while single sends that are not finished, automations, templates or saved blocks have its merge tag, or segments a rule about it. The values stay; mails that were sent no longer show them in the browser.',
+    'Refused with 409 while unfinished single sends, automations, templates or saved blocks have its merge tag, or segments have a rule about it. The values stay; mails that were sent no longer show them in the browser.',
   role: 'editor',
   input: Type.Object({ ...ById, field_name: fieldName }),
   check(context, { id, field_name }, errors) {

@@ -114,7 +114,7 @@ export const readPerson = operation({
 });
 
 export const readTimeline = operation({
-  name: 'List everything that happened with the person of a contact, newest first (addition)',
+  name: 'List the timeline of the person of a contact, newest first (addition)',
   role: 'viewer',
   input: Type.Object({
     ...ById,
@@ -154,9 +154,9 @@ export const exportPerson = operation({
 });
 
 export const erase = operation({
-  name: 'Erase the person of a contact for good; their address is not accepted again (addition)',
+  name: 'Delete the person of a contact permanently; their address is not accepted again (addition)',
   description:
-    'Removes every address that their contacts ever had (`earlier_emails` of the person). Rules of segments that name one (`named_in_segments`) name a code in its place, which no contact has.',
+    'Removes every address that their contacts ever had (`earlier_emails` of the person). Rules of segments that have such an address (`named_in_segments`) get a code in its place, which matches no contact.',
   role: 'editor',
   input: Type.Object(ById),
   async run(context, { contact_id }) {

@@ -41,7 +41,7 @@ export type Places = Static<typeof Places>;
 export const COUNTRIES: readonly Country[] = readCountries().map(({ id, name, iso2 }) => ({ id, name, iso2 }));
 
 export const listCountries = operation({
-  name: 'List the countries alone (addition)',
+  name: 'List the countries (addition)',
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ countries: Type.Array(Country) }),
@@ -50,7 +50,7 @@ export const listCountries = operation({
 
 export const findPlaces = operation({
   name: 'List the states of a country, and the cities of one of them (addition)',
-  description: `Without a state: the cities that belong to none. With \`city\`: the first ${MAX_FOUND} of the country whose name begins so, whatever their state. Without a country there is nothing.`,
+  description: `Without a state: the cities without one. With \`city\`: the first ${MAX_FOUND} cities of the country whose name begins with it, in any state. Without a country both lists are empty.`,
   role: 'viewer',
   input: Type.Object({
     country_id: optionalReference(),

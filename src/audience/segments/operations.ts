@@ -132,7 +132,8 @@ export const readSegment = recordOperation({
 
 export const readSegmentProblem = operation({
   name: 'Read why the rules of a segment are not applied (addition)',
-  description: 'Until the problem is gone the segment keeps its recipients, and what targets it is held.',
+  description:
+    'Until the problem is gone the segment keeps its recipients, and single sends and automations to it are held.',
   role: 'viewer',
   input: Type.Object(ById),
   output: Type.Object({ problem: Problem }),
@@ -180,7 +181,7 @@ const COLUMNS = "c.id, trim(c.first_name || ' ' || c.last_name), c.email";
 export const countMatches = operation({
   name: 'Count the contacts that rules match, without storing them (addition)',
   description:
-    'Counts for a fifth of a second and answers the first ten. Where contacts are left to look at, next is where to go on: ask again with it as after, and add up the counts.',
+    'Counts for a fifth of a second and lists the first ten contacts. If there are more contacts to check, next is not null: repeat the request with it as after, and add up the counts.',
   role: 'viewer',
   input: Type.Object({
     ...ruleProperties,
@@ -253,7 +254,7 @@ const EVENTS = `SELECT word FROM event_words WHERE user_id = @account AND events
 export const listNames = operation({
   name: 'List the mails, automations and events that rules can name, the newest first (addition)',
   description:
-    'Up to 200 single sends that were sent, 200 mails of automations, 200 automations and 200 names of events. Others can be named too, mails and automations by their utr.',
+    'Up to 200 single sends that were sent, 200 mails of automations, 200 automations and 200 names of events. Rules can also name older ones, mails and automations by their utr.',
   role: 'viewer',
   input: Type.Object({}),
   output: Names,
@@ -348,7 +349,7 @@ export const addRecipientByHand = operation({
 
 export const removeRecipientByHand = operation({
   name: 'Remove a recipient from a segment',
-  description: 'Whoever is removed stays out, also while the rules match.',
+  description: 'A removed recipient stays out, even if the rules match.',
   role: 'editor',
   input: Type.Object({ segment_recipient_id: identifier('The segment recipient.') }),
   run: ({ db, clock, accountId }, { segment_recipient_id: id }) =>

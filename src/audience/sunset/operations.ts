@@ -122,7 +122,7 @@ export const readSunset = operation({
 export const saveSunset = operation({
   name: 'Change the rule about inactive contacts (addition)',
   description:
-    'Switched on, it is applied at once and then each day. Switched off, it stops nobody further; those who are stopped stay so until they act or are let go.',
+    'Switched on, it is applied at once and then each day. Switched off, it stops no more contacts; those it has stopped stay so until they open or click, or are reactivated.',
   role: 'owner',
   input: Type.Object({ is_on: flag('1: the rule is applied each day; 0: it is not.'), ...rule }),
   run(context, given) {
@@ -136,9 +136,9 @@ export const saveSunset = operation({
 });
 
 export const previewSunset = operation({
-  name: 'Count whom a rule about inactive contacts would be applied to now (addition)',
+  name: 'Count the contacts to whom a rule about inactive contacts would apply now (addition)',
   description:
-    'Counts for a fifth of a second and answers the first ten. Where contacts are left to look at, next_after_id is where to go on: ask again with it as after_id, and add up the counts.',
+    'Counts for a fifth of a second and lists the first ten contacts. If there are more contacts to check, next_after_id is not null: repeat the request with it as after_id, and add up the counts.',
   role: 'viewer',
   input: Type.Object({
     ...rule,
@@ -183,8 +183,8 @@ export const listInactive = listOperation({
 });
 
 export const liftInactive = operation({
-  name: 'Let a person get mail again whom the rule about inactive contacts stopped (addition)',
-  description: 'The rule counts it as something that they did now.',
+  name: 'Reactivate a contact that the rule about inactive contacts stopped (addition)',
+  description: 'For the rule, the contact was active now.',
   role: 'editor',
   input: Type.Object({ id: identifier('The entry of the list of inactive people.') }),
   run({ db, clock, accountId }, { id }) {
@@ -193,8 +193,8 @@ export const liftInactive = operation({
 });
 
 export const liftAllInactive = operation({
-  name: 'Let everybody get mail again whom the rule about inactive contacts stopped (addition)',
-  description: 'It is done within seconds. The rule counts it as something that they did now.',
+  name: 'Reactivate all contacts that the rule about inactive contacts stopped (addition)',
+  description: 'It is done within seconds. For the rule, the contacts were active now.',
   role: 'owner',
   input: Type.Object({}),
   run(context) {

@@ -53,7 +53,7 @@ const PersonChoice = Type.Object(
 );
 
 export const readTracking = operation({
-  name: 'Read what the account learns of opens and clicks (addition)',
+  name: 'Read which opens and clicks the account records (addition)',
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ tracking: Type.Object({ mode: mode() }, { description: 'The choice of the account.' }) }),
@@ -61,9 +61,9 @@ export const readTracking = operation({
 });
 
 export const changeTracking = operation({
-  name: 'Choose what the account learns of opens and clicks (addition)',
+  name: 'Choose which opens and clicks the account records (addition)',
   description:
-    'It holds at once: for mails that leave from now on, those of running campaigns too, and for opens and clicks of mails that were sent.',
+    'It applies at once: to mails sent from now on, also of running campaigns, and to opens and clicks of mails that were sent before.',
   role: 'owner',
   input: Type.Object({ mode: mode() }),
   run(context, { mode }) {
@@ -76,7 +76,7 @@ export const changeTracking = operation({
 });
 
 export const readPersonChoice = operation({
-  name: 'Read what the person of a contact chose about their opens and clicks (addition)',
+  name: 'Read whether the person of a contact allows recording of opens and clicks (addition)',
   role: 'viewer',
   input: Type.Object({ contact_id: identifier('A contact of the person.') }),
   output: Type.Object({ tracking: PersonChoice }),
@@ -109,9 +109,9 @@ export const readPersonChoice = operation({
 });
 
 export const keepPersonChoice = operation({
-  name: 'Keep what the person of a contact chose about their opens and clicks (addition)',
+  name: 'Record whether the person of a contact allows recording of opens and clicks (addition)',
   description:
-    'For a choice that they made elsewhere. It holds for their address, so for all of their contacts. The same choice again changes nothing.',
+    'For a choice made elsewhere. It applies to the address, so to all contacts with it. Repeating the same choice changes nothing.',
   role: 'editor',
   input: Type.Object({
     contact_id: reference(),

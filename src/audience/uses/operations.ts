@@ -68,7 +68,7 @@ export const countUsesOfContactType = operation({
 
 export const countUsesOfField = operation({
   name: 'Count what a field of your own is used for (addition)',
-  description: 'The segments whose rules name it, and the campaigns for those.',
+  description: 'The segments whose rules have the field, and the campaigns to these segments.',
   role: 'viewer',
   input: Type.Object({ id: identifier('The custom field.') }),
   output: Type.Object({ uses: FieldUses }),

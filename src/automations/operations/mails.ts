@@ -274,7 +274,7 @@ export const checkAutomationMail = operation({
 });
 
 export const readAutomationMailCode = operation({
-  name: 'Read the HTML that a mail of an automation was given (addition)',
+  name: 'Read the template code of a mail of an automation (addition)',
   description: 'The template_html alone, as it was written; empty without any.',
   role: 'viewer',
   input: ByMail,

@@ -43,7 +43,7 @@ export type ArchivedMail = Static<typeof ArchivedMail>;
 
 export const readArchive = operation({
   name: 'Read where the public archive is (addition)',
-  description: 'Its page exists while there is a mail that anybody can read.',
+  description: 'The page exists while the archive has a mail.',
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ archive: Archive }),
@@ -57,7 +57,7 @@ export const readArchive = operation({
 
 export const changeArchive = operation({
   name: 'Change the address or the title of the public archive (addition)',
-  description: 'Its page and its mails are not known at the address before any more.',
+  description: 'Its page and mails are no longer found at the old address.',
   role: 'owner',
   input: Type.Object({
     slug: line({
@@ -95,9 +95,9 @@ export const readArchivedMail = operation({
 });
 
 export const changeArchivedMail = operation({
-  name: 'Put a single send into the public archive, or take it out (addition)',
+  name: 'Add a single send to the public archive, or remove it (addition)',
   description:
-    'Anybody can read it once all of it was sent: without the values of anybody, and without tracking. What is taken out is not known at its address any more.',
+    'When it has been sent completely, anybody can read it, without values of contacts and without tracking. A removed mail is no longer found at its address.',
   role: 'editor',
   input: Type.Object({
     utr: identifier('The single send.'),

@@ -105,7 +105,7 @@ function requireSingleSends({ db, accountId }: Context, given: readonly unknown[
 const Several = { strIds: identifiersOrUtrs('Ids or utrs of single sends.') };
 
 export const hideSingleSends = operation({
-  name: 'Take single sends off the list of the dashboard, or put them back (addition)',
+  name: 'Hide single sends in the list of the dashboard, or show them again (addition)',
   description:
     'The other lists of the API still have them. Those that are scheduled or being sent stay on the list, and one that is scheduled later returns to it.',
   role: 'editor',
@@ -126,7 +126,7 @@ export const hideSingleSends = operation({
 
 /** For the page that asks first. */
 export const deleteDrafts = operation({
-  name: 'Delete those of several single sends that are drafts',
+  name: 'Delete the drafts among several single sends',
   role: 'editor',
   input: Type.Object({ ...Several, dry_run: Type.Optional(Type.Unsafe<0 | 1>(flag('1: they are only counted.'))) }),
   run({ db, accountId }, { strIds, dry_run }) {
@@ -156,7 +156,7 @@ function requireIds(db: Db, accountId: number, given: readonly unknown[] = []): 
 export const cancelSingleSend = operation({
   name: 'Cancel a single send',
   description:
-    'After the answer nothing more leaves. One that was not being sent yet is saved and can be queued again by a change.',
+    'After the answer nothing more is sent. A single send that was only queued becomes a draft, and a change can queue it again.',
   role: 'editor',
   input: ByUtr,
   async run({ db, clock, wake, accountId }, { utr }) {
@@ -172,7 +172,7 @@ export const cancelSingleSend = operation({
 
 export const pauseSingleSend = operation({
   name: 'Pause a single send',
-  description: 'After the answer nothing more leaves until it is resumed.',
+  description: 'After the answer nothing is sent until it is resumed.',
   role: 'editor',
   input: ByUtr,
   async run({ db, wake, accountId }, { utr }) {
@@ -215,7 +215,7 @@ function isDeletedSender(db: Db, id: number): boolean {
 export const retryFailed = operation({
   name: 'Send a completed single send again to those for whom it failed (addition)',
   description:
-    'The failed recipients go back into the queue of the same campaign, with the same Message-ID. Who bounced, unsubscribed, was suppressed or deleted gets nothing.',
+    'The failed recipients go back into the queue of the same campaign, with the same Message-ID. Contacts that bounced, unsubscribed, were suppressed or deleted get nothing.',
   role: 'editor',
   input: ByUtr,
   output: Type.Object({ queued: integer({ description: 'Recipients who were queued again.' }) }),
@@ -252,8 +252,8 @@ const MAX_NAME = 255;
 const MAX_TYPES = 100;
 
 export const countUnopened = operation({
-  name: 'Count who got a finished single send and did not open it (addition)',
-  description: 'Only those who may get mail of its group now. Opens and clicks of machines do not count as opening it.',
+  name: 'Count the contacts who got a finished single send and did not open it (addition)',
+  description: 'Only those who may get mail of its unsubscribe group now. Opens and clicks of bots do not count.',
   role: 'viewer',
   input: ByUtr,
   output: Type.Object({ count: integer() }),
@@ -287,9 +287,9 @@ async function count(db: Db, accountId: number, utr: unknown): Promise<number> {
 
 /** Creates a draft to contacts who did not open. Calling it again uses the same segments. */
 export const resendToUnopened = operation({
-  name: 'Make a draft to those who got a finished single send and did not open it (addition)',
+  name: 'Make a draft for the contacts who did not open a finished single send (addition)',
   description:
-    'It has the content of the single send and the given subject. Its targets are segments with the rule that somebody got it and did not open it, so whoever opens it before the draft is sent gets nothing.',
+    'It has the content of the single send and the given subject. Its targets are segments with the rule `got and did not open`, so a contact who opens the single send before the draft is sent does not get the draft.',
   role: 'editor',
   input: Type.Object({ ...ByUtr.properties, subject: line() }),
   output: Type.Object({ utr: Type.String() }),

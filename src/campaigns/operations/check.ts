@@ -78,7 +78,7 @@ const CheckInput = Type.Object({
 
 export const checkAnyMail = operation({
   name: 'Check a mail before it is sent, also for all its recipients (addition)',
-  description: 'Saves and sends nothing. Findings that are good are left out.',
+  description: 'Saves and sends nothing. Checks that pass are not in the answer.',
   role: 'editor',
   input: CheckInput,
   output: Type.Object({

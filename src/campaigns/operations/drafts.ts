@@ -222,7 +222,8 @@ export const createDraft = operation({
 
 export const saveDraft = operation({
   name: 'Change parts of a single send without queuing it (addition)',
-  description: 'What is not given stays. A draft stays a draft and may lack anything; a queued one stays queued.',
+  description:
+    'Parameters that are not given keep their value. A draft stays a draft and may be incomplete; a queued single send stays queued.',
   role: 'editor',
   input: Changes,
   output: Type.Object({ updated_at: isoTimestampSchema() }),
@@ -272,7 +273,7 @@ export const readDraft = operation({
 });
 
 export const countAudience = operation({
-  name: 'Count who would get a single send now, and who not and why (addition)',
+  name: 'Count who would get a single send now, and who would be skipped and why (addition)',
   role: 'viewer',
   input: Type.Object(ByUtr),
   output: Type.Object({ audience: Audience }),

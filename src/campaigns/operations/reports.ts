@@ -415,7 +415,7 @@ interface UsualRates {
 
 /** For the list and the reports, which compare each campaign with them. */
 export const readUsualRates = operation({
-  name: 'Read the average shares of the last five single sends that were measured, without the one that is compared with them',
+  name: 'Read the average rates of the last five measured single sends, to compare another one with them',
   role: 'viewer',
   input: Type.Object({ utr: Type.Optional(identifier('The single send that does not count.')) }),
   run({ db, accountId }, { utr }): UsualRates {

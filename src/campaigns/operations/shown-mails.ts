@@ -174,7 +174,7 @@ export const checkSingleSendMail = operation({
 });
 
 export const readSingleSendCode = operation({
-  name: 'Read the HTML that a single send was given (addition)',
+  name: 'Read the template code of a single send (addition)',
   description: 'The template_html alone, as it was written; empty without any.',
   role: 'viewer',
   input: Type.Object({ utr: identifier('The single send.') }),

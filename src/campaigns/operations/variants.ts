@@ -191,9 +191,9 @@ export const readVariants = operation({
 });
 
 export const saveVariants = operation({
-  name: 'Give a single send variants to test, or take them away (addition)',
+  name: 'Set or remove the variants of a single send (addition)',
   description:
-    'There are as many variants besides A as the longest list has items; without any the test is taken away. The single send stays a draft or queued.',
+    'The longest list says how many variants there are besides A; with empty lists the A/B test is removed. The single send stays a draft or queued.',
   role: 'editor',
   input: SaveBody,
   output: Type.Object({ updated_at: isoTimestampSchema() }),

@@ -131,7 +131,7 @@ export const createForm = operation({
 export const saveForm = operation({
   name: 'Change a form (addition)',
   description:
-    'A parameter that is absent keeps its value. Where the language is changed, usual texts become those of the new language.',
+    'A parameter that is absent keeps its value. If the language changes, texts that were not edited become those of the new language.',
   role: 'editor',
   input: FormChanges,
   check: ({ db, accountId }, given, errors) =>
@@ -151,7 +151,7 @@ export const saveForm = operation({
 export const deleteForm = operation({
   name: 'Delete a form (addition)',
   description:
-    'Its page and the links in its mails lead nowhere from then on, and what was not confirmed is removed. Those who have confirmed stay.',
+    'Its page and the links in its mails are no longer found, and unconfirmed requests are removed. Confirmed contacts stay.',
   role: 'editor',
   input: ById,
   async run(context, { id }) {

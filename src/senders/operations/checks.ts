@@ -11,13 +11,13 @@ import { relaysInUse } from '../../delivery/transport/relays/in-use.ts';
 import { notFound } from '../../errors/failure.ts';
 import { codeOf } from '../../errors/stored.ts';
 import { choice, integer, isoTimestampSchema, line, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
-import { checkDomains } from '../../installation/health-checks/domain-authentication.ts';
 import {
   DOMAIN_CHECKS,
   findDoctorFindings,
   findSeenDomain,
   recordSeenDomains,
 } from '../../installation/health-checks/doctor-findings.ts';
+import { checkDomains } from '../../installation/health-checks/domain-authentication.ts';
 import { readFinding } from '../../installation/health-checks/finding.ts';
 import { isOperatorsSession } from '../../operations/callers.ts';
 import { type Context, operation } from '../../operations/operation.ts';
@@ -95,7 +95,7 @@ export type TxtRecord = Static<typeof TxtRecord>;
 
 export const readChecks = operation({
   name: 'Read the verification mails of all senders and the DKIM keys of their domains (addition)',
-  description: 'It has what the DNS last said, and does not ask it.',
+  description: 'The answer has the result of the last DNS check and starts no new one.',
   role: 'owner',
   input: Type.Object({}),
   output: Checks,
@@ -103,8 +103,8 @@ export const readChecks = operation({
 });
 
 export const renewChecks = operation({
-  name: 'Ask the DNS about the domains of all senders, or about one (addition)',
-  description: `What the DNS has not answered after ${PATIENCE_MS / 1000} seconds counts as unanswered. A DKIM key whose record is seen signs from then on.`,
+  name: 'Check the DNS records of all sender domains, or of one (addition)',
+  description: `A lookup without a result after ${PATIENCE_MS / 1000} seconds counts as unanswered. A DKIM key whose record is found signs from then on.`,
   role: 'owner',
   input: Type.Object({ domain: Type.Optional(line({ description: 'Only this domain.' })) }),
   output: Checks,

@@ -38,7 +38,7 @@ export const makeDkimKey = operation({
 export const rotateDkimKey = operation({
   name: 'Make the next key of a domain (addition)',
   description:
-    'The key before it signs until the record of the new one was seen in the DNS: POST /senders/checks/renew looks.',
+    'The present key signs until the record of the new one is found in the DNS, for example by POST /senders/checks/renew.',
   role: 'owner',
   isForOperators: true,
   input: Domain,
@@ -54,7 +54,7 @@ export const rotateDkimKey = operation({
 export const deleteDkimKey = operation({
   name: 'Delete a key of a domain (addition)',
   description:
-    'Where it signs, the key before it signs again, or the one that waits; without another one mail of the domain is not signed.',
+    'If the deleted key was the signing one, the key before it signs again, or the next key; without another key, mail of the domain is not signed.',
   role: 'owner',
   isForOperators: true,
   input: Type.Object({ id: identifier('The key.') }),

@@ -72,8 +72,8 @@ export const readWarmUps = operation({
 });
 
 export const changeWarmUp = operation({
-  name: 'Warm a sender domain up, or change how (addition)',
-  description: `No more mail leaves from it on a day than the plan has; ${USUAL_PLAN.volume} mails on the first day and ${USUAL_PLAN.growth} % more on each next one, unless it is said. Days that were used stay used.`,
+  name: 'Start warming a sender domain up, or change its plan (addition)',
+  description: `No more mail is sent from it on a day than the plan allows; by default ${USUAL_PLAN.volume} mails on the first day and ${USUAL_PLAN.growth} % more on each next one. A change keeps the counts of past days.`,
   role: 'owner',
   input: Type.Object({
     domain,
@@ -102,7 +102,7 @@ export const changeWarmUp = operation({
 
 export const stopWarmUp = operation({
   name: 'Stop warming a sender domain up (addition)',
-  description: 'All that waits for it may leave at once. What was used of it is forgotten.',
+  description: 'Mail that waits for it may be sent at once. The counts of its days are removed.',
   role: 'owner',
   input: Type.Object({ domain }),
   run(context, given) {

@@ -123,7 +123,7 @@ export const addIntake = operation({
 
 export const deleteIntake = operation({
   name: 'Delete an address at which a mail provider reports events (addition)',
-  description: 'Requests to it are answered 404 from then on. What it recorded stays.',
+  description: 'Requests to it are answered with 404 from then on. Events recorded by it stay.',
   role: 'owner',
   input: Type.Object({ id: identifier('The address.') }),
   run(context, { id }) {
@@ -140,7 +140,7 @@ export const deleteIntake = operation({
 });
 
 export const listRoleMails = operation({
-  name: 'List the mail to fbl, abuse and postmaster that names no mail of ours (addition)',
+  name: 'List the mail to fbl, abuse and postmaster that could not be matched to a sent mail (addition)',
   description: 'The newest 200 are kept.',
   role: 'owner',
   isForOperators: true,

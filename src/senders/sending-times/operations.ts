@@ -102,7 +102,7 @@ const ResultLimits = Type.Object(
 export type ResultLimits = Static<typeof ResultLimits>;
 
 export const readCaps = operation({
-  name: 'Read how many mails a person gets at most (addition)',
+  name: 'Read the frequency caps (addition)',
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ caps: Caps }),
@@ -110,9 +110,9 @@ export const readCaps = operation({
 });
 
 export const changeCaps = operation({
-  name: 'Change how many mails a person gets at most (addition)',
+  name: 'Change the frequency caps (addition)',
   description:
-    'It holds from the next mail on. A single send leaves out whoever has had that many; a mail of an automation waits for up to a week. Transactional mail is neither limited nor counted.',
+    'They apply from the next mail on. A single send skips contacts who have reached a cap; a mail of an automation waits for up to a week. Transactional mail is neither limited nor counted.',
   role: 'owner',
   input: NewCaps,
   check(_context, { caps = [] }, errors) {
@@ -133,7 +133,7 @@ export const changeCaps = operation({
 });
 
 export const readWindow = operation({
-  name: 'Read when mail of campaigns leaves (addition)',
+  name: 'Read the sending hours (addition)',
   role: 'viewer',
   input: Type.Object({}),
   output: Times,
@@ -145,9 +145,9 @@ export const readWindow = operation({
 });
 
 export const changeWindow = operation({
-  name: 'Change when mail of campaigns leaves (addition)',
+  name: 'Change the sending hours (addition)',
   description:
-    'Mail of single sends and automations waits at all other times. Transactional mail, tests and confirmations leave at any time.',
+    'Mail of single sends and automations waits at all other times. Transactional mail, tests and confirmations are sent at any time.',
   role: 'owner',
   input: NewWindow,
   check(_context, { days = [], opens = '', closes = '' }, errors) {
@@ -168,7 +168,7 @@ export const changeWindow = operation({
 });
 
 export const readResultLimits = operation({
-  name: 'Read the limits at which single sends are held (addition)',
+  name: 'Read the limits at which results hold single sends (addition)',
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ limits: ResultLimits }),
@@ -179,7 +179,7 @@ export const readResultLimits = operation({
 });
 
 export const changeAutoHold = operation({
-  name: 'Choose whether single sends without a canary are held, too (addition)',
+  name: 'Choose whether results also hold single sends without a canary (addition)',
   role: 'owner',
   input: Type.Object({ auto_hold: flag('1: they are; 0: only those with a canary.') }),
   run(context, { auto_hold }) {

@@ -41,7 +41,7 @@ export type Brand = Static<typeof Brand>;
 
 export const readBrandWithLogo = operation({
   name: 'Read the brand (addition)',
-  description: 'New blocks in the designer have its logo, colours, fonts and shape of buttons.',
+  description: 'New blocks in the designer have its logo, colours, fonts and button shape.',
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ brand: Brand }),
@@ -56,7 +56,7 @@ export const readBrandWithLogo = operation({
 
 export const changeBrand = operation({
   name: 'Change the brand (addition)',
-  description: 'Mails that exist stay as they are.',
+  description: 'Existing mails stay as they are.',
   role: 'editor',
   input: Type.Object({
     logo_picture_id: Type.Optional(

@@ -129,7 +129,7 @@ export const listPictureUses = listOperation({
 });
 
 export const updatePicture = operation({
-  name: 'Change what an image is called, and the text in its place (addition)',
+  name: 'Change the name and the alternative text of an image (addition)',
   description: 'The address stays as it is, and so do the mails that contain the image.',
   role: 'editor',
   input: Type.Object({
@@ -150,7 +150,7 @@ export const updatePicture = operation({
 export const deletePicture = operation({
   name: 'Delete an image that no mail contains (addition)',
   description:
-    'Refused while a single send, a mail of an automation, a template or a saved block contains it, while it is the logo of the brand, and once it was sent: people who have the mail still load it, even when the campaign is deleted.',
+    'Refused while a single send, a mail of an automation, a template or a saved block contains it, while it is the logo of the brand, and once it was sent: recipients of the mail still load it, even after the campaign is deleted.',
   role: 'editor',
   input: Type.Object(ById),
   run(context, input) {

@@ -141,7 +141,7 @@ export async function bringBack(
 export const listMailVersions = operation({
   name: 'List the versions of a mail, the newest first (addition)',
   description:
-    'A change of the content makes a version, unless the same person made one within five minutes: then it goes into that one. A mail has 20 at most; those of an account take 50 MiB at most, and the oldest make room.',
+    'A change of the content makes a version, or goes into the last one if the same user made it within five minutes. A mail has at most 20 versions and an account at most 50 MiB of them; the oldest are removed for new ones.',
   role: 'viewer',
   input: Type.Object({ mail_utr: identifier('The single send, or the mail of an automation.') }),
   output: Versions,
@@ -178,9 +178,9 @@ export const readVersion = operation({
 });
 
 export const restoreVersion = operation({
-  name: 'Bring a version of a mail back (addition)',
+  name: 'Restore a version of a mail (addition)',
   description:
-    'What the mail was made of until then stays a version, so that this can be undone. A queued single send stays queued; people who wait for a mail of a live automation get the version.',
+    'The content until then stays a version, so that this can be undone. A queued single send stays queued; contacts who wait for a mail of a live automation get the restored version.',
   role: 'editor',
   input: ById,
   run: (context, { version_id }) =>

@@ -45,7 +45,7 @@ export const readMe = recordOperation({
 });
 
 export const changeOwnSettings = operation({
-  name: 'Change what the caller has set for themselves (addition)',
+  name: "Change the caller's own settings (addition)",
   description,
   // Every user may change their own settings.
   role: 'viewer',

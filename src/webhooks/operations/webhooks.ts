@@ -113,8 +113,7 @@ export const readWebhook = operation({
 
 export const saveWebhook = operation({
   name: 'Add a webhook or change one (addition)',
-  description:
-    'What happens from then on is sent there. The secret of a new one is in the answer, and never given again.',
+  description: 'Events from then on are sent there. The secret of a new webhook is in this answer only.',
   role: 'owner',
   input: Type.Object({ id: optionalIdentifier('The webhook that is changed; without it one is added.'), ...About }),
   output: Type.Object({
@@ -149,7 +148,7 @@ export const saveWebhook = operation({
 
 export const deleteWebhook = operation({
   name: 'Delete a webhook with its log (addition)',
-  description: 'What waits for it is not sent.',
+  description: 'Waiting events are not sent.',
   role: 'owner',
   input: Type.Object(ById),
   run: (context, { id }) => change(context, id, 'webhook_removed', (endpoint) => deleteEndpoint(context.db, endpoint)),
@@ -158,7 +157,7 @@ export const deleteWebhook = operation({
 export const switchWebhook = operation({
   name: 'Switch a webhook off or on (addition)',
   description:
-    'One that is on again is sent what waited for it. What happened while it was off is not kept for it, except where another webhook asked for the same.',
+    'A webhook that is switched on again gets the events that waited for it. Events while it was off are not stored for it, unless another webhook wanted the same.',
   role: 'owner',
   input: Type.Object({ ...ById, is_enabled: flag('1: it is sent events; 0: it is sent none.') }),
   run: (context, { id, is_enabled }) =>
@@ -183,7 +182,7 @@ export const rotateWebhookSecret = operation({
 });
 
 export const readWebhookLog = operation({
-  name: 'List what a webhook was sent (addition)',
+  name: 'List the attempts to send events to a webhook (addition)',
   description: 'The newest first. The last 1 000 successful attempts and the last 1 000 failed ones are kept.',
   role: 'owner',
   input: Type.Object({
@@ -205,7 +204,7 @@ export const readWebhookLog = operation({
 export const testWebhook = operation({
   name: 'Send a test to a webhook (addition)',
   description:
-    'An event of the type webhook.test is sent once, also to one that is switched off. The log says what came of it.',
+    'An event of the type webhook.test is sent once, even if the webhook is switched off. The log has the result.',
   role: 'owner',
   input: Type.Object(ById),
   output: Sent,
@@ -215,9 +214,9 @@ export const testWebhook = operation({
 });
 
 export const replayWebhookEvent = operation({
-  name: 'Send an event to a webhook once more (addition)',
+  name: 'Send an event to a webhook again (addition)',
   description:
-    'With the same id and content as before, once, also to one that is switched off. The log says what came of it.',
+    'It is sent once, with the same id and content as before, even if the webhook is switched off. The log has the result.',
   role: 'owner',
   input: Type.Object({ ...ById, event_id: identifier('The event, as the log names it.') }),
   output: Sent,

@@ -49,9 +49,7 @@ t.test('a single send leaves out whoever has had as many mails as are allowed, a
   app.clock.advance(DAY);
   const fourth = await send();
   t.equal(outboxOf(app).length, 9, 'no fourth one within 7 days');
-  t.strictSame(await leftOut(app, fourth), [
-    { reason: 'frequency cap reached: 3 mails in 7 days', count: 3 },
-  ]);
+  t.strictSame(await leftOut(app, fourth), [{ reason: 'frequency cap reached: 3 mails in 7 days', count: 3 }]);
   app.clock.advance(4 * DAY);
   await send();
   t.equal(outboxOf(app).length, 12);

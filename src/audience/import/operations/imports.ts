@@ -139,9 +139,9 @@ export function readProblem({ value, ...problem }: RowError): RowProblem {
 }
 
 export const takeBackImport = operation({
-  name: 'Take back what an import did, within 30 days (addition)',
+  name: 'Undo an import, within 30 days (addition)',
   description:
-    'The background does it; the details of the import tell how far it is. Contacts that the import added are removed, others get back what they had before. Who was changed since the import stays as they are, and is at `/contacts/imports/kept`.',
+    'It runs in the background; the details of the import have its progress. Contacts that the import added are removed, and others get their earlier values back. Contacts that were changed after the import stay as they are; `/contacts/imports/kept` lists them.',
   role: 'editor',
   input: Type.Object(ById),
   run({ db, clock, accountId, wake }, { id }) {

@@ -48,9 +48,8 @@ import { RowProblem, readProblem } from './imports.ts';
 
 const EMPTY_CELLS = 'keep (default): a contact keeps its value where the cell is empty; clear: the value is removed.';
 const START_AUTOMATIONS =
-  'Addition: 1 (default): people who join the target of a live automation by the import enter it; 0: nobody does, and later neither, unless they leave the target and join it again.';
-const CORRECTED =
-  'Domains that the preview names as misspelt and that are corrected to what they seem to be meant for; none by default.';
+  'Addition: 1 (default): contacts who join the target of a live automation by the import enter it; 0: they do not, and later only if they leave the target and join it again.';
+const CORRECTED = 'Misspelt domains of the preview that are corrected; none by default.';
 const existing = {
   ...choice('update', 'keep'),
   description: 'update (default): contacts that are there already are changed; keep: they stay as they are.',
@@ -64,7 +63,7 @@ const GivenPlan = Type.Object({
   mapping: stringList({
     maxItems: MAX_MAPPED_COLUMNS,
     description:
-      'The field of each column, in order; empty: none. `tracking_allowed`: whether opens and clicks of the person may be recorded, 1 or 0.',
+      'The field of each column, in order; empty: none. `tracking_allowed`: whether opens and clicks of the contact may be recorded, 1 or 0.',
   }),
   existing: Type.Optional(existing),
   empty_cells: Type.Optional(emptyCells),
@@ -96,7 +95,7 @@ export type Plan = Static<typeof Plan>;
 
 /** What the export of another service contains in addition to contacts. */
 const Migration = Type.Object({
-  source: Type.String({ description: 'The service, as it writes itself.' }),
+  source: Type.String({ description: 'The name of the service.' }),
   new_fields: Type.Array(Type.Object({ field_name: Type.String(), field_type: choice(...FIELD_TYPES) }), {
     description: 'Custom fields that the import makes.',
   }),
@@ -124,17 +123,20 @@ const Upload = Type.Object({
       name: Type.String(),
       field: nullable(Type.String(), 'The field that the column seems to be; null when none has its name.'),
       samples: Type.Array(Type.String(), { description: 'Its cells in the first rows.' }),
-      type: { ...choice(...FIELD_TYPES), description: 'The type of a field that takes the cells of its first rows.' },
+      type: {
+        ...choice(...FIELD_TYPES),
+        description: 'The type of a custom field that suits the cells of its first rows.',
+      },
     }),
     { description: 'The columns of the file.' },
   ),
   notes: Type.Array(said()),
-  bytes_read: integer({ description: 'How many bytes of it were read and checked.' }),
+  bytes_read: integer({ description: 'The number of bytes that were read and checked.' }),
   bytes: integer({ description: 'The size of the file; 0 before it is imported.' }),
-  written: integer({ description: 'How many people were written.' }),
-  whole: integer({ description: 'How many people there are to write; 0 before the file is read.' }),
-  plan: nullable(Plan, 'How it is to be imported: what was last previewed; null before the first preview.'),
-  migration: nullable(Migration, 'Of an export: what it has beside people; null for a CSV file.'),
+  written: integer({ description: 'The number of contacts written so far.' }),
+  whole: integer({ description: 'The number of contacts to write; 0 before the file is read.' }),
+  plan: nullable(Plan, 'The plan that was previewed last; null before the first preview.'),
+  migration: nullable(Migration, 'What an export contains besides contacts; null for a CSV file.'),
   import_id: nullable(integer(), 'Id of the import once it is done; null before, and when the file has no valid row.'),
   failed: integer(),
   errors: Type.Array(RowProblem),
@@ -148,18 +150,20 @@ const FieldValue = Type.Object({
   after: nullable(Type.String(), 'The value that the contact would get; null: none.'),
 });
 
-const PEOPLE = 'How many they are; of an automation, how many would enter it.';
+const PEOPLE = 'The number of contacts; of an automation, how many would enter it.';
 const KIND =
-  'Whom to list: new (default), changed, unchanged, skipped, or left: people of any of these who had unsubscribed or are suppressed.';
+  'The contacts to list: new (default), changed, unchanged, skipped, or left: those of any kind who had unsubscribed or are suppressed.';
 
 const Preview = Type.Object({
   is_possible: zeroOrOne('1: it has a valid row; 0: nothing would be imported.'),
   rows: integer(),
   failed: integer(),
-  repeated: integer({ description: 'Number of rows whose address a later row has too; that one counts.' }),
+  repeated: integer({
+    description: 'Number of rows whose address a later row has too; only the later row is imported.',
+  }),
   counts: Type.Object(
     {
-      new: integer({ description: 'People who would get a contact.' }),
+      new: integer({ description: 'Contacts that would be added.' }),
       changed: integer({ description: 'Contacts that are there already and would be changed.' }),
       unchanged: integer({ description: 'Contacts that have the values of the file already.' }),
       skipped: integer({
@@ -167,10 +171,10 @@ const Preview = Type.Object({
       }),
       left: integer({
         description:
-          'People of the other kinds who had unsubscribed, from all mail or a group, or are suppressed: they stay so.',
+          'Contacts of the other kinds who had unsubscribed, from all mail or a group, or are suppressed: they stay so.',
       }),
     } satisfies Record<PreviewKind, unknown>,
-    { description: 'How many people there are of each kind.' },
+    { description: 'The number of contacts of each kind.' },
   ),
   removed: integer({
     description: 'How many values of contacts would be removed, because their cell is empty.',
@@ -178,7 +182,7 @@ const Preview = Type.Object({
   misspelt: Type.Array(
     Type.Object({
       domain: Type.String({ description: 'A domain of addresses of the file, such as gmial.com.' }),
-      meant: Type.String({ description: 'The domain of a large provider that it seems to be meant for.' }),
+      meant: Type.String({ description: 'The domain of a large provider that was probably meant.' }),
       rows: integer({ description: 'How many rows have it.' }),
       is_corrected: zeroOrOne('1: it would be corrected, because of `correct_domains`; 0: it stays.'),
     }),
@@ -189,9 +193,9 @@ const Preview = Type.Object({
       utr: Type.String({ description: 'UUID of the automation.' }),
       automation_name: Type.String(),
       people: integer({ description: PEOPLE }),
-      is_exact: zeroOrOne('1: so many enter; 0: up to so many, since it is for a segment.'),
+      is_exact: zeroOrOne('1: exactly this number would enter; 0: at most, because the target is a segment.'),
     }),
-    { description: 'The live automations that people would enter, at most 100.' },
+    { description: 'The live automations that contacts would enter, at most 100.' },
   ),
   fields: Type.Array(
     Type.Object({
@@ -204,14 +208,16 @@ const Preview = Type.Object({
     Type.Object({
       kind: {
         ...choice(...LEAVING_KINDS),
-        description:
-          'What becomes of them: unsubscribed from all mail or a group, suppressed after a bounce or complaint.',
+        description: 'all, group: unsubscribed from all mail or from a group; bounce, complaint: suppressed.',
       },
       name: Type.String({ description: 'Name of the group; else empty.' }),
       people: integer({ description: PEOPLE }),
       added: integer({ description: 'How many of them are not on that list yet.' }),
     }),
-    { description: 'Of an export: those who left there, who are marked before anybody is added.' },
+    {
+      description:
+        'Contacts who unsubscribed, bounced or complained at another service. They are marked before any contact is added.',
+    },
   ),
   sample: Type.Array(
     Type.Object({
@@ -243,7 +249,7 @@ const ByUpload = { upload_id: identifier('The uploaded file.') };
 export const startPreview = operation({
   name: 'Compute what importing an uploaded file would do, in the background (addition)',
   description:
-    'It takes what `/contacts/imports/start` takes, and changes nothing. `/contacts/imports/previewed` has the result once the state is looked again.',
+    'It takes the parameters of `/contacts/imports/start` and changes nothing. `/contacts/imports/previewed` has the result when the state is looked again.',
   role: 'editor',
   input: GivenPlan,
   output: OneUpload,
@@ -256,8 +262,8 @@ export const startPreview = operation({
 });
 
 export const readPreview = operation({
-  name: 'Read what importing an uploaded file would do, and to whom (addition)',
-  description: `Gives the first ${MAX_PREVIEWED} people of a kind. As long as there is no preview, preview is null.`,
+  name: 'Read what importing an uploaded file would do, with the contacts (addition)',
+  description: `Has the first ${MAX_PREVIEWED} contacts of a kind. Before there is a preview, preview is null.`,
   role: 'viewer',
   input: Type.Object({
     ...ByUpload,
@@ -274,7 +280,7 @@ export const readPreview = operation({
 });
 
 export const startImport = operation({
-  name: 'Import an uploaded file with its columns as these fields, in the background (addition)',
+  name: 'Import an uploaded file with this mapping of its columns, in the background (addition)',
   role: 'editor',
   input: GivenPlan,
   output: OneUpload,
@@ -290,7 +296,7 @@ export const startImport = operation({
 });
 
 export const readUpload = operation({
-  name: 'Read how far the import of an uploaded file is (addition)',
+  name: 'Read the progress of the import of an uploaded file (addition)',
   role: 'viewer',
   input: Type.Object(ByUpload),
   output: OneUpload,
@@ -300,7 +306,7 @@ export const readUpload = operation({
 export const failedRowsCsv = operation({
   name: 'Download the rows of an import that failed, as CSV (addition)',
   description:
-    'Of an import, or with `upload_id` of an upload that imported nobody. Where not all rows are kept, the last line says how many.',
+    'The rows of an import, or with `upload_id` of an upload that imported nothing. If there are more rows than are stored, the last line says so.',
   role: 'viewer',
   input: Type.Object({
     id: identifier('The import.'),
@@ -312,7 +318,12 @@ export const failedRowsCsv = operation({
     const rows: CsvValue[][] = errors.map(({ line, field, value, text }) => [line, field, value ?? '', english(text)]);
     const kept = new Set(errors.map(({ line }) => line)).size;
     if (kept < failed)
-      rows.push([null, '', '', `These are the first ${kept} of ${failed} rows that failed. More are not kept.`]);
+      rows.push([
+        null,
+        '',
+        '',
+        `These are the first ${kept} of ${failed} rows that failed. The others are not stored.`,
+      ]);
     return csvStream(['line', 'field', 'value', 'text'], [rows]);
   },
 });

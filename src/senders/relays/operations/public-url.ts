@@ -40,7 +40,7 @@ const Address = Type.Object(
 export type PublicUrl = Static<typeof Address>;
 
 export const readPublicUrl = operation({
-  name: 'Read the tracking domain, and what was seen of it (addition)',
+  name: 'Read the tracking domain and the result of its last check (addition)',
   description: 'Nothing outside the machine is asked.',
   role: 'owner',
   isForOperators: true,
@@ -58,7 +58,7 @@ export const readPublicUrl = operation({
 
 export const changePublicUrl = operation({
   name: 'Save the tracking domain (addition)',
-  description: 'Links in mails lead there from then on, without a restart. Refused while PUBLIC_URL says it.',
+  description: 'Links in mails lead there from then on, without a restart. Refused while PUBLIC_URL sets it.',
   role: 'owner',
   isForOperators: true,
   input: Type.Object({

@@ -88,7 +88,7 @@ export type Relay = Static<typeof Relay>;
 export type Ways = Static<typeof Ways>;
 
 export const readRelays = operation({
-  name: 'List the SMTP servers in their order, and what else decides where mail goes (addition)',
+  name: 'List the SMTP servers in their order, with the settings that choose among them (addition)',
   description: 'A password is never given back.',
   role: 'owner',
   isForOperators: true,
