@@ -161,7 +161,7 @@ t.test('where more rows failed than are kept, the file and the page say how many
   const errors = await app.one.call('GET', '/contacts/imports/errors', { query: { id: import_id } });
   const lines = errors.text.trim().split('\r\n');
   t.equal(lines.length, 1 + 1000 + 1);
-  t.equal(lines.at(-1), ',,,These are the first 1000 of 1200 rows that failed. More are not kept.');
+  t.equal(lines.at(-1), ',,,These are the first 1000 of 1200 rows that failed. The others are not stored.');
   const cookie = cookieOf(app, addPerson(app));
   for (const page of [id, import_id]) {
     const { text } = await app.page('GET', `/contacts/import/${page}`, { headers: { ...FROM_PAGE, cookie } });

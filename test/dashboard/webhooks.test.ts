@@ -51,7 +51,7 @@ t.test('an owner adds a webhook, sees its secret once, and what a test was answe
   const again = String(replayed.headers.location);
   t.match((await open(again)).text, /on its way/, 'the answer to the test is not that of the replay');
   await untilIdle();
-  t.match((await open(again)).text, /The event was not accepted. HTTP 302: It redirects/);
+  t.match((await open(again)).text, /The event was not accepted. HTTP 302: It answered with a redirect/);
   t.equal(receiver.events.length, 2);
 });
 

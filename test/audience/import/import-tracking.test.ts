@@ -65,7 +65,7 @@ t.test(
       consent_text: 'As stated in the imported file survey.csv',
     });
     const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'owner', { name: 'Ada' })) };
-    t.match((await app.page('GET', '/contacts/3', { headers })).text, 'As the file survey.csv says');
+    t.match((await app.page('GET', '/contacts/3', { headers })).text, 'As stated in the imported file survey.csv');
     await importFile(app, FILE);
     t.equal(app.db.prepare("SELECT count(*) FROM consent_log WHERE source = 'import'").pluck().get(), 3, 'once');
   },

@@ -62,8 +62,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   migrated_group: 'Dort von einer Liste abgemeldet, und hier vom Thema {name}: {count}, davon hier neu: {added}',
   migrated_bounce: 'Dort ein Bounce, und hier gesperrt: {count}, davon hier neu: {added}',
   migrated_complaint: 'Dort beschwert, und hier gesperrt: {count}, davon hier neu: {added}',
-  tracking_imported: 'Nach der Datei {name}, die importiert wurde',
-  tracking_import_undone: 'Ein Import, der anderes sagte, wurde rückgängig gemacht',
+  tracking_imported: 'Laut der importierten Datei {name}',
+  tracking_import_undone: 'Der Import, der das geändert hatte, wurde rückgängig gemacht',
   migrated_diagnostic: 'übernommen von {name}',
 
   // Sender nodes.
