@@ -82,7 +82,7 @@ t.test(
         'returned<cause_full<>|552 5.2.2 over quota>',
         'given_up<451 4.3.0 later>',
         '550 5.7.1 no',
-        'over_cap<7|3>',
+        'over_cap<3|7>',
         'unsubscribed_all<>',
       ],
       'what became of recipients',
@@ -94,7 +94,7 @@ t.test(
       [
         '550 5.7.1 no',
         'given_up<451 4.3.0 later>',
-        'over_cap<7|3>',
+        'over_cap<3|7>',
         'returned<cause_full<>|552 5.2.2 over quota>',
         'unsubscribed_all<>',
       ],
