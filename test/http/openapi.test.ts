@@ -229,6 +229,25 @@ t.test(
   },
 );
 
+t.test('the document has nothing that common generators of clients leave out or refuse', async (t) => {
+  const app = await startApp(t);
+  const { body } = await app.page('GET', '/docs/openapi.json');
+  const wrong: string[] = [];
+  const walk = (path: string, value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if ('patternProperties' in value) wrong.push(`${path}: a record by a pattern of names`);
+    if ('type' in value && Array.isArray(value.type)) wrong.push(`${path}: several types without anyOf`);
+    for (const [key, part] of Object.entries(value)) walk(`${path}/${key}`, part);
+  };
+  walk('', body.paths);
+  walk('', body.webhooks);
+  for (const [name, schema] of Object.entries<object>(body.components.schemas)) {
+    walk(name, schema);
+    if ('anyOf' in schema) wrong.push(`${name}: a named union, whose parts have no names`);
+  }
+  t.strictSame(wrong, []);
+});
+
 /** The saves that add a record where the request names none, and where the records are. */
 const ADDING = {
   '/api/custom-fields/save': 'custom_fields',

@@ -5,7 +5,7 @@ import { checkedTargets } from '../../audience/segments/segments.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { editTemplate } from '../../delivery/compiling/compile.ts';
 import { withinShare } from '../../http/account-share.ts';
-import { choice, integer, line } from '../../http/requests/schemas.ts';
+import { choice, described, integer, line } from '../../http/requests/schemas.ts';
 import { LANGUAGE_CODES } from '../../languages.ts';
 import { operation } from '../../operations/operation.ts';
 import { designerBrand } from '../../templates/brand/brand.ts';
@@ -23,7 +23,7 @@ export const createFromRecipe = operation({
     'It is a draft, in which everything can be changed. The recipe birthday starts with the event birthday of a contact.',
   role: 'editor',
   input: Type.Object({
-    recipe: choice(...RECIPES),
+    recipe: described(choice(...RECIPES), 'What the automation is for.'),
     language: { ...choice(...LANGUAGE_CODES), description: 'The language of its mails.' },
     automation_name: line({ minLength: 1 }),
     automation_for: line({ minLength: 1, description: TARGET }),

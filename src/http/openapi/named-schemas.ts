@@ -176,11 +176,19 @@ export class NamedSchemas {
       if (value.type === 'array' && sharedDescription(key) === undefined)
         value.description ??= `The ${key.replace(/[A-Z]|_./g, (start) => ` ${start.replace('_', '').toLowerCase()}`)}.`;
       if (name === undefined) return [key, value];
-      const items = Object(value.items);
-      return [key, value.type === 'array' ? { ...value, items: this.named(name, items) } : this.named(name, value)];
+      if (value.type === 'array') return [key, { ...value, items: this.named(name, Object(value.items)) }];
+      if (Array.isArray(value.anyOf)) return [key, { ...value, anyOf: this.parts(name, value.anyOf) }];
+      return [key, this.named(name, value)];
     });
     const named = { ...properties, message: { ...message, properties: Object.fromEntries(records) } };
     return { schema: this.named(`${pascal(operationId)}Answer`, { ...schema, properties: named }), example };
+  }
+
+  /** Names the objects of a union, each by its title or, without one, with this name. Returns the parts with references. */
+  parts(name: string, union: readonly Json[]): Json[] {
+    return union.map(({ title, ...part }) =>
+      part.type === 'object' ? this.named(typeof title === 'string' ? title : name, part) : part,
+    );
   }
 
   /** Names a schema, and describes its fields. Returns a reference to it. Throws if another schema has this name. */

@@ -5,7 +5,7 @@ import { mayHaveWarnings } from '../content-warning-header.ts';
 import { sharedDescription } from './descriptions.ts';
 import { exampleBody, exampleValue } from './examples.ts';
 import { NamedSchemas, withNamedId } from './named-schemas.ts';
-import { type SentEvent, webhooksOf } from './webhooks.ts';
+import { webhooksOf } from './webhooks.ts';
 
 type Json = Record<string, unknown>;
 
@@ -168,7 +168,10 @@ const Failure = {
 };
 
 /** Collects every route registered after this call. `app.swagger()` then returns the document; `events` are sent to webhooks. */
-export async function installOpenapi(app: FastifyInstance, events: readonly SentEvent[]): Promise<void> {
+export async function installOpenapi(
+  app: FastifyInstance,
+  events: readonly { type: string; summary: string; data: object }[],
+): Promise<void> {
   const schema = { $ref: '#/components/schemas/Failure' };
   const responses = Object.entries(FAILURES).map(([status, description]) => [
     status,
@@ -205,7 +208,10 @@ export async function installOpenapi(app: FastifyInstance, events: readonly Sent
         path,
         completeOperations(path, methods ?? {}, named),
       ]);
-      const webhooks = webhooksOf(events, named);
+      const webhooks = webhooksOf(
+        events.map((event) => ({ ...event, data: clean(event.data) })),
+        named,
+      );
       const schemas = { ...named.schemas, Failure };
       return Object.assign(document, {
         paths: Object.fromEntries(paths),
@@ -266,7 +272,9 @@ function headerOf({ description, ...schema }: { description: string }): Json {
 function clean(schema: unknown): Json {
   return JSON.parse(JSON.stringify(schema), (name, value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    const { flag, identifier, optional, empty, documented, format, ...rest }: Json = { ...value };
+    const { flag, identifier, optional, empty, documented, format, patternProperties, ...rest }: Json = { ...value };
+    // TypeBox writes a record of texts by name in this way, which few programs read.
+    if (patternProperties !== undefined) rest.additionalProperties = Object(patternProperties)['^.*$'];
     if (flag === true) rest.type = 'integer';
     if (format !== undefined) Object.assign(rest, FORMATS[String(format)] ?? { format });
     if (identifier !== true) return { ...rest, ...Object(documented) };

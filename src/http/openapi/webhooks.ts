@@ -1,5 +1,4 @@
 /** The requests that the service itself sends, as the `webhooks` of the OpenAPI document. */
-import type { TSchema } from 'typebox';
 import { exampleForSchema } from './examples.ts';
 import type { NamedSchemas } from './named-schemas.ts';
 
@@ -9,7 +8,7 @@ type Json = Record<string, unknown>;
 export interface SentEvent {
   type: string;
   summary: string;
-  data: TSchema;
+  data: Json;
 }
 
 const HEADERS = Object.entries({
@@ -47,15 +46,19 @@ function operationOf({ type, summary, data }: SentEvent, named: NamedSchemas): J
       data: content,
     },
   });
-  const example = exampleForSchema('', envelope({ ...data }));
-  const content = { schema: named.named(`${name}Event`, envelope(named.named(`${name}Data`, { ...data }))), example };
+  const example = exampleForSchema('', envelope(data));
+  const parts = named.parts(`${name}Data`, Array.isArray(data.anyOf) ? data.anyOf : [data]);
+  const schema = named.named(
+    `${name}Event`,
+    envelope(parts.length === 1 ? Object(parts[0]) : { anyOf: parts, description: 'What happened.' }),
+  );
   return {
     operationId: `webhook${name}`,
     tags: ['Webhooks'],
     summary,
     security: [],
     parameters: HEADERS,
-    requestBody: { required: true, content: { 'application/json': content } },
+    requestBody: { required: true, content: { 'application/json': { schema, example } } },
     responses: RESPONSES,
   };
 }

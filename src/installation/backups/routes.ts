@@ -33,7 +33,11 @@ export const backupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
         response: {
           200: {
             description: 'The file',
-            content: { 'application/vnd.sqlite3': { schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string' }) } },
+            content: {
+              'application/vnd.sqlite3': {
+                schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string', format: 'binary' }),
+              },
+            },
           },
         },
       },

@@ -8,14 +8,17 @@ import { choice, described, integer, nullable } from '../../http/requests/schema
 import { EVENTS, TEST_EVENT } from '../event-types.ts';
 
 const text = (description?: string) => Type.String({ ...(description && { description }) });
-const data = <T extends TProperties>(fields: T) => Type.Object(fields, { additionalProperties: false });
+const data = <T extends TProperties>(fields: T) => Type.Object(fields);
 
-const ErasedContact = data({
-  contact_id: integer(),
-  contact_type_id: integer(),
-  email: described(Type.Null(), 'Null, because the person was erased.'),
-  erased: described(Type.Literal(true), 'The person was erased.'),
-});
+const ErasedContact = {
+  title: 'ErasedContact',
+  ...data({
+    contact_id: integer(),
+    contact_type_id: integer(),
+    email: described(Type.Null(), 'Null, because the person was erased.'),
+    erased: described(Type.Literal(true), 'The person was erased.'),
+  }),
+};
 /** What an event about a contact has, unless the person was erased before it was sent. */
 const unlessErased = <T extends TProperties>(fields: T) => Type.Union([data(fields), ErasedContact]);
 
@@ -83,7 +86,7 @@ const EVENT_DATA = {
     happened_at: Type.String({ format: 'date-time', description: 'When it happened, UTC.' }),
     value: nullable(Type.Number(), 'A number, such as the total of an order.'),
     currency: nullable(text(), 'Of the value, in three letters.'),
-    properties: Type.Record(Type.String(), Type.Unsafe<unknown>({ type: ['string', 'number', 'boolean'] }), {
+    properties: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
       description: 'What else was reported, by name.',
     }),
   }),

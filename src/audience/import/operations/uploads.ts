@@ -269,7 +269,10 @@ export const readPreview = operation({
     ...ByUpload,
     kind: Type.Optional(Type.Unsafe<PreviewKind>({ ...choice(...PREVIEW_KINDS), description: KIND })),
   }),
-  output: Type.Object({ preview: nullable(Preview), people: Type.Array(PreviewedPerson) }),
+  output: Type.Object({
+    preview: nullable(Preview, 'What an import would do; null before the preview is ready.'),
+    people: Type.Array(PreviewedPerson),
+  }),
   run(context, { upload_id, kind = 'new' }) {
     const upload = requireUpload(context, upload_id);
     if (upload.preview === null) return { preview: null, people: [] };
