@@ -1,5 +1,6 @@
 /** Recipes: automations to start from, each with its trigger and its mails, written in each language. */
-import { escapeHtml } from '../delivery/content/merge.ts';
+import { PREFERENCES_LINK } from '../delivery/content/footer.ts';
+import { escapeHtml, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
 import type { LanguageCode } from '../languages.ts';
 
 export const RECIPES = ['welcome', 'win_back', 'birthday'] as const;
@@ -186,15 +187,13 @@ export const RECIPE_BY_NAME: Readonly<Record<RecipeName, Recipe>> = {
 };
 
 /** The texts at the end of each mail. */
-const FOOTER: Readonly<Record<LanguageCode, { why: string; unsubscribe: string; webCopy: string }>> = {
+const FOOTER: Readonly<Record<LanguageCode, { why: string; webCopy: string }>> = {
   en: {
     why: 'You get this mail because you signed up for it.',
-    unsubscribe: 'Unsubscribe or change preferences',
     webCopy: 'View in the browser',
   },
   de: {
     why: 'Sie erhalten diese Mail, weil Sie sich dafür angemeldet haben.',
-    unsubscribe: 'Abmelden oder Einstellungen ändern',
     webCopy: 'Im Browser ansehen',
   },
 };
@@ -216,7 +215,7 @@ export function recipeMjml(language: LanguageCode, { paragraphs }: RecipeTexts, 
   const section = (content: string) => `<mj-section padding="16px 0"><mj-column>${content}</mj-column></mj-section>`;
   const quietLink = (tag: string, label: string) =>
     `<a href="((${tag}))" style="color:${GREY};text-decoration:underline;">${label}</a>`;
-  const { why, unsubscribe, webCopy } = FOOTER[language];
+  const { why, webCopy } = FOOTER[language];
   const head =
     look.logo === null
       ? `<mj-text font-family="${look.heading_font}" font-size="22px" font-weight="700" color="${INK}">((sender_name))</mj-text>`
@@ -227,7 +226,7 @@ export function recipeMjml(language: LanguageCode, { paragraphs }: RecipeTexts, 
   const footer = [
     '((sender_name))<br>((sender_address))',
     why,
-    `${quietLink('unsubscribe_preferences', unsubscribe)} &nbsp;·&nbsp; ${quietLink('web_copy', webCopy)}`,
+    `${quietLink(PREFERENCES, PREFERENCES_LINK[language])} &nbsp;·&nbsp; ${quietLink(WEB_COPY, webCopy)}`,
   ];
   return `<mjml lang="${language}"><mj-body width="600px">${section(head)}${section(text(letter, 16, INK))}${section(
     footer.map((content) => text(content, 13, GREY)).join(''),

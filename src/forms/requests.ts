@@ -14,11 +14,11 @@ import { inTransaction } from '../database/transaction.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
+import type { PageLanguage } from '../languages.ts';
 import { confirmationHtml, confirmationMailContent } from '../senders/confirmation-mail.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import type { Form } from './forms.ts';
 import { DAY_MS, takeMailOfDay } from './mailboxes.ts';
-import type { FormLanguage } from './texts.ts';
 import { type Proof, useChallenge } from './used-challenges.ts';
 
 export type FormRequest = typeof formRequests.$inferSelect;
@@ -180,7 +180,7 @@ function hashOf(secret: string): string {
 }
 
 const WORDS: Readonly<
-  Record<FormLanguage, { confirm: string; open: string; works(days: number): string; button: string }>
+  Record<PageLanguage, { confirm: string; open: string; works(days: number): string; button: string }>
 > = {
   en: {
     confirm: 'Confirm the subscription',
@@ -193,6 +193,47 @@ const WORDS: Readonly<
     open: 'Öffnen Sie diese Seite und drücken Sie den Knopf, um zu bestätigen:',
     works: (days) => `Der Link gilt ${days} Tage. Waren Sie es nicht, tun Sie nichts: Sie sind nicht angemeldet.`,
     button: 'Der Knopf geht nicht? Öffnen Sie',
+  },
+  fr: {
+    confirm: 'Confirmer l’abonnement',
+    open: 'Ouvrez cette page et appuyez sur le bouton pour confirmer :',
+    works: (days) =>
+      `Le lien est valable ${days} jours. Si ce n’était pas vous, ne faites rien : vous n’êtes pas abonné.`,
+    button: 'Le bouton ne fonctionne pas ? Ouvrez',
+  },
+  es: {
+    confirm: 'Confirmar la suscripción',
+    open: 'Abre esta página y pulsa el botón para confirmar:',
+    works: (days) =>
+      `El enlace funciona durante ${days} días. Si no has sido tú, no hagas nada: la dirección no queda suscrita.`,
+    button: '¿No funciona el botón? Abre',
+  },
+  it: {
+    confirm: 'Conferma l’iscrizione',
+    open: 'Apri questa pagina e premi il pulsante per confermare:',
+    works: (days) =>
+      `Il link vale ${days} giorni. Se non sei stato tu, non fare nulla: l’indirizzo non viene iscritto.`,
+    button: 'Il pulsante non funziona? Apri',
+  },
+  nl: {
+    confirm: 'Aanmelding bevestigen',
+    open: 'Open deze pagina en klik op de knop om te bevestigen:',
+    works: (days) => `De link werkt ${days} dagen. Was jij het niet, doe dan niets: je bent niet aangemeld.`,
+    button: 'Werkt de knop niet? Open',
+  },
+  pl: {
+    confirm: 'Potwierdź zapis',
+    open: 'Otwórz tę stronę i naciśnij przycisk, aby potwierdzić:',
+    works: (days) =>
+      `Link działa przez następującą liczbę dni: ${days}. Jeśli to nie Twoje zgłoszenie, nic nie rób: adres nie zostanie zapisany.`,
+    button: 'Przycisk nie działa? Otwórz',
+  },
+  pt: {
+    confirm: 'Confirmar a subscrição',
+    open: 'Abra esta página e carregue no botão para confirmar:',
+    works: (days) =>
+      `O link funciona durante ${days} dias. Se não foi você, não faça nada: o endereço não fica subscrito.`,
+    button: 'O botão não funciona? Abra',
   },
 };
 

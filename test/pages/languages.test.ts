@@ -3,8 +3,11 @@ import PostalMime from 'postal-mime';
 import { isValidElement } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import t from 'tap';
+import { USUAL_TEXTS } from '../../src/forms/texts.ts';
 import { de } from '../../src/http/pages/words/de.tsx';
 import { en } from '../../src/http/pages/words/en.tsx';
+import { wordsIn } from '../../src/http/pages/words/index.ts';
+import { PAGE_LANGUAGES } from '../../src/languages.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { addForm, addReadyForm } from '../support/forms.ts';
@@ -61,59 +64,62 @@ function textOf(value: unknown): string {
   return isValidElement(value) ? renderToString(value) : String(value);
 }
 
-t.test('every page is in German for a browser that asks for it first, and in English for every other', async (t) => {
-  const { mails, app } = await started();
-  const pages = await visits(app, mails[0]?.paths ?? {});
-  const german = new Set(sentences(de));
-  const english = new Set(sentences(en));
-  const seen: string[] = [];
-  for (const [name, visit] of pages) {
-    const plain = await visit(undefined);
-    t.match(plain.text, '<html lang="en">', name);
-    t.ok(
-      [...english].some((sentence) => plain.text.includes(sentence)),
-      name,
-    );
-    t.strictSame(
-      [...german].filter((sentence) => plain.text.includes(sentence)),
-      [],
-      name,
-    );
-    for (const language of ['en-US,en;q=0.9,de;q=0.8', 'fr', '*', 'de;q=0', 'xx-€;q=, ,;', 'd'.repeat(5000)])
-      t.equal((await visit(language)).text, plain.text, `${name}, asked for in ${language.slice(0, 30)}`);
-    const translated = await visit('fr-FR, de-AT;q=0.9, en;q=0.8');
-    t.match(translated.text, '<html lang="de">', name);
-    t.equal(translated.status, plain.status, name);
-    t.strictSame(
-      [...english].filter((sentence) => translated.text.includes(sentence)),
-      [],
-      name,
-    );
-    seen.push(translated.text);
-    for (const { headers } of [plain, translated])
-      t.match(headers, { vary: 'Accept-Language', 'cache-control': 'no-store' }, name);
-  }
-  const whole = seen.join('');
-  const kept = sentences({
-    busy: de.messages.busy,
-    failed: de.messages.failed,
-    tooLarge: de.messages.tooLarge,
-    linkTooLong: de.messages.linkTooLong,
-    left: de.preferences.left,
-    form: de.form,
-    archive: de.archive,
-  });
-  t.strictSame(
-    [...german].filter((sentence) => !whole.includes(sentence) && !kept.includes(sentence)),
-    [],
-    'and every text is seen, but for those of a failure, of a mail without a group or too large, of a link too long, of forms and of the archive',
-  );
+const OTHERS = PAGE_LANGUAGES.filter((code) => code !== 'en');
 
-  async function started() {
-    const app = await startApp(t);
-    return { app, ...(await sendCampaign(t, app, { html: '<a href="https://shop.example/">news</a>' })) };
-  }
-});
+t.test(
+  'every page is in the first language of the browser that we write, and in English for every other',
+  async (t) => {
+    const { mails, app } = await started();
+    const pages = await visits(app, mails[0]?.paths ?? {});
+    const english = new Set(sentences(en));
+    const seen: Record<string, string> = {};
+    for (const [name, visit] of pages) {
+      const plain = await visit(undefined);
+      t.match(plain.text, '<html lang="en">', name);
+      t.ok(
+        [...english].some((sentence) => plain.text.includes(sentence)),
+        name,
+      );
+      for (const language of ['en-US,en;q=0.9,de;q=0.8', 'sv', '*', 'de;q=0', 'xx-€;q=, ,;', 'd'.repeat(5000)])
+        t.equal((await visit(language)).text, plain.text, `${name}, asked for in ${language.slice(0, 30)}`);
+      t.match(plain.headers, { vary: 'Accept-Language', 'cache-control': 'no-store' }, name);
+      for (const code of OTHERS) {
+        const own = new Set(sentences(wordsIn(code)));
+        t.strictSame(
+          [...own].filter((sentence) => plain.text.includes(sentence) && !english.has(sentence)),
+          [],
+          name,
+        );
+        const translated = await visit(`sv-SE, ${code}-AT;q=0.9, en;q=0.8`);
+        t.match(translated.text, `<html lang="${code}">`, name);
+        t.equal(translated.status, plain.status, name);
+        t.strictSame(
+          [...english].filter((sentence) => translated.text.includes(sentence) && !own.has(sentence)),
+          [],
+          `${name}, ${code}`,
+        );
+        t.match(translated.headers, { vary: 'Accept-Language', 'cache-control': 'no-store' }, name);
+        seen[code] += translated.text;
+      }
+    }
+    for (const code of OTHERS) {
+      const words = wordsIn(code);
+      const { busy, failed, tooLarge, linkTooLong } = words.messages;
+      const { form, archive, preferences } = words;
+      const kept = sentences({ busy, failed, tooLarge, linkTooLong, left: preferences.left, form, archive });
+      t.strictSame(
+        sentences(words).filter((sentence) => !seen[code]?.includes(sentence) && !kept.includes(sentence)),
+        [],
+        `${code}: every text is seen, but for those of a failure, of a mail without a group or too large, of a link too long, of forms and of the archive`,
+      );
+    }
+
+    async function started() {
+      const app = await startApp(t);
+      return { app, ...(await sendCampaign(t, app, { html: '<a href="https://shop.example/">news</a>' })) };
+    }
+  },
+);
 
 t.test('a failure of ours and a busy database are told in German too', async (t) => {
   const app = await startApp(t);
@@ -150,4 +156,16 @@ t.test('a form is in the language that its owner chose, whatever the browser ask
   t.match(inEnglish, '<html lang="en">');
   t.match(inEnglish, en.form.email);
   t.notMatch(inEnglish, de.form.email);
+});
+
+t.test('a form has its usual texts in each of the languages', async (t) => {
+  const app = await startApp(t);
+  await addReadyForm(t, app);
+  for (const language of PAGE_LANGUAGES) {
+    const { path } = await addForm(t, app, { language });
+    const { text } = await app.page('GET', path);
+    t.match(text, `<html lang="${language}">`);
+    for (const one of [wordsIn(language).form.email, USUAL_TEXTS[language].title, USUAL_TEXTS[language].button_text])
+      t.ok(text.includes(one), one);
+  }
 });

@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import { LANGUAGE_CODES } from '../../languages.ts';
+import { PAGE_LANGUAGES } from '../../languages.ts';
 import { user } from './accounts.ts';
 import { addresses } from './audience.ts';
 import { count, id, line, stamps } from './columns.ts';
@@ -28,7 +28,7 @@ export const forms = sqliteTable(
     sender_id: integer().notNull(),
     /** The segment that contacts are added to as well; null: none. */
     segment_id: integer(),
-    language: text({ enum: LANGUAGE_CODES }).notNull(),
+    language: text({ enum: PAGE_LANGUAGES }).notNull(),
     is_active: integer().$type<0 | 1>().notNull(),
     fields: text({ mode: 'json' }).$type<FormField[]>().notNull(),
     /** The unsubscribe groups that subscribers choose from. */

@@ -19,7 +19,7 @@ import {
   text,
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
-import { LANGUAGE_CODES } from '../../languages.ts';
+import { PAGE_LANGUAGES } from '../../languages.ts';
 import { findField, MAX_FIELDS } from '../fields.ts';
 import type { Form, FormInput } from '../forms.ts';
 import { formTexts } from '../texts.ts';
@@ -36,7 +36,7 @@ const list = (options: { maxItems: number; description: string; documented?: obj
 
 const options = {
   segment_id: optionalReference(),
-  language: Type.Optional(choice(...LANGUAGE_CODES)),
+  language: Type.Optional(choice(...PAGE_LANGUAGES)),
   is_active: Type.Optional(flag('0: switched off.')),
   fields: list({
     maxItems: MAX_FIELDS,

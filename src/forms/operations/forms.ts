@@ -10,7 +10,7 @@ import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { formSnippet } from '../../http/pages/form-markup.tsx';
 import { choice, identifier, integer, nullable, said, stamps, zeroOrOne } from '../../http/requests/schemas.ts';
-import { LANGUAGE_CODES } from '../../languages.ts';
+import { PAGE_LANGUAGES } from '../../languages.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { auditBy } from '../../users/audit.ts';
 import { askedFields } from '../fields.ts';
@@ -43,7 +43,7 @@ const FormRecord = Type.Object({
   contact_type_id: integer({ description: 'The contact type that people are added to.' }),
   sender_id: integer({ description: 'The sender of the mail that asks for a confirmation.' }),
   segment_id: { ...nullable(integer()), description: 'The segment that people are added to besides; null: none.' },
-  language: { ...choice(...LANGUAGE_CODES), description: 'The language of the page and the mail.' },
+  language: { ...choice(...PAGE_LANGUAGES), description: 'The language of the page and the mail.' },
   is_active: { ...zeroOrOne(), description: '0: switched off.' },
   off_code: {
     ...nullable(choice(...FORM_OFF_CODES)),

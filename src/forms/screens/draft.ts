@@ -6,7 +6,7 @@ import { listOwnFields, listReservedFields } from '../../audience/fields/operati
 import { listSegments } from '../../audience/segments/operations.ts';
 import { readTracking } from '../../audience/tracking/operations.ts';
 import { listGroups } from '../../audience/unsubscribed/groups.ts';
-import { languageOfLocale } from '../../languages.ts';
+import { languageOfLocale, PAGE_LANGUAGES } from '../../languages.ts';
 import type { Given } from '../../operations/perform.ts';
 import { listSenders } from '../../senders/operations/senders.ts';
 import { ask } from '../../ui/operations.ts';
@@ -81,7 +81,7 @@ export function typedDraft(request: FastifyRequest): Draft {
     contact_type_id: typed('contact_type_id'),
     sender_id: typed('sender_id'),
     segment_id: typed('segment_id'),
-    language: languageOfLocale(typed('language')) ?? 'en',
+    language: languageOfLocale(typed('language'), PAGE_LANGUAGES) ?? 'en',
     is_active: typed('is_active') === '1' ? 1 : 0,
     asks_tracking: typed('asks_tracking') === '1' ? 1 : 0,
     fields,

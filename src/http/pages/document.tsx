@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import type { LanguageCode } from '../../languages.ts';
+import type { PageLanguage } from '../../languages.ts';
 import type { Message } from './words/en.tsx';
 
 interface Head {
-  language: LanguageCode;
+  language: PageLanguage;
   title: string;
   /** The page's colour schemes, as in the meta element `color-scheme`; undefined: the browser's default. */
   scheme?: string;
@@ -58,7 +58,7 @@ export function page(
   reply: FastifyReply,
   title: string,
   content: ComponentChildren,
-  language: LanguageCode = 'en',
+  language: PageLanguage = 'en',
 ): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(publicDocument({ language, title }, content));
 }
@@ -67,7 +67,7 @@ export function page(
 export function sendMessagePage(
   reply: FastifyReply,
   { title, heading = title, text }: Message,
-  language?: LanguageCode,
+  language?: PageLanguage,
 ) {
   const content = (
     <>

@@ -1,5 +1,5 @@
 /** Chooses the language of a page: the user's setting, otherwise the first language that the browser asks for and the dashboard has. */
-import { acceptedLocales, languageOfLocale, preferredLanguage } from '../../languages.ts';
+import { acceptedLocales, LANGUAGE_CODES, languageOfLocale, preferredLanguage } from '../../languages.ts';
 import { Language } from './index.ts';
 
 /**
@@ -12,9 +12,10 @@ export function chooseLanguage(
   zone: string | undefined,
 ): Language {
   const locales = acceptedLocales(accepted);
-  const code = languageOfLocale(setting ?? '') ?? preferredLanguage(locales);
+  const code = languageOfLocale(setting ?? '', LANGUAGE_CODES) ?? preferredLanguage(locales, LANGUAGE_CODES);
   // With the setting de and a browser in de-AT, numbers are still written as in Austria.
-  const locale = locales.find((locale) => languageOfLocale(locale) === code) ?? (code === 'en' ? 'en-GB' : code);
+  const locale =
+    locales.find((locale) => languageOfLocale(locale, LANGUAGE_CODES) === code) ?? (code === 'en' ? 'en-GB' : code);
   return new Language(code, locale, isZone(zone) ? zone : 'UTC');
 }
 

@@ -1,7 +1,9 @@
 /** From a template to compiled content: preheader, footer, placeholders, text part, hostile templates. */
 import t from 'tap';
+import { PREFERENCES_LINK } from '../../../src/delivery/content/footer.ts';
 import { mergeHtml, scan } from '../../../src/delivery/content/merge.ts';
 import { buildContent } from '../../../src/delivery/mime/build.ts';
+import { PAGE_LANGUAGES } from '../../../src/languages.ts';
 import { textColours } from '../../support/mails/contrast.ts';
 import { complete, designed, html, mjml, nothing, page, plain, text } from './templates.ts';
 
@@ -15,6 +17,17 @@ t.test('the preheader comes first in the body, hidden, and takes the place of mj
   const preview = mjml([text('Hello')], [{ tagName: 'mj-preview', content: 'Old preview' }]);
   t.match(html(await designed(preview)), 'Old preview');
   t.notMatch(html(await designed(preview, { preheader: 'New' })), 'Old preview');
+});
+
+t.test('the footer is in the language that the mail declares, and in English without one', async (t) => {
+  const footerOf = async (tag: string) => html(await page(`${tag}<body><p>Hi</p></body></html>`, { footer: true }));
+  for (const language of PAGE_LANGUAGES)
+    t.ok((await footerOf(`<html lang="${language}">`)).includes(`>${PREFERENCES_LINK[language]}</a>`), language);
+  t.ok((await footerOf('<html lang=" FR-ca ">')).includes(PREFERENCES_LINK.fr));
+  for (const other of ['<html>', '<html lang="sv">', '<html lang="">', '<html lang="constructor">'])
+    t.ok((await footerOf(other)).includes(PREFERENCES_LINK.en), other);
+  const polish = { ...mjml([text('Hi')]), attributes: { lang: 'pl' } };
+  t.ok(html(await designed(polish, { footer: true })).includes(PREFERENCES_LINK.pl));
 });
 
 t.test('a mail without preference link or postal address gets both', async (t) => {

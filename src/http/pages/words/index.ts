@@ -1,23 +1,26 @@
 /** The texts of public pages, in the language of the visitor's browser. */
 import type { FastifyReply } from 'fastify';
-import { acceptedLocales, type LanguageCode, preferredLanguage } from '../../../languages.ts';
+import { acceptedLocales, PAGE_LANGUAGES, type PageLanguage, preferredLanguage } from '../../../languages.ts';
 import { de } from './de.tsx';
 import { en } from './en.tsx';
+import { es } from './es.tsx';
+import { fr } from './fr.tsx';
+import { it } from './it.tsx';
+import { nl } from './nl.tsx';
+import { pl } from './pl.tsx';
+import { pt } from './pt.tsx';
 
-export type PageWords = typeof en & { language: LanguageCode };
+export type PageWords = typeof en & { language: PageLanguage };
 
-const WORDS: Readonly<Record<LanguageCode, PageWords>> = {
-  en: { ...en, language: 'en' },
-  de: { ...de, language: 'de' },
-};
+const WORDS: Readonly<Record<PageLanguage, typeof en>> = { en, de, fr, es, it, nl, pl, pt };
 
 /** The texts in the visitor's language. Adds a Vary header, because the reply depends on the requested language (RFC 9110, 12.5.5). */
 export function chooseWords(reply: FastifyReply): PageWords {
   reply.header('vary', 'Accept-Language');
-  return WORDS[preferredLanguage(acceptedLocales(reply.request.headers['accept-language']))];
+  return wordsIn(preferredLanguage(acceptedLocales(reply.request.headers['accept-language']), PAGE_LANGUAGES));
 }
 
 /** The texts in one language, for pages whose owner has chosen it. */
-export function wordsIn(language: LanguageCode): PageWords {
-  return WORDS[language];
+export function wordsIn(language: PageLanguage): PageWords {
+  return { ...WORDS[language], language };
 }

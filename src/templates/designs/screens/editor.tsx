@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { documentOf } from '../../../http/pages/document.tsx';
 import { builtUrls } from '../../../http/static-files.ts';
-import { languageOfLocale } from '../../../languages.ts';
+import { LANGUAGE_CODES, languageOfLocale } from '../../../languages.ts';
 import { Typeface } from '../../../ui/page.tsx';
 import { chooseLanguage } from '../../../ui/words/choose.ts';
 import { isWordKey, type Language } from '../../../ui/words/index.ts';
@@ -12,7 +12,7 @@ import { designer } from '../words.en.ts';
 
 /** Returns the language that the URL asks for, which the dashboard sets; otherwise the browser's language. */
 export function languageOfDesign(asked: unknown, accepted: string | undefined): Language {
-  return chooseLanguage(languageOfLocale(typeof asked === 'string' ? asked : ''), accepted, undefined);
+  return chooseLanguage(languageOfLocale(typeof asked === 'string' ? asked : '', LANGUAGE_CODES), accepted, undefined);
 }
 
 /**
