@@ -52,7 +52,22 @@ WHEN old.state <> new.state OR old.reason IS NOT new.reason
       new.state = 'active' AND new.delivery_id IS NOT NULL, 1)
     ON CONFLICT DO UPDATE SET people = people + 1;
 END;
+-- The log of enrolments is written by the rows themselves. An end without a time is one of a change made by hand, which happens now.
+CREATE TRIGGER enrolments_logged AFTER INSERT ON enrolments WHEN new.state = 'active' BEGIN
+  INSERT INTO enrolment_log (automation_id, address_id, run, code, happened_at)
+    VALUES (new.automation_id, new.address_id, new.run, 'entered', new.entered_at);
+END;
+CREATE TRIGGER enrolments_end_logged AFTER UPDATE OF state ON enrolments WHEN old.state = 'active' AND new.state <> 'active' BEGIN
+  INSERT INTO enrolment_log (automation_id, address_id, run, code, reason, happened_at)
+    VALUES (new.automation_id, new.address_id, new.run, new.state, new.reason,
+      ifnull(new.ended_at, CAST(unixepoch('subsec') * 1000 AS INTEGER)));
+END;
+CREATE TRIGGER steps_logged AFTER INSERT ON steps BEGIN
+  INSERT INTO enrolment_log (automation_id, address_id, run, code, step_id, happened_at)
+    SELECT e.automation_id, e.address_id, e.run, new.outcome, new.schedule_id, new.taken_at FROM enrolments e WHERE e.id = new.enrolment_id;
+END;
 CREATE TRIGGER automations_uncounted AFTER DELETE ON automations BEGIN
+  DELETE FROM enrolment_log WHERE automation_id = old.id;
   DELETE FROM enrolment_counts WHERE automation_id = old.id;
   DELETE FROM automation_moves WHERE automation_id = old.id;
   DELETE FROM moved_mails WHERE automation_id = old.id;

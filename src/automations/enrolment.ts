@@ -42,12 +42,13 @@ interface Change {
   address_id: number;
   contact_id: number | null;
   change: 'joined' | 'left';
+  event_key: string | null;
   happened_at: number;
 }
 
 /** SQL: a page of recorded changes that have not been applied, oldest first. */
 export const MEMBERSHIP_CHANGES_PAGE = `
-  SELECT m.id, m.automation_id, m.address_id, m.contact_id, m.change, m.happened_at FROM membership_changes m ORDER BY m.id LIMIT ${PAGE_ROWS}`;
+  SELECT m.id, m.automation_id, m.address_id, m.contact_id, m.change, m.event_key, m.happened_at FROM membership_changes m ORDER BY m.id LIMIT ${PAGE_ROWS}`;
 
 /**
  * Applies the next page of recorded changes in their order: enrols contacts who joined and ends the enrolments of contacts who
@@ -63,9 +64,9 @@ export function applyMembershipChanges(client: Database): number {
       const last = page.at(-1);
       if (last === undefined) return 0;
       const { enter, leaveTarget } = enrolmentMoves(client);
-      for (const { id: _id, change, happened_at, ...row } of page) {
-        if (change === 'joined') enter({ ...row, joined_at: happened_at });
-        else leaveTarget(row);
+      for (const { id: _id, change, happened_at: at, ...row } of page) {
+        if (change === 'joined') enter({ ...row, at });
+        else leaveTarget({ ...row, at });
       }
       client.prepare('DELETE FROM membership_changes WHERE id <= ?').run(last.id);
       return page.length;
@@ -203,10 +204,13 @@ function enqueueScheduleMail(
             address_id: number;
             contact_id: number | null;
             segment_recipient_id: number | null;
+            run: number;
+            is_taken: 0 | 1;
             reason: string | null;
           }
         >(`
-          SELECT e.id, e.address_id, ${CONTACT} AS contact_id, r.id AS segment_recipient_id,
+          SELECT e.id, e.address_id, ${CONTACT} AS contact_id, r.id AS segment_recipient_id, e.run,
+            EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @schedule) AS is_taken,
             iif(au.exit_criteria = 1 AND NOT (${isMember('e')}), ${storedSql('left_target')}, ${OBSTACLE}) AS reason
           FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id
             JOIN mailings m ON m.id = @mailing ${ENROLLED_PERSON}
@@ -214,32 +218,26 @@ function enqueueScheduleMail(
             AND ${NEXT_SCHEDULE} = @schedule
           ORDER BY e.due_at, e.id LIMIT ${PAGE_ROWS}`)
         .all(bounds);
-      const leave = enrolmentEnd(client);
+      const leave = enrolmentEnd(client, now);
       const step = client.prepare(
-        'INSERT INTO steps (enrolment_id, schedule_id, taken_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+        'INSERT INTO steps (enrolment_id, schedule_id, delivery_id, outcome, taken_at) VALUES (?, ?, ?, ?, ?)',
       );
       const deliver = deliveryQueue(client);
-      const link = client.prepare('UPDATE steps SET delivery_id = ? WHERE enrolment_id = ? AND schedule_id = ?');
       const send = client.prepare('UPDATE enrolments SET delivery_id = ?, contact_id = ? WHERE id = ?');
       const skip = client.prepare(`
         UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now,
           due_at = @now + ifnull(${WAIT_FOR_UNSENT}, 0) WHERE id = @id`);
-      for (const { id, address_id, contact_id, segment_recipient_id, reason } of page) {
+      for (const { id, address_id, contact_id, segment_recipient_id, run, is_taken, reason } of page) {
         if (reason !== null) {
           leave(id, reason);
           continue;
         }
-        const isNew = step.run(id, scheduleId, now).changes > 0;
-        const delivery = isNew
-          ? deliver({ mailing_id: mailingId, address_id, contact_id, segment_recipient_id })
-          : null;
-        if (delivery === null) {
-          // The contact has got the mail already, for example at another address.
-          skip.run({ id, now });
-          continue;
-        }
-        link.run(delivery, id, scheduleId);
-        send.run(delivery, contact_id, id);
+        const delivery =
+          is_taken === 1 ? null : deliver({ mailing_id: mailingId, address_id, contact_id, segment_recipient_id, run });
+        if (is_taken === 0) step.run(id, scheduleId, delivery, delivery === null ? 'skipped' : 'mail', now);
+        // Without a delivery the contact has got the mail already, for example at another address.
+        if (delivery === null) skip.run({ id, now });
+        else send.run(delivery, contact_id, id);
       }
       return page.length;
     })

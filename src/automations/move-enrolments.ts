@@ -248,11 +248,13 @@ function movePlaces(client: Database, accountId: number, { contact, from, to }: 
       WHERE au.user_id = @user AND au.deleted_at IS NULL AND NOT (${isMember('e')}) AND NOT EXISTS (SELECT 1 FROM contacts o
         WHERE o.id = e.contact_id AND o.address_id = @from AND o.deleted_at IS NULL)`)
     .all({ user: accountId, from });
-  const present = client.prepare<[number, number], Enrolment>(
-    'SELECT * FROM enrolments WHERE automation_id = ? AND address_id = ?',
-  );
+  // Two active runs become one. Otherwise an earlier run of one address belongs to the same run of the other.
+  const present = client.prepare<Record<string, string | number>, Enrolment>(`
+    SELECT * FROM enrolments WHERE automation_id = @automation AND address_id = @to AND (run = @run OR (state = 'active' AND @state = 'active'))
+    ORDER BY state = 'active' AND @state = 'active' DESC LIMIT 1`);
   for (const place of places) {
-    const other = present.get(place.automation_id, to);
+    const { automation_id: automation, run, state } = place;
+    const other = present.get({ automation, to, run, state });
     if (other === undefined) movePlace(client, place, to);
     else joinPlaces(client, place, other, contact);
   }
@@ -280,8 +282,8 @@ function joinPlaces(client: Database, place: Enrolment, other: Enrolment, contac
   const isActive = further.state === 'active' || (further.state === 'left' && behind.state === 'active');
   client
     .prepare(`
-      INSERT INTO steps (enrolment_id, schedule_id, delivery_id, taken_at)
-      SELECT ?, schedule_id, delivery_id, taken_at FROM steps WHERE enrolment_id = ? AND delivery_id IS NOT ?
+      INSERT INTO steps (enrolment_id, schedule_id, delivery_id, outcome, taken_at)
+      SELECT ?, schedule_id, delivery_id, outcome, taken_at FROM steps WHERE enrolment_id = ? AND delivery_id IS NOT ?
       ON CONFLICT DO NOTHING`)
     .run(other.id, place.id, dropped.delivery_id);
   const joined = {
@@ -289,7 +291,7 @@ function joinPlaces(client: Database, place: Enrolment, other: Enrolment, contac
     id: other.id,
     contact_id: place.contact_id === contact ? contact : other.contact_id,
     delivery_id: kept.delivery_id,
-    ...(isActive && { state: 'active' as const, reason: null }),
+    ...(isActive && { state: 'active' as const, reason: null, ended_at: null }),
   };
   mergeEnrolments(client, joined, { id: place.id, delivery_id: dropped.delivery_id });
 }

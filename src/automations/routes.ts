@@ -15,6 +15,7 @@ import {
 } from './operations/automations.ts';
 import { addMail, changeAutomation, changeMail, orderAutomation, removeMail } from './operations/changes.ts';
 import { previewAutomation } from './operations/forecast.ts';
+import { readLog } from './operations/log.ts';
 import {
   addDesignToken,
   addSchedule,
@@ -60,4 +61,5 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   routes.read('GET /automations/summaries', listSummaries);
   routes.read('GET /automations/report', readReport);
   routes.read('GET /automations/preview', previewAutomation);
+  routes.read('GET /automations/log', readLog);
 };

@@ -80,6 +80,27 @@ export const automations: Translation<typeof english> = {
   'automations.event': 'Ereignis',
   'automations.event.hint':
     'Kontakte in der Liste oder dem Segment kommen in die Automation, wenn ein anderes Programm dieses Ereignis von ihnen meldet. Leer: wenn sie dazukommen.',
+  'automations.reEntry': 'Erneut aufnehmen',
+  'automations.reEntry.hint':
+    'Ob ein Kontakt, der schon einmal darin war, erneut aufgenommen wird. Niemand ist zweimal zugleich darin.',
+  'automations.reEntry.never': 'Nie',
+  'automations.reEntry.days': 'Einige Tage nach der letzten Aufnahme',
+  'automations.reEntry.key': 'Bei jedem Ereignis mit neuem Schlüssel',
+  'automations.reEntry.afterDays': 'Tage nach der letzten Aufnahme',
+  'automations.reEntry.afterDays.hint':
+    'Nur, wenn Kontakte einige Tage nach der letzten Aufnahme erneut aufgenommen werden.',
+  'automations.log': 'Protokoll',
+  'automations.log.see': 'Was mit jedem Kontakt geschah',
+  'automations.log.none': 'Noch ist nichts geschehen.',
+  'automations.log.when': 'Wann',
+  'automations.log.what': 'Was geschah',
+  'automations.log.run': 'Aufnahme',
+  'automations.log.entered': 'Aufgenommen',
+  'automations.log.finished': 'Abgeschlossen',
+  'automations.log.left': 'Ausgestiegen',
+  'automations.log.mail': 'Mail',
+  'automations.log.skipped': 'Mail übersprungen: dieser Kontakt hatte sie schon',
+  'automations.log.removed': 'ein entfernter Schritt',
   'automations.who.now': { one: 'Zurzeit ist {count} Kontakt darin.', other: 'Zurzeit sind {count} Kontakte darin.' },
   'automations.target.list': { one: '{name} (Liste, {count} Kontakt)', other: '{name} (Liste, {count} Kontakte)' },
   'automations.target.segment': {

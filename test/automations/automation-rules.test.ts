@@ -139,7 +139,7 @@ t.test(
     t.strictSame(plan(MEMBERSHIP_CHANGES_PAGE), ['SCAN m'], 'in the order of its ids, a page at a time');
     t.match(
       plan(LEAVE_TARGET)[0],
-      /SEARCH enrolments USING INDEX enrolments_person \(automation_id=\? AND address_id=\?\)/,
+      /SEARCH enrolments USING INDEX enrolments_active \(automation_id=\? AND address_id=\?\)/,
     );
     t.match(plan(FIRST_DUE)[0], /SEARCH e USING INDEX enrolments_due \(automation_id=\? AND due_at<\?\)/);
     t.notOk(plan(FIRST_DUE).some((line) => /^SCAN/.test(line)));

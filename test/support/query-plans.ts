@@ -8,7 +8,7 @@ export interface Planned {
 
 /** Tables with a row, or more, for each person, mail or thing that happened. */
 const GROWING =
-  'addresses|archived_mails|audit_log|consent_log|contact_events|contact_job_items|contact_moves|contacts|deliveries|enrolments|event_totals|events|feed_items|links|local_waits|mailing_hours|mailings|membership_changes|outbox|segment_leaves|segment_recipients|single_sends|steps|sunset_people|suppressions|transactional_mails|unsubscribers';
+  'addresses|archived_mails|audit_log|consent_log|contact_events|contact_job_items|contact_moves|contacts|deliveries|enrolment_log|enrolments|event_totals|events|feed_items|links|local_waits|mailing_hours|mailings|membership_changes|outbox|segment_leaves|segment_recipients|single_sends|steps|sunset_people|suppressions|transactional_mails|unsubscribers';
 
 /** Steps that read all of a table, of an index or of one owner, in any statement or in those that have a text, and why they may. */
 const BOUNDED: { step: RegExp; statement?: RegExp; reason: string }[] = [

@@ -12,12 +12,16 @@ const MAX_AGE_MS = 86_400_000;
 
 type Started = Pick<
   typeof automations.$inferSelect,
-  'id' | 'automation_for' | 'automation_for_table' | 'trigger_event' | 'trigger_filter'
+  'id' | 'automation_for' | 'automation_for_table' | 'trigger_event' | 'trigger_filter' | 're_entry'
 >;
 
 const LIVE = `
-  SELECT id, automation_for, automation_for_table, trigger_event, trigger_filter FROM automations INDEXED BY automations_user
+  SELECT id, automation_for, automation_for_table, trigger_event, trigger_filter, re_entry FROM automations INDEXED BY automations_user
   WHERE user_id = ? AND trigger_event <> '' AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`;
+
+/** SQL: true if the contact of event `v` was never in the automation. It only keeps the recorded entries few. */
+const NEVER_IN =
+  'AND NOT EXISTS (SELECT 1 FROM enrolments e WHERE e.automation_id = @automation AND e.address_id = v.address_id)';
 
 /** SQL: the contact `k` of event `v` in the target, by the table of the target. */
 const MEMBERS: Readonly<Record<string, { from: string; contact: string }>> = {
@@ -32,8 +36,8 @@ const MEMBERS: Readonly<Record<string, { from: string; contact: string }>> = {
 };
 
 /**
- * Records the entries that new events cause, for the live automations of the account: of contacts who are in the target now and
- * were never in the automation. Enrolment applies them like joins. Call it in the transaction that records the events.
+ * Records the entries that new events cause, for the live automations of the account: of contacts who are in the target now and, where
+ * no contact enters again, were never in the automation. Enrolment applies them like joins. Call it in the transaction that records the events.
  * @param after The id after which the events are new.
  * @param nameIds The ids of the names of the events.
  * @param now Epoch milliseconds.
@@ -53,16 +57,17 @@ export function startAutomations(
       values[parameter] = value;
       return `@${parameter}`;
     };
-    const { trigger_filter: filter } = automation;
+    const { trigger_filter: filter, re_entry } = automation;
     const passes = filter === '' ? '' : `AND ${filterHolds(filter, account, bind)}`;
     prepared<[object]>(
       client,
-      `INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
-      SELECT @account, @automation, v.address_id, ${members.contact}, 'joined', @now
+      `INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, event_key, happened_at)
+      SELECT @account, @automation, address_id, contact_id, 'joined', event_key, @now FROM (
+      SELECT v.address_id, ${members.contact} AS contact_id, v.event_key, min(v.id)
       FROM contact_events v CROSS JOIN ${members.from}
       WHERE v.id > @after AND v.name_id = @name AND v.happened_at >= @since ${passes}
-        AND NOT EXISTS (SELECT 1 FROM enrolments e WHERE e.automation_id = @automation AND e.address_id = v.address_id)
-      GROUP BY v.address_id`,
+        ${re_entry === 'never' ? NEVER_IN : ''}
+      GROUP BY v.address_id)`,
     ).run({
       ...values,
       account,

@@ -1,7 +1,7 @@
 /** Previews an import: computes from the staged rows, with the same rules as the import, what the import would do. */
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../database/open.ts';
-import { AUTOMATION_STATUS } from '../../database/schema/index.ts';
+import { AUTOMATION_STATUS, BARS_ENTRY } from '../../database/schema/index.ts';
 import { stored } from '../../errors/stored.ts';
 import { CsvError } from './csv-parse.ts';
 import {
@@ -302,20 +302,21 @@ function automationCounter(db: Db, { accountId, typeId, options = DEFAULT_OPTION
           ORDER BY au.id LIMIT ${MAX_NAMED}`)
         .all(accountId, typeId, options.segmentId, typeId)
     : [];
-  // Contacts that were in an automation before do not enter it again.
+  // Contacts that were in an automation before enter again only if it lets them.
   const again = client
-    .prepare<[number, number, number, number, number], number>(`
-      SELECT count(*) FROM sorted s CROSS JOIN addresses a ON a.user_id = ? AND a.normalized_email = s.normalized
-        CROSS JOIN enrolments e ON e.automation_id = ? AND e.address_id = a.id
-      WHERE s.rowid > ? AND s.rowid <= ?
-        AND NOT EXISTS (SELECT 1 FROM contacts c WHERE c.contact_type_id = ? AND c.address_id = a.id AND c.deleted_at IS NULL)`)
+    .prepare<Record<string, number | null>, number>(`
+      SELECT count(*) FROM sorted s CROSS JOIN addresses a ON a.user_id = @account AND a.normalized_email = s.normalized
+      WHERE s.rowid > @after AND s.rowid <= @until AND EXISTS (SELECT 1 FROM automations au CROSS JOIN enrolments n
+          ON n.automation_id = au.id AND n.address_id = a.id AND (n.state = 'active' OR ${BARS_ENTRY}) WHERE au.id = @automation)
+        AND NOT EXISTS (SELECT 1 FROM contacts c WHERE c.contact_type_id = @type AND c.address_id = a.id AND c.deleted_at IS NULL)`)
     .pluck();
+  const given = { account: accountId, type: typeId, at: Date.now(), event_key: null };
   const returning = new Map<number, number>();
   return {
     count(after: number, until: number): void {
       for (const { id, segment } of live)
         if (segment === null)
-          returning.set(id, (returning.get(id) ?? 0) + (again.get(accountId, id, after, until, typeId) ?? 0));
+          returning.set(id, (returning.get(id) ?? 0) + (again.get({ ...given, automation: id, after, until }) ?? 0));
     },
     found(counts: Record<'new' | 'changed' | 'unchanged' | 'skipped', number>): StartingAutomation[] {
       const everybody = counts.new + counts.changed + counts.unchanged + counts.skipped;

@@ -26,6 +26,7 @@ import { eraseUnsubscriptions } from '../unsubscribes.ts';
 const FIRST_STATEMENTS = [
   'DELETE FROM steps WHERE enrolment_id IN (SELECT e.id FROM automations a CROSS JOIN enrolments e ON e.automation_id = a.id AND e.address_id = @address WHERE a.user_id = @account)',
   'DELETE FROM enrolments WHERE id IN (SELECT e.id FROM automations a CROSS JOIN enrolments e ON e.automation_id = a.id AND e.address_id = @address WHERE a.user_id = @account)',
+  'DELETE FROM enrolment_log WHERE address_id = @address',
   'DELETE FROM membership_changes WHERE address_id = @address',
   'DELETE FROM segment_recipients WHERE id IN (SELECT r.id FROM segments s CROSS JOIN segment_recipients r ON r.segment_id = s.id AND r.address_id = @address WHERE s.user_id = @account)',
   'DELETE FROM segment_leaves WHERE address_id = @address',

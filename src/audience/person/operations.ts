@@ -43,7 +43,7 @@ const Moment = Type.Object({
   subject: nullable(Type.String()),
   state: nullable(
     Type.String(),
-    'Of a mail: its state; of an automation: where they are in it; of a suppression: its kind; of inactivity: what was done (stop, segment, move), or who ended it (person, owner).',
+    'Of a mail: its state; of an automation: where they are in it, how they ended or what was done at a step; of a suppression: its kind; of inactivity: what was done (stop, segment, move), or who ended it (person, owner).',
   ),
   reason: nullable(said(), 'Why a mail was not sent or what the relay said; why they left, or how they unsubscribed.'),
   reason_code: nullable(Type.String()),

@@ -24,6 +24,8 @@ export const MOMENTS = [
   'segment_left',
   'segment_removed',
   'automation_entered',
+  'automation_ended',
+  'automation_step',
   'mail',
   'transactional',
   'opened',
@@ -269,6 +271,11 @@ const RECORDED: readonly string[] = [
    WHERE t.address_id = @address AND t.user_id = @account ORDER BY t.id DESC LIMIT ${MAX_CHANGES}`,
   `SELECT 'suppressed' AS kind, s.id, s.created_at AS at, s.kind AS state, s.diagnostic AS reason
    FROM suppressions s WHERE s.address_id = @address AND s.user_id = @account`,
+  // A mail is a moment of its own, and so is an entry.
+  `SELECT iif(l.step_id IS NULL, 'automation_ended', 'automation_step') AS kind, l.id, l.happened_at AS at, a.automation_name AS name, a.utr,
+     l.code AS state, l.reason
+   FROM enrolment_log l INDEXED BY enrolment_log_person CROSS JOIN automations a ON a.id = l.automation_id AND a.user_id = @account AND a.deleted_at IS NULL
+   WHERE l.address_id = @address AND l.code NOT IN ('entered', 'mail') ORDER BY l.id DESC LIMIT ${MAX_CHANGES}`,
   `SELECT 'inactive' AS kind, z.id, z.created_at AS at, z.action AS state
    FROM sunset_people z WHERE z.address_id = @address AND z.user_id = @account`,
   `SELECT 'active_again' AS kind, z.id, z.lifted_at AS at, z.lifted_by AS state

@@ -10,7 +10,7 @@ import { changerName, templateSource } from '../../campaigns/single-sends.ts';
 import type { Db } from '../../database/open.ts';
 import { isOwned, ownedBy, recordId, recordUtr } from '../../database/ownership.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
-import { AUTOMATION_STATUS, automations, unsubscribeGroups } from '../../database/schema/index.ts';
+import { AUTOMATION_STATUS, automations, RE_ENTRY, unsubscribeGroups } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { commandMailing, waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
 import { notFound } from '../../errors/failure.ts';
@@ -286,6 +286,10 @@ const Series = Type.Object({
     description: 'The event by which contacts of the target enter; empty: they enter by joining it.',
   }),
   trigger_filter: Type.String({ description: 'The filter of that event; empty: none.' }),
+  re_entry: { ...choice(...RE_ENTRY), description: 'When who was in it may enter again.' },
+  re_entry_days: integer({
+    description: 'Of the re-entry days: how many after the last entry; otherwise 0 or unused.',
+  }),
   ignores_caps: zeroOrOne(),
   automation_type: integer({ description: '1: welcome, 2: custom.' }),
   is_live: zeroOrOne('1: it is live.'),

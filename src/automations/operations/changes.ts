@@ -12,7 +12,7 @@ import { capOption, templateCode } from '../../campaigns/operations/drafts.ts';
 import type { Db } from '../../database/open.ts';
 import { recordUtr } from '../../database/ownership.ts';
 import type { HeldCode } from '../../database/schema/index.ts';
-import { AUTOMATION_STATUS, automationSchedules, automations } from '../../database/schema/index.ts';
+import { AUTOMATION_STATUS, automationSchedules, automations, RE_ENTRY } from '../../database/schema/index.ts';
 import type { Frozen } from '../../delivery/compiling/freeze.ts';
 import { conflict, invalid } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
@@ -48,6 +48,9 @@ import { movesTo, orderMails } from '../move-enrolments.ts';
 import { ByUtr, checkAutomation, TARGET, WAITING_TYPES } from './automations.ts';
 import { type ChangeResult, Effects, withEffects } from './effects.ts';
 import { ByMail, checkMail, MAX_WAITING_PERIOD } from './mails.ts';
+
+/** The longest time after which a contact may enter again: ten years. */
+const MAX_RE_ENTRY_DAYS = 3650;
 
 /** The options of each change: only if nothing has changed since, and as a dry run. */
 const how = {
@@ -91,6 +94,14 @@ export const changeAutomation = operation({
     trigger_filter: Type.Optional(
       line({ description: 'Only such events: a property, = != > >= < or <=, and a text or number. Empty: all.' }),
     ),
+    re_entry: Type.Optional({
+      ...choice(...RE_ENTRY),
+      description:
+        'Who was in it enters again: never; days: re_entry_days after the last entry; key: by an event with another key.',
+    }),
+    re_entry_days: Type.Optional(
+      integer({ minimum: 1, maximum: MAX_RE_ENTRY_DAYS, description: 'Of the re-entry days: how many.' }),
+    ),
     ...capOption,
   }),
   output: Updated,
@@ -109,6 +120,8 @@ export const changeAutomation = operation({
     const { result: updated_at, effects } = await changed(context, id, dry_run, (now) => {
       const before = requireAutomation(db, accountId, utr);
       requireUnchanged(before, unchanged_since);
+      if ((given.re_entry ?? before.re_entry) === 'days' && !(given.re_entry_days ?? before.re_entry_days))
+        throw invalid('re_entry_days', messages.required('re_entry_days'));
       const [target] = checkedTargets(automation_for ? [automation_for] : []);
       if (before.status === AUTOMATION_STATUS.live) {
         if (group !== undefined && String(group) !== before.unsubscribe_group_id)
@@ -122,6 +135,8 @@ export const changeAutomation = operation({
           exit_criteria: given.exit_criteria,
           trigger_event: given.trigger_event,
           trigger_filter: given.trigger_filter,
+          re_entry: given.re_entry,
+          re_entry_days: given.re_entry_days,
           ignores_caps: given.ignores_caps,
           automation_for: automation_for === undefined ? undefined : Number(target?.id ?? 0),
           automation_for_table: automation_for === undefined ? undefined : (target?.table ?? ''),

@@ -100,7 +100,7 @@ function forecastFor(
 function findEnrolment(client: Database, { id }: Automation, addressId: number): Enrolment | undefined {
   return client
     .prepare<[number, number], Enrolment>(
-      `SELECT e.*, ${POSITION} AS position, 0 AS change_id FROM enrolments e WHERE automation_id = ? AND address_id = ?`,
+      `SELECT e.*, ${POSITION} AS position, 0 AS change_id FROM enrolments e WHERE automation_id = ? AND address_id = ? ORDER BY run DESC LIMIT 1`,
     )
     .get(id, addressId);
 }

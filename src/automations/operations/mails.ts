@@ -205,7 +205,7 @@ export const listWaiting = operation({
     const rows = client
       .prepare<Record<string, number>, { id: number; is_theirs: 0 | 1 }>(`
         SELECT address_id AS id, state = 'active' AND ${POSITION} >= @low AND ${POSITION} < @high AS is_theirs
-        FROM enrolments e WHERE automation_id = @automation AND address_id > @after ORDER BY address_id LIMIT ${MAX_EXAMINED}`)
+        FROM enrolments e WHERE automation_id = @automation AND address_id > @after ORDER BY address_id, run DESC LIMIT ${MAX_EXAMINED}`)
       .all({ automation, low: places?.low ?? 0, high: position, after });
     const theirs = rows.filter(({ is_theirs }) => is_theirs === 1);
     const page = theirs.slice(0, limit);
@@ -215,7 +215,7 @@ export const listWaiting = operation({
         Omit<Waiting, 'waiting_since' | 'due_at'> & { since: number; due: number }
       >(`
         SELECT e.address_id AS id, ifnull(c.email, a.normalized_email) AS email, c.id AS contact_id, e.waiting_since AS since, e.due_at AS due, e.delivery_id IS NOT NULL AS is_queued
-        FROM json_each(@ids) j CROSS JOIN enrolments e ON e.automation_id = @automation AND e.address_id = j.value CROSS JOIN addresses a ON a.id = e.address_id
+        FROM json_each(@ids) j CROSS JOIN enrolments e ON e.automation_id = @automation AND e.address_id = j.value AND e.state = 'active' CROSS JOIN addresses a ON a.id = e.address_id
           LEFT JOIN contacts c ON c.id = e.contact_id AND c.deleted_at IS NULL
         ORDER BY e.address_id`)
       .all({ automation, ids: JSON.stringify(page.map(({ id }) => id)) })

@@ -35,7 +35,7 @@ import {
   setAutomationLive,
 } from '../operations/automations.ts';
 import { type Report, type ReportedMail, readReport, readSummary, type Summary } from '../operations/reports.ts';
-import { automationAddress, editAddress, mailAddress } from './changing.tsx';
+import { automationAddress, editAddress, logAddress, mailAddress } from './changing.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
 
 export async function automationScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
@@ -143,6 +143,9 @@ function Overview({ summary, report, series, target, now, canChange, viewer }: O
           ]}
         />
         {report.mails.length === 0 && <p class="quiet-text">{language.say('automations.noMails')}</p>}
+        <p>
+          <a href={logAddress(summary.utr)}>{language.say('automations.log.see')}</a>
+        </p>
       </Card>
       {deleted.length > 0 && (
         <Card title={language.say('automations.deletedMails')}>

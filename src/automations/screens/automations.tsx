@@ -16,6 +16,7 @@ import { useLanguage } from '../../ui/words/index.ts';
 import { AUTOMATION_STATES, listSummaries, type Summary } from '../operations/reports.ts';
 import { automationScreen, stateActions } from './automation.tsx';
 import { editScreen, newAutomationScreen, Recipes } from './edit.tsx';
+import { logScreen } from './log.tsx';
 import { AUTOMATION_MAIL, mailContentScreen, mailScreens } from './mail.tsx';
 import { waitingScreen } from './people.tsx';
 
@@ -49,6 +50,7 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
   });
   await automationScreen(app, { clock });
   await waitingScreen(app);
+  await logScreen(app);
   await app.register(async (editing) => {
     editing.addHook('onRequest', async (request) => requireEditor(request));
     await newAutomationScreen(editing);

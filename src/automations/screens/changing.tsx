@@ -22,6 +22,8 @@ export const automationAddress = (utr: string) => `/automations/${encodeURICompo
 
 export const editAddress = (utr: string) => `${automationAddress(utr)}/edit`;
 
+export const logAddress = (utr: string) => `${automationAddress(utr)}/log`;
+
 export const mailAddress = (automation: string, mail: string, step = 'content') =>
   `${automationAddress(automation)}/mails/${encodeURIComponent(mail)}/${step}`;
 

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { listNames } from '../../audience/segments/operations.ts';
 import { SenderField } from '../../campaigns/screens/compose/audience.tsx';
 import { type Choices, readChoices } from '../../campaigns/screens/compose/step.tsx';
+import { RE_ENTRY } from '../../database/schema/index.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { CapField, readHasCaps } from '../../senders/sending-times/screens/times.tsx';
@@ -33,6 +34,9 @@ import {
   sendQuestion,
 } from './changing.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
+
+/** The days that the form proposes before a contact enters again. */
+const DEFAULT_RE_ENTRY_DAYS = 90;
 
 interface ByUtr {
   Params: { utr: string };
@@ -153,6 +157,8 @@ function Editing({ series, choices, hasCaps, events, given, problems = {}, probl
     exit_criteria: String(series.exit_criteria),
     trigger_event: series.trigger_event,
     trigger_filter: series.trigger_filter,
+    re_entry: series.re_entry,
+    re_entry_days: String(series.re_entry_days || DEFAULT_RE_ENTRY_DAYS),
     ...(hasCaps && { ignores_caps: String(series.ignores_caps) }),
   };
   return (
@@ -183,6 +189,7 @@ function Editing({ series, choices, hasCaps, events, given, problems = {}, probl
 /** Returns the fields of a submitted form. */
 function givenFields(request: FastifyRequest): AutomationFields {
   const ignores_caps = field(request, 'ignores_caps');
+  const [reEntry, days] = [field(request, 're_entry'), field(request, 're_entry_days').trim()];
   return {
     automation_name: field(request, 'automation_name').trim(),
     automation_for: field(request, 'automation_for'),
@@ -190,6 +197,8 @@ function givenFields(request: FastifyRequest): AutomationFields {
     exit_criteria: field(request, 'exit_criteria') === '1' ? '1' : '0',
     trigger_event: field(request, 'trigger_event').trim(),
     trigger_filter: field(request, 'trigger_filter').trim(),
+    ...(reEntry !== '' && { re_entry: reEntry }),
+    ...(days !== '' && { re_entry_days: days }),
     ...(ignores_caps !== '' && { ignores_caps }),
   };
 }
@@ -342,6 +351,8 @@ interface AutomationFields {
   exit_criteria: string;
   trigger_event?: string;
   trigger_filter?: string;
+  re_entry?: string;
+  re_entry_days?: string;
   /** Absent if the account has no frequency caps. */
   ignores_caps?: string;
 }
@@ -412,6 +423,23 @@ function AutomationFieldset({
             hint={language.say('segments.filter.hint')}
             value={given.trigger_filter ?? ''}
             maxLength={255}
+            autocomplete="off"
+            problems={problems}
+          />
+          <SelectField
+            name="re_entry"
+            label={language.say('automations.reEntry')}
+            hint={language.say('automations.reEntry.hint')}
+            value={given.re_entry ?? 'never'}
+            options={RE_ENTRY.map((value) => ({ value, label: language.say(`automations.reEntry.${value}`) }))}
+            problems={problems}
+          />
+          <TextField
+            name="re_entry_days"
+            label={language.say('automations.reEntry.afterDays')}
+            hint={language.say('automations.reEntry.afterDays.hint')}
+            value={given.re_entry_days ?? String(DEFAULT_RE_ENTRY_DAYS)}
+            maxLength={4}
             autocomplete="off"
             problems={problems}
           />

@@ -297,6 +297,8 @@ export const membershipChanges = sqliteTable('membership_changes', {
   address_id: address(),
   contact_id: integer(),
   change: text({ enum: ['joined', 'left'] }).notNull(),
+  /** The key of the event by which the contact enters; null without one. */
+  event_key: text(),
   /** Epoch milliseconds. */
   happened_at: integer().notNull(),
 });

@@ -118,6 +118,9 @@ export const singleSends = sqliteTable(
   ],
 );
 
+/** When a contact may enter an automation again. */
+export const RE_ENTRY = ['never', 'days', 'key'] as const;
+
 export const automations = sqliteTable(
   'automations',
   {
@@ -129,6 +132,12 @@ export const automations = sqliteTable(
     trigger_event: line(),
     /** The filter of that event (src/audience/events/names.ts); empty: every event of the name. */
     trigger_filter: line(),
+    /**
+     * Whether a contact who was in it before may enter again: never; `days`: that many days after the last entry; `key`: by an event with a
+     * key by which the contact did not enter before.
+     */
+    re_entry: text({ enum: RE_ENTRY }).notNull().default('never'),
+    re_entry_days: count(),
     automation_name: text().notNull(),
     exit_criteria: count(),
     ignores_caps: flag(),
@@ -178,7 +187,14 @@ export const automationSchedules = sqliteTable(
   (table) => [index('automation_schedules_automation').on(table.automation_id, table.position)],
 );
 
-/** A contact's enrolment in an automation. Each address has at most one per automation. */
+/**
+ * SQL: true if the earlier run `n` of a contact keeps the contact from entering the automation `au` at @at, epoch milliseconds, by an event
+ * with the key @event_key; null: without one.
+ */
+export const BARS_ENTRY = `CASE au.re_entry WHEN 'days' THEN n.entered_at > @at - au.re_entry_days * 86400000
+    WHEN 'key' THEN @event_key IS NULL OR n.event_key = @event_key ELSE true END`;
+
+/** A contact's run through an automation. Each address has at most one active run per automation. */
 export const enrolments = sqliteTable(
   'enrolments',
   {
@@ -201,9 +217,16 @@ export const enrolments = sqliteTable(
     due_at: integer().notNull(),
     /** The delivery that is queued or being sent; null while the contact waits for the next mail. */
     delivery_id: integer(),
+    /** 1 for the first entry of the address, and one more for each further entry. */
+    run: integer().notNull().default(1),
+    /** The key of the event by which the contact entered; null without one. */
+    event_key: text(),
+    /** When the contact completed or exited it, epoch milliseconds; null while active, and for ends before this was recorded. */
+    ended_at: integer(),
   },
   (table) => [
-    uniqueIndex('enrolments_person').on(table.automation_id, table.address_id),
+    uniqueIndex('enrolments_person').on(table.automation_id, table.address_id, table.run),
+    uniqueIndex('enrolments_active').on(table.automation_id, table.address_id).where(sql`state = 'active'`),
     index('enrolments_due').on(table.automation_id, table.due_at).where(sql`state = 'active' AND delivery_id IS NULL`),
     index('enrolments_place')
       .on(table.automation_id, table.position, table.due_at)
@@ -264,6 +287,35 @@ export const movedMails = sqliteTable(
   (table) => [primaryKey({ columns: [table.automation_id, table.position] })],
 );
 
+/**
+ * What happened to contacts in automations, one line per step and contact. Triggers on `enrolments` and `steps` write it, so that no line
+ * is missing or without its step. Lines are kept for EVENTS_DAYS.
+ */
+export const enrolmentLog = sqliteTable(
+  'enrolment_log',
+  {
+    id: id(),
+    automation_id: integer().notNull(),
+    address_id: address(),
+    run: integer().notNull(),
+    /** entered, finished, left, or for a step what was done: `STEP_OUTCOMES`. */
+    code: text().notNull(),
+    /** The id of the step in automation_schedules; null for entries and ends. */
+    step_id: integer(),
+    /** Why the contact exited, or null. */
+    reason: said(),
+    /** Epoch milliseconds. */
+    happened_at: integer().notNull(),
+  },
+  (table) => [
+    index('enrolment_log_automation').on(table.automation_id, table.id),
+    index('enrolment_log_person').on(table.address_id, table.id),
+  ],
+);
+
+/** What was done at a step: a mail was queued, or skipped because the contact had it. */
+export const STEP_OUTCOMES = ['mail', 'skipped'] as const;
+
 /** One mail of one enrolment and its delivery. The unique index keeps a mail from being sent to the same contact twice. */
 export const steps = sqliteTable(
   'steps',
@@ -275,6 +327,7 @@ export const steps = sqliteTable(
     schedule_id: integer().notNull(),
     delivery_id: integer(),
     taken_at: integer().notNull(),
+    outcome: text({ enum: STEP_OUTCOMES }).notNull().default('mail'),
   },
   (table) => [uniqueIndex('steps_once').on(table.enrolment_id, table.schedule_id)],
 );

@@ -156,9 +156,11 @@ export const deliveries = sqliteTable(
     variant: integer(),
     /** 1: it was begun while its account had frequency caps, or was found for them later. */
     counts_to_caps: count(),
+    /** The run of the recipient's enrolment in an automation that it belongs to; 1 for all other mails. */
+    run: integer().notNull().default(1),
   },
   (table) => [
-    uniqueIndex('deliveries_person').on(table.mailing_id, table.address_id),
+    uniqueIndex('deliveries_person').on(table.mailing_id, table.address_id, table.run),
     // Deliveries of a mailing in the order of their ids, which lists use. New rows go to its end, which costs little.
     index('deliveries_mailing').on(table.mailing_id),
     index('deliveries_queue')

@@ -1,5 +1,5 @@
 /**
- * Removes opens, clicks and reported events older than EVENTS_DAYS. Nothing has to be summed up first: the counters of reports are updated in the
+ * Removes opens, clicks, reported events and the log of enrolments older than EVENTS_DAYS. Nothing has to be summed up first: the counters of reports are updated in the
  * transaction that adds an event. Bounces, complaints and unsubscribes are kept, because they are few.
  */
 import type { Database } from 'better-sqlite3';
@@ -8,6 +8,7 @@ import { inChunks } from '../../database/bulk.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { continueShrinking } from '../../database/shrink.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { removeOldEnrolmentLog } from '../queue/old-enrolment-log.ts';
 
 const DAY_MS = 86_400_000;
 /** The working time of one call of `continueRemoval`. */
@@ -55,9 +56,10 @@ export class OldEvents {
     const until = performance.now() + BACKGROUND_MS;
     let hasMore = true;
     await inChunks(this.#client, (rows) => {
-      // Both are asked at each turn, so that neither waits for the other.
+      // All are asked at each turn, so that none waits for another.
+      const hasMoreLog = removeOldEnrolmentLog(this.#client, horizon, rows);
       const hasMoreReported = removeOldContactEvents(this.#client, horizon, rows);
-      hasMore = removeSome(this.#client, horizon, rows) || hasMoreReported;
+      hasMore = removeSome(this.#client, horizon, rows) || hasMoreReported || hasMoreLog;
       return hasMore && performance.now() < until;
     });
     if (hasMore || (await continueShrinking(this.#client, until))) return true;

@@ -4,8 +4,11 @@
  */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
-import { AUTOMATION_STATUS, type automationSchedules } from '../../database/schema/index.ts';
+import { AUTOMATION_STATUS, type automationSchedules, BARS_ENTRY } from '../../database/schema/index.ts';
 import { storedSql } from '../../errors/stored.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** The address id for a change: the contact's current address, because it may have been corrected since. */
 const CURRENT_ADDRESS =
@@ -13,7 +16,7 @@ const CURRENT_ADDRESS =
 
 /** Ends an enrolment because the contact left the target. Exported so that a test can check its query plan. */
 export const LEAVE_TARGET = `
-  UPDATE enrolments SET state = 'left', reason = ${storedSql('left_target')}
+  UPDATE enrolments SET state = 'left', reason = ${storedSql('left_target')}, ended_at = @at
   WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`;
 
 /** A recorded change of an automation's target. */
@@ -24,28 +27,35 @@ interface Membership {
 }
 
 /**
- * Returns functions that enrol a contact in an automation (`joined_at`: epoch milliseconds) and end the enrolment when the contact leaves
- * the target.
+ * Returns functions that enrol a contact in an automation and end the enrolment when the contact leaves the target. `at`: epoch
+ * milliseconds. A contact who is in it, or may not enter again, does not enter.
  */
 export function enrolmentMoves(client: Database) {
+  const refresh = client.prepare(`
+    UPDATE enrolments SET contact_id = @contact_id
+    WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`);
   const enter = client.prepare(`
-    INSERT INTO enrolments (automation_id, address_id, contact_id, state, entered_at, waiting_since, due_at)
-    SELECT au.id, ${CURRENT_ADDRESS}, @contact_id, 'active', @joined_at, @joined_at,
-      @joined_at + ifnull((SELECT ${SCHEDULE_WAIT} FROM automation_schedules s WHERE s.automation_id = au.id ORDER BY s.position LIMIT 1), 0)
-    FROM automations au WHERE au.id = @automation_id AND au.deleted_at IS NULL
-    ON CONFLICT (automation_id, address_id) DO UPDATE SET contact_id = excluded.contact_id WHERE state = 'active'`);
+    INSERT INTO enrolments (automation_id, address_id, contact_id, run, event_key, state, entered_at, waiting_since, due_at)
+    SELECT au.id, p.address_id, @contact_id,
+      1 + ifnull((SELECT max(n.run) FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = p.address_id), 0), @event_key, 'active', @at, @at,
+      @at + ifnull((SELECT ${SCHEDULE_WAIT} FROM automation_schedules s WHERE s.automation_id = au.id ORDER BY s.position LIMIT 1), 0)
+    FROM automations au CROSS JOIN (SELECT ${CURRENT_ADDRESS} AS address_id) p
+    WHERE au.id = @automation_id AND au.deleted_at IS NULL AND NOT EXISTS (
+      SELECT 1 FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = p.address_id AND ${BARS_ENTRY})`);
   const leave = client.prepare(LEAVE_TARGET);
   return {
-    enter: (membership: Membership & { joined_at: number }) => enter.run(membership),
-    leaveTarget: (membership: Membership) => leave.run(membership),
+    enter(entry: Membership & { at: number; event_key: string | null }) {
+      if (refresh.run(entry).changes === 0) enter.run(entry);
+    },
+    leaveTarget: (membership: Membership & { at: number }) => leave.run(membership),
   };
 }
 
-/** Returns a function that ends an enrolment with a reason. */
-export function enrolmentEnd(client: Database): (id: number, reason: string) => void {
-  const leave = client.prepare("UPDATE enrolments SET state = 'left', reason = ? WHERE id = ?");
+/** Returns a function that ends an enrolment with a reason at `now`, epoch milliseconds. */
+export function enrolmentEnd(client: Database, now: number): (id: number, reason: string) => void {
+  const leave = client.prepare("UPDATE enrolments SET state = 'left', reason = ?, ended_at = ? WHERE id = ?");
   return (id, reason) => {
-    leave.run(reason, id);
+    leave.run(reason, now, id);
   };
 }
 
@@ -53,10 +63,10 @@ export function enrolmentEnd(client: Database): (id: number, reason: string) => 
 export function finishDueEnrolments(client: Database, automationId: number, now: number, limit: number): number {
   return client
     .prepare(`
-      UPDATE enrolments SET state = 'finished' WHERE id IN (
+      UPDATE enrolments SET state = 'finished', ended_at = @now WHERE id IN (
         SELECT e.id FROM enrolments e INDEXED BY enrolments_due
-        WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? AND ${NEXT_SCHEDULE} IS NULL LIMIT ?)`)
-    .run(automationId, now, limit).changes;
+        WHERE e.automation_id = @automationId AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now AND ${NEXT_SCHEDULE} IS NULL LIMIT @limit)`)
+    .run({ automationId, now, limit }).changes;
 }
 
 /** The enrolments that a change of an automation's mails affects. */
@@ -143,31 +153,34 @@ export interface Enrolment {
   waiting_since: number;
   due_at: number;
   delivery_id: number | null;
+  run: number;
+  event_key: string | null;
+  ended_at: number | null;
 }
 
 /** Records that this address, which the enrolment no longer has, left the automation. */
 export function addReaddressed(client: Database, place: Enrolment): void {
   client
     .prepare(`
-      INSERT INTO enrolments (automation_id, address_id, state, reason, entered_at, position, waiting_since, due_at)
-      VALUES (@automation_id, @address_id, 'left', ${READDRESSED}, @entered_at, @position, @waiting_since, @due_at)`)
+      INSERT INTO enrolments (automation_id, address_id, run, event_key, state, reason, entered_at, position, waiting_since, due_at)
+      VALUES (@automation_id, @address_id, @run, @event_key, 'left', ${READDRESSED}, @entered_at, @position, @waiting_since, @due_at)`)
     .run(place);
 }
 
 /** Stores the columns of `kept` for the enrolment with its id, and ends the enrolment `givenUp`, whose delivery becomes the given one. */
 export function mergeEnrolments(
   client: Database,
-  kept: Omit<Enrolment, 'automation_id' | 'address_id' | 'entered_at'>,
+  kept: Omit<Enrolment, 'automation_id' | 'address_id' | 'entered_at' | 'run' | 'event_key'>,
   givenUp: Pick<Enrolment, 'id' | 'delivery_id'>,
 ): void {
   client
-    .prepare(`
-      UPDATE enrolments SET contact_id = @contact_id, state = @state, reason = @reason, position = @position,
-        waiting_since = @waiting_since, due_at = @due_at, delivery_id = @delivery_id WHERE id = @id`)
-    .run(kept);
-  client
     .prepare(`UPDATE enrolments SET state = 'left', reason = ${READDRESSED}, delivery_id = ? WHERE id = ?`)
     .run(givenUp.delivery_id, givenUp.id);
+  client
+    .prepare(`
+      UPDATE enrolments SET contact_id = @contact_id, state = @state, reason = @reason, position = @position,
+        waiting_since = @waiting_since, due_at = @due_at, delivery_id = @delivery_id, ended_at = @ended_at WHERE id = @id`)
+    .run(kept);
 }
 
 /**
@@ -204,22 +217,20 @@ export function advanceEnrolments(
   if (outcome === 'suppressed') {
     client
       .prepare(`
-        UPDATE enrolments SET state = 'left', reason = (SELECT reply FROM deliveries WHERE id = delivery_id), delivery_id = NULL
+        UPDATE enrolments SET state = 'left', reason = (SELECT reply FROM deliveries WHERE id = delivery_id), delivery_id = NULL, ended_at = @now
         WHERE ${isOfDeliveries} AND state = 'active' AND (SELECT reply FROM deliveries WHERE id = delivery_id) <> ${READDRESSED}`)
-      .run({ ids });
+      .run({ ids, now });
   }
   // After the last mail of a paused automation contacts stay enrolled, because another mail may be added before it resumes.
   client
     .prepare(`
       UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now,
         due_at = @now + ifnull(${WAIT_FOR_UNSENT}, 0), delivery_id = NULL,
+        ended_at = iif(state = 'active' AND @isLive = 1 AND ${WAIT_FOR_UNSENT} IS NULL, @now, ended_at),
         state = iif(state = 'active' AND @isLive = 1 AND ${WAIT_FOR_UNSENT} IS NULL, 'finished', state)
       WHERE ${isOfDeliveries}`)
     .run({ ids, now, isLive });
 }
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** The wait before a schedule `s` in milliseconds, as SQL. It starts at the previous mail, or at the enrolment for the first mail. */
 export const SCHEDULE_WAIT = `CASE s.waiting_type WHEN 'hours' THEN s.waiting_period * ${HOUR_MS} WHEN 'days' THEN s.waiting_period * ${DAY_MS} ELSE 0 END`;

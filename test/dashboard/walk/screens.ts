@@ -106,6 +106,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'automation-mail-html', path: '/automations/:automation/mails/:automationMail/html' },
   { name: 'automation-mail-remove', path: '/automations/:automation/mails/:automationMail/remove' },
   { name: 'automation-mail-waiting', path: '/automations/:automation/mails/:automationMail/waiting' },
+  { name: 'automation-log', path: '/automations/:automation/log' },
   { name: 'automation-mail-new', path: '/automations/:automation/mails/new' },
   { name: 'automation-new-empty', path: '/automations/new', account: 'empty' },
   { name: 'automation-feeds', path: '/feeds' },

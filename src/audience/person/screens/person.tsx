@@ -357,7 +357,7 @@ function About({ moment }: { moment: Moment }) {
   const progress =
     (kind === 'mail' || kind === 'transactional') && state
       ? knownWord(language, 'delivery', state)
-      : kind === 'automation_entered' && state
+      : kind.startsWith('automation_') && state
         ? knownWord(language, 'entered', state)
         : (kind === 'inactive' || kind === 'active_again') && state && knownWord(language, 'inactive', state);
   return progress ? [named, (name ?? subject) === null ? '' : ' · ', progress] : named;
@@ -387,7 +387,7 @@ function eventText(language: Language, { name, value, currency, properties }: Mo
 /** Returns the path of the campaign or automation; null if there is none (any more). */
 function pageOf({ kind, utr, automation_utr }: Moment): string | null {
   if (kind === 'transactional') return `/transactional/${utr}`;
-  if (kind === 'automation_entered') return utr === null ? null : `/automations/${utr}`;
+  if (kind.startsWith('automation_')) return utr === null ? null : `/automations/${utr}`;
   if (automation_utr !== null) return `/automations/${automation_utr}`;
   return utr === null ? null : `/campaigns/${utr}`;
 }

@@ -8,15 +8,17 @@ interface NewDelivery {
   address_id: number;
   contact_id: number | null;
   segment_recipient_id: number | null;
+  /** The run of the recipient's enrolment in an automation; 1 by default. */
+  run?: number;
 }
 
-/** Returns a function that queues a delivery and returns its id, or null if the mailing already has a delivery for this address. */
+/** Returns a function that queues a delivery and returns its id, or null if the mailing already has one for this address and run. */
 export function deliveryQueue(client: Database): (delivery: NewDelivery) => number | null {
   const insert = client.prepare(`
-    INSERT INTO deliveries (mailing_id, address_id, contact_id, segment_recipient_id, state)
-    VALUES (@mailing_id, @address_id, @contact_id, @segment_recipient_id, ${DELIVERY_STATE.queued}) ON CONFLICT DO NOTHING`);
+    INSERT INTO deliveries (mailing_id, address_id, contact_id, segment_recipient_id, run, state)
+    VALUES (@mailing_id, @address_id, @contact_id, @segment_recipient_id, @run, ${DELIVERY_STATE.queued}) ON CONFLICT DO NOTHING`);
   return (delivery) => {
-    const { changes, lastInsertRowid } = insert.run(delivery);
+    const { changes, lastInsertRowid } = insert.run({ run: 1, ...delivery });
     return changes === 0 ? null : Number(lastInsertRowid);
   };
 }
