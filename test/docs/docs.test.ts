@@ -45,9 +45,14 @@ t.test('.env.example lists every setting with its default and what it is for, al
   t.strictSame(Object.keys(parseEnv(example)), [], 'copied as it is, it changes nothing');
 });
 
-t.test('Dockerfile and compose.yaml are those that the documents show', async (t) => {
-  const shown = blocksOf('docs/operating.md').map(({ text }) => text);
-  for (const name of ['Dockerfile', 'compose.yaml']) t.ok(shown.includes(readFileSync(join(ROOT, name), 'utf8')), name);
+t.test('the unit, the Dockerfile and compose.yaml, to which the documents link, are what these say', async (t) => {
+  const linked = (name: string) => {
+    t.match(readFileSync(join(ROOT, 'docs/operating.md'), 'utf8'), `](../${name})`);
+    return readFileSync(join(ROOT, name), 'utf8');
+  };
+  checkUnit(t, linked('deploy/systemd/sendlark.service'));
+  await checkImage(t, linked('Dockerfile'));
+  checkCompose(t, linked('compose.yaml'));
 });
 
 t.test('every file and folder that the documents name exists', async (t) => {
@@ -96,12 +101,9 @@ t.test('every command of the documents is run, or its file checked, on a machine
     await t.test(`${document}: ${language}: ${text.slice(0, text.indexOf('\n'))}`, async (t) => {
       if (language === 'sh') for (const command of commandsOf(text)) await machine.run(t, command);
       else if (language === 'cron') await machine.runCron(t, checkCron(t, text));
-      else if (language === 'ini') checkUnit(t, text);
-      else if (language === 'dockerfile') await checkImage(t, text);
       else if (language === 'caddyfile') await machine.checkPages(t, checkCaddy(t, text));
       else if (language === 'nginx') checkNginx(t, text);
-      else if (language === 'yaml' && text.startsWith('dbs:')) checkLitestream(t, text);
-      else if (language === 'yaml') checkCompose(t, text);
+      else if (language === 'yaml') checkLitestream(t, text);
       else t.equal(language, 'text', 'a block of a language that nothing here checks');
     });
   }

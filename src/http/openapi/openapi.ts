@@ -120,10 +120,12 @@ JSON has \`status\` and either \`message\` or \`errors\`. Deleting a segment, a 
 
 const FAILURES: Record<string, string> = {
   401: 'A key is missing, or the pair of keys is wrong',
+  403: 'The caller may not do this: it takes a person who is signed in, an operator, or another role',
   404: 'The record was not found',
   409: 'The state of the record does not allow the request',
   422: 'A field is invalid: texts by field name',
-  default: 'The request is malformed, too large or of an unknown type',
+  default:
+    'The request is malformed, too large or of an unknown type; or one too many at once (429), or the service is busy (503)',
 };
 
 /** Added to the descriptions of operations that only signed-in users may perform. */
@@ -321,6 +323,7 @@ function completeOperations(path: string, methods: object, named: NamedSchemas):
     const isAboutRecords = operation.requestBody !== undefined || parameters?.some(({ required }) => required);
     const failures = [
       '401',
+      '403',
       ...(isAboutRecords ? ['404', '409'] : []),
       ...(parameters || isAboutRecords ? ['422'] : []),
     ];
