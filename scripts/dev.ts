@@ -31,6 +31,8 @@ const watcher = spawn(
     cwd: folder,
     env: {
       PATH: process.env.PATH,
+      // With the gallery of components.
+      NODE_ENV: 'development',
       PORT: process.env.PORT ?? '3000',
       LOG_LEVEL: process.env.LOG_LEVEL ?? 'info',
       DATABASE_PATH: join(folder, 'dev.db'),
@@ -95,6 +97,7 @@ function introduce({ url, headers }: Api): void {
 The database holds a contact type with readers, a group, a sender and a single send, until Ctrl-C. The keys:
 ${keys.map(([name, key]) => `${name}: ${key}`).join('\n')}
 For example: curl ${keys.map(([name, key]) => `-H ${name}:${key}`).join(' ')} ${url}/outbox/list
+Every component: ${new URL('/settings/gallery', url)}
 Every endpoint: ${new URL('/docs', url)}
 `);
 }

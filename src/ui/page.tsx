@@ -13,6 +13,7 @@ import { IslandsProvider } from './components/island.tsx';
 import { ITEMS, Navigation, type Section } from './components/navigation.tsx';
 import { Notice } from './components/surface.tsx';
 import { TestModeBar } from './components/test-mode.tsx';
+import { densityOf } from './density.ts';
 import { takeFlash } from './flash.ts';
 import { PREFETCH_RULES } from './prefetch.ts';
 import type { ColourScheme, Viewer } from './viewer.ts';
@@ -136,7 +137,7 @@ function sendDocument(
     language: language.code,
     title: title === 'Sendlark' ? title : `${title} · Sendlark`,
     scheme: scheme === 'system' ? 'light dark' : scheme,
-    look: `${look} ${scheme}`,
+    look: `${look} ${scheme}${densityOf(reply.request) === 'compact' ? ' compact' : ''}`,
     more: links,
   };
   return reply

@@ -166,6 +166,10 @@ export const users: Translation<typeof english> = {
   'own.colours.system': 'Wie das System',
   'own.colours.light': 'Hell',
   'own.colours.dark': 'Dunkel',
+  'own.density': 'Tabellen',
+  'own.density.comfortable': 'Bequem',
+  'own.density.compact': 'Kompakt',
+  'own.density.hint': 'In diesem Browser. Kompakt zeigt mehr Zeilen auf einmal.',
   'own.shortcuts': 'Tastaturkürzel: einzelne Tasten wie / und ?',
   'passkeys.title': 'Passkeys',
   'passkeys.text':

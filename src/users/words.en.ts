@@ -158,6 +158,10 @@ export const users = {
   'own.colours.system': 'Same as the system',
   'own.colours.light': 'Light',
   'own.colours.dark': 'Dark',
+  'own.density': 'Tables',
+  'own.density.comfortable': 'Comfortable',
+  'own.density.compact': 'Compact',
+  'own.density.hint': 'In this browser. Compact shows more rows at once.',
   'own.shortcuts': 'Keyboard shortcuts: single keys such as / and ?',
   'passkeys.title': 'Passkeys',
   'passkeys.text':

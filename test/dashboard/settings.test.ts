@@ -177,6 +177,34 @@ t.test('a password is changed with the old one only, and ends all sessions but t
   t.equal((await get('/settings/sessions', { cookie: renewed })).status, 200);
 });
 
+t.test('a person chooses how close the rows of tables are, and this browser keeps to it', async (t) => {
+  const { get, post } = await signedIn(t, 'viewer');
+  t.notMatch((await get('/contacts')).text, '<html lang="en" class="app system compact">');
+  const { headers } = await post('/settings/account', {
+    language: 'browser',
+    colour_scheme: 'system',
+    density: 'compact',
+  });
+  const cookie = String(headers['set-cookie']).match(
+    /sendlark_density=compact; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax/,
+  )?.[0];
+  t.ok(cookie);
+  const app = await startApp(t);
+  const own = cookieOf(app, addPerson(app));
+  const { text } = await app.page('GET', '/settings/account', {
+    headers: { cookie: `${own}; sendlark_density=compact` },
+  });
+  t.match(text, '<html lang="en" class="app system compact">');
+  t.match(text, '<option value="compact" selected>');
+  const other = await app.page('GET', '/contacts', { headers: { cookie: `${own}; sendlark_density=x"y` } });
+  t.match(other.text, '<html lang="en" class="app system">');
+});
+
+t.test('the gallery of components is for development only', async (t) => {
+  const { get } = await signedIn(t, 'owner');
+  t.equal((await get('/settings/gallery')).status, 404);
+});
+
 t.test('a person chooses language, colours and shortcuts, and every page keeps to it', async (t) => {
   const { get, post } = await signedIn(t, 'viewer');
   const first = (await get('/contacts')).text;

@@ -29,6 +29,8 @@ t.test(
     }
     const answer = await fetch(`${url}/contacts/imports`, { headers });
     t.match(await answer.json(), { message: { imports: [{ created: 3 }] } });
+    const gallery = await fetch(`${url}/settings/gallery`, { redirect: 'manual' });
+    t.equal(gallery.status, 303, 'it has the gallery of components, for who has signed in');
     dev.kill('SIGINT');
     t.strictSame(await ended, [0, null]);
     t.strictSame(readdirSync(join(folder, 'tmp')), [], 'the database is removed');

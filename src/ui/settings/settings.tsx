@@ -23,6 +23,7 @@ import { sendSettingsIndex } from './frame.tsx';
 
 export async function settingsScreens(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   app.get('/settings', sendSettingsIndex);
+  if (process.env.NODE_ENV === 'development') await (await import('../gallery.tsx')).galleryScreen(app);
   await userScreen(app);
   await keyScreen(app);
   await webhookScreens(app);

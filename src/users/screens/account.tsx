@@ -7,6 +7,7 @@ import type { Deps } from '../../operations/deps.ts';
 import { Button } from '../../ui/components/button.tsx';
 import { CheckField, type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
 import { Card } from '../../ui/components/surface.tsx';
+import { DENSITIES, type Density, densityOf, keepDensity } from '../../ui/density.ts';
 import { ask, attempt } from '../../ui/operations.ts';
 import { languageOf } from '../../ui/page.tsx';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
@@ -35,7 +36,7 @@ export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns
       const { email, totp_secret: secret, recovery_hashes: left } = own.requireMe(request);
       const content = (
         <>
-          <Preferences me={me} problems={problems} />
+          <Preferences me={me} density={densityOf(request)} problems={problems} />
           <PasswordForm email={email} problems={problems} />
           <SecondFactor email={email} isOn={secret !== null} left={left.length} problems={problems} />
           <Passkeys
@@ -61,7 +62,10 @@ export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns
       shortcuts: field(request, 'shortcuts') === '1' ? 1 : 0,
     };
     const changed = await attempt(request, changeOwnSettings, fields);
-    if ('output' in changed) return backTo(reply, 'account', 'settings.done.changed');
+    if ('output' in changed) {
+      keepDensity(reply, field(request, 'density'));
+      return backTo(reply, 'account', 'settings.done.changed');
+    }
     return own.show(request, reply.code(changed.status), changed);
   });
 
@@ -97,7 +101,15 @@ function PasswordForm({ email, problems }: { email: string; problems: Problems |
   );
 }
 
-function Preferences({ me, problems }: { me: Static<typeof readMe.record>; problems: Problems | undefined }) {
+function Preferences({
+  me,
+  density,
+  problems,
+}: {
+  me: Static<typeof readMe.record>;
+  density: Density;
+  problems: Problems | undefined;
+}) {
   const language = useLanguage();
   return (
     <Card title={language.say('own.title')}>
@@ -128,6 +140,13 @@ function Preferences({ me, problems }: { me: Static<typeof readMe.record>; probl
           }))}
           value={me.colour_scheme}
           problems={problems}
+        />
+        <SelectField
+          name="density"
+          label={language.say('own.density')}
+          hint={language.say('own.density.hint')}
+          options={DENSITIES.map((value) => ({ value, label: language.say(`own.density.${value}`) }))}
+          value={density}
         />
         <CheckField name="shortcuts" label={language.say('own.shortcuts')} checked={me.shortcuts === 1} />
         <Button>{language.say('users.save')}</Button>

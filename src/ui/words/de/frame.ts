@@ -81,7 +81,8 @@ export const frame: Translation<typeof english> = {
   'settings.about.tracking': 'Ob Öffnungen und Klicks aufgezeichnet werden, Datenschutz',
   'settings.about.brand': 'Logo, Farben, Schriften, Schaltflächen',
   'settings.about.archive': 'Öffentliche Seite mit früheren Kampagnen, RSS',
-  'settings.about.account': 'Name, Passwort, Zwei-Faktor-Authentifizierung, Passkeys, Sprache, Aussehen',
+  'settings.about.account':
+    'Name, Passwort, Zwei-Faktor-Authentifizierung, Passkeys, Sprache, Aussehen, kompakte Tabellen',
   'settings.about.sessions': 'Wo Sie angemeldet sind',
   'settings.about.users': 'Benutzer einladen, Rollen',
   'settings.about.audit': 'Wer was geändert hat',

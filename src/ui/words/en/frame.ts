@@ -79,7 +79,7 @@ export const frame = {
   'settings.about.tracking': 'Whether opens and clicks are recorded, privacy',
   'settings.about.brand': 'Logo, colours, fonts, buttons',
   'settings.about.archive': 'Public page with past campaigns, RSS',
-  'settings.about.account': 'Name, password, two-factor authentication, passkeys, language, look',
+  'settings.about.account': 'Name, password, two-factor authentication, passkeys, language, look, compact tables',
   'settings.about.sessions': 'Where you are signed in',
   'settings.about.users': 'Invite users, roles',
   'settings.about.audit': 'Who changed what',
