@@ -13,10 +13,11 @@ import {
   type Surroundings,
 } from '../campaigns/archive/archive.ts';
 import { escapeHtml } from '../delivery/content/merge.ts';
-import { publicDocument } from '../http/pages/document.tsx';
+import { publicDocument, publicPolicy } from '../http/pages/document.tsx';
 import { pageRoute, unknownPage } from '../http/pages/layout.ts';
 import { chooseWords, type PageWords } from '../http/pages/words/index.ts';
 import type { Deps } from '../operations/deps.ts';
+import { publicBrand } from '../templates/brand/brand.ts';
 import { BytesCache } from './database-source.ts';
 import { COPY_POLICY } from './web-copy.ts';
 
@@ -56,7 +57,9 @@ export async function archivePages(app: FastifyInstance, { db, config, publicUrl
     );
     const head = { title, language: words.language, isListed: true, more: links };
     const content = listContent(address, title, found, number, words, config.TIME_ZONE);
-    return sendTagged(reply, 'text/html; charset=utf-8', publicDocument(head, content));
+    const brand = publicBrand(db, archive.user_id);
+    reply.header('content-security-policy', publicPolicy(brand));
+    return sendTagged(reply, 'text/html; charset=utf-8', publicDocument(head, content, brand));
   });
 
   pageRoute<Archived>(app, '/archive/:slug/feed.xml', (request, reply) => {

@@ -12,6 +12,7 @@ import { inTransaction } from '../database/transaction.ts';
 import { type Choice, type ChosenLists, type KeptLists, TRACKING } from '../delivery/feedback/choice.ts';
 import { countUnsubscribe } from '../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
+import { type PublicBrand, publicBrand } from '../templates/brand/brand.ts';
 import { isoTimestamp } from '../time/clock.ts';
 
 /** The maximum number of groups shown on the page. Unsubscribing from all mail is always offered. */
@@ -30,6 +31,8 @@ export interface Preferences {
   unsubscribed: ReadonlyMap<number, number>;
   /** Whether the contact's opens and clicks are recorded; null if they have no choice, because the account records none. */
   tracking: boolean | null;
+  /** The owner's logo and colour, with which the page is shown. */
+  brand: PublicBrand;
   /** Whether `unsubscribed` is up to date; false if it cannot be determined, so that the page may only offer to unsubscribe. */
   isCurrent: boolean;
   /** Set on sender nodes: choices that are already stored, so that they need not be stored again. */
@@ -80,6 +83,7 @@ export class PreferenceStore {
       own: groups.some(({ id }) => id === ids.group) ? ids.group : 0,
       unsubscribed: new Map(entries.map((entry) => [entry.unsubscribe_groups_id ?? 0, entry.id])),
       tracking: findTracking(db.$client, ids),
+      brand: publicBrand(db, ids.user),
       isCurrent: true,
     };
   }

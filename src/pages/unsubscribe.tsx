@@ -136,6 +136,7 @@ function show(reply: FastifyReply, words: PageWords, preferences: Preferences, n
       )}
     </>,
     words.language,
+    preferences.brand,
   );
 }
 

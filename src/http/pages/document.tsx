@@ -4,6 +4,8 @@ import type { FastifyReply } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { PageLanguage } from '../../languages.ts';
+import { NO_PUBLIC_BRAND, type PublicBrand } from '../../templates/brand/brand.ts';
+import { brandStyle, Logo } from './brand-look.tsx';
 import type { Message } from './words/en.tsx';
 
 interface Head {
@@ -43,24 +45,37 @@ export function documentOf(
   return `<!doctype html>\n<html lang="${language}"${attributes}><head>${head}${styles}</head>${typeof body === 'string' ? body : renderToString(body)}</html>\n`;
 }
 
-/** Returns a public page as HTML. */
-export function publicDocument(head: Omit<Head, 'scheme'>, content: ComponentChildren): string {
+/** Returns a public page as HTML, with the owner's logo and colour. Its policy must allow them: see `publicPolicy`. */
+export function publicDocument(
+  { style = STYLE, ...head }: Omit<Head, 'scheme'>,
+  content: ComponentChildren,
+  brand: PublicBrand = NO_PUBLIC_BRAND,
+): string {
   return documentOf(
-    { scheme: 'light dark', style: STYLE, ...head },
+    { scheme: 'light dark', style: style + brandStyle(brand), ...head },
     <body>
-      <main>{content}</main>
+      <main>
+        <Logo brand={brand} />
+        {content}
+      </main>
     </body>,
   );
 }
 
-/** Sends a public page with this title and content, in English unless another language is given. */
+/**
+ * Sends a public page with this title and content, in English unless another language is given, with the logo and colour of `brand` if it
+ * belongs to an account.
+ */
 export function page(
   reply: FastifyReply,
   title: string,
   content: ComponentChildren,
   language: PageLanguage = 'en',
+  brand: PublicBrand = NO_PUBLIC_BRAND,
 ): FastifyReply {
-  return reply.type('text/html; charset=utf-8').send(publicDocument({ language, title }, content));
+  // Without a brand the policy of the page's kind holds.
+  if (brand.colour !== '' || brand.logo !== null) reply.header('content-security-policy', publicPolicy(brand));
+  return reply.type('text/html; charset=utf-8').send(publicDocument({ language, title }, content, brand));
 }
 
 /** Sends a page with a single message, in English unless another language is given. */
@@ -122,10 +137,17 @@ td,code{overflow-wrap:anywhere}
 .pages{display:flex;justify-content:space-between;gap:1rem;margin-bottom:1.5rem}
 `;
 
-/** The source expression with which a Content-Security-Policy allows an embedded style sheet. */
-export function hashOf(style: string): string {
-  return `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
+/**
+ * Returns the Content-Security-Policy of a public page: its style sheet with the rules of the brand, and the logo. `more` are scripts it may
+ * load; `targets` is where its forms may be sent.
+ */
+export function publicPolicy(brand: PublicBrand, { style = STYLE, more = '', targets = "'self'" } = {}): string {
+  const hash = createHash('sha256')
+    .update(style + brandStyle(brand))
+    .digest('base64');
+  const images = brand.logo === null ? 'data:' : "data: 'self'";
+  return `default-src 'none'; style-src 'sha256-${hash}'; ${more}img-src ${images}; form-action ${targets}; base-uri 'none'; frame-ancestors 'none'`;
 }
 
-/** The Content-Security-Policy of public pages: our style sheet and forms posted to us; no scripts, nothing from other origins. */
-export const POLICY = `default-src 'none'; style-src ${hashOf(STYLE)}; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+/** The policy of public pages without a brand: our style sheet and forms posted to us; no scripts, nothing from other origins. */
+export const POLICY = publicPolicy(NO_PUBLIC_BRAND);

@@ -2,7 +2,8 @@
 import type { FastifyReply } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import type { Form } from '../../forms/forms.ts';
-import { hashOf, publicDocument, STYLE } from './document.tsx';
+import type { PublicBrand } from '../../templates/brand/brand.ts';
+import { publicDocument, publicPolicy, STYLE } from './document.tsx';
 
 const FORM_STYLE = `${STYLE}
 .field{display:block;margin:0 0 1rem}
@@ -19,7 +20,6 @@ dl{margin:0 0 1rem}dt{color:var(--quiet);font-size:.95rem}dd{margin:0 0 .5rem;ov
 :root{--bad:#a3161f;--warn:#fdf0d5;--on-warn:#5a3b00}
 @media(prefers-color-scheme:dark){:root{--bad:#ff9a9e;--warn:#3b2c0c;--on-warn:#f5dfae}}
 `;
-const STYLE_HASH = hashOf(FORM_STYLE);
 
 /** Additional permissions of a form page. */
 interface Abilities {
@@ -29,22 +29,25 @@ interface Abilities {
   sends?: 'nowhere' | 'here' | 'on';
 }
 
-/** Sends a form page in the form's language. */
+/** A form, and the brand of its account. */
+export interface BrandedForm extends Form {
+  brand: PublicBrand;
+}
+
+/** Sends a form page in the form's language, with its owner's logo and colour. */
 export function formPage(
   reply: FastifyReply,
-  form: Form,
+  form: BrandedForm,
   content: ComponentChildren,
   { script, sends = 'nowhere' }: Abilities,
 ): FastifyReply {
   const scripts = script === undefined ? '' : "script-src 'self'; connect-src 'self'; ";
-  reply.header(
-    'content-security-policy',
-    `default-src 'none'; style-src ${STYLE_HASH}; ${scripts}img-src data:; form-action ${targets(form, sends)}; base-uri 'none'; frame-ancestors 'none'`,
-  );
-  const { language, title } = form;
+  const { language, title, brand } = form;
+  const policy = publicPolicy(brand, { style: FORM_STYLE, more: scripts, targets: targets(form, sends) });
+  reply.header('content-security-policy', policy);
   const more = script !== undefined && <script type="module" src={script} />;
   const head = { language, title, style: FORM_STYLE, more };
-  return reply.type('text/html; charset=utf-8').send(publicDocument(head, content));
+  return reply.type('text/html; charset=utf-8').send(publicDocument(head, content, brand));
 }
 
 /** Browsers also check the URL to which a submitted form is redirected, so the policy of the confirming page includes that URL. */
@@ -60,7 +63,12 @@ export function Paragraphs({ text }: { text: string }) {
 }
 
 /** Sends a page that reports a form's state, optionally with more content below. */
-export function statePage(reply: FastifyReply, form: Form, text: string, more?: ComponentChildren): FastifyReply {
+export function statePage(
+  reply: FastifyReply,
+  form: BrandedForm,
+  text: string,
+  more?: ComponentChildren,
+): FastifyReply {
   const content = (
     <>
       <h1>{form.title}</h1>

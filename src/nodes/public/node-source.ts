@@ -11,6 +11,7 @@ import type { SenderValues } from '../../delivery/variants/recipient-variants.ts
 import { unavailable } from '../../errors/failure.ts';
 import { changesOf, type Preferences, preferencesAfter } from '../../pages/preferences.ts';
 import type { RecipientSource, StoredPicture } from '../../pages/recipient-source.ts';
+import { NO_PUBLIC_BRAND } from '../../templates/brand/brand.ts';
 import { findNewest, type Stored, withTimeout } from '../bucket.ts';
 import { erasedSubject, type MailingObject, mailingObjectName, type Questions } from '../feedback-messages.ts';
 import { publishChoice } from '../keep-consent.ts';
@@ -75,6 +76,7 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
       own: mailing === null || groups.some(({ id }) => id === ids.group) ? ids.group : 0,
       unsubscribed: new Map(),
       tracking: null,
+      brand: NO_PUBLIC_BRAND,
       isCurrent: false,
     };
   };
@@ -95,7 +97,12 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
       const given = await ask('preferences', { token }).catch(() => null);
       return given === null
         ? preferencesWithoutController(ids)
-        : { ...given, tracking: given.tracking ?? null, unsubscribed: new Map(given.unsubscribed) };
+        : {
+            ...given,
+            brand: given.brand ?? NO_PUBLIC_BRAND,
+            tracking: given.tracking ?? null,
+            unsubscribed: new Map(given.unsubscribed),
+          };
     },
     async keepChoice(ids, token, before, choice) {
       const changes = changesOf(before, choice);

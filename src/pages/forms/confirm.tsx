@@ -8,10 +8,11 @@ import { askedFields } from '../../forms/fields.ts';
 import { type Form, formPath } from '../../forms/forms.ts';
 import { shownGroups } from '../../forms/shown.ts';
 import { fieldLabel } from '../../http/pages/form-markup.tsx';
-import { formPage, statePage } from '../../http/pages/form-page.tsx';
+import { type BrandedForm, formPage, statePage } from '../../http/pages/form-page.tsx';
 import { pageRoute, unknownLink } from '../../http/pages/layout.ts';
 import { wordsIn } from '../../http/pages/words/index.ts';
 import type { Deps } from '../../operations/deps.ts';
+import { publicBrand } from '../../templates/brand/brand.ts';
 import { networkOf } from '../../users/throttle.ts';
 
 interface Link {
@@ -26,7 +27,7 @@ export async function confirmRoutes(app: FastifyInstance, { db, lock, clock, tok
   pageRoute<Link>(app, '/f/confirm/:secret', async (request, reply) => {
     const link = readLink(db, request.params.secret, clock.now());
     if (link.state === 'gone') return unknownLink(reply);
-    const { form } = link;
+    const form = branded(link.form);
     if (link.state !== 'open') return stateOf(reply, link.state, form);
     const words = wordsIn(form.language).form;
     const { email, given, groups, consent_text, tracking_text } = link.request;
@@ -71,14 +72,19 @@ export async function confirmRoutes(app: FastifyInstance, { db, lock, clock, tok
     const confirm = () => confirmLink(db, secret, networkOf(request.ip), clock.now());
     const link = await lock.write(confirm, PATIENCE_MS);
     if (link.state === 'gone') return unknownLink(reply);
-    const { state, form } = link;
+    const { state } = link;
+    const form = branded(link.form);
     if (state === 'expired') return stateOf(reply, state, form);
     wake();
     if (state === 'confirmed' && form.redirect_url !== '') return reply.redirect(form.redirect_url, 303);
     return state === 'confirmed' ? statePage(reply, form, form.confirmed_text) : stateOf(reply, state, form);
   });
 
-  function stateOf(reply: FastifyReply, state: 'already' | 'suppressed' | 'expired', form: Form): FastifyReply {
+  function branded(form: Form): BrandedForm {
+    return { ...form, brand: publicBrand(db, form.user_id) };
+  }
+
+  function stateOf(reply: FastifyReply, state: 'already' | 'suppressed' | 'expired', form: BrandedForm): FastifyReply {
     if (state === 'suppressed') return statePage(reply, form, suppressedText(form));
     if (state === 'already') return statePage(reply, form, form.already_text);
     return statePage(reply.code(GONE), form, form.expired_text, toForm(form));

@@ -9,12 +9,13 @@ import { countShown, type Form, findFormByToken, formOffCode } from '../../forms
 import { type Outcome, takeRequest } from '../../forms/requests.ts';
 import { readShown } from '../../forms/shown.ts';
 import { type Faults, type Filled, FormInputs, NOTHING_FILLED, TRAP } from '../../http/pages/form-markup.tsx';
-import { formPage, Paragraphs, statePage } from '../../http/pages/form-page.tsx';
+import { type BrandedForm, formPage, Paragraphs, statePage } from '../../http/pages/form-page.tsx';
 import { pageRoute, unknownPage } from '../../http/pages/layout.ts';
 import { wordsIn } from '../../http/pages/words/index.ts';
 import type { FormBody } from '../../http/requests/form-fields.ts';
 import { builtFile, builtUrls } from '../../http/static-files.ts';
 import type { Deps } from '../../operations/deps.ts';
+import { publicBrand } from '../../templates/brand/brand.ts';
 import type { Clock } from '../../time/clock.ts';
 import { networkOf } from '../../users/throttle.ts';
 import { filledForm, readFilled } from './read-filled.ts';
@@ -38,7 +39,10 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
   const challenges = new Challenges(tokens);
   const shown = new ShownCounts(app, deps);
   const flood = new FloodLimit(clock);
-  const find = (token: string) => findFormByToken(db, tokens, token);
+  const find = (token: string): BrandedForm | undefined => {
+    const form = findFormByToken(db, tokens, token);
+    return form && { ...form, brand: publicBrand(db, form.user_id) };
+  };
 
   pageRoute<FormRequest>(app, '/f/:token', async (request, reply) => {
     const form = find(request.params.token);
@@ -112,7 +116,7 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
   /** Sends the form with the values filled in and a new challenge. */
   async function ask(
     reply: FastifyReply,
-    form: Form,
+    form: BrandedForm,
     values: Filled,
     faults: Faults,
     notice: Notice | null,

@@ -43,6 +43,37 @@ export function readBrand(db: Db, accountId: number): Brand & { updated_at: stri
   return { ...NO_BRAND, updated_at: null, ...brand };
 }
 
+/** What public pages show of a brand. */
+export interface PublicBrand {
+  /** The first colour, such as #1d5b46; empty if there is none. */
+  colour: string;
+  /** The logo with its path and its size in pixels on the page; null if there is none. */
+  logo: { path: string; alt: string; width: number; height: number } | null;
+}
+
+/** The brand of pages that belong to no account, and of an account that has chosen nothing. */
+export const NO_PUBLIC_BRAND: PublicBrand = { colour: '', logo: null };
+
+/** Returns what public pages of an account show of its brand. */
+export function publicBrand(db: Db, accountId: number): PublicBrand {
+  const { logo_picture_id: id, colours } = readBrand(db, accountId);
+  const logo = id === null ? undefined : db.select().from(pictures).where(eq(pictures.id, id)).get();
+  const width = Math.min(logo?.width ?? 0, LOGO_WIDTH);
+  const colour = colours[0]?.trim() ?? '';
+  return {
+    colour: COLOUR.test(colour) ? colour : '',
+    logo:
+      logo === undefined
+        ? null
+        : {
+            path: `/pictures/${logo.public_id}/${logo.file_name}`,
+            alt: logo.alt || logo.name,
+            width,
+            height: Math.round((logo.height * width) / logo.width),
+          },
+  };
+}
+
 /** Stores the brand of an account. Call inside a transaction. */
 export function saveBrand({ db, clock }: { db: Db; clock: Clock }, accountId: number, brand: Brand): void {
   const now = isoTimestamp(clock.now());
