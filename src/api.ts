@@ -1,4 +1,5 @@
 /** Registers the API: first what applies to every endpoint, then one file per resource. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import { audienceRoutes, placeRoutes, sunsetRoutes, trackingRoutes } from './audience/routes.ts';
 import { automationRoutes } from './automations/routes.ts';
@@ -20,6 +21,7 @@ import { installForms } from './http/requests/forms.ts';
 import { installValidation } from './http/requests/validation.ts';
 import { backupRoutes } from './installation/backups/routes.ts';
 import { healthRoutes, sendingHoldRoutes } from './installation/routes.ts';
+import type { RouteRule } from './operations/callers.ts';
 import type { Deps } from './operations/deps.ts';
 import { outboxRoutes } from './senders/outbox/routes.ts';
 import { relayRoutes } from './senders/relays/routes.ts';
@@ -34,6 +36,46 @@ import { versionRoutes } from './templates/versions/routes.ts';
 import { transactionalRoutes } from './transactional/routes.ts';
 import { userRoutes } from './users/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
+
+type Feature = FastifyPluginAsyncTypebox<Deps>;
+
+/**
+ * The routes of every feature, and the scope with which key pairs use them (src/operations/callers.ts). `everything`: a key pair with less
+ * can read them at most. Each feature is a plugin, so that its hooks and body parsers do not affect others.
+ */
+const FEATURES: readonly [routes: Feature, scope: RouteRule['scope']][] = [
+  [overviewRoutes, 'everything'],
+  [healthRoutes, 'everything'],
+  [backupRoutes, 'everything'],
+  [sendingHoldRoutes, 'everything'],
+  [audienceRoutes, 'contacts'],
+  [formRoutes, 'campaigns'],
+  [versionRoutes, 'campaigns'],
+  [templateRoutes, 'campaigns'],
+  [singleSendRoutes, 'campaigns'],
+  [sendingTimeRoutes, 'everything'],
+  [mailSettingsRoutes, 'everything'],
+  [singleSendResendRoutes, 'campaigns'],
+  [trackingRoutes, 'contacts'],
+  [archiveRoutes, 'campaigns'],
+  [feedRoutes, 'campaigns'],
+  [transactionalRoutes, 'transactional'],
+  [singleSendVariantRoutes, 'campaigns'],
+  [progressRoutes, 'campaigns'],
+  [automationRoutes, 'campaigns'],
+  [designLinkRoutes, 'campaigns'],
+  [pictureRoutes, 'campaigns'],
+  [brandRoutes, 'campaigns'],
+  [savedBlockRoutes, 'campaigns'],
+  [placeRoutes, 'contacts'],
+  [senderRoutes, 'everything'],
+  [sunsetRoutes, 'contacts'],
+  [returnedMailRoutes, 'everything'],
+  [outboxRoutes, 'everything'],
+  [relayRoutes, 'everything'],
+  [webhookRoutes, 'everything'],
+  [userRoutes, 'everything'],
+];
 
 /** Registers all endpoints under /api. */
 export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -52,36 +94,18 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   installValidation(app);
   warnOfContent(app, deps);
 
-  // Each resource is a plugin, so that its hooks and body parsers do not affect other resources.
-  await app.register(overviewRoutes, deps);
-  await app.register(healthRoutes, deps);
-  await app.register(backupRoutes, deps);
-  await app.register(sendingHoldRoutes, deps);
-  await app.register(audienceRoutes, deps);
-  await app.register(formRoutes, deps);
-  await app.register(versionRoutes, deps);
-  await app.register(templateRoutes, deps);
-  await app.register(singleSendRoutes, deps);
-  await app.register(sendingTimeRoutes, deps);
-  await app.register(mailSettingsRoutes, deps);
-  await app.register(singleSendResendRoutes, deps);
-  await app.register(trackingRoutes, deps);
-  await app.register(archiveRoutes, deps);
-  await app.register(feedRoutes, deps);
-  await app.register(transactionalRoutes, deps);
-  await app.register(singleSendVariantRoutes, deps);
-  await app.register(progressRoutes, deps);
-  await app.register(automationRoutes, deps);
-  await app.register(designLinkRoutes, deps);
-  await app.register(pictureRoutes, deps);
-  await app.register(brandRoutes, deps);
-  await app.register(savedBlockRoutes, deps);
-  await app.register(placeRoutes, deps);
-  await app.register(senderRoutes, deps);
-  await app.register(sunsetRoutes, deps);
-  await app.register(returnedMailRoutes, deps);
-  await app.register(outboxRoutes, deps);
-  await app.register(relayRoutes, deps);
-  await app.register(webhookRoutes, deps);
-  await app.register(userRoutes, deps);
+  for (const [routes, scope] of FEATURES) await app.register(feature(routes, scope), deps);
+}
+
+/**
+ * Returns the plugin of a feature whose routes all have this scope. By default a GET takes the role of a viewer, and anything else that of an
+ * editor.
+ */
+function feature(routes: Feature, scope: RouteRule['scope']): Feature {
+  return async (app, deps) => {
+    app.addHook('onRoute', (route) => {
+      route.config = { role: route.method === 'GET' ? 'viewer' : 'editor', ...route.config, scope };
+    });
+    await app.register(routes, deps);
+  };
 }

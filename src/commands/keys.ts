@@ -2,35 +2,54 @@
 import { asc, eq } from 'drizzle-orm';
 import { createKeys, revokeKeys } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
-import { accounts, apiKeys } from '../database/schema/index.ts';
+import { accounts, apiKeys, SCOPES, type Scope } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { MAX_LINE_CHARACTERS } from '../http/requests/schemas.ts';
 import { systemClock } from '../time/clock.ts';
-import { type AuditAction, audit, COMMAND_LINE } from '../users/audit.ts';
-import { type Call, type Command, choose, requireNumber, requireWords } from './command.ts';
+import { type AuditAction, audit, COMMAND_LINE, keyLabel } from '../users/audit.ts';
+import { type Call, type Command, choose, requireNumber, requireWords, UsageError } from './command.ts';
 import { withDatabase } from './database.ts';
 
 export const keys: Command = {
-  forms: ['keys create [--account N]', 'keys list', 'keys revoke PUBLICKEY'],
+  forms: ['keys create [--account N] [--name NAME] [--scopes LIST]', 'keys list', 'keys revoke PUBLICKEY'],
   about: 'Make, list or revoke API keys.',
   help: `A pair belongs to one account (1 unless --account says otherwise). Its secret is shown once and stored as a hash.
+It may do everything an owner may over the API, unless --scopes names less, with commas between: ${SCOPES.join(', ')}.
+--name says which program has it.
 Revoking works at once, also while the service runs. To rotate: create a pair, move your programs to it, revoke the old one.`,
-  options: { account: { type: 'string' } },
+  options: { account: { type: 'string' }, name: { type: 'string' }, scopes: { type: 'string' } },
   run: (call) => choose(call, { create, list, revoke }),
 };
 
 async function create(call: Call): Promise<void> {
   requireWords(call);
   const account = requireNumber(call.option('account') ?? '1', '--account');
+  const name = requireName(call.option('name') ?? '');
+  const scopes = requireScopes(call.option('scopes') ?? 'everything');
   const pair = await withDatabase((db) => {
     const owner = db.select().from(accounts).where(eq(accounts.id, account)).get();
     if (owner === undefined) throw new Error(`There is no account ${account}; see: sendlark account list`);
     return inTransaction(db, () => {
-      const made = createKeys(db, systemClock, account);
-      record(db, account, 'key_made', made.publicKey);
+      const made = createKeys(db, systemClock, account, { name, scopes });
+      record(db, account, 'key_made', keyLabel(name, made.publicKey));
       return made;
     });
   });
   call.answer({ account, ...pair }, [`PublicKey: ${pair.publicKey}`, `SecretKey: ${pair.secretKey}`]);
+}
+
+function requireName(given: string): string {
+  const name = given.trim();
+  if (name.length > MAX_LINE_CHARACTERS || /\p{Cc}/u.test(name))
+    throw new UsageError(`--name must be one line of at most ${MAX_LINE_CHARACTERS} characters`);
+  return name;
+}
+
+function requireScopes(given: string): Scope[] {
+  const words = given.split(',').map((word) => word.trim());
+  const unknown = words.find((word) => !SCOPES.some((scope) => scope === word));
+  if (unknown !== undefined) throw new UsageError(`--scopes: ${unknown || 'nothing'} is none of ${SCOPES.join(', ')}`);
+  return SCOPES.filter((scope) => words.includes(scope));
 }
 
 async function list(call: Call): Promise<void> {
@@ -40,6 +59,9 @@ async function list(call: Call): Promise<void> {
       .select({
         account: apiKeys.user_id,
         publicKey: apiKeys.public_key,
+        name: apiKeys.name,
+        scopes: apiKeys.scopes,
+        last_used_at: apiKeys.last_used_at,
         created_at: apiKeys.created_at,
         revoked_at: apiKeys.revoked_at,
       })
@@ -49,9 +71,13 @@ async function list(call: Call): Promise<void> {
   );
   call.answer(
     rows,
-    rows.map(
-      ({ account, publicKey, created_at, revoked_at }) =>
-        `${publicKey}  account ${account}  made ${created_at.slice(0, 10)}${revoked_at ? `  revoked ${revoked_at.slice(0, 10)}` : ''}`,
+    rows.map(({ account, publicKey, name, scopes, created_at, last_used_at, revoked_at }) =>
+      [
+        `${publicKey}  account ${account}  ${scopes.join(', ')}  made ${created_at.slice(0, 10)}`,
+        ...(last_used_at ? [`used ${last_used_at.slice(0, 10)}`] : []),
+        ...(revoked_at ? [`revoked ${revoked_at.slice(0, 10)}`] : []),
+        ...(name ? [name] : []),
+      ].join('  '),
     ),
     'There are no keys; to make a pair: sendlark keys create',
   );
@@ -63,7 +89,7 @@ async function revoke(call: Call): Promise<void> {
     inTransaction(db, () => {
       const row = db.select().from(apiKeys).where(eq(apiKeys.public_key, publicKey)).get();
       const isRevoked = revokeKeys(db, systemClock, publicKey);
-      if (isRevoked && row !== undefined) record(db, row.user_id, 'key_revoked', publicKey);
+      if (isRevoked && row !== undefined) record(db, row.user_id, 'key_revoked', keyLabel(row.name, publicKey));
       return isRevoked;
     }),
   );

@@ -5,8 +5,17 @@ import type { Clock } from '../time/clock.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { addNamedValue, findNamedValue, removeNamedValue } from './named-values.ts';
 import type { Db } from './open.ts';
-import { accounts, apiKeys, type CapProgress, type MailCap, type SendWindow } from './schema/index.ts';
+import {
+  accounts,
+  apiKeys,
+  type CapProgress,
+  type MailCap,
+  SCOPES,
+  type Scope,
+  type SendWindow,
+} from './schema/index.ts';
 import { inTransaction } from './transaction.ts';
+import { isTransientSqliteError } from './write-lock.ts';
 
 /** The id of the account that the first start creates. */
 export const FIRST_ACCOUNT = 1;
@@ -19,8 +28,23 @@ export interface KeyPair {
   secretKey: string;
 }
 
-/** Creates a key pair for an account. Only the hash of the secret is stored, so the caller must show it now. */
-export function createKeys(db: Db, clock: Clock, accountId: number): KeyPair {
+/** What the owner of a key pair states about it. */
+interface KeyUse {
+  /** The program that gets the pair. */
+  name: string;
+  scopes: readonly Scope[];
+}
+
+/**
+ * Creates a key pair for an account, by default one that may do everything. Only the hash of the secret is stored, so the caller must show
+ * it now.
+ */
+export function createKeys(
+  db: Db,
+  clock: Clock,
+  accountId: number,
+  { name, scopes }: KeyUse = { name: '', scopes: ['everything'] },
+): KeyPair {
   const pair = {
     publicKey: `pk_${randomBytes(16).toString('base64url')}`,
     secretKey: `sk_${randomBytes(32).toString('base64url')}`,
@@ -29,6 +53,8 @@ export function createKeys(db: Db, clock: Clock, accountId: number): KeyPair {
     .values({
       user_id: accountId,
       public_key: pair.publicKey,
+      name,
+      scopes: scopes.includes('everything') ? ['everything'] : SCOPES.filter((scope) => scopes.includes(scope)),
       secret_hash: secretHash(pair.secretKey),
       created_at: isoTimestamp(clock.now()),
     })
@@ -66,17 +92,41 @@ export function revokeKeys(db: Db, clock: Clock, publicKey: string): boolean {
   return changes > 0;
 }
 
+/** A valid key pair: its account, and what it may do. */
+interface ValidKeys extends KeyUse {
+  accountId: number;
+}
+
+/** `last_used_at` is written only if it is older than this, because each write waits for the disk. */
+const USED_MS = 60_000;
+
 /**
- * Returns the id of the account that a pair belongs to, or null. Takes the same time whichever half is wrong, so that timing
- * reveals nothing. `always` is the pair from the settings, which is valid without a row.
+ * Returns a valid pair, or null. Takes the same time whichever half is wrong, so that timing reveals nothing. `always` is the pair from the
+ * settings, which is valid without a row and may do everything. Records that the pair was used.
  */
-export function findAccount(db: Db, given: KeyPair, always: KeyPair): number | null {
+export function useKeys(db: Db, clock: Clock, given: KeyPair, always: KeyPair): ValidKeys | null {
   const hash = secretHash(given.secretKey);
   const isAlways = equalTexts(given.publicKey, always.publicKey) && equalTexts(hash, secretHash(always.secretKey));
   const row = db.select().from(apiKeys).where(eq(apiKeys.public_key, given.publicKey)).get();
   const matches = equalTexts(hash, row?.secret_hash ?? secretHash('')) && row !== undefined && row.revoked_at === null;
-  if (isAlways && always.publicKey !== '') return 1;
-  return matches ? row.user_id : null;
+  if (isAlways && always.publicKey !== '') return { accountId: FIRST_ACCOUNT, name: '', scopes: ['everything'] };
+  if (!matches) return null;
+  recordUse(db, row, clock.now());
+  const { user_id: accountId, name, scopes } = row;
+  return { accountId, name, scopes };
+}
+
+/** Records that a pair was used. Skipped while nothing can be written; a later request records it. */
+function recordUse(db: Db, { id, last_used_at: last }: typeof apiKeys.$inferSelect, now: Date): void {
+  if (last !== null && last > isoTimestamp(new Date(now.getTime() - USED_MS))) return;
+  try {
+    db.update(apiKeys)
+      .set({ last_used_at: isoTimestamp(now) })
+      .where(eq(apiKeys.id, id))
+      .run();
+  } catch (error) {
+    if (!isTransientSqliteError(error)) throw error;
+  }
 }
 
 function secretHash(secret: string): string {

@@ -1,12 +1,13 @@
 /** Identifies the caller of the API: a program with a pair of keys, or a user in the dashboard with a session. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
-import { findAccount } from '../database/accounts.ts';
+import { useKeys } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { Failure, type FieldErrors } from '../errors/failure.ts';
 import { messages } from '../errors/field-errors.ts';
-import { type AccessRule, type Caller, callerWithSession, requireAccess } from '../operations/callers.ts';
+import { type Caller, callerWithSession, type RouteRule, requireAccess, requireScope } from '../operations/callers.ts';
 import type { Clock } from '../time/clock.ts';
+import { keyLabel } from '../users/audit.ts';
 import { findSession, type Session } from '../users/sessions.ts';
 import { sessionSecret } from './cookies.ts';
 import { isSameOrigin } from './same-origin.ts';
@@ -19,8 +20,8 @@ declare module 'fastify' {
      */
     requireCaller(): void;
   }
-  /** Who may call a route: by default a user needs the role of a viewer for a GET, and that of an editor for anything else. */
-  interface FastifyContextConfig extends Partial<AccessRule> {}
+  /** Who may call a route of the API (src/api.ts). */
+  interface FastifyContextConfig extends Partial<RouteRule> {}
 }
 
 /** How long a correct pair is accepted without another database query. A revoked pair stops working within this time. */
@@ -37,34 +38,41 @@ export function installCallers(
   { db, config, clock }: { db: Db; config: Config; clock: Clock },
 ): void {
   const always = { publicKey: config.PUBLIC_KEY, secretKey: config.SECRET_KEY };
-  const cached = new Map<string, { accountId: number; until: number }>();
+  const cached = new Map<string, { keys: NonNullable<ReturnType<typeof useKeys>>; until: number }>();
 
   /**
-   * The account of a pair, or null. Only correct pairs are cached. A Map lookup does not leak key characters by timing, because it compares
+   * A valid pair, or null. Only correct pairs are cached. A Map lookup does not leak key characters by timing, because it compares
    * texts only after a randomly seeded hash matches.
    */
-  function findAccountByPair(publicKey: string, secretKey: string): number | null {
+  function findKeys(publicKey: string, secretKey: string) {
     const pair = `${publicKey}\n${secretKey}`;
     const known = cached.get(pair);
     const now = clock.monotonic();
-    if (known !== undefined && now < known.until) return known.accountId;
-    const accountId = findAccount(db, { publicKey, secretKey }, always);
+    if (known !== undefined && now < known.until) return known.keys;
+    const keys = useKeys(db, clock, { publicKey, secretKey }, always);
     if (cached.size >= MAX_CACHED) cached.clear();
-    if (accountId === null) cached.delete(pair);
-    else cached.set(pair, { accountId, until: now + CACHE_MS });
-    return accountId;
+    if (keys === null) cached.delete(pair);
+    else cached.set(pair, { keys, until: now + CACHE_MS });
+    return keys;
   }
 
-  /** The caller identified by the request's two key headers. Throws 401 if they are missing or wrong. */
-  function callerWithKeys({ headers, ip }: FastifyRequest): Caller {
+  /**
+   * The caller identified by the request's two key headers. Throws 401 if they are missing or wrong, and 403 if their scopes do not suffice.
+   */
+  function callerWithKeys(request: FastifyRequest): Caller {
+    const { headers, ip } = request;
     const { publickey: publicKey, secretkey: secretKey } = headers;
     const missing: FieldErrors = {};
     if (!publicKey) missing.PublicKey = [messages.required('PublicKey')];
     if (!secretKey) missing.SecretKey = [messages.required('SecretKey')];
     if (!publicKey || !secretKey) throw new Failure(401, missing);
-    const accountId = findAccountByPair(String(publicKey), String(secretKey));
-    if (accountId === null) throw new Failure(401, 'Invalid public key or secret key');
-    return { accountId, actor: { userId: null, name: String(publicKey), address: ip }, role: 'owner', sessionId: null };
+    const keys = findKeys(String(publicKey), String(secretKey));
+    if (keys === null) throw new Failure(401, 'Invalid public key or secret key');
+    const { accountId, name, scopes } = keys;
+    // A URL without a route is answered 404, whatever the scopes.
+    const role = request.is404 ? 'viewer' : requireScope(ruleOf(request), scopes);
+    const actor = { userId: null, name: keyLabel(name, String(publicKey)), address: ip };
+    return { accountId, actor, role, sessionId: null };
   }
 
   /**
@@ -80,10 +88,11 @@ export function installCallers(
 
   function requireCaller(request: FastifyRequest, isInUse = true): Caller {
     const session = findApiSession(request, isInUse);
-    const caller = session === null ? callerWithKeys(request) : callerWithSession(session, request.ip);
+    if (session === null) return callerWithKeys(request);
+    const caller = callerWithSession(session, request.ip);
     // Set before the role is checked, so that the 403 keeps its status for the dashboard (see `installErrors`).
     request.sessionId = caller.sessionId;
-    requireAccess(allowedBy(request), caller);
+    requireAccess(ruleOf(request), caller);
     return caller;
   }
 
@@ -103,7 +112,7 @@ export function installCallers(
 }
 
 /** The access rule of a route. A URL without a route needs only a session, and is answered 404. */
-function allowedBy({ method, routeOptions: { config } }: FastifyRequest): AccessRule {
-  const { role = method === 'GET' ? 'viewer' : 'editor', isForUsers, isForOperators } = config;
-  return { role, isForUsers, isForOperators };
+function ruleOf({ is404, routeOptions: { config } }: FastifyRequest): RouteRule {
+  const { role = is404 ? 'viewer' : 'owner', scope = 'everything', ...rule } = config;
+  return { ...rule, role, scope };
 }

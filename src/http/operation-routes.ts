@@ -36,7 +36,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
     hasLocation = false,
   ): void {
     const { methods, url, inQuery } = parseEndpoint(at);
-    const { name: summary, description, role, isForUsers, isForOperators, check } = operation;
+    const { name: summary, description, role, isReading, isForUsers, isForOperators, check } = operation;
     const schema = {
       tags: [tag],
       summary,
@@ -49,6 +49,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
       schema: { ...schema, response },
       config: {
         role,
+        ...(isReading && { isReading }),
         ...(isForUsers && { isForUsers }),
         ...(isForOperators && { isForOperators }),
         ...(hasLocation && { hasLocation }),

@@ -78,6 +78,7 @@ export const readHealth = operation({
   description:
     'Nothing outside the machine is asked: the findings about DNS, tracking domain and bounces are those of their last check.',
   role: 'owner',
+  isReading: true,
   input: Type.Object({}),
   output: Type.Object({ health: Health }),
   async run({ db, config, clock, accountId }): Promise<{ health: Health }> {

@@ -1,5 +1,5 @@
 /** The caller of an operation: a program with a key pair or a user with a session. Also the check whether the caller may perform it. */
-import { ROLES, type Role } from '../database/schema/index.ts';
+import { ROLES, type Role, type Scope } from '../database/schema/index.ts';
 import { Failure } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import type { Actor } from '../users/audit.ts';
@@ -14,9 +14,7 @@ export interface Caller {
   accountId: number;
   /** The acting person or program, for the audit log. */
   actor: Actor;
-  /**
-   * The rights of the caller. A key pair has the rights of an owner, except for operations that only users may perform (`isForUsers`).
-   */
+  /** The rights of the caller. Those of a key pair follow from its scopes (`requireScope`). */
   role: Role;
   /** The session of a signed-in user; null for a key pair. */
   sessionId: number | null;
@@ -26,6 +24,8 @@ export interface Caller {
 export interface AccessRule {
   /** The lowest role that may perform it. */
   role: Role;
+  /** True if it changes nothing and shows no secret although its role is above viewer, so that the scope `read` suffices for a key pair. */
+  isReading?: true | undefined;
   /**
    * True if only signed-in users may perform it, because it creates, changes or removes access: a stolen key pair must not be
    * enough to become an operator, or to keep access after the pair is revoked.
@@ -35,14 +35,47 @@ export interface AccessRule {
   isForOperators?: true | undefined;
 }
 
-/** Throws 403 unless the caller may perform an operation with this rule. */
-export function requireAccess({ role: least, isForUsers, isForOperators }: AccessRule, caller: Caller): void {
-  const { role, sessionId } = caller;
+/** The rule of a route of the API: that of its operation, and the scope with which key pairs use its feature. */
+export interface RouteRule extends AccessRule {
+  scope: Exclude<Scope, 'read'>;
+}
+
+/** Throws 403 unless a signed-in user may perform an operation with this rule. */
+export function requireAccess({ role: least, isForOperators }: AccessRule, caller: Caller): void {
+  const { role } = caller;
   const required = isForOperators ? 'owner' : least;
-  if (sessionId === null && isForUsers && !isForOperators) throw new Failure(FORBIDDEN, sentence('people_only'));
   if (ROLES.indexOf(role) < ROLES.indexOf(required))
     throw new Failure(FORBIDDEN, sentence('role_too_low', { role, required }));
   if (isForOperators && !isOperatorsSession(caller)) throw new Failure(FORBIDDEN, sentence('operators_only'));
+}
+
+/**
+ * Returns the scopes of which a key pair needs one for a route: that of its feature, or `read` if it only reads. `everything` always
+ * suffices; it is in the list only where nothing less does, as for what takes an owner.
+ */
+export function sufficientScopes({ role, isReading, scope }: RouteRule): Scope[] {
+  const scopes = new Set<Scope>();
+  if (role === 'viewer' || isReading) scopes.add('read');
+  if (role !== 'owner' && scope !== 'everything') scopes.add(scope);
+  return scopes.size === 0 ? ['everything'] : [...scopes];
+}
+
+/**
+ * Returns the rights that a key pair with these scopes has in a route: those of an owner with `everything`, of an editor with the scope of
+ * the feature, otherwise of a viewer. Throws 403 if the scopes do not suffice, or if the route is not for key pairs.
+ */
+export function requireScope(rule: RouteRule, scopes: readonly Scope[]): Role {
+  if (rule.isForOperators) throw new Failure(FORBIDDEN, sentence('operators_only'));
+  if (rule.isForUsers) throw new Failure(FORBIDDEN, sentence('people_only'));
+  if (scopes.includes('everything')) return 'owner';
+  const sufficient = sufficientScopes(rule);
+  const held = sufficient.filter((scope) => scopes.includes(scope));
+  if (held.length > 0) return held.includes(rule.scope) ? 'editor' : 'viewer';
+  const [scope = 'everything', other] = sufficient;
+  throw new Failure(
+    FORBIDDEN,
+    other === undefined ? sentence('scope_missing', { scope }) : sentence('scopes_missing', { scope, other }),
+  );
 }
 
 /** Returns the caller of a request that has a session. */

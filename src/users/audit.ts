@@ -81,9 +81,14 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 /** Who acts: a user, or a key pair or the command line, which have no id. */
 export interface Actor {
   userId: number | null;
-  /** The user's e-mail address, the public key, or `command line`. */
+  /** The user's e-mail address, the label of a key pair, or `command line`. */
   name: Said;
   address: string;
+}
+
+/** Returns how the log names a key pair: by its name, if it has one, and its public key. */
+export function keyLabel(name: string, publicKey: string): string {
+  return name === '' ? publicKey : `${name} (${publicKey})`;
 }
 
 /** The actor of a command on this machine. */

@@ -38,7 +38,26 @@ export const users: Translation<typeof english> = {
   'users.invite.title': 'Benutzer einladen',
   'users.invite.text': 'Sie bekommen einen Link zum Weitergeben. Sendlark verschickt dafür keine Mail.',
   'users.invite.submit': 'Link erstellen',
-  'keys.public': 'PublicKey',
+  'keys.name': 'Name',
+  'keys.name.hint': 'Das Programm, das das Paar bekommt, etwa „Onlineshop“.',
+  'keys.unnamed': 'Ohne Namen',
+  'keys.scopes': 'Berechtigungen',
+  'keys.scopes.hint': 'Wählen Sie so wenig, wie das Programm braucht.',
+  'keys.scope.transactional': 'Transaktionsmails',
+  'keys.scope.read': 'Lesen',
+  'keys.scope.contacts': 'Kontakte',
+  'keys.scope.campaigns': 'Kampagnen',
+  'keys.scope.everything': 'Alles',
+  'keys.scope.about.transactional':
+    'Transaktionsmails senden und ihre Ergebnisse lesen. Genügt für Belege eines Shops.',
+  'keys.scope.about.read': 'Alles außer Geheimnissen lesen, nichts ändern.',
+  'keys.scope.about.contacts':
+    'Kontakte, Listen, Segmente, Themen, Sperren, Felder und Ereignisse lesen und ändern; importieren.',
+  'keys.scope.about.campaigns':
+    'Kampagnen, Automationen, Vorlagen, Bilder, Feeds und Formulare lesen und ändern; an Ihre Listen senden.',
+  'keys.scope.about.everything': 'Was Inhaber über die API dürfen, Einstellungen eingeschlossen.',
+  'keys.usedAt': 'Zuletzt benutzt',
+  'keys.never': 'Nie',
   'keys.createdAt': 'Erstellt',
   'keys.state': 'Status',
   'keys.made':
@@ -48,7 +67,7 @@ export const users: Translation<typeof english> = {
     'Programme rufen die API mit einem Schlüsselpaar auf. Erstellen Sie eines je Programm, damit Sie sie einzeln widerrufen können.',
   'keys.make.title': 'API-Schlüsselpaar erstellen',
   'keys.make.text':
-    'Ein Programm mit diesem Paar darf alles, was Inhaber dürfen. Bewahren Sie den geheimen Schlüssel so auf, dass nur das Programm ihn lesen kann.',
+    'Bewahren Sie den geheimen Schlüssel so auf, dass nur das Programm ihn lesen kann. Kein Schlüsselpaar legt Benutzer oder andere Schlüsselpaare an.',
   'keys.make.submit': 'Schlüsselpaar erstellen',
   'keys.revoke': 'Widerrufen',
   'keys.revoke.title': 'Dieses Schlüsselpaar widerrufen?',

@@ -27,7 +27,7 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
   'DELETE /users/delete': { query: { id: 2 }, action: 'user_removed' },
   'POST /me/update': { form: { language: 'de' }, action: 'settings_changed' },
   'DELETE /passkeys/delete': { query: { id: 1 }, action: 'passkey_removed' },
-  'POST /keys/create': { action: 'key_made' },
+  'POST /keys/create': { form: { name: 'Shop', scopes: ['read'] }, action: 'key_made' },
   'DELETE /keys/delete': { query: { id: 1 }, action: 'key_revoked' },
   'POST /provider-events/create': { form: { provider: 'ses' }, action: 'provider_added' },
   'DELETE /provider-events/delete': { query: { id: 1 }, action: 'provider_removed' },

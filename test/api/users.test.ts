@@ -41,13 +41,15 @@ t.test(
       ['users', 'sessions', 'login_links', 'passkeys', 'api_keys', 'audit_log'].map((table) =>
         app.db.prepare(`SELECT * FROM ${table}`).all(),
       );
+    // The first request with a pair records that it was used.
+    await app.one.call('GET', '/contacts-type');
     const before = stored();
     const asked: Record<string, CallOptions> = {
       'POST /users/invite': { form: { email: 'thief@example.org', role: 'owner' } },
       'POST /users/link': { form: { id: owner.id } },
       'POST /users/update': { form: { id: owner.id, role: 'viewer' } },
       'DELETE /users/delete': { query: { id: owner.id } },
-      'POST /keys/create': {},
+      'POST /keys/create': { form: { name: 'Thief', scopes: ['everything'] } },
       'DELETE /keys/delete': { query: { id: 1 } },
       'DELETE /passkeys/delete': { query: { id: 1 } },
       'DELETE /sessions/delete': { query: { id: 1 } },
@@ -117,7 +119,8 @@ t.test(
   async (t) => {
     const app = await startApp(t);
     const owner = callerOf(app, addPerson(app));
-    const { key } = (await owner.call('POST', '/keys/create')).body.message;
+    const { key } = (await owner.call('POST', '/keys/create', { form: { name: 'Shop', scopes: ['read'] } })).body
+      .message;
     const headers = { PublicKey: key.public_key, SecretKey: key.secret_key };
     t.equal((await app.anonymous.call('GET', '/contacts-type', { headers })).status, 200);
     const { text, body } = await owner.call('GET', '/keys/list');
@@ -138,7 +141,7 @@ t.test('the audit log says who changed users, keys and senders', async (t) => {
   await owner.call('POST', '/users/update', { form: { id, role: 'editor' } });
   await owner.call('POST', '/users/link', { form: { id } });
   await owner.call('DELETE', '/users/delete', { query: { id } });
-  const { key } = (await owner.call('POST', '/keys/create')).body.message;
+  const { key } = (await owner.call('POST', '/keys/create', { form: { name: 'Shop', scopes: ['read'] } })).body.message;
   const sender = {
     from_name: 'Shop',
     from_email: 'shop@example.com',
@@ -161,7 +164,7 @@ t.test('the audit log says who changed users, keys and senders', async (t) => {
       [person, 'user_changed', 'ann@example.org: viewer → editor'],
       [person, 'login_link_made', 'ann@example.org'],
       [person, 'user_removed', 'ann@example.org'],
-      [person, 'key_made', key.public_key],
+      [person, 'key_made', `Shop (${key.public_key})`],
       [app.one.headers.PublicKey, 'sender_added', 'shop@example.com'],
       [person, 'sender_changed', 'shop@example.com'],
       [person, 'sender_removed', 'shop@example.com'],

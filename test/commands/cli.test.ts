@@ -123,8 +123,14 @@ t.test('accounts and keys are made, listed and revoked, also while the service r
     (await fetch(`${service.origin}/api/sender/list`, { headers: { PublicKey: publicKey, SecretKey: secretKey } }))
       .status;
   t.not(await status(), 401, 'the pair is valid at once');
+  const small = await run('keys', 'create', '--name', 'Shop', '--scopes', 'transactional,read', '--json');
+  const { publicKey: shop } = JSON.parse(small.out);
+  t.match(await run('keys', 'create', '--scopes', 'all'), { code: 2, err: /all is none of transactional, read/ });
+  t.match(await run('keys', 'create', '--scopes', ''), { code: 2 });
+  t.match(await run('keys', 'create', '--name', 'a\nb'), { code: 2 });
   const listed = await run('keys', 'list');
-  t.match(listed.out, new RegExp(`^${publicKey} {2}account 2`, 'm'));
+  t.match(listed.out, new RegExp(`^${shop} {2}account 1 {2}transactional, read {2}made .* {2}Shop$`, 'm'));
+  t.match(listed.out, new RegExp(`^${publicKey} {2}account 2 {2}everything {2}made .* {2}used \\d`, 'm'));
   t.notMatch(listed.out, secretKey, 'the secret is shown once');
   t.match(await run('keys', 'revoke', publicKey), { code: 0 });
   // A pair that was right is taken for right for up to a second; a pair that never stops runs into the test's time limit.

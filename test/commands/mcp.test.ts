@@ -18,7 +18,10 @@ async function start(t: Test, ...words: string[]) {
     first_name: 'Anna',
     country: '1',
   });
-  const { PublicKey, SecretKey } = service.keys;
+  const { PublicKey, SecretKey } = service.makeKeys(
+    'read',
+    ...(words.includes('--drafts') ? ['campaigns' as const] : []),
+  );
   const env = { SENDLARK_URL: service.origin, SENDLARK_PUBLIC_KEY: PublicKey, SENDLARK_SECRET_KEY: SecretKey };
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(new StdioClientTransport({ command: NODE, args: [...PROGRAM, 'mcp', ...words], env }));
@@ -90,6 +93,20 @@ t.test('what cannot be asked is said in words', async (t) => {
   t.match(await call('search_contacts', { limit: 100_000 }), { refused: /limit/ });
   await service.end('SIGTERM');
   t.match(await call('read_health'), { refused: /cannot be reached/ });
+});
+
+t.test('a tool for which the key pair lacks the scope says which one', async (t) => {
+  const { service } = await start(t);
+  const { PublicKey, SecretKey } = service.makeKeys('transactional');
+  const env = { SENDLARK_URL: service.origin, SENDLARK_PUBLIC_KEY: PublicKey, SENDLARK_SECRET_KEY: SecretKey };
+  const small = new Client({ name: 'test', version: '1' });
+  await small.connect(new StdioClientTransport({ command: NODE, args: [...PROGRAM, 'mcp', '--drafts'], env }));
+  t.teardown(() => small.close());
+  for (const { name, inputSchema } of (await small.listTools()).tools) {
+    const needed = (inputSchema.required ?? []).map((one) => [one, 1]);
+    const { content, isError } = await small.callTool({ name, arguments: Object.fromEntries(needed) });
+    t.match({ content, isError }, { content: [{ text: /lacks the scope (read|campaigns)/ }], isError: true }, name);
+  }
 });
 
 t.test('a missing or malformed setting ends the command with one line and exit code 2', async (t) => {

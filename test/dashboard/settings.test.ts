@@ -8,6 +8,9 @@ import { startApp } from '../support/app.ts';
 import { addPerson, cookieOf, PASSWORD } from '../support/people.ts';
 import { SoftPasskey } from '../support/soft-passkey.ts';
 
+/** What the form for a new key pair sends. */
+const KEY = { name: 'Shop', scopes: 'transactional' };
+
 async function signedIn(t: Test, role: Role = 'owner', settings: Record<string, string> = {}) {
   const app = await startApp(t, settings);
   const person = addPerson(app, role);
@@ -108,7 +111,7 @@ t.test('a user is invited by a link that is shown once, changed and removed; hos
 t.test('removing a user, changing a role, revoking keys and ending a session ask first in the same way', async (t) => {
   const { post, get } = await signedIn(t);
   await post('/settings/users', { email: 'ann@example.org', name: 'Ann', role: 'viewer' });
-  await post('/settings/keys');
+  await post('/settings/keys', KEY);
   for (const [page, action, says] of [
     ['users', /users\/\d+\/remove/, /Remove ann@example\.org\?.*signed out everywhere/s],
     ['users', /users\/\d+\/role/, /Change the role of ann@example\.org\?.*applies from their next click/s],
@@ -136,7 +139,7 @@ t.test('the last owner stays, and the page says why', async (t) => {
 
 t.test('a key pair is shown once and revoked', async (t) => {
   const { app, post, get } = await signedIn(t);
-  const { text } = await post('/settings/keys');
+  const { text } = await post('/settings/keys', KEY);
   const [secret = ''] = /sk_[\w-]{43}/.exec(text) ?? [];
   t.not(secret, '');
   t.notMatch((await get('/settings/keys')).text, /sk_[\w-]{43}/);
@@ -145,9 +148,40 @@ t.test('a key pair is shown once and revoked', async (t) => {
   t.match((await get('/settings/keys')).text, 'Revoked on');
 });
 
+t.test('a new key pair may do the least unless its owner chooses more, and nothing is no choice', async (t) => {
+  const { app, post, get } = await signedIn(t);
+  const boxes = (text: string) =>
+    [...text.matchAll(/name="scopes" value="(\w+)"( checked)?/g)].map(([, ...box]) => box);
+  t.strictSame(boxes((await get('/settings/keys')).text), [
+    ['transactional', ' checked'],
+    ['read', undefined],
+    ['contacts', undefined],
+    ['campaigns', undefined],
+    ['everything', undefined],
+  ]);
+  const none = await post('/settings/keys', { name: 'Shop' });
+  t.equal(none.status, 422);
+  t.match(none.text, 'Choose what the key pair may do.');
+  t.match(none.text, 'value="Shop"');
+  t.notMatch(none.text, ' checked', 'what was taken away stays away');
+  t.equal((await post('/settings/keys', { name: '', scopes: 'read' })).status, 422);
+  t.equal((await post('/settings/keys', { name: 'Shop', scopes: 'king' })).status, 422);
+  t.equal(app.db.prepare("SELECT count(*) FROM api_keys WHERE name = 'Shop'").pluck().get(), 0);
+  const made = await app.page('POST', '/settings/keys', {
+    form: [
+      ['name', '<b>Shop'],
+      ['scopes', 'contacts'],
+      ['scopes', 'read'],
+    ],
+    headers: { cookie: cookieOf(app, addPerson(app, 'owner', { name: 'Second' })), 'sec-fetch-site': 'same-origin' },
+  });
+  t.match(made.text, /&lt;b>Shop.*Read, Contacts.*Never/s);
+  t.match((await get('/settings/audit')).text, /Created an API key pair.*&lt;b>Shop \(pk_/s);
+});
+
 t.test('the log is shown newest first, a hundred at a time', async (t) => {
   const { get, post } = await signedIn(t);
-  for (let at = 0; at < 121; at++) await post('/settings/keys');
+  for (let at = 0; at < 121; at++) await post('/settings/keys', KEY);
   const first = (await get('/settings/audit')).text;
   t.equal(first.match(/Created an API key pair/g)?.length, 100);
   const next = /href="(\/settings\/audit\?before=\d+)"/.exec(first)?.[1] ?? '';

@@ -1,7 +1,7 @@
 /** The keys that a first start makes. */
 import { join } from 'node:path';
 import t from 'tap';
-import { findAccount, firstKeys, firstKeysShown } from '../../src/database/accounts.ts';
+import { firstKeys, firstKeysShown, useKeys } from '../../src/database/accounts.ts';
 import { connect } from '../../src/database/open.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { seededCopy } from '../support/app.ts';
@@ -14,7 +14,11 @@ t.test('the first keys are made again by each start until they have been shown',
   const one = firstKeys(db, systemClock, false);
   const two = firstKeys(db, systemClock, false);
   t.ok(one && two && one.secretKey !== two.secretKey, 'a start that was killed before it showed them loses nothing');
-  t.equal(two && findAccount(db, two, { publicKey: '', secretKey: '' }), 1);
+  t.strictSame(two && useKeys(db, systemClock, two, { publicKey: '', secretKey: '' }), {
+    accountId: 1,
+    name: '',
+    scopes: ['everything'],
+  });
   firstKeysShown(db);
   t.equal(firstKeys(db, systemClock, false), null);
 });

@@ -48,6 +48,19 @@ t.test('an upgrade from the first release keeps every row of every table', async
   db.$client.close();
 });
 
+t.test('a key pair of a release without scopes may do everything after the upgrade', async (t) => {
+  const path = oldDatabase(t, FIRST_RELEASE);
+  const { $client } = connect(path);
+  insertRow($client, 'api_keys', { user_id: 7 });
+  $client.close();
+  const db = connect(path);
+  migrateAndSeed(db);
+  t.strictSame(db.$client.prepare('SELECT name, scopes, last_used_at FROM api_keys').all(), [
+    { name: '', scopes: '["everything"]', last_used_at: null },
+  ]);
+  db.$client.close();
+});
+
 t.test(
   'a mailing whose recipients the first release was enqueueing is enqueued further after the upgrade',
   async (t) => {

@@ -26,6 +26,8 @@ export interface Operation {
   tag: string;
   /** Whether it takes a signed-in operator. */
   isForOperators: boolean;
+  /** The scopes of which a key pair needs one; none if only people may perform it. */
+  scopes: string[];
   method: string;
   path: string;
   /** Those of the query. */
@@ -35,8 +37,10 @@ export interface Operation {
   responses: Record<string, { headers?: Record<string, object>; content?: Record<string, { schema: JsonSchema }> }>;
 }
 
-interface Documented extends Omit<Operation, 'tag' | 'isForOperators' | 'headers' | 'bodies' | 'method' | 'path'> {
+interface Documented
+  extends Omit<Operation, 'tag' | 'isForOperators' | 'scopes' | 'headers' | 'bodies' | 'method' | 'path'> {
   'x-for-operators'?: true;
+  'x-scopes'?: string[];
   tags: [string];
   parameters: Parameter[];
   requestBody?: { content: Record<string, { schema: JsonSchema; example: Record<string, unknown> }> };
@@ -68,8 +72,19 @@ const ENCODINGS = ['application/json', 'multipart/form-data', 'application/x-www
 export function operationsOf(document: Document): Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
-      ([method, { requestBody, tags, parameters = [], 'x-for-operators': isForOperators = false, ...rest }]) => ({
+      ([
+        method,
+        {
+          requestBody,
+          tags,
+          parameters = [],
+          'x-for-operators': isForOperators = false,
+          'x-scopes': scopes = [],
+          ...rest
+        },
+      ]) => ({
         ...rest,
+        scopes,
         parameters: parameters.filter((parameter) => parameter.in === 'query'),
         headers: parameters.filter((parameter) => parameter.in === 'header'),
         tag: tags[0],

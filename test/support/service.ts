@@ -9,6 +9,10 @@ import { createInterface } from 'node:readline';
 import { SMTPServer } from 'smtp-server';
 import type { Test } from 'tap';
 import { FormData, fetch } from 'undici';
+import { createKeys, FIRST_ACCOUNT } from '../../src/database/accounts.ts';
+import { connect } from '../../src/database/open.ts';
+import type { Scope } from '../../src/database/schema/index.ts';
+import { systemClock } from '../../src/time/clock.ts';
 
 const KEYS = { PUBLIC_KEY: 'pk_test_of_sendlark', SECRET_KEY: 'sk_test_of_sendlark' };
 
@@ -159,6 +163,14 @@ export class Service {
   /** The headers that identify the account. */
   get keys(): Record<'PublicKey' | 'SecretKey', string> {
     return { PublicKey: this.#keys.PUBLIC_KEY, SecretKey: this.#keys.SECRET_KEY };
+  }
+
+  /** The headers of a new pair of the first account that may do only this. */
+  makeKeys(...scopes: Scope[]): Record<'PublicKey' | 'SecretKey', string> {
+    const db = connect(join(this.folder, 'test.db'));
+    const { publicKey, secretKey } = createKeys(db, systemClock, FIRST_ACCOUNT, { name: 'Test', scopes });
+    db.$client.close();
+    return { PublicKey: publicKey, SecretKey: secretKey };
   }
 
   async post(path: string, form: Record<string, string>): Promise<Record<string, unknown>> {

@@ -80,6 +80,7 @@ export const checkAnyMail = operation({
   name: 'Check a mail before it is sent, also for all its recipients (addition)',
   description: 'Saves and sends nothing. Checks that pass are not in the answer.',
   role: 'editor',
+  isReading: true,
   input: CheckInput,
   output: Type.Object({
     check: Type.Object(

@@ -1,7 +1,7 @@
 /** Tables of the installation and its accounts: who may call the API, and what the installation remembers about itself. */
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { id } from './columns.ts';
+import { id, line } from './columns.ts';
 import { TRACKING_MODES } from './states.ts';
 
 /** A frequency cap: within this number of days, today included, a contact gets at most this number of campaign mails. */
@@ -61,10 +61,22 @@ export const user = () =>
     .notNull()
     .references(() => accounts.id);
 
+/**
+ * What a key pair may do. `transactional`: send transactional mail and read the results of such mail. `read`: read everything but secrets.
+ * `contacts` and `campaigns`: read and change these features. `everything`: whatever an owner may do over the API.
+ */
+export const SCOPES = ['transactional', 'read', 'contacts', 'campaigns', 'everything'] as const;
+export type Scope = (typeof SCOPES)[number];
+
 export const apiKeys = sqliteTable('api_keys', {
   id: id(),
   user_id: user(),
   public_key: text().notNull().unique(),
+  /** The program that has the pair. Empty for pairs of the first start and of earlier releases. */
+  name: line(),
+  scopes: text({ mode: 'json' }).$type<Scope[]>().notNull().default([]),
+  /** The time of a request with the pair, at most a minute before the last one; null before the first. */
+  last_used_at: text(),
   secret_hash: text().notNull(),
   created_at: text().notNull(),
   revoked_at: text(),

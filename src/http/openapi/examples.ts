@@ -73,6 +73,7 @@ const EXAMPLES: Record<string, unknown> = {
   schedule_date: '2030-01-31',
   schedule_time: '09:30',
   schedule_type: 0,
+  scopes: ['contacts'],
   search: 'zoe',
   segment_id: 1,
   segment_name: 'Readers in Munich',

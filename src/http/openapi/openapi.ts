@@ -1,6 +1,7 @@
 /** Creates the OpenAPI 3.1 document from the schemas of the routes. */
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify';
+import { sufficientScopes } from '../../operations/callers.ts';
 import { mayHaveWarnings } from '../content-warning-header.ts';
 import { sharedDescription } from './descriptions.ts';
 import { exampleBody, exampleValue } from './examples.ts';
@@ -114,7 +115,8 @@ The answer to a save of a mail, and to its preview, may have the header \`Sendla
 
 Bodies are described as JSON; multipart/form-data and application/x-www-form-urlencoded with the same names are accepted too.
 
-Every request needs the headers PublicKey and SecretKey; the pages of the dashboard use a session in their place. Every answer in
+Every request needs the headers PublicKey and SecretKey; the pages of the dashboard use a session in their place. A pair without the scope
+that an operation needs is answered 403, with its name. Every answer in
 JSON has \`status\` and either \`message\` or \`errors\`. Deleting a segment, a contact type or a sender is confirmed in \`errors\`, with the status
 \`success\`.`;
 
@@ -130,6 +132,13 @@ const FAILURES: Record<string, string> = {
 
 /** Added to the descriptions of operations that only signed-in users may perform. */
 const FOR_PEOPLE = 'Only for a person who is signed in: a pair of keys is answered 403.';
+
+/**
+ * Added to the descriptions of operations that key pairs may perform: the scopes of which a pair needs one. The document also has them as
+ * `x-scopes`.
+ */
+const forScopes = (scopes: readonly string[]) =>
+  `A key pair needs the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`;
 
 /** Added to the descriptions of operations that only operators may perform; the document also marks these with `x-for-operators`. */
 const FOR_OPERATORS = 'Only for an operator who is signed in.';
@@ -227,11 +236,24 @@ export async function installOpenapi(
 function describe(
   schema: FastifySchema | undefined,
   url: string,
-  { isForUsers, isForOperators, hasLocation }: FastifyContextConfig = {},
+  {
+    role = 'owner',
+    isReading,
+    isForUsers,
+    isForOperators,
+    scope = 'everything',
+    hasLocation,
+  }: FastifyContextConfig = {},
 ): FastifySchema {
   if (!url.startsWith('/api/')) return { hide: true };
   const { tags = [], summary, body, querystring, headers, response, consumes } = schema ?? {};
-  const description = [schema?.description, isForUsers && FOR_PEOPLE, isForOperators && FOR_OPERATORS]
+  const scopes = isForUsers || isForOperators ? null : sufficientScopes({ role, isReading, scope });
+  const description = [
+    schema?.description,
+    isForUsers && FOR_PEOPLE,
+    isForOperators && FOR_OPERATORS,
+    scopes && forScopes(scopes),
+  ]
     .filter(Boolean)
     .join(' ');
   if (summary === undefined || !TAGS.some(({ name }) => tags.includes(name)))
@@ -241,6 +263,7 @@ function describe(
     summary,
     ...(description && { description }),
     ...(isForOperators && { 'x-for-operators': true }),
+    ...(scopes && { 'x-scopes': scopes }),
     response: withHeaders(clean(response ?? {}), {
       ...(hasLocation && { Location: LOCATION }),
       ...(mayHaveWarnings(url) && { 'Sendlark-Warnings': WARNINGS }),

@@ -97,6 +97,7 @@ export const readChecks = operation({
   name: 'Read the verification mails of all senders and the DKIM keys of their domains (addition)',
   description: 'The answer has the result of the last DNS check and starts no new one.',
   role: 'owner',
+  isReading: true,
   input: Type.Object({}),
   output: Checks,
   run: read,

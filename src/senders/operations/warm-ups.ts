@@ -66,6 +66,7 @@ export type WarmUp = Static<typeof WarmUp>;
 export const readWarmUps = operation({
   name: 'List the sender domains that are being warmed up (addition)',
   role: 'owner',
+  isReading: true,
   input: Type.Object({}),
   output: Type.Object({ warm_ups: Type.Array(WarmUp, { description: 'The domains with a plan.' }) }),
   run: ({ db, clock, accountId }) => ({ warm_ups: listWarmUps(db.$client, accountId, clock.now()) }),

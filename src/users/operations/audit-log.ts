@@ -13,7 +13,7 @@ import { AUDIT_ACTIONS } from '../audit.ts';
 const Entry = Type.Object({
   id: integer(),
   user_id: nullable(integer(), 'Id of the user who did it; null for a key pair and the command line.'),
-  actor: said('Who did it: the e-mail address of a user, a public key, or command line.'),
+  actor: said('Who did it: the e-mail address of a user, the name and public key of a key pair, or command line.'),
   action: { ...choice(...AUDIT_ACTIONS), description: 'What was done.' },
   subject: said('What was acted on, such as the address of a user or a public key.'),
   address: Type.String({ description: 'Network address of the caller.' }),
@@ -28,6 +28,7 @@ const record = recordObject(Entry, auditLog, {
 export const listAudit = listOperation({
   name: 'List who signed in, who changed users, keys, settings and senders, and who deleted contacts permanently (addition)',
   role: 'owner',
+  isReading: true,
   input: eitherOrderQuery,
   as: 'audit',
   record: Entry,

@@ -1,22 +1,40 @@
 /**
- * Operations for the key pairs with which programs call the API (additions to the contract). A secret is shown once, when it is created.
+ * Operations for the key pairs with which programs call the API (additions to the contract). A secret is shown once, when it is created. What
+ * a pair may do are its scopes, which `src/operations/callers.ts` checks.
  */
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { createKeys, revokeKeys } from '../../database/accounts.ts';
 import { ownedBy, ownedRecord } from '../../database/ownership.ts';
 import { recordObject } from '../../database/record-json.ts';
-import { apiKeys } from '../../database/schema/index.ts';
+import { apiKeys, SCOPES } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { notFound } from '../../errors/failure.ts';
-import { identifier, integer, isoTimestampSchema, listQuery, nullable } from '../../http/requests/schemas.ts';
+import { sentence } from '../../errors/sentences.ts';
+import {
+  choice,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  line,
+  listQuery,
+  nullable,
+} from '../../http/requests/schemas.ts';
 import { listOperation, operation } from '../../operations/operation.ts';
-import { auditBy } from '../audit.ts';
+import { auditBy, keyLabel } from '../audit.ts';
 
 const public_key = Type.String({ description: 'The public half of the pair.' });
+const scopes = Type.Array(choice(...SCOPES), {
+  maxItems: 100,
+  description:
+    'What it may do. transactional: send transactional mail and read its results. read: read everything but secrets. contacts, campaigns: read and change these. everything: what an owner may do over the API.',
+});
 const Key = Type.Object({
   id: integer(),
   public_key,
+  name: Type.String({ description: 'The program that has it.' }),
+  scopes,
+  last_used_at: nullable(isoTimestampSchema(), 'When it was last used, UTC, to the minute; null: never yet.'),
   created_at: isoTimestampSchema(),
   revoked_at: nullable(isoTimestampSchema(), 'When it was revoked, UTC; null while it is valid.'),
 });
@@ -24,7 +42,7 @@ const secret_key = Type.String({
   description: 'The secret of the pair; it is stored as a hash and cannot be shown again.',
 });
 const NewKey = Type.Object({ public_key, secret_key });
-const record = recordObject(Key, apiKeys);
+const record = recordObject(Key, apiKeys, { scopes: sql`json(${apiKeys.scopes})` });
 
 export const listKeys = listOperation({
   name: 'List the key pairs (addition)',
@@ -46,13 +64,16 @@ export const makeKey = operation({
   description: 'The secret is in this answer only.',
   role: 'owner',
   isForUsers: true,
-  input: Type.Object({}),
+  input: Type.Object({ name: line({ description: 'The program that gets it.' }), scopes }),
   output: Type.Object({ key: NewKey }),
-  run(context) {
+  check(_context, { scopes: chosen }, errors) {
+    if (chosen?.length === 0) errors.add('scopes', sentence('key_no_scopes'));
+  },
+  run(context, about) {
     const { db, clock, accountId } = context;
     return inTransaction(db, () => {
-      const { publicKey, secretKey } = createKeys(db, clock, accountId);
-      auditBy(context, 'key_made', publicKey);
+      const { publicKey, secretKey } = createKeys(db, clock, accountId, about);
+      auditBy(context, 'key_made', keyLabel(about.name, publicKey));
       return { key: { public_key: publicKey, secret_key: secretKey } };
     });
   },
@@ -73,7 +94,8 @@ export const revokeKey = operation({
         .where(ownedRecord(apiKeys, id, accountId))
         .get();
       if (key === undefined) throw notFound();
-      if (revokeKeys(db, clock, key.public_key)) auditBy(context, 'key_revoked', key.public_key);
+      const { name, public_key } = key;
+      if (revokeKeys(db, clock, public_key)) auditBy(context, 'key_revoked', keyLabel(name, public_key));
     });
   },
 });

@@ -55,6 +55,7 @@ const record = recordObject(ListedUser, users, {
 export const listUsers = listOperation({
   name: 'List the users (addition)',
   role: 'owner',
+  isReading: true,
   input: listQuery,
   as: 'users',
   record: ListedUser,

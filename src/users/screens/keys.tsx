@@ -1,28 +1,47 @@
 /** The key pairs with which programs call the API: creating, showing once, revoking. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { Button } from '../../ui/components/button.tsx';
+import { SCOPES } from '../../database/schema/index.ts';
 import { Confirm } from '../../ui/components/confirm.tsx';
+import { CheckField, type Problems } from '../../ui/components/field.tsx';
 import { Time } from '../../ui/components/figures.tsx';
+import { form, SentForm } from '../../ui/components/form.tsx';
 import { Badge, Card, Empty, Notice } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
-import { ask } from '../../ui/operations.ts';
+import { ask, attempt } from '../../ui/operations.ts';
+import type { Shown } from '../../ui/record-screens.ts';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
 import { useLanguage } from '../../ui/words/index.ts';
+import { keyLabel } from '../audit.ts';
 import { listKeys, makeKey, revokeKey } from '../operations/keys.ts';
 
 type KeyRow = Static<typeof listKeys.record>;
 type NewKey = Static<typeof makeKey.output>['key'];
 
+const KEY = form(makeKey.input, [
+  { name: 'name', label: 'keys.name', hint: 'keys.name.hint' },
+  { name: 'scopes', label: 'keys.scopes', control: Scopes },
+]);
+/** A new pair may do as little as possible, unless its owner chooses more. */
+const SMALLEST = { scopes: SCOPES.slice(0, 1) };
+
+/** Registers the list of key pairs, with the form for a new one. */
 export async function keyScreen(app: FastifyInstance): Promise<void> {
-  const show = async (request: FastifyRequest, reply: FastifyReply, made: NewKey | null) => {
+  const show = async (request: FastifyRequest, reply: FastifyReply, made: NewKey | null, sent: Shown = {}) => {
+    const { status = 200, values = SMALLEST, problems } = sent;
     const keys = await ask(request, listKeys, {});
-    return sendSettings(request, reply, 'keys', <Keys keys={keys} made={made} />);
+    const page = <Keys keys={keys} made={made} values={values} problems={problems} />;
+    return sendSettings(request, reply.code(status), 'keys', page, sent.problem);
   };
 
   app.get('/settings/keys', (request, reply) => show(request, reply, null));
 
-  app.post('/settings/keys', async (request, reply) => show(request, reply, (await ask(request, makeKey, {})).key));
+  app.post('/settings/keys', async (request, reply) => {
+    const values = KEY.read(request);
+    const made = await attempt(request, makeKey, values);
+    if ('problems' in made) return show(request, reply, null, { ...made, values });
+    return show(request, reply, made.output.key);
+  });
 
   app.post<{ Params: { id: string } }>('/settings/keys/:id/revoke', async (request, reply) => {
     await ask(request, revokeKey, request.params);
@@ -30,7 +49,16 @@ export async function keyScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
-function Keys({ keys, made }: { keys: readonly KeyRow[]; made: NewKey | null }) {
+function Keys({
+  keys,
+  made,
+  ...fields
+}: {
+  keys: readonly KeyRow[];
+  made: NewKey | null;
+  values: Readonly<Record<string, unknown>>;
+  problems: Problems | undefined;
+}) {
   const language = useLanguage();
   return (
     <>
@@ -57,23 +85,76 @@ function Keys({ keys, made }: { keys: readonly KeyRow[]; made: NewKey | null }) 
           rows={keys}
           keyOf={({ id }) => id}
           columns={[
-            { heading: language.say('keys.public'), cell: ({ public_key }) => <code>{public_key}</code> },
+            {
+              heading: language.say('keys.name'),
+              cell: ({ name, public_key }) => (
+                <>
+                  <span class="browser">{name || language.say('keys.unnamed')}</span>
+                  <code class="quiet-text second-line browser">{public_key}</code>
+                </>
+              ),
+            },
+            {
+              heading: language.say('keys.scopes'),
+              cell: ({ scopes }) => scopes.map((scope) => language.say(`keys.scope.${scope}`)).join(', '),
+            },
             { heading: language.say('keys.createdAt'), cell: ({ created_at }) => <Time at={new Date(created_at)} /> },
+            {
+              heading: language.say('keys.usedAt'),
+              cell: ({ last_used_at: used }) =>
+                used === null ? language.say('keys.never') : <Time at={new Date(used)} />,
+            },
             { heading: language.say('keys.state'), cell: (key) => <State {...key} /> },
           ]}
         />
       )}
       <Card title={language.say('keys.make.title')}>
         <p class="quiet-text">{language.say('keys.make.text')}</p>
-        <form method="post" action="/settings/keys">
-          <Button icon="plus">{language.say('keys.make.submit')}</Button>
-        </form>
+        <SentForm
+          form={KEY}
+          action="/settings/keys"
+          icon="plus"
+          submit={language.say('keys.make.submit')}
+          {...fields}
+        />
       </Card>
     </>
   );
 }
 
-function State({ id, public_key: publicKey, revoked_at: revokedAt }: KeyRow) {
+/** A checkbox for each scope. */
+function Scopes({ label, value, problems }: { label: string; value: unknown; problems: Problems }) {
+  const language = useLanguage();
+  const chosen = [value].flat();
+  const problem = problems.scopes?.join(' ');
+  return (
+    <fieldset aria-describedby={problem === undefined ? 'scopes-hint' : 'scopes-hint scopes-problem'}>
+      <legend>{label}</legend>
+      <p class="field">
+        <span class="hint" id="scopes-hint">
+          {language.say('keys.scopes.hint')}
+        </span>
+        {problem !== undefined && (
+          <span class="problem" id="scopes-problem">
+            {problem}
+          </span>
+        )}
+      </p>
+      {SCOPES.map((scope) => (
+        <CheckField
+          key={scope}
+          name="scopes"
+          value={scope}
+          label={language.say(`keys.scope.${scope}`)}
+          hint={language.say(`keys.scope.about.${scope}`)}
+          checked={chosen.includes(scope)}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+function State({ id, name, public_key: publicKey, revoked_at: revokedAt }: KeyRow) {
   const language = useLanguage();
   if (revokedAt !== null)
     return <Badge>{language.say('keys.revoked', { day: language.date(new Date(revokedAt)) })}</Badge>;
@@ -84,7 +165,7 @@ function State({ id, public_key: publicKey, revoked_at: revokedAt }: KeyRow) {
       label={language.say('keys.revoke')}
       title={language.say('keys.revoke.title')}
     >
-      <p>{language.say('keys.revoke.text', { key: publicKey })}</p>
+      <p>{language.say('keys.revoke.text', { key: keyLabel(name, publicKey) })}</p>
     </Confirm>
   );
 }
