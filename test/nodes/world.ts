@@ -11,6 +11,7 @@ import { connectNats } from '../../src/nodes/connection.ts';
 import { followLinks } from '../../src/nodes/link-secrets.ts';
 import { NodeMetrics } from '../../src/nodes/node/node-metrics.ts';
 import { servePublicPages } from '../../src/nodes/public/server.ts';
+import { STREAM } from '../../src/nodes/streams.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { Service } from '../support/service.ts';
 import { until } from '../support/service-campaign.ts';
@@ -75,6 +76,12 @@ export async function startWorld(t: Test, readers = 3, html = HTML): Promise<Wor
   await brain.end('SIGTERM');
   settings.NATS_URL = nats.urls;
   await brain.start();
+  // Before the service has reached NATS it does not record which changes are to be published.
+  const applied = `applied_${STREAM.consents}`;
+  await until(
+    () => read<{ made: string }>("SELECT value ->> 'made' AS made FROM installation WHERE name = ?", applied),
+    ([place]) => (place?.made ?? '') !== '',
+  );
   const token = (reader: number, purpose: Purpose, isSealed: boolean | 'short' = true) => {
     const email = `reader${reader}@example.org`;
     const [ids] = read<{ delivery: number; mailing: number; address: number }>(
