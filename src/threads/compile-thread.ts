@@ -11,6 +11,7 @@ import { buildContent } from '../delivery/mime/build.ts';
 import { checkFile } from '../delivery/shown/file-check.ts';
 import { frameMail, linkNames } from '../delivery/shown/mail-frame.ts';
 import { readParts } from '../delivery/shown/mail-parts.ts';
+import { sketchMail } from '../delivery/shown/mail-sketch.ts';
 import { checkShown, mergeShown, showContent, showCopy } from '../delivery/shown/shown-content.ts';
 import { stored } from '../errors/stored.ts';
 
@@ -35,6 +36,7 @@ const jobs: { [Name in keyof Jobs]: (input: Jobs[Name][0]) => Jobs[Name][1] | Pr
   parts: checkBuilt,
   file: checkFile,
   takeApart: readParts,
+  sketch: sketchMail,
 };
 
 async function answer<Name extends keyof Jobs>({

@@ -31,6 +31,10 @@ async function openText(page: Page, url: string, word: string) {
   await canvas.locator('[contenteditable="true"]').waitFor();
 }
 
+/** Sums the layout shifts of a page in `moved`. */
+const WATCH_SHIFTS = `window.moved = 0;
+  new PerformanceObserver((list) => { for (const { value } of list.getEntries()) window.moved += value; }).observe({ type: 'layout-shift', buffered: true });`;
+
 t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) => {
   const browser = await launch(t);
 
@@ -98,10 +102,13 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
       { width: 1440, height: 900 },
       { width: 390, height: 844 },
     ]) {
-      const { page, complaints } = await openTab(t, browser, origin, { cookie, viewport });
+      const { page, complaints, received } = await openTab(t, browser, origin, { cookie, viewport });
       const windows = () => page.evaluate('document.documentElement.scrollHeight / innerHeight');
-      await page.goto(`${origin}/campaigns`);
+      await page.addInitScript(WATCH_SHIFTS);
+      await page.goto(`${origin}/campaigns`, { waitUntil: 'networkidle' });
       t.ok(Number(await windows()) <= 2, `the list has ${await windows()} windows`);
+      t.equal(await page.evaluate('window.moved'), 0, 'nothing moves when the pictures of the mails arrive');
+      t.ok(received() <= 70_000, `${received()} bytes`);
       await page.goto(`${origin}/campaigns/${utr}/edit/audience`);
       t.ok(Number(await windows()) <= 2, `the audience has ${await windows()} windows`);
       await page.getByLabel('Find a list or segment').fill('list 41');

@@ -197,6 +197,64 @@ t.test(
   },
 );
 
+t.test('each campaign of the list has a small picture of its mail, which is another one after a change', async (t) => {
+  const app = await startApp(t);
+  await sendCampaign(t, app);
+  const utr = await create(t, app, { ...LATER, template_html: '<h1>Sale</h1><img src="https://shop.example/a.png">' });
+  const open = visitor(app);
+  const pictureOn = async () =>
+    /src="(\/campaigns\/[^"]+sketch\.svg[^"]*)"/.exec((await open('GET', '/campaigns')).text)?.[1];
+  const before = (await pictureOn()) ?? '';
+  const { status, text, headers } = await open('GET', before);
+  t.match([status, headers['content-type'], headers['content-security-policy']], [200, /svg/, /sandbox/]);
+  t.match(headers['cache-control'], 'immutable');
+  t.match(text, /^<svg [^>]+>(<path fill="#[0-9a-f]+" d="[\w .-]+"\/>){3}<\/svg>$/, 'a sheet, a heading and an image');
+  t.notMatch(text, 'shop.example');
+  app.clock.advance(1000);
+  await mustSucceed(t, app.one)('/single/send/update', { utr, ...SEND, ...LATER, template_html: '<p>Other</p>' });
+  const after = (await pictureOn()) ?? '';
+  t.not(after, before);
+  t.not((await open('GET', after)).text, text);
+  t.equal((await visitor(app, 'owner', 2)('GET', after)).status, 404);
+});
+
+t.test(
+  'the calendar has the campaigns of a month with their times in the zone of the account, and no drafts',
+  async (t) => {
+    const app = await startApp(t, { TIME_ZONE: 'Europe/Berlin' });
+    const open = visitor(app);
+    await sendCampaign(t, app);
+    await create(t, app, LATER);
+    const midnight = { schedule_type: 1, schedule_date: '2027-12-01', schedule_time: '00:30' };
+    await create(t, app, { single_send_name: 'Late <b>', ...midnight });
+    const { text } = await open('GET', '/campaigns/calendar?month=2027-12');
+    t.match(text, /December 2027.*Times in Europe\/Berlin/s);
+    const dayOf = (page: string, day: string) => page.split(`<time datetime="${day}">`)[1]?.split('</td>')[0] ?? '';
+    t.match(dayOf(text, '2027-12-01'), /00:30<\/time> <bdi>Late &lt;b><\/bdi>.*09:00<\/time> <bdi>Winter sale/s);
+    t.match(text, /href="\/campaigns\/calendar\?month=2027-11".*href="\/campaigns\/calendar\?month=2028-01"/s);
+    const other = await open('GET', '/campaigns/calendar?month=2027-11');
+    t.match(other.text, 'No campaign in this month.');
+    const now = (await open('GET', '/campaigns/calendar')).text;
+    t.match(now, /aria-current="date".*News/s, 'what was sent today is on today');
+    for (const month of ['2027-13', '0000-00', 'x', '2027-1', '2027-12-01'])
+      t.equal((await open('GET', `/campaigns/calendar?month=${month}`)).status, 200, month);
+    const foreign = await visitor(app, 'owner', 2)('GET', '/campaigns/calendar?month=2027-12');
+    t.notMatch(foreign.text, 'Winter sale');
+    t.match(await visitor(app, 'viewer')('GET', '/campaigns/calendar?month=2027-12'), {
+      status: 200,
+      text: 'Winter sale',
+    });
+  },
+);
+
+t.test('a day with many campaigns shows three of them, and the others when it is opened', async (t) => {
+  const app = await startApp(t);
+  await sendCampaign(t, app);
+  for (let count = 0; count < 5; count++) await create(t, app, { ...LATER, single_send_name: `Mail ${count}` });
+  const { text } = await visitor(app)('GET', '/campaigns/calendar?month=2027-12');
+  t.match(text, /Mail 2.*<summary>2 more<\/summary>.*Mail 3.*Mail 4/s);
+});
+
 t.test('a subject on the list and above a report has no codes of merge tags', async (t) => {
   const app = await startApp(t);
   await sendCampaign(t, app);

@@ -72,6 +72,7 @@ const Summary = Type.Object({
   held_reason: nullable(said()),
   starts_at: Type.String(),
   created_at: Type.String(),
+  updated_at: Type.String(),
   recipients: integer({ description: 'Recipients so far; the number grows while the state is preparing.' }),
   finished: integer(),
   delivered: integer(),
@@ -365,7 +366,7 @@ export const listSummaries = operation({
         }
       >(`
         SELECT s.id, s.utr, s.single_send_name, s.subject, ${SHOWN_STATE} AS state, ifnull(m.held_reason, s.held_reason) AS held_reason,
-          strftime('%Y-%m-%dT%H:%M:%S.000000Z', s.starts_at / 1000, 'unixepoch') AS starts_at, s.created_at,
+          strftime('%Y-%m-%dT%H:%M:%S.000000Z', s.starts_at / 1000, 'unixepoch') AS starts_at, s.created_at, s.updated_at,
           ifnull(m.recipients, 0) AS recipients, ifnull(${FINISHED}, 0) AS finished, ifnull(m.delivered, 0) AS delivered, ${keptMails('m')} AS kept,
           ifnull(m.unmeasured, 0) AS unmeasured,
           ifnull(m.unique_opens, 0) AS unique_opens, ifnull(m.unique_clicks, 0) AS unique_clicks,

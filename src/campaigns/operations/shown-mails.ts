@@ -6,11 +6,13 @@ import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import type { MeasuredMail } from '../../delivery/checks/measured-mail.ts';
 import type { FoundCheck } from '../../delivery/checks/severity.ts';
+import { sketch } from '../../delivery/compiling/show.ts';
 import { inShowingTurn, withinShare } from '../../http/account-share.ts';
 import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';
 import { email, flag, identifier, integer, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
 import { type Context, operation, recordOperation } from '../../operations/operation.ts';
 import { designToken } from '../../templates/designs/designs.ts';
+import { findTemplateCodes } from '../../templates/mail-content.ts';
 import { asVariant } from '../launch.ts';
 import {
   CompiledDrafts,
@@ -179,6 +181,20 @@ export const readSingleSendCode = operation({
   role: 'viewer',
   input: Type.Object({ utr: identifier('The single send.') }),
   run: ({ db, accountId }, { utr }) => requireSingleSend(db, accountId, utr).template_html ?? '',
+});
+
+/** For the list of campaigns, which shows a small picture of each. */
+export const sketchSingleSend = operation({
+  name: 'Draw a small picture of the mail of a single send',
+  role: 'viewer',
+  input: Type.Object({ utr: identifier('The single send.') }),
+  run({ db, accountId }, { utr }) {
+    const { template_id, ...send } = requireSingleSend(db, accountId, utr);
+    const [json, html] = [send.template_json ?? '', send.template_html ?? ''];
+    if (json !== '' || html !== '') return sketch(accountId, { json, html });
+    const codes = findTemplateCodes(db, accountId, template_id);
+    return sketch(accountId, { json: codes?.json_code ?? '', html: codes?.html_code ?? '' });
+  },
 });
 
 export const testSingleSend = operation({

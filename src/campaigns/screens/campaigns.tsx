@@ -6,16 +6,18 @@ import { ask } from '../../ui/operations.ts';
 import { viewerOf } from '../../ui/signed-in.ts';
 import { readArchivedMail } from '../archive/operations.ts';
 import { readReport, readSummary, readUsualRates } from '../operations/reports.ts';
+import { calendarScreen } from './calendar.tsx';
 import { Actions, ArchiveCard, archiveActions, campaignActions, resendScreen, sendPart } from './campaign.tsx';
 import { campaignList } from './list.tsx';
-import { linksScreen, previewScreen } from './mail.tsx';
+import { linksScreen, previewScreen, sketchOfMail } from './mail.tsx';
 import { Overview } from './overview.tsx';
 import { recipientsScreen } from './recipients.tsx';
 import { Variants, variantChoice } from './variants.tsx';
 
 /** Registers the list, the page of a campaign, its subpages and its actions. */
-export async function campaignScreens(app: FastifyInstance, { clock }: Deps): Promise<void> {
+export async function campaignScreens(app: FastifyInstance, { clock, config }: Deps): Promise<void> {
   await campaignList(app, { clock });
+  await calendarScreen(app, { clock, config });
   pageRoute<{ Params: { utr: string } }>(app, '/campaigns/:utr', async (request, reply) => {
     const { utr } = request.params;
     const summary = await ask(request, readSummary, { utr });
@@ -38,5 +40,6 @@ export async function campaignScreens(app: FastifyInstance, { clock }: Deps): Pr
   await app.register(resendScreen);
   await linksScreen(app, { clock });
   await previewScreen(app, { clock });
+  await sketchOfMail(app);
   await recipientsScreen(app, { clock });
 }

@@ -24,6 +24,8 @@ import { listSummaries, ORDERS, readUsualRates, type Summary } from '../operatio
 import { SHOWN_STATES } from '../status.ts';
 import { stepPath } from './compose/step.tsx';
 import { readTargets, type Target } from './compose/targets.ts';
+import { sketchAddress } from './mail.tsx';
+import { CampaignViews } from './views.tsx';
 
 /** The number of rows of a page, which is at most two windows high. */
 const ROWS = 20;
@@ -86,9 +88,12 @@ export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, '
         {isEmpty ? (
           <NoCampaign mayAdd={mayChange} />
         ) : (
-          <CampaignList kind="campaigns" states={STATES} {...{ looked, next, table }} query={kept}>
-            <MoreFilters targets={targets} list={kept.list} order={order} />
-          </CampaignList>
+          <>
+            <CampaignViews current="list" />
+            <CampaignList kind="campaigns" states={STATES} {...{ looked, next, table }} query={kept}>
+              <MoreFilters targets={targets} list={kept.list} order={order} />
+            </CampaignList>
+          </>
         )}
       </>
     );
@@ -223,6 +228,9 @@ function Campaigns({ summaries, usual, targets, kept, order, mayChange, now }: T
                   <input type="checkbox" data-choose-all hidden aria-label={language.say('campaigns.chooseAll')} />
                 </th>
               )}
+              <th scope="col" class="sketch">
+                <span class="visually-hidden">{language.say('campaigns.sketch')}</span>
+              </th>
               <th scope="col" {...sort('name')}>
                 {sorted('name', language.say('campaigns.name'))}
               </th>
@@ -293,6 +301,9 @@ function Row({ summary, usual, names, kept, mayChange, now }: RowProps) {
           />
         </td>
       )}
+      <td class="sketch">
+        <img src={sketchAddress(summary)} alt="" width={32} height={40} loading="lazy" />
+      </td>
       <th scope="row" title={`${name}\n${plainSubject(language, subject)}`}>
         <a href={address}>
           <bdi>{name}</bdi>
@@ -373,7 +384,6 @@ function Rate({ summary, count, usual, label }: RateProps) {
       {whole > 0 && usual !== null && usual > 0 && (
         <svg class="rate-bar" viewBox="0 0 100 6" preserveAspectRatio="none" role="img">
           <title>{language.say('campaigns.usual', { share: language.percent(usual) })}</title>
-          <rect class="ground" width="100" height="6" />
           <rect class="value" width={width} height="6" />
           <rect class="usual" x="49" width="2" height="6" />
         </svg>

@@ -17,7 +17,7 @@ import { withQuery } from '../../ui/with-query.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { readDraft } from '../operations/drafts.ts';
 import { type Report, readReport, readSummary } from '../operations/reports.ts';
-import { type ShownMail, showSingleSendHtml, showSingleSendMail } from '../operations/shown-mails.ts';
+import { type ShownMail, showSingleSendHtml, showSingleSendMail, sketchSingleSend } from '../operations/shown-mails.ts';
 import { sendPart } from './campaign.tsx';
 import { VariantField } from './variants.tsx';
 
@@ -55,6 +55,26 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
 }
 
 const mailQuery = (utr: string, variant = '') => ({ utr, ...(variant && { variant }) });
+
+/** The headers of a small picture, which loads nothing and whose address changes with the mail. */
+const SKETCH_HEADERS = {
+  'content-security-policy': "default-src 'none'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'private, max-age=31536000, immutable',
+};
+
+/** Returns the address of the small picture of a campaign's mail, which is another one after each change. */
+export function sketchAddress({ utr, updated_at }: { utr: string; updated_at: string }): string {
+  return withQuery(`/campaigns/${utr}/sketch.svg`, { of: Date.parse(updated_at) });
+}
+
+/** Registers the small picture of a mail. */
+export async function sketchOfMail(app: FastifyInstance): Promise<void> {
+  pageRoute<Call>(app, '/campaigns/:utr/sketch.svg', async (request, reply) => {
+    const svg = await ask(request, sketchSingleSend, { utr: request.params.utr });
+    return reply.headers(SKETCH_HEADERS).type('image/svg+xml').send(svg);
+  });
+}
 
 /** Reads the preview without its HTML; null while too many templates of the account are being compiled. */
 async function readMail(request: FastifyRequest, query: ReturnType<typeof mailQuery>): Promise<ShownMail | null> {

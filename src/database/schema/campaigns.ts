@@ -109,6 +109,9 @@ export const singleSends = sqliteTable(
     index('single_sends_due')
       .on(table.starts_at)
       .where(sql`status = ${sql.raw(`${SINGLE_SEND_STATUS.queued}`)}`),
+    index('single_sends_calendar')
+      .on(table.user_id, table.starts_at)
+      .where(sql`status > ${sql.raw(`${SINGLE_SEND_STATUS.draft}`)}`),
     index('single_sends_running')
       .on(table.id)
       .where(sql`status = ${sql.raw(`${SINGLE_SEND_STATUS.running}`)}`),

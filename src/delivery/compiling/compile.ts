@@ -17,6 +17,7 @@ import { conditionOf, type MjmlNode, parseMjml } from '../content/mjml.ts';
 import type { EditorView } from '../content/mjml-editor.ts';
 import type { CheckedFile } from '../shown/file-check.ts';
 import type { FrameInput, MailFrame, MarkedLink } from '../shown/mail-frame.ts';
+import type { SketchInput } from '../shown/mail-sketch.ts';
 import type { CheckedContent, CheckInput, CopyInput, ShowInput, Shown } from '../shown/shown-content.ts';
 
 /** Frozen content as UTF-8 JSON, so that a thread that only passes it on does not have to parse it. */
@@ -45,6 +46,7 @@ export interface Jobs {
   parts: [MailParts, CheckedBuiltMail];
   file: [string, CheckedFile];
   takeApart: [string, MailParts];
+  sketch: [SketchInput, string];
 }
 
 /** A job request to a thread. */

@@ -8,6 +8,7 @@ import { type ContentWarning, contentWarnings } from '../checks/content-checks.t
 import type { MailParts } from '../checks/mail-checks.ts';
 import { type FrameInput, frameMail, linkNames, type MailFrame, type MarkedLink } from '../shown/mail-frame.ts';
 import { readParts } from '../shown/mail-parts.ts';
+import { type SketchInput, sketchMail } from '../shown/mail-sketch.ts';
 import {
   type CheckedContent,
   type CheckInput,
@@ -71,6 +72,11 @@ export async function pictureIds(accountId: number, html: string): Promise<strin
 /** Returns the mail prepared for an iframe. */
 export async function frame(accountId: number, framing: FrameInput): Promise<MailFrame> {
   return framing.html.length <= MAX_SMALL ? frameMail(framing) : showThread.ask(accountId, 'frame', framing);
+}
+
+/** Returns a small picture of the mail as SVG, see `sketchMail`. */
+export async function sketch(accountId: number, code: SketchInput): Promise<string> {
+  return code.json.length <= MAX_SMALL ? sketchMail(code) : showThread.ask(accountId, 'sketch', code);
 }
 
 /** Returns the tracked links in the HTML of a mail with their texts. */

@@ -170,6 +170,23 @@ export class Language {
     return formatter(Intl.DateTimeFormat, this.locale, options).format(time);
   }
 
+  /** Formats a month, given as YYYY-MM, such as November 2026. */
+  month(month: string): string {
+    const options = { month: 'long', year: 'numeric', timeZone: 'UTC' } as const;
+    return formatter(Intl.DateTimeFormat, this.locale, options).format(new Date(`${month}-01T00:00:00Z`));
+  }
+
+  /** Formats the weekday of a calendar date, given as YYYY-MM-DD, such as Mon. */
+  weekday(day: string): string {
+    const options = { weekday: 'short', timeZone: 'UTC' } as const;
+    return formatter(Intl.DateTimeFormat, this.locale, options).format(new Date(`${day}T00:00:00Z`));
+  }
+
+  /** Formats the time of day in a time zone, such as 14:00. */
+  time(time: Date, zone: string): string {
+    return formatter(Intl.DateTimeFormat, this.locale, { timeStyle: 'short', timeZone: zone }).format(time);
+  }
+
   /** Formats a date and time in the user's time zone, to the minute. */
   dateTime(time: Date): string {
     const options = { dateStyle: 'medium', timeStyle: 'short', timeZone: this.zone } as const;

@@ -31,6 +31,8 @@ export const SCREENS: readonly Screen[] = [
   { name: 'mailings', path: '/campaigns', picture: 'light' },
   { name: 'mailings-none', path: '/campaigns?search=nothing' },
   { name: 'mailings-empty', path: '/campaigns', account: 'empty' },
+  { name: 'mailings-calendar', path: '/campaigns/calendar?month=2026-02' },
+  { name: 'mailings-calendar-empty', path: '/campaigns/calendar', account: 'empty' },
   { name: 'mailing', path: '/campaigns/:utr', hasChart: true },
   { name: 'mailing-recipients', path: '/campaigns/:utr/recipients', picture: 'light' },
   { name: 'mailing-opened', path: '/campaigns/:opened', hasChart: true, picture: 'both' },

@@ -36,7 +36,7 @@ import { parseScheduleDate, parseScheduleTime } from '../../schedule.ts';
 import { Plan, TestCard } from '../variants.tsx';
 import { Total } from './audience.tsx';
 import { Review } from './review.tsx';
-import { type Choices, MissingParts, missingParts, readChoices, sendStep, stepPath } from './step.tsx';
+import { type Choices, MissingParts, missingParts, readChoices, sendStep, stepPath, usualZone } from './step.tsx';
 
 const CONFLICT = 409;
 const SEE_OTHER = 303;
@@ -306,13 +306,12 @@ function Later({ draft, audience, caps, now, when, problems = {} }: LaterProps) 
   const language = useLanguage();
   const { recipients: count, with_zone: known } = audience;
   const isBooked = draft.status === SINGLE_SEND_STATUS.queued && draft.schedule_type === LATER;
-  // UTC is the default of an installation without a time zone. Then the user's own time zone is proposed.
-  const usualZone = draft.time_zone === 'UTC' ? language.zone : draft.time_zone;
-  const tomorrow = wallClock(new Date(now.getTime() + DAY_MS), usualZone).date;
+  const zoneOfPlans = usualZone(language, draft.time_zone);
+  const tomorrow = wallClock(new Date(now.getTime() + DAY_MS), zoneOfPlans).date;
   const shown = when ?? {
     date: isBooked ? draft.schedule_date : tomorrow,
     time: isBooked ? draft.schedule_time.slice(0, 'HH:MM'.length) : '09:00',
-    zone: !isBooked ? usualZone : draft.local_time === 1 ? OWN_ZONES : draft.time_zone,
+    zone: !isBooked ? zoneOfPlans : draft.local_time === 1 ? OWN_ZONES : draft.time_zone,
   };
   const zones = [...new Set([draft.time_zone, language.zone])];
   // The API has other names for the fields.

@@ -31,6 +31,14 @@ export function stepPath(utr: string, step: string): string {
   return `/campaigns/${encodeURIComponent(utr)}/edit/${step}`;
 }
 
+/**
+ * Returns the time zone in which campaigns are planned: that of the account, or the user's own where the account has UTC, the default of an
+ * installation without a time zone.
+ */
+export function usualZone(language: Language, accountZone: string): string {
+  return accountZone === 'UTC' ? language.zone : accountZone;
+}
+
 /** Sends the page of a step. `problem` says why the submitted form was refused. */
 export function sendStep(
   request: FastifyRequest,

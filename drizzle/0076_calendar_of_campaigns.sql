@@ -1,0 +1,1 @@
+CREATE INDEX `single_sends_calendar` ON `single_sends` (`user_id`,`starts_at`) WHERE status > 0;

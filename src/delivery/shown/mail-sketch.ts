@@ -1,0 +1,216 @@
+/**
+ * A small picture of a mail for lists: its images, headings, texts and buttons as coloured shapes, drawn from its code without
+ * compiling it. It loads nothing, so that it costs a list neither the mail's images nor a frame for each mail.
+ */
+import { Parser } from 'htmlparser2';
+import { ContentError } from '../content/compiled-content.ts';
+import { type MjmlNode, parseMjml } from '../content/mjml.ts';
+
+/** The code of a mail: MJML's JSON form, or HTML if that is empty. */
+export interface SketchInput {
+  readonly json: string;
+  readonly html: string;
+}
+
+/** A shape: `amount` is the height of an image as a share of its width, and the number of characters of a text. */
+interface Shape {
+  kind: 'image' | 'title' | 'text' | 'button';
+  amount: number;
+  colour: string;
+}
+
+/** Shapes in columns side by side. */
+interface Row {
+  ground: string;
+  columns: Shape[][];
+}
+
+const WIDTH = 96;
+const HEIGHT = 120;
+const MARGIN = 8;
+const GAP = 5;
+/** The maximum number of rows, shapes of a row and columns that are drawn; more have no room. */
+const MAX_SHAPES = 20;
+const MAX_COLUMNS = 4;
+/** Only the beginning of HTML is read, because a sketch shows only the top of a mail. */
+const MAX_HTML = 64 * 1024;
+const WHITE = '#ffffff';
+const INK = '#b9c2be';
+const TITLE = '#7d8a85';
+const IMAGE = '#9fc4b8';
+const BUTTON = '#0b6b57';
+
+/** Boxes of each colour, as the data of SVG paths. Those of one colour are one path, so that a sketch has some hundred bytes. */
+type Boxes = Map<string, string>;
+
+/** Returns the sketch as SVG, 96 wide and 120 high. Code that cannot be read gives an empty sheet. */
+export function sketchMail({ json, html }: SketchInput): string {
+  const { ground, rows } = json === '' ? ofHtml(html.slice(0, MAX_HTML)) : ofMjml(json);
+  const [grounds, shapes]: [Boxes, Boxes] = [new Map(), new Map()];
+  addBox(grounds, ground, 0, 0, WIDTH, HEIGHT);
+  let top = MARGIN;
+  for (const row of rows.slice(0, MAX_SHAPES)) {
+    if (top >= HEIGHT) break;
+    const height = drawRow(shapes, row, top);
+    if (row.ground !== ground) addBox(grounds, row.ground, 0, top - GAP / 2, WIDTH, height);
+    top += height;
+  }
+  const paths = [...grounds, ...shapes].map(([colour, path]) => `<path fill="${colour}" d="${path}"/>`);
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}">${paths.join('')}</svg>`;
+}
+
+/** Draws a row and returns its height. */
+function drawRow(boxes: Boxes, { columns }: Row, top: number): number {
+  const shown = columns.slice(0, MAX_COLUMNS);
+  const width = (WIDTH - 2 * MARGIN - GAP * (shown.length - 1)) / Math.max(1, shown.length);
+  const ends = shown.map((shapes, at) => {
+    let y = top;
+    for (const shape of shapes.slice(0, MAX_SHAPES)) {
+      if (y >= HEIGHT) break;
+      y = drawShape(boxes, shape, MARGIN + at * (width + GAP), y, width) + GAP;
+    }
+    return y;
+  });
+  return Math.max(top, ...ends) - top;
+}
+
+/** Draws a shape and returns where it ends. */
+function drawShape(boxes: Boxes, { kind, amount, colour }: Shape, left: number, top: number, width: number): number {
+  if (kind === 'image' || kind === 'button') {
+    const [wide, high] =
+      kind === 'button' ? [Math.min(width, 34), 9] : [width, Math.max(6, Math.min(44, amount * width))];
+    addBox(boxes, colour, left, top, wide, high);
+    return top + high;
+  }
+  const thick = kind === 'title' ? 5 : 2.5;
+  // About as many characters as a line of a mail has at this width.
+  const perLine = (width / (WIDTH - 2 * MARGIN)) * (kind === 'title' ? 30 : 65);
+  const lines = Math.max(1, Math.min(kind === 'title' ? 2 : 6, Math.ceil(amount / perLine)));
+  for (let line = 0; line < lines; line++) {
+    const share = line < lines - 1 ? 1 : Math.max(0.25, Math.min(1, amount / perLine - line));
+    addBox(boxes, colour, left, top + line * thick * 2, width * share, thick);
+  }
+  return top + (lines * 2 - 1) * thick;
+}
+
+function addBox(boxes: Boxes, colour: string, x: number, y: number, width: number, height: number): void {
+  const [left, top, wide, high] = [x, y, width, height].map((value) => Math.round(value * 10) / 10);
+  boxes.set(colour, `${boxes.get(colour) ?? ''}M${left} ${top}h${wide}v${high}h-${wide}z`);
+}
+
+/** Returns a colour such as #1d5b46; another value gives `otherwise`, so that nothing else of a mail gets into the picture. */
+function colourOf(value: string | undefined, otherwise: string): string {
+  return value !== undefined && /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i.test(value.trim()) ? value.trim() : otherwise;
+}
+
+interface Sketch {
+  ground: string;
+  rows: Row[];
+}
+
+function ofMjml(json: string): Sketch {
+  let root: MjmlNode;
+  try {
+    root = parseMjml(json);
+  } catch (error) {
+    if (error instanceof ContentError) return { ground: WHITE, rows: [] };
+    throw error;
+  }
+  const body = root.children?.find(({ tagName }) => tagName === 'mj-body');
+  const ground = colourOf(body?.attributes['background-color'], WHITE);
+  return { ground, rows: (body?.children ?? []).flatMap((part) => rowsOf(part, ground)) };
+}
+
+function rowsOf(part: MjmlNode, around: string): Row[] {
+  const ground = colourOf(part.attributes['background-color'], around);
+  const inner = part.children ?? [];
+  switch (part.tagName) {
+    case 'mj-wrapper':
+      return inner.flatMap((section) => rowsOf(section, ground));
+    case 'mj-section': {
+      const columns = inner.flatMap((one) => (one.tagName === 'mj-group' ? (one.children ?? []) : [one]));
+      return [{ ground, columns: columns.map((column) => (column.children ?? []).flatMap(shapesOf)) }];
+    }
+    case 'mj-hero':
+      return [{ ground, columns: [inner.flatMap(shapesOf)] }];
+    case 'mj-raw':
+      return ofHtml((part.content ?? '').slice(0, MAX_HTML)).rows;
+    default:
+      return [];
+  }
+}
+
+/** The size from which the letters of a text are those of a heading, in pixels. */
+const TITLE_SIZE = 20;
+const MAX_LOGO = 300;
+
+function shapesOf({ tagName, attributes, content = '' }: MjmlNode): Shape[] {
+  switch (tagName) {
+    case 'mj-image': {
+      const isLogo = Number.parseInt(attributes.width ?? '', 10) < MAX_LOGO;
+      return [{ kind: 'image', amount: isLogo ? 0.15 : 0.5, colour: IMAGE }];
+    }
+    case 'mj-button':
+      return [{ kind: 'button', amount: 0, colour: colourOf(attributes['background-color'], BUTTON) }];
+    case 'mj-text': {
+      const amount = content.replaceAll(/<[^<>]*>/g, '').trim().length;
+      const isTitle = Number.parseInt(attributes['font-size'] ?? '', 10) >= TITLE_SIZE || /<h[1-3][\s>]/i.test(content);
+      return amount === 0 ? [] : [{ kind: isTitle ? 'title' : 'text', amount, colour: isTitle ? TITLE : INK }];
+    }
+    default:
+      return [];
+  }
+}
+
+const TITLES = new Set(['h1', 'h2', 'h3']);
+/** Elements whose end is the end of a text. */
+const BLOCKS = new Set(['p', 'div', 'td', 'th', 'li', 'h1', 'h2', 'h3', 'h4', 'table', 'tr', 'section', 'body']);
+const UNSEEN = new Set(['head', 'script', 'style', 'title']);
+
+function ofHtml(html: string): Sketch {
+  const shapes: Shape[] = [];
+  let ground = WHITE;
+  let unseen = 0;
+  let characters = 0;
+  let isTitle = false;
+  const endText = () => {
+    if (characters > 0)
+      shapes.push({ kind: isTitle ? 'title' : 'text', amount: characters, colour: isTitle ? TITLE : INK });
+    characters = 0;
+  };
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      if (UNSEEN.has(name)) unseen++;
+      if (unseen > 0) return;
+      const painted = /background(?:-color)?\s*:\s*(#[0-9a-f]{3,6})\b/i.exec(attributes.style ?? '')?.[1];
+      if (name === 'body') ground = colourOf(painted ?? attributes.bgcolor, ground);
+      if (name === 'img') {
+        endText();
+        const [wide, high] = [Number(attributes.width), Number(attributes.height)];
+        if (wide === 1 || high === 1) return;
+        shapes.push({ kind: 'image', amount: wide > 0 && high > 0 ? high / wide : 0.5, colour: IMAGE });
+      }
+      if (name === 'a' && painted !== undefined) {
+        endText();
+        shapes.push({ kind: 'button', amount: 0, colour: colourOf(painted, BUTTON) });
+        unseen = 1;
+      }
+      if (BLOCKS.has(name)) {
+        endText();
+        isTitle = TITLES.has(name);
+      }
+    },
+    ontext(text) {
+      if (unseen === 0) characters += text.trim().length;
+    },
+    onclosetag(name) {
+      if (UNSEEN.has(name) || (name === 'a' && unseen > 0)) unseen = Math.max(0, unseen - 1);
+      if (!BLOCKS.has(name)) return;
+      endText();
+      isTitle = false;
+    },
+  });
+  parser.end(html);
+  endText();
+  return { ground, rows: shapes.map((shape) => ({ ground, columns: [[shape]] })) };
+}
