@@ -398,18 +398,15 @@ function CampaignMenu({ summary, kept }: { summary: Summary; kept: Kept }) {
   const { id, utr, state, single_send_name: name, is_hidden: isHidden } = summary;
   const isWaiting = state === 'scheduled';
   const isAtRest = isUnsent(summary) || ['done', 'kept', 'cancelled'].includes(state);
-  const form = (action: 'archive' | 'unarchive' | 'delete') => (
-    <form method="post" action={withQuery('/campaigns/actions', kept)}>
-      <input type="hidden" name="ids" value={utr} />
-      <Button look="quiet" name="action" value={action}>
-        {language.say(`campaigns.menu.${action}`)}
-      </Button>
-    </form>
+  const button = (action: 'archive' | 'unarchive' | 'delete') => (
+    <Button look="quiet" name="action" value={action}>
+      {language.say(`campaigns.menu.${action}`)}
+    </Button>
   );
-  const plain = (action: 'duplicate' | 'cancel', text: string) => (
-    <form method="post" action={`/campaigns/${utr}/${action}`}>
-      <Button look="quiet">{text}</Button>
-    </form>
+  const elsewhere = (action: 'duplicate' | 'cancel', text: string) => (
+    <Button look="quiet" formaction={`/campaigns/${utr}/${action}`}>
+      {text}
+    </Button>
   );
   return (
     <RowMenu id={`campaign-${id}`} label={language.say('campaigns.menu', { name })}>
@@ -418,10 +415,13 @@ function CampaignMenu({ summary, kept }: { summary: Summary; kept: Kept }) {
       ) : (
         <a href={`/campaigns/${utr}`}>{language.say('campaigns.menu.report')}</a>
       )}
-      {plain('duplicate', language.say('campaigns.duplicate'))}
-      {isWaiting && plain('cancel', language.say('campaigns.cancelStart'))}
-      {isHidden === 1 ? form('unarchive') : isAtRest && form('archive')}
-      {isUnsent(summary) && form('delete')}
+      <form method="post" action={withQuery('/campaigns/actions', kept)}>
+        <input type="hidden" name="ids" value={utr} />
+        {elsewhere('duplicate', language.say('campaigns.duplicate'))}
+        {isWaiting && elsewhere('cancel', language.say('campaigns.cancelStart'))}
+        {isHidden === 1 ? button('unarchive') : isAtRest && button('archive')}
+        {isUnsent(summary) && button('delete')}
+      </form>
     </RowMenu>
   );
 }

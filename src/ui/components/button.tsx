@@ -16,6 +16,8 @@ interface ButtonAttributes {
   name?: string;
   value?: string;
   disabled?: boolean;
+  /** Where the form goes instead of its own address. */
+  formaction?: string;
   /** Submits the form without the browser's validation. */
   formnovalidate?: boolean;
   popovertarget?: string;
