@@ -119,7 +119,7 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.views': 'Ansichten der Kampagnen',
   'campaigns.view.list': 'Liste',
   'campaigns.view.calendar': 'Kalender',
-  'campaigns.sketch': 'Bild der Mail',
+  'campaigns.sketch': 'Vorschaubild',
   'calendar.months': 'Monate',
   'calendar.before': 'Voriger Monat',
   'calendar.after': 'Nächster Monat',

@@ -113,7 +113,7 @@ export const campaigns = {
   'campaigns.views': 'Views of the campaigns',
   'campaigns.view.list': 'List',
   'campaigns.view.calendar': 'Calendar',
-  'campaigns.sketch': 'Picture of the mail',
+  'campaigns.sketch': 'Thumbnail',
   'calendar.months': 'Months',
   'calendar.before': 'Previous month',
   'calendar.after': 'Next month',
