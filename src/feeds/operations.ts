@@ -56,7 +56,7 @@ const ById = Type.Object({ id: identifier('The feed.') });
 
 const Feed = Type.Object({
   id: integer(),
-  feed_name: Type.String({ description: 'What its owner calls it.' }),
+  feed_name: Type.String({ description: 'Its internal name.' }),
   url: Type.String({ description: 'Where the feed is.' }),
   sender_id: integer({ description: 'The sender of its mails.' }),
   unsubscribe_group_id: integer({ description: 'The topic (unsubscribe group) of its mails.' }),
@@ -70,7 +70,7 @@ const Feed = Type.Object({
   weekday: integer({ description: 'The day of a weekly digest; 1 is Monday.' }),
   time_of_day: Type.String({ description: 'The time of a digest, HH:MM.' }),
   time_zone: Type.String({ description: 'The time zone of `time_of_day` and of dates in mails.' }),
-  state: { ...choice(...FEED_STATES), description: 'held: its new items wait for somebody to send or skip them.' },
+  state: { ...choice(...FEED_STATES), description: 'held: its new items wait until a user sends or skips them.' },
   held_reason: nullable(said('Why it is held.')),
   feed_title: Type.String({ description: 'The title in the feed; empty before it was read.' }),
   waiting: integer({ description: 'How many items have not been sent yet.' }),

@@ -38,10 +38,10 @@ const FindingRecord = Type.Object({
   name: Type.String({ description: 'What was looked at.' }),
   state: {
     ...choice('ok', 'warn', 'fail'),
-    description: 'warn: mail leaves, but something is weak; fail: mail or the service is in danger.',
+    description: 'warn: mail is sent, but something should be improved; fail: mail or the service is in danger.',
   },
   found: said('What was found.'),
-  code: nullable(Type.String(), 'What was found, for programs.'),
+  code: nullable(Type.String(), 'The code of the finding, for programs.'),
   advice: Type.Array(said(), { description: 'What to do, in lines.' }),
 });
 const Health = Type.Object(
@@ -177,10 +177,10 @@ const Hold = Type.Object(
     releasable: zeroOrOne('1: an operator can end it; 0: it ends with its cause, or there is none.'),
     waits_reason: nullable(
       said(),
-      'Why mail waits although nothing is held, such as that there is no sender node; null when it leaves.',
+      'Why mail waits although nothing is held, for example because there is no sender node; null when it is sent.',
     ),
-    has_nodes: zeroOrOne('1: campaign mail leaves from sender nodes.'),
-    mails: integer({ description: 'Mails of all accounts that leave when it ends.' }),
+    has_nodes: zeroOrOne('1: sender nodes send campaigns.'),
+    mails: integer({ description: 'The number of mails of all accounts that are sent when the hold ends.' }),
     due_single_sends: integer({
       description: 'Single sends of all accounts that begin when it ends, since their time has come.',
     }),
@@ -242,7 +242,7 @@ function countWaiting(client: Database, now: number): Pick<Hold, 'mails' | 'due_
 
 const WarmUp = Type.Object({
   ceiling: integer({ description: 'The most that it may be given today.' }),
-  given: integer({ description: 'Recipients it was given today, without those it gave back.' }),
+  given: integer({ description: 'The number of recipients it was given today, without those it returned.' }),
 });
 
 const Node = Type.Object({
@@ -255,12 +255,12 @@ const Node = Type.Object({
       'sending: takes mail; waiting: is connected but takes none yet, or is of an incompatible release; draining: was told to end and finishes what is in flight; refused: its SMTP servers take no mail from it; silent: was not heard of for longer than its lease.',
   },
   refusal: nullable(Type.String(), 'The answer of its relays, if they accept no mail from it.'),
-  rate: integer({ description: 'Mails that its SMTP servers took in the last second.' }),
+  rate: integer({ description: 'The number of mails that its SMTP servers accepted in the last second.' }),
   recipients: integer({ description: 'Recipients it has now.' }),
-  room: integer({ description: 'How many more it takes now.' }),
-  accepted: integer({ description: 'Mails that its SMTP servers took today, UTC.' }),
-  deferred: integer({ description: 'Mails that its SMTP servers put off today, UTC.' }),
-  refused: integer({ description: 'Mails that its SMTP servers refused today for good, UTC.' }),
+  room: integer({ description: 'The number of further recipients that it can take now.' }),
+  accepted: integer({ description: 'The number of mails that its SMTP servers accepted today, UTC.' }),
+  deferred: integer({ description: 'The number of mails that its SMTP servers deferred today, UTC.' }),
+  refused: integer({ description: 'The number of mails that its SMTP servers refused permanently today, UTC.' }),
   warm_up: nullable(WarmUp, 'Its warm-up; null where it has none.'),
   heard_at: isoTimestampSchema('When it was last heard, UTC.'),
   lease_until: nullable(
@@ -271,9 +271,9 @@ const Node = Type.Object({
 
 const Fleet = Type.Object(
   {
-    is_used: zeroOrOne('1: campaign mail leaves from sender nodes, since NATS_URL is set.'),
+    is_used: zeroOrOne('1: sender nodes send campaigns, because NATS_URL is set.'),
     version: Type.String({ description: 'The release of the service.' }),
-    waits_reason: nullable(said(), 'Why mail waits for a node; null when it leaves.'),
+    waits_reason: nullable(said(), 'Why mail waits for a node; null when it does not wait.'),
   },
   { description: 'What holds for all of them.' },
 );

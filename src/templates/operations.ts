@@ -66,8 +66,8 @@ export const ContentWarnings = Type.Array(
 
 const code = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
 const GivenCode = {
-  template_json: code("MJML's JSON form; template_html is then left empty."),
-  template_html: code('HTML; template_json is then left empty.'),
+  template_json: code('The MJML as JSON; template_html is then empty.'),
+  template_html: code('The HTML; template_json is then empty.'),
 };
 const ById = { id: identifier('The template.') };
 
@@ -153,7 +153,7 @@ export const readTemplate = recordOperation({
 export const createTemplate = operation({
   name: 'Add a template of your own (addition)',
   description:
-    'A copy of a mail or of another template, or the given code; blank if none is given. It is listed behind the built-in ones, and a mail made of it gets a copy of its code.',
+    'A copy of a mail or of another template, or the given code; blank if none is given. It is listed after the built-in ones, and a mail made from it gets a copy of its code.',
   role: 'editor',
   input: Type.Object({
     template_name: line({ minLength: 1 }),
@@ -178,7 +178,7 @@ export const createTemplate = operation({
 
 export const updateTemplate = operation({
   name: 'Change the name or the code of a template of your own (addition)',
-  description: 'What is not given stays. Mails made of it stay as they are.',
+  description: 'Parameters that are not given keep their value. Mails made from it do not change.',
   role: 'editor',
   input: Type.Object({ ...ById, template_name: Type.Optional(line({ minLength: 1 })), ...GivenCode }),
   check: addTemplateErrors,
@@ -192,7 +192,7 @@ export const updateTemplate = operation({
 
 export const deleteTemplate = operation({
   name: 'Delete a template of your own (addition)',
-  description: 'Mails made of it have a copy of its code and stay as they are.',
+  description: 'Mails made from it have a copy of its code and do not change.',
   role: 'editor',
   input: Type.Object(ById),
   run(context, { id: given }) {

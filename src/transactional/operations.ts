@@ -44,7 +44,7 @@ const Mail = Type.Object({
     { description: 'The files that went with it.' },
   ),
   message_id: Type.String({ description: 'Its Message-ID without the angle brackets, the same at every try.' }),
-  state: described(DeliveryState, 'What became of it: queued and sending are not final.'),
+  state: described(DeliveryState, 'Its state; queued and sending are not final.'),
   attempts: integer({ description: 'How often it was handed to the relay.' }),
   reply: nullable(said(), "The server's reply, or why there was no mail; null before."),
   reason_code: nullable(Type.String()),

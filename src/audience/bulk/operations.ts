@@ -53,7 +53,7 @@ const Action = Type.Object({
   }),
   is_undoable: zeroOrOne('1: it can be undone at this moment.'),
   created_at: isoTimestampSchema(),
-  finished_at: nullable(isoTimestampSchema(), 'When it ended, UTC; null while it goes on.'),
+  finished_at: nullable(isoTimestampSchema(), 'When it ended, UTC; null while it runs.'),
 });
 export type Action = Static<typeof Action>;
 const OneAction = Type.Object({ job: Action });

@@ -198,7 +198,7 @@ export const editContact = operation({
 const Upserted = Type.Object({
   email: Type.String({ description: 'The address as it was given.' }),
   outcome: Type.Unsafe<Outcome['outcome']>(
-    Type.String({ enum: [...OUTCOMES], description: 'What became of it. A contact that failed is as it was.' }),
+    Type.String({ enum: [...OUTCOMES], description: 'The outcome. A contact that failed is unchanged.' }),
   ),
   contact_id: nullable(integer(), 'The contact; null where it failed.'),
   errors: Type.Array(

@@ -37,21 +37,24 @@ const Moment = Type.Object({
     Type.String(),
     'The contact type, file, segment, automation, unsubscribe group (null: all mail) or campaign it is about.',
   ),
-  from_name: nullable(Type.String(), 'Of a move: the contact type before; null where it was removed for good.'),
+  from_name: nullable(Type.String(), 'Of a move: the contact type before; null if it was removed.'),
   utr: nullable(Type.String()),
   automation_utr: nullable(Type.String(), 'The automation that the mail belongs to; null where it was deleted.'),
   subject: nullable(Type.String()),
   state: nullable(
     Type.String(),
-    'Of a mail: its state; of an automation: where they are in it, how they ended or what was done at a step; of a suppression: its kind; of inactivity: what was done (stop, segment, move), or who ended it (person, owner).',
+    'Of a mail: its state; of an automation: the state in it, how it ended or what was done at a step; of a suppression: its kind; of inactivity: what was done (stop, segment, move), or who ended it (person, owner).',
   ),
-  reason: nullable(said(), 'Why a mail was not sent or what the relay said; why they left, or how they unsubscribed.'),
+  reason: nullable(
+    said(),
+    'Why a mail was not sent or the reply of the relay; why the contact exited an automation, or how they unsubscribed.',
+  ),
   reason_code: nullable(Type.String()),
   url: nullable(Type.String()),
   is_machine: zeroOrOne('1: a program opened or clicked, as far as can be told.'),
   is_proxied: zeroOrOne('1: an image proxy loaded the pictures, whether or not the person read the mail.'),
-  opens: nullable(integer(), 'Of a mail: how many opens were counted, those included that were removed.'),
-  clicks: nullable(integer(), 'Of a mail: how many clicks were counted, those included that were removed.'),
+  opens: nullable(integer(), 'Of a mail: the number of opens, including removed ones.'),
+  clicks: nullable(integer(), 'Of a mail: the number of clicks, including removed ones.'),
   event_key: nullable(Type.String(), 'Of an event: the key it was recorded with.'),
   value: nullable(Type.Number(), 'Of an event: its value.'),
   currency: nullable(Type.String(), 'Of an event: the currency of its value.'),
@@ -84,10 +87,10 @@ const Person = Type.Object({
   suppression: nullable(said(), 'Why mail to the address is suppressed; null when it is not.'),
   earlier_emails: Type.Array(Type.String(), {
     description:
-      'Addresses that contacts of the person had before they were corrected; none that another contact has now.',
+      "Earlier addresses of the person's contacts, before they were corrected, unless another contact has the address now.",
   }),
   named_in_segments: Type.Array(Type.Object(NamedSegment), {
-    description: 'Segments whose rules name an address of the person: erasing puts a code in its place.',
+    description: 'Segments whose rules have an address of the person: erasing replaces it by a code.',
   }),
 });
 export type Person = Static<typeof Person>;

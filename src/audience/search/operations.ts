@@ -73,7 +73,7 @@ const Found = Type.Object({
   contacts: Type.Array(FoundContact),
   next: nullable(Type.String()),
   total: nullable(integer(), 'How many there are; null on all pages but the first.'),
-  is_total_exact: zeroOrOne('1: there are exactly `total`; 0: there are at least that many.'),
+  is_total_exact: zeroOrOne('1: `total` is exact; 0: there are at least `total`.'),
   is_indexing: zeroOrOne('1: contacts may be missing, because the index of the search is still being written.'),
 });
 export type Found = Static<typeof Found>;

@@ -48,11 +48,14 @@ const ruleProperties = {
     minItems: 1,
     maxItems: MAX_RULES,
     description:
-      'Reserved or custom field names, created_at, what people did with mails: activity.…, and recorded events: event. and the name.',
+      'Reserved or custom field names, created_at, opens and clicks (activity.…), and recorded events (event. and the name).',
   }),
   select_operator: stringList({ minItems: 1, maxItems: MAX_RULES, description: 'One operator for each field.' }),
   value: Type.Optional(
-    stringList({ maxItems: 3 * MAX_RULES, description: 'Operands; each operator takes its own, left to right.' }),
+    stringList({
+      maxItems: 3 * MAX_RULES,
+      description: 'Operands; each operator takes as many as it needs, from left to right.',
+    }),
   ),
   query_type: Type.Optional(
     Type.Unsafe<'and' | 'or' | ''>({ type: 'string', enum: ['and', 'or', ''], description: 'Empty: and.' }),

@@ -48,13 +48,14 @@ const months = () =>
   integer({
     minimum: 1,
     maximum: MAX_SUNSET_MONTHS,
-    description: 'Inactive is who has done nothing for so many months.',
+    description: 'A contact is inactive after this number of months without an open or click.',
   });
 const leastMails = () =>
   integer({
     minimum: 1,
     maximum: MAX_LEAST_MAILS,
-    description: 'And has got so many mails meanwhile, of those in which at least one person opened or clicked.',
+    description:
+      'And after this number of mails in that time, counting only mails that at least one contact opened or clicked.',
   });
 const rule = {
   months: months(),
@@ -77,14 +78,14 @@ const Sunset = Type.Object(
     segment_id: nullable(integer()),
     contact_type_id: nullable(integer()),
     is_target_missing: zeroOrOne('1: its segment or contact type was deleted, so that the rule does nothing.'),
-    stopped: integer({ description: 'How many people get no campaigns because of the rule.' }),
-    is_working: zeroOrOne('1: contacts are being looked at, or people let go, at this moment.'),
+    stopped: integer({ description: 'The number of contacts who get no campaigns because of the rule.' }),
+    is_working: zeroOrOne('1: contacts are being checked or reactivated at the moment.'),
     days: Type.Array(
       Type.Object({
         day: Type.String({ description: 'YYYY-MM-DD, UTC.' }),
-        stopped: integer({ description: 'How many people were stopped.' }),
+        stopped: integer({ description: 'The number of contacts that were stopped.' }),
         moved: integer({ description: 'How many were added to the segment or moved.' }),
-        lifted: integer({ description: 'How many who had been stopped get mail again.' }),
+        lifted: integer({ description: 'The number of stopped contacts who get mail again.' }),
       }),
       { description: 'What the rule did: the newest 30 days on which something happened, the newest first.' },
     ),
@@ -94,7 +95,7 @@ const Sunset = Type.Object(
 const Preview = Type.Object({
   count: integer(),
   contacts: Type.Array(Type.Object({ id: integer(), fullname: Type.String(), email: Type.String() })),
-  next_after_id: nullable(integer(), 'Where to go on; null at the end.'),
+  next_after_id: nullable(integer(), 'Where to continue; null at the end.'),
 });
 const Person = Type.Object({
   id: integer(),
@@ -186,7 +187,7 @@ export const liftInactive = operation({
   name: 'Reactivate a contact that the rule about inactive contacts stopped (addition)',
   description: 'For the rule, the contact was active now.',
   role: 'editor',
-  input: Type.Object({ id: identifier('The entry of the list of inactive people.') }),
+  input: Type.Object({ id: identifier('The entry of the list of inactive contacts.') }),
   run({ db, clock, accountId }, { id }) {
     if (!liftOne(db.$client, accountId, recordId(id), isoTimestamp(clock.now()))) throw notFound();
   },

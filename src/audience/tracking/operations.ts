@@ -36,14 +36,14 @@ const MAX_TEXT = 5000;
 const mode = () => ({
   ...choice(...TRACKING_MODES),
   description:
-    'off: nothing; totals: how many opens and clicks there were; person: who did it; consent: who did it of those who allowed it.',
+    'off: nothing; totals: the number of opens and clicks; person: opens and clicks of each contact; consent: those of contacts who allowed it.',
 });
 
 const CHOICES = Object.keys(TRACKING_CHOICE) as (keyof typeof TRACKING_CHOICE)[];
 
 const PersonChoice = Type.Object(
   {
-    choice: { ...choice(...CHOICES), description: 'What they chose; none: nothing yet.' },
+    choice: { ...choice(...CHOICES), description: 'The choice; none: not made yet.' },
     is_measured: zeroOrOne('1: their opens and clicks are recorded now.'),
     consent_text: nullable(said(), 'The text of their choice.'),
     source: nullable(choice('api', 'page', 'form', 'import'), 'How they chose.'),
@@ -116,7 +116,7 @@ export const keepPersonChoice = operation({
   input: Type.Object({
     contact_id: reference(),
     is_allowed: flag('1: they allow that their opens and clicks are recorded; 0: they refuse it.'),
-    consent_text: text({ maxLength: MAX_TEXT, description: 'What they agreed to, or refused: your proof.' }),
+    consent_text: text({ maxLength: MAX_TEXT, description: 'The text that was agreed to or refused, as proof.' }),
   }),
   run(context, { contact_id, is_allowed, consent_text }) {
     const { db, clock, accountId } = context;

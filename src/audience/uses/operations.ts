@@ -24,7 +24,7 @@ const Campaigns = {
   automations: integer({ description: 'Number of automations for it, or for a segment that needs it.' }),
   live_automations: integer({ description: 'How many of the automations are live: they become drafts.' }),
 };
-const people = integer({ description: 'Number of people in it.' });
+const people = integer({ description: 'The number of contacts in it.' });
 const needing = integer({ description: 'Number of segments that need it.' });
 const SegmentUses = Type.Object({ people, ...Campaigns });
 const ContactTypeUses = Type.Object({ people, segments: needing, ...Campaigns });

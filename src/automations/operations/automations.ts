@@ -132,7 +132,7 @@ export const createAutomation = operation({
     unsubscribe_group_id: integer({ description: '0: not chosen yet.' }),
     exit_criteria: Type.Optional(
       Type.Unsafe<0 | 1>({
-        ...flag('Addition. 0: a person finishes after the last mail, 1: also when they leave the target.'),
+        ...flag('Addition. 0: a contact finishes after the last mail; 1: also when leaving the target.'),
         empty: 0,
       }),
     ),
@@ -194,7 +194,7 @@ export const readAutomation = recordOperation({
 export const setAutomationLive = operation({
   name: 'Set an automation live',
   description:
-    'From then on everybody who joins its target enters. It needs a target, a topic (unsubscribe group) and at least one mail.',
+    'From then on contacts who join its target enter. It needs a target, a topic (unsubscribe group) and at least one mail.',
   role: 'editor',
   input: ByUtr,
   run: (context, { utr }) => setLive(context, context.accountId, utr),
@@ -202,7 +202,7 @@ export const setAutomationLive = operation({
 
 export const pauseAutomation = operation({
   name: 'Pause an automation',
-  description: 'Everybody keeps their place; setting it live again goes on from there.',
+  description: 'All contacts keep their place and continue from there when it is live again.',
   role: 'editor',
   input: ByUtr,
   async run(context, { utr }) {
@@ -297,13 +297,13 @@ const Series = Type.Object({
   changed_by: nullable(Type.String()),
   people: Type.Object(
     {
-      waiting: integer({ description: 'Number of people who are in it and wait.' }),
+      waiting: integer({ description: 'The number of contacts who wait for a mail of it.' }),
       due_now: integer({
         description: 'Number of them whose time has come: while it is paused, they get a mail at once when it is live.',
       }),
-      queued: integer({ description: 'Number of them for whom a mail is queued.' }),
+      queued: integer({ description: 'The number of these for whom a mail is queued.' }),
     },
-    { description: 'Where the people in it are.' },
+    { description: 'The contacts in it, by state.' },
   ),
   mails: Type.Array(SeriesMail, { description: 'The mails, in the order in which they are sent.' }),
 });

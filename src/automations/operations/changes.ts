@@ -56,10 +56,10 @@ const MAX_RE_ENTRY_DAYS = 3650;
 const how = {
   unchanged_since: unchangedSince(),
   dry_run: Type.Optional(
-    Type.Unsafe<0 | 1>({ ...flag('1: nothing is changed; the answer says what would happen to people.'), empty: 0 }),
+    Type.Unsafe<0 | 1>({ ...flag('1: nothing is changed; the answer says what would happen to contacts.'), empty: 0 }),
   ),
 };
-const described = 'effects says what happens to the people who wait, by the mail they wait for before and after.';
+const described = 'effects says what happens to the contacts who wait, by the mail they wait for before and after.';
 const Updated = Type.Object({ updated_at: nullable(isoTimestampSchema()), effects: Effects });
 const Utr = Type.Object({ utr: nullable(Type.String()), effects: Effects });
 
@@ -79,7 +79,7 @@ const optionalMail = {
 
 export const changeAutomation = operation({
   name: 'Change parts of an automation (addition)',
-  description: `What is not given stays. The group of a live one cannot change. ${described}`,
+  description: `Parameters that are not given keep their value. The group of a live automation cannot change. ${described}`,
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
@@ -87,7 +87,7 @@ export const changeAutomation = operation({
     automation_name: Type.Optional(line({ minLength: 1 })),
     automation_for: Type.Optional(line({ description: TARGET })),
     unsubscribe_group_id: Type.Optional(integer({ description: '0: not chosen yet.' })),
-    exit_criteria: Type.Optional(Type.Unsafe<0 | 1>(flag('1: people finish also when they leave the target.'))),
+    exit_criteria: Type.Optional(Type.Unsafe<0 | 1>(flag('1: contacts finish also when they leave the target.'))),
     trigger_event: Type.Optional(
       line({ description: 'The event by which contacts of the target enter; empty: they enter by joining it.' }),
     ),
@@ -154,7 +154,7 @@ export const changeAutomation = operation({
 
 export const addMail = operation({
   name: 'Add a mail to an automation, also before others (addition)',
-  description: `Before another mail it is for those who have not come past that place. ${described}`,
+  description: `A mail that is added before another one is sent to contacts who have not passed that place. ${described}`,
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
@@ -211,7 +211,7 @@ export const addMail = operation({
 
 export const changeMail = operation({
   name: 'Change parts of a mail of an automation (addition)',
-  description: `What is not given stays. People who wait for it get it as it is then, at its new time. ${described}`,
+  description: `Parameters that are not given keep their value. Contacts who wait for the mail get the changed mail, at its new time. ${described}`,
   role: 'editor',
   input: Type.Object({
     ...ByMail.properties,
@@ -260,7 +260,7 @@ export const changeMail = operation({
 
 export const orderAutomation = operation({
   name: 'Put the mails of an automation into another order (addition)',
-  description: `People get what was ahead of them in the new order, and nothing twice. ${described}`,
+  description: `Contacts get the mails that they have not had in the new order, and none twice. ${described}`,
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
@@ -291,7 +291,7 @@ export const orderAutomation = operation({
 
 export const removeMail = operation({
   name: 'Remove a mail of an automation, or ask what that would do (addition)',
-  description: `Like its deletion: people who wait for it wait for the next. ${described}`,
+  description: `The same as deleting it: contacts who wait for it wait for the next mail. ${described}`,
   role: 'editor',
   input: Type.Object({ ...ByMail.properties, ...how }),
   output: Utr,

@@ -24,20 +24,20 @@ export const Effects = Type.Object({
   people: Type.Array(
     Type.Object({
       from: nullable(Type.String(), 'utr of the mail they waited for; null when they had every mail.'),
-      to: nullable(Type.String(), 'utr of the mail they wait for now; null when no mail is left for them.'),
+      to: nullable(Type.String(), 'utr of the mail they wait for now; null when no further mail is for them.'),
       is_queued: zeroOrOne('1: the mail they waited for was queued already.'),
-      people: integer({ description: 'Number of people.' }),
+      people: integer({ description: 'The number of contacts.' }),
       moved: integer({ description: 'Number of them whose next mail or its time is another one.' }),
-      due_now: integer({ description: 'Number of them who are due at once.' }),
+      due_now: integer({ description: 'The number of these who are due at once.' }),
       first_due_at: nullable(
         isoTimestampSchema(),
         'When the first of them gets it, UTC; null without a mail, or where it was queued.',
       ),
       last_due_at: nullable(isoTimestampSchema(), 'When the last of them gets it, UTC.'),
     }),
-    { description: 'What the change does to the people who wait.' },
+    { description: 'What the change does to the contacts who wait.' },
   ),
-  leaving: integer({ description: 'Number of those waiting who are outside the target and leave.' }),
+  leaving: integer({ description: 'The number of waiting contacts who are outside the target and exit.' }),
 });
 export type Effects = Static<typeof Effects>;
 type Effect = Effects['people'][number];

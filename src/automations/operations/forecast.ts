@@ -16,10 +16,10 @@ import { ENROLLED_PERSON, OBSTACLE } from '../enrolment.ts';
 import { ByUtr } from './automations.ts';
 
 const Forecast = Type.Object({
-  state: described(choice('waiting', 'finished', 'left', 'outside'), 'State of the person.'),
+  state: described(choice('waiting', 'finished', 'left', 'outside'), 'State of the contact in the automation.'),
   reason: nullable(said()),
   reason_code: nullable(Type.String()),
-  entered_at: nullable(isoTimestampSchema(), 'When the person entered, UTC; null when they have not.'),
+  entered_at: nullable(isoTimestampSchema(), 'When the contact entered, UTC; null before.'),
   mails: Type.Array(
     Type.Object({
       utr: Type.String(),
@@ -27,7 +27,7 @@ const Forecast = Type.Object({
       sent_at: nullable(isoTimestampSchema()),
       due_at: nullable(isoTimestampSchema()),
     }),
-    { description: 'The mails, and when the person gets each.' },
+    { description: 'The mails, and when the contact gets each.' },
   ),
 });
 /**
@@ -214,7 +214,7 @@ function isInTarget(
 
 export const previewAutomation = operation({
   name: 'Preview what one person receives from an automation, and when (addition)',
-  description: 'Without email: what anybody receives who enters now.',
+  description: 'Without email: what a contact receives who enters now.',
   role: 'viewer',
   input: Type.Object({
     ...ByUtr.properties,

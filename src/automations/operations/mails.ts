@@ -125,7 +125,7 @@ export function checkMail(
 
 export const addSchedule = operation({
   name: 'Add a mail to an automation',
-  description: 'It waits from the mail before it, the first one from the moment a person enters.',
+  description: 'Its waiting time begins with the mail before it; that of the first mail when a contact enters.',
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
@@ -192,7 +192,7 @@ export const listWaiting = operation({
   input: Type.Object({
     ...ByMail.properties,
     limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
-    after_id: Type.Optional(integer({ description: 'Only those behind this one: next_after_id of the page before.' })),
+    after_id: Type.Optional(integer({ description: 'Only those after this id: next_after_id of the page before.' })),
   }),
   output: Type.Object({
     people: Type.Array(Waiting),
@@ -258,7 +258,7 @@ export const showAutomationMail = recordOperation({
 
 export const showAutomationMailHtml = operation({
   name: 'Read the HTML of a mail of an automation as a person of its target would see it (addition)',
-  description: 'The html of `/automations/schedule/mail` as it is; empty where the mail cannot be shown.',
+  description: 'The same html as in `/automations/schedule/mail`; empty if the mail cannot be shown.',
   role: 'viewer',
   input: Seen,
   run: (context, seen) => shownMailHtml(context, looked(context, seen)),
@@ -266,7 +266,7 @@ export const showAutomationMailHtml = operation({
 
 export const checkAutomationMail = operation({
   name: 'Check a mail of an automation as a person of its target would see it (addition)',
-  description: 'Says what may keep people from reading it. The code of the mail is not in the answer.',
+  description: 'Has the findings that may keep contacts from reading it, without the code of the mail.',
   role: 'viewer',
   input: Seen,
   output: Type.Object({ checked: CheckedMailRecord }),

@@ -23,20 +23,17 @@ const SLUG = /^(?=.{3,60}$)[a-z0-9]+(-[a-z0-9]+)*$/;
 const Archive = Type.Object({
   slug: Type.String({ description: 'The part of its address that names it; empty before a mail was put into it.' }),
   title: Type.String({
-    description: 'What stands above its list; empty: Mail archive, in the language of the reader.',
+    description: 'The title above the list; empty: Mail archive, in the language of the reader.',
   }),
   url: Type.String({ description: 'The address of its page; empty while there is none.' }),
-  mails: integer({ description: 'How many mails anybody can read.' }),
+  mails: integer({ description: 'The number of public mails.' }),
 });
 
 export type Archive = Static<typeof Archive>;
 
 const ArchivedMail = Type.Object({
   is_archived: zeroOrOne('1: it is in the archive.'),
-  url: nullable(
-    Type.String(),
-    'Where anybody can read it; null while it is not in the archive or not sent to the end.',
-  ),
+  url: nullable(Type.String(), 'The public address; null while it is not in the archive or not completely sent.'),
 });
 
 export type ArchivedMail = Static<typeof ArchivedMail>;
@@ -64,7 +61,7 @@ export const changeArchive = operation({
       description:
         'The part of its address that names it: 3 to 60 small letters, digits and single hyphens between them.',
     }),
-    title: Type.Optional(line({ description: 'What stands above its list; empty: Mail archive.' })),
+    title: Type.Optional(line({ description: 'The title above the list; empty: Mail archive.' })),
   }),
   check(_context, { slug = '' }, errors) {
     if (slug !== '' && !SLUG.test(slug)) errors.add('slug', sentence('archive_slug'));

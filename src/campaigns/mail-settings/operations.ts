@@ -26,7 +26,7 @@ export const readMailSettings = operation({
 
 export const changeMailSettings = operation({
   name: 'Change what is done about the mails of the account before they are sent (addition)',
-  description: 'What is not given stays. It holds for single sends that are launched from now on.',
+  description: 'Parameters that are not given keep their value. Applies to single sends launched from now on.',
   role: 'owner',
   input: Type.Object({
     stops_errors: Type.Optional(

@@ -107,7 +107,7 @@ const Several = { strIds: identifiersOrUtrs('Ids or utrs of single sends.') };
 export const hideSingleSends = operation({
   name: 'Hide single sends in the list of the dashboard, or show them again (addition)',
   description:
-    'The other lists of the API still have them. Those that are scheduled or being sent stay on the list, and one that is scheduled later returns to it.',
+    'The other lists of the API still have them. Those that are scheduled or being sent stay visible, and a hidden one that is scheduled later is shown again.',
   role: 'editor',
   input: Type.Object({
     ...Several,

@@ -35,9 +35,9 @@ const targets = (description: string) =>
 const Finding = Type.Object({
   code: Type.String({ description: 'What was found, such as `urls` or `size`.' }),
   severity,
-  count: integer({ description: 'How many there are of what was found; of the size, bytes.' }),
+  count: integer({ description: 'The number of such findings; of the size, bytes.' }),
   limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
-  names: Type.Array(Type.String(), { description: 'The first of what was found, where it has names.' }),
+  names: Type.Array(Type.String(), { description: 'The names of the first findings, if they have names.' }),
   path: path(),
 });
 
@@ -58,17 +58,17 @@ const ForRecipients = Type.Object({
       contact_id: nullable(integer(), 'One of them.'),
       path: path(),
     }),
-    { description: 'What was found in their mails.' },
+    { description: 'The findings in the mails of all recipients.' },
   ),
 });
 
 const CheckInput = Type.Object({
-  utr: Type.Optional(identifier('A single send to check as it is; the other parameters are then left out.')),
+  utr: Type.Optional(identifier('A stored single send to check, instead of the other parameters.')),
   subject: Type.Optional(line({ description: 'The subject.' })),
   preheader: Type.Optional(line({ description: 'The preview text.' })),
   template_id: optionalReference('A template, in place of code.'),
   ...templateCode,
-  sender_id: optionalReference('Whom the mail comes from; the first sender if not given.'),
+  sender_id: optionalReference('The sender of the mail; the first sender if not given.'),
   unsubscribe_group_id: optionalReference('The unsubscribe group, whose addresses get nothing.'),
   recipient_id: targets(
     'Targets: contacts_<contact type id> or segments_<segment id>. Without any, only the mail itself is checked.',
@@ -85,8 +85,8 @@ export const checkAnyMail = operation({
   output: Type.Object({
     check: Type.Object(
       {
-        contact_id: nullable(integer(), 'The recipient as whom the mail was read.'),
-        findings: Type.Array(Finding, { description: 'What was found in the mail as that recipient gets it.' }),
+        contact_id: nullable(integer(), 'The recipient for whom the mail was checked.'),
+        findings: Type.Array(Finding, { description: 'The findings in the mail of that recipient.' }),
         recipients: nullable(ForRecipients, 'Null without targets, or where there is no mail.'),
         problem: nullable(said(), 'Why there is no mail.'),
       },

@@ -71,7 +71,8 @@ export const variantNumber = (description: string) => Type.Optional(integer({ ma
 const canaryPercent = () =>
   integer({
     maximum: MAX_CANARY_PERCENT,
-    description: 'So many percent of the recipients get it first, the rest if all goes well; 0: everybody at once.',
+    description:
+      'The percentage of recipients who get it first; the rest gets it if the results are good. 0: all at once.',
   });
 const canaryMinutes = () =>
   integer({
@@ -89,7 +90,7 @@ export const canaryOptions = {
 export const capOption = {
   ignores_caps: Type.Optional(
     Type.Unsafe<0 | 1>({
-      ...flag('Addition. 1: it goes also to people who have had as many mails as the limits of the account allow.'),
+      ...flag('Addition. 1: it is also sent to contacts who have reached a frequency cap.'),
       empty: 0,
     }),
   ),
@@ -104,8 +105,8 @@ const ByUtr = { utr: identifier('The single send.') };
 const template = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
 /** The optional parameters for the code of a mail: MJML or HTML. */
 export const templateCode = {
-  template_json: template("MJML's JSON form; template_html is then left empty."),
-  template_html: template('HTML; template_json is then left empty.'),
+  template_json: template('The MJML as JSON; template_html is then empty.'),
+  template_html: template('The HTML; template_json is then empty.'),
 };
 const targets = (description: string) =>
   Type.Optional(Type.Unsafe<string[]>({ ...stringList({ description }), empty: [] }));
@@ -142,7 +143,7 @@ const Draft = Type.Object({
   held_reason: nullable(said()),
   tracking: zeroOrOne(),
   variants: integer({ description: 'How many variants its A/B test has, A included; 1 without a test.' }),
-  canary_percent: integer({ description: 'So many percent of the recipients get it first; 0: everybody at once.' }),
+  canary_percent: integer({ description: 'The percentage of recipients who get it first; 0: all at once.' }),
   canary_minutes: integer({ description: 'How many minutes the rest waits after them.' }),
   ignores_caps: zeroOrOne(),
   schedule_type: integer(),
@@ -162,7 +163,7 @@ export type Draft = Static<typeof Draft>;
 const Audience = Type.Object({
   recipients: integer({ description: 'How many would get it.' }),
   left_out: Type.Array(Type.Object({ reason: said(), count: integer() })),
-  with_zone: integer({ description: 'Of the recipients, those whose own time zone is known.' }),
+  with_zone: integer({ description: 'The number of recipients whose time zone is known.' }),
 });
 export type Audience = Static<typeof Audience>;
 

@@ -67,7 +67,7 @@ const Summary = Type.Object({
   subject: Type.String(),
   state: {
     ...choice(...SHOWN_STATES),
-    description: 'What it is doing: its status and the state of its campaign in one word.',
+    description: 'Its status and the state of its mailing, in one word.',
   },
   held_reason: nullable(said()),
   starts_at: Type.String(),
@@ -96,10 +96,10 @@ export const ORDERS = ['newest', 'name', 'opens', 'clicks'] as const;
 const SummariesQuery = Type.Object({
   utr: identifier('Only this single send.'),
   state: Type.Optional(choice(...SHOWN_STATES)),
-  target: Type.Optional(line({ description: 'Only those that go to this target, such as contacts_1.' })),
+  target: Type.Optional(line({ description: 'Only those to this target, such as contacts_1.' })),
   is_hidden: Type.Optional(
     Type.Unsafe<0 | 1>(
-      flag('0: only those on the list of the dashboard. 1: only those taken off it. Not given: all of them.'),
+      flag('0: only those shown in the list of the dashboard. 1: only those hidden there. Not given: all.'),
     ),
   ),
   order: Type.Optional({
@@ -134,20 +134,18 @@ const MAX_REASON = 1000;
 const FilterQuery = Type.Object({
   utr: identifier('The single send.'),
   state: Type.Optional(ShownDeliveryState),
-  reason: Type.Optional(
-    text({ maxLength: MAX_REASON, description: 'Only those with this reason, as the report tells it.' }),
-  ),
+  reason: Type.Optional(text({ maxLength: MAX_REASON, description: 'Only those with this reason, as in the report.' })),
   link: Type.Optional(integer({ description: 'Only those who clicked the link with this number in the report.' })),
   did: Type.Optional({
     ...choice(...RECIPIENT_DEEDS),
-    description: 'Only those who did this with the mail, as people.',
+    description: 'Only those who did this, without bots.',
   }),
-  search: Type.Optional(line({ description: 'Only those whose address begins so.' })),
+  search: Type.Optional(line({ description: 'Only those whose address begins with this.' })),
 });
 const FindQuery = Type.Object({
   ...FilterQuery.properties,
   limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
-  after: Type.Optional(line({ description: 'Where to go on: next of the page before.' })),
+  after: Type.Optional(line({ description: 'Where to continue: next of the page before.' })),
 });
 
 const ByUtr = Type.Object({ utr: identifier('The single send.') });
@@ -167,11 +165,13 @@ const DomainCounts = Type.Object({
   domain: Type.String({ description: 'Empty: all domains that are not named.' }),
   mails: integer({ description: 'Mails that were handed over at least once.' }),
   delivered: integer({ description: 'Mails that were accepted and did not come back.' }),
-  kept: integer({ description: 'How many of the delivered the built-in outbox took, so that nobody got them.' }),
+  kept: integer({
+    description: 'How many of the delivered mails are in the built-in outbox, so that no recipient got them.',
+  }),
   bounces: integer({ description: 'Mails that bounced: refused because the address does not exist, or returned.' }),
-  failed: integer({ description: 'Refused for good for another reason, or given up.' }),
+  failed: integer({ description: 'Refused permanently for another reason, or given up.' }),
   complaints: integer({ description: 'Mails that their recipients complained about.' }),
-  waiting: integer({ description: 'Mails that their server has put off, or that are being handed over.' }),
+  waiting: integer({ description: 'Mails that are deferred by their server, or are being handed over.' }),
 });
 /** The part of a report about a watched mailing: one with a canary or limits on its results. */
 const Watch = Type.Object({
@@ -179,21 +179,21 @@ const Watch = Type.Object({
   canary_minutes: integer({ description: 'How many minutes the rest waits after the first recipients.' }),
   canary_stage: nullable(
     choice(...CANARY_STAGES),
-    'How far the canary is; released: the rest may go, also for an audience too small for one. Null without a canary.',
+    'The state of the canary; released: the rest may be sent, or the audience is too small for a canary. Null without a canary.',
   ),
-  canary_recipients: integer({ description: 'How many people get it first; 0 before they are chosen.' }),
+  canary_recipients: integer({ description: 'The number of recipients who get it first; 0 before they are chosen.' }),
   continues_at: nullable(Type.String(), 'When the rest goes by itself, UTC; null while that is not known.'),
   counted_at: nullable(Type.String(), 'When the domains were counted, UTC; null before that.'),
   domains: Type.Array(DomainCounts, {
     description:
-      'What came of the first batch, or of a campaign that is held, by recipient domain: those with most bad results first.',
+      'The results of the first batch, or of a held campaign, by recipient domain: those with most bad results first.',
   }),
 });
 
 const PacedGroup = Type.Object({
   group: Type.String({ description: 'The name of a mail provider, or a domain.' }),
   per_minute: integer({ description: 'How many mails a minute it gets now, from all campaigns.' }),
-  until: Type.String({ description: 'When it may be over, if it takes all mails until then; UTC.' }),
+  until: Type.String({ description: 'When it may be complete, if its servers take all mails until then; UTC.' }),
 });
 
 const LocalWait = Type.Object({
@@ -219,11 +219,11 @@ const Report = Type.Object({
   }),
   warm_up: nullable(
     WarmUpWait,
-    'Why people wait for another day: the domain of the sender is being warmed up (addition).',
+    "The warm-up of the sender's domain, because of which recipients wait for another day (addition).",
   ),
   waits_until: nullable(
     isoTimestampSchema(),
-    'Until when it waits for the hours in which mail of the account leaves (addition); null when it does not.',
+    'Until when it waits for the sending hours of the account (addition); null when it does not wait.',
   ),
   local_wait: nullable(
     LocalWait,
@@ -241,26 +241,26 @@ const Report = Type.Object({
         'Why recipients have their state, the most frequent reason first. Replies that differ only in addresses and ids are counted as one.',
     },
   ),
-  opens_by_hour: hourly('Opens by hour, UTC, without those of machines.'),
+  opens_by_hour: hourly('Opens by hour, UTC, without those of bots.'),
   clicks_by_hour: hourly('Clicks by hour, UTC.'),
   top_links: Type.Array(Type.Object({ url: Type.String(), clicks: integer({ description: 'Clicks.' }) }), {
     description: 'The most clicked links.',
   }),
   opens_by_class: Type.Object(
     {
-      person: integer({ description: 'Opens by people.' }),
-      proxied: integer({ description: 'Those that image proxies made.' }),
-      machine: integer({ description: 'Those that programs made.' }),
+      person: integer({ description: 'Opens without those of proxies and bots.' }),
+      proxied: integer({ description: 'Opens by image proxies.' }),
+      machine: integer({ description: 'Opens by bots.' }),
     },
-    { description: 'Opens by who made them; a proxy loads images whether or not anybody reads the mail.' },
+    { description: 'Opens by who made them. A proxy loads images whether or not the recipient opens the mail.' },
   ),
-  machine_opens: integer({ description: 'Opens made by programs instead of people.' }),
-  machine_clicks: integer({ description: 'Clicks made by programs instead of people.' }),
+  machine_opens: integer({ description: 'Opens by bots.' }),
+  machine_clicks: integer({ description: 'Clicks by bots.' }),
   design_url: Type.String(),
   warnings: ContentWarnings,
   funnel: Type.Object(
     {
-      recipients: integer({ description: 'Everybody it was meant for.' }),
+      recipients: integer({ description: 'All recipients in its audience.' }),
       triggered: integer(),
       delivered: integer(),
       kept: integer(),
@@ -270,26 +270,28 @@ const Report = Type.Object({
       unique_clicks: integer(),
       people_clicks: integer(),
       proxied_only: integer({
-        description: 'Recipients of whom nothing is known but that a proxy loaded the images.',
+        description: 'Recipients for whom only a proxy loaded the images, so it is unknown whether they opened it.',
       }),
       bounces: integer(),
-      failed: integer({ description: 'Recipients for whom it failed for good, though their address may be right.' }),
+      failed: integer({
+        description: 'Recipients for whom it failed permanently, although their address may be valid.',
+      }),
       suppressed: integer({ description: 'Recipients who were skipped, such as those who had unsubscribed.' }),
       cancelled: integer({ description: 'Recipients who got nothing because it was cancelled.' }),
       unsubscribes: integer(),
     },
-    { description: 'How many recipients got how far.' },
+    { description: 'The recipients by state.' },
   ),
   hours: Type.Array(
     Type.Object({
       hour: hour(),
-      opens: integer({ description: 'Opens within the hour, by people, proxies and machines.' }),
-      machine_opens: integer({ description: 'Opens made by programs instead of people.' }),
+      opens: integer({ description: 'Opens within the hour, including those of proxies and bots.' }),
+      machine_opens: integer({ description: 'Opens by bots.' }),
       proxied_opens: integer({
-        description: 'Opens made by proxies, which load images whether or not anybody reads.',
+        description: 'Opens by proxies, which load images whether or not the recipient opens the mail.',
       }),
       clicks: integer({ description: 'Clicks.' }),
-      machine_clicks: integer({ description: 'Clicks made by programs instead of people.' }),
+      machine_clicks: integer({ description: 'Clicks by bots.' }),
       bounces: integer(),
       unsubscribes: integer(),
     }),
@@ -300,7 +302,7 @@ const Report = Type.Object({
       number: integer({ description: 'Its number in the mail.' }),
       url: Type.String(),
       clicks: integer({ description: 'Clicks.' }),
-      machine_clicks: integer({ description: 'Clicks made by programs instead of people.' }),
+      machine_clicks: integer({ description: 'Clicks by bots.' }),
     }),
     { description: 'Every tracked link of the mail, in its order.' },
   ),
@@ -309,14 +311,14 @@ const Report = Type.Object({
       Type.Object({
         code: Type.String({ description: 'What was found, such as `urls` or `size`.' }),
         severity: Type.String({ description: 'error, warning or note.' }),
-        count: integer({ description: 'How many there are of what was found; of the size, bytes.' }),
+        count: integer({ description: 'The number of such findings; of the size, bytes.' }),
         limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
-        names: Type.Array(Type.String(), { description: 'The first of what was found, where it has names.' }),
+        names: Type.Array(Type.String(), { description: 'The names of the first findings, if they have names.' }),
       }),
     ),
     'What the check found when it was launched (addition); null if it was not checked.',
   ),
-  ab_test: nullable(ReportedAbTest, 'The A/B test; null: everybody got the same mail.'),
+  ab_test: nullable(ReportedAbTest, 'The A/B test; null: all got the same mail.'),
 });
 
 export type Report = Static<typeof Report>;

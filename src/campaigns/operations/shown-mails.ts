@@ -47,11 +47,11 @@ export const shownParts = {
 };
 
 const CheckFinding = Type.Object({
-  check: Type.Unsafe<FoundCheck>(Type.String({ description: 'What was looked at, such as `urls` or `size`.' })),
+  check: Type.Unsafe<FoundCheck>(Type.String({ description: 'The check, such as `urls` or `size`.' })),
   is_good: { ...zeroOrOne(), description: '1: nothing has to be done about it.' },
-  count: integer({ description: 'How many there are of what was found; of the size, bytes.' }),
+  count: integer({ description: 'The number of such findings; of the size, bytes.' }),
   limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
-  names: Type.Array(Type.String(), { description: 'The first of what was found, where it has names.' }),
+  names: Type.Array(Type.String(), { description: 'The names of the first findings, if they have names.' }),
 });
 
 /** The findings of the checks on a mail. */
@@ -160,7 +160,7 @@ export const showSingleSendMail = recordOperation({
 
 export const showSingleSendHtml = operation({
   name: 'Read the HTML of the mail of a single send as one of its recipients sees it (addition)',
-  description: 'The html of `/single-send/mail` as it is; empty where the mail cannot be shown.',
+  description: 'The same html as in `/single-send/mail`; empty if the mail cannot be shown.',
   role: 'viewer',
   input: Seen,
   run: (context, seen) => shownMailHtml(context, selection(context, seen)),
@@ -168,7 +168,7 @@ export const showSingleSendHtml = operation({
 
 export const checkSingleSendMail = operation({
   name: 'Check the mail of a single send as one of its recipients sees it (addition)',
-  description: 'Says what may keep people from reading it. The code of the mail is not in the answer.',
+  description: 'Has the findings that may keep contacts from reading it, without the code of the mail.',
   role: 'viewer',
   input: Seen,
   output: Type.Object({ checked: CheckedMailRecord }),

@@ -240,7 +240,7 @@ export const updateSingleSend = operation({
 export const previewSingleSend = recordOperation({
   name: 'Preview the audience and the mail of a single send',
   description:
-    'Sends and saves nothing. Tells who would get the mail, who would not and why, and shows it for one contact.',
+    'Sends and saves nothing. Says how many would get the mail, how many would be skipped and why, and shows it for one contact.',
   role: 'editor',
   input: NewSingleSend,
   as: 'preview',

@@ -46,7 +46,7 @@ const Plan = {
   share: integer({ description: 'Percent of the audience that the variants are tried on, A included.' }),
   winner_by: {
     ...choice(...WINNER_BY),
-    description: 'What the winner is found by: opens or clicks by people, or hand: somebody chooses.',
+    description: 'What decides the winner: opens, clicks, or hand: a user chooses.',
   },
   hours: integer({ description: 'How long the decision is waited for, from when every mail of the test was tried.' }),
 };
@@ -60,7 +60,7 @@ const Expectation = Type.Object({
   base_rate: fraction('The rate that is expected of A.'),
   base_mails: integer({
     description:
-      'How many of your delivered mails it is from, of those whose opens and clicks are recorded; 0: it is assumed.',
+      'The number of delivered mails with recorded opens and clicks that it is computed from; 0: it is assumed.',
   }),
   smallest_difference: nullable(
     Type.Number(),
@@ -74,9 +74,9 @@ const AbTestSchema = Type.Object({
 const PlanSchema = Type.Object({
   recipients: integer({ description: 'Who would get the mail now.' }),
   test_group: integer({ description: 'About how many of them the variants are tried on.' }),
-  per_variant: integer({ description: 'About how many of those get each variant.' }),
+  per_variant: integer({ description: 'About how many of these get each variant.' }),
   measured_per_variant: integer({
-    description: 'About how many of those have their opens and clicks recorded. Only they count.',
+    description: 'The approximate number of these whose opens and clicks are recorded. Only they count.',
   }),
   rest: integer({ description: 'About how many wait for the winner.' }),
   opens: Expectation,
@@ -86,8 +86,8 @@ const PlanSchema = Type.Object({
 export type TestPlan = Static<typeof PlanSchema>;
 
 const Rate = Type.Object({
-  people: integer({ description: 'Recipients of whom a person did it.' }),
-  rate: fraction('Their part of those delivered.'),
+  people: integer({ description: 'Recipients who did it, without bots.' }),
+  rate: fraction('Their share of the delivered mails.'),
   low: fraction('Where the interval of 95 % of the rate begins.'),
   high: fraction('Where it ends.'),
 });
@@ -100,7 +100,7 @@ export const ReportedAbTest = Type.Object({
   ...Plan,
   decides_at: nullable(
     isoTimestampSchema(),
-    'When it is decided, UTC; null before every mail of the test was tried, and where somebody chooses.',
+    'When it is decided, UTC; null before every mail of the test was tried, and if a user chooses.',
   ),
   decided_at: nullable(isoTimestampSchema(), 'When it was decided, UTC.'),
   verdict: nullable(
@@ -114,7 +114,7 @@ export const ReportedAbTest = Type.Object({
       people: integer({ description: 'How many had got the variant.' }),
       successes: integer({ description: 'How many of them had opened or clicked it.' }),
     }),
-    { description: 'What the decision is from, by variant; empty before it, and where somebody chose.' },
+    { description: 'The counts on which the decision is based, by variant; empty before it, and if a user chose.' },
   ),
   rest: integer({ description: 'How many recipients get the winner only.' }),
   variants: Type.Array(
@@ -122,10 +122,12 @@ export const ReportedAbTest = Type.Object({
       variant: integer({ description: 'Its number: 0 is A, the mail itself.' }),
       ...variant,
       recipients: integer({ description: 'How many of the test group it is for.' }),
-      delivered: integer({ description: 'How many of them got it, with those that were kept.' }),
-      kept: integer({ description: 'How many of the delivered the built-in outbox took, so that nobody got them.' }),
-      opens: Type.Object(Rate.properties, { description: 'How many people opened it.' }),
-      clicks: Type.Object(Rate.properties, { description: 'How many people clicked in it.' }),
+      delivered: integer({ description: 'How many of them got it, including the mails in the outbox.' }),
+      kept: integer({
+        description: 'How many of the delivered mails are in the built-in outbox, so that no recipient got them.',
+      }),
+      opens: Type.Object(Rate.properties, { description: 'The number of recipients who opened it.' }),
+      clicks: Type.Object(Rate.properties, { description: 'The number of recipients who clicked in it.' }),
     }),
     { description: 'The variants side by side, A first. Only the test group counts, not the rest.' },
   ),
@@ -160,7 +162,7 @@ const SaveBody = Type.Object({
   canary_percent: Type.Optional(
     integer({
       maximum: 0,
-      description: '0: takes a first batch of the recipients away, with which there can be no test.',
+      description: '0: removes the first batch, because a single send cannot have both.',
     }),
   ),
 });
@@ -178,7 +180,7 @@ export const readVariants = operation({
   role: 'viewer',
   input: ByUtr,
   output: Type.Object({
-    ab_test: nullable(AbTestSchema, 'Null: everybody gets the same mail.'),
+    ab_test: nullable(AbTestSchema, 'Null: all get the same mail.'),
     plan: nullable(PlanSchema, 'What the test would be now; null without one.'),
   }),
   async run(context, { utr }) {

@@ -42,7 +42,7 @@ const Campaign = Type.Object({
   state: {
     ...choice(...SHOWN_STATES, 'live'),
     description:
-      'What it is doing. preparing: its recipients are being enqueued; cancelling: recipients still wait for their final state.',
+      'Its state. preparing: its recipients are being enqueued; cancelling: recipients still wait for their final state.',
   },
   held_code: nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES)),
   held_reason: nullable(said(), 'Why it is held; null when it is not.'),
@@ -52,7 +52,7 @@ const Campaign = Type.Object({
   kept: integer(),
   starts_at: nullable(Type.String(), 'When it starts or started, UTC; null for an automation.'),
   waits_for_choice: zeroOrOne(
-    '1: every mail of its A/B test was tried, and the rest waits until somebody chooses a variant.',
+    '1: every mail of its A/B test was tried, and the rest waits until a user chooses a variant.',
   ),
 });
 const Mailing = Type.Object({
@@ -75,7 +75,7 @@ const Day = Type.Object({
   day: Type.String({ description: 'The day, UTC.' }),
   added: integer({ description: 'Contacts that were created that day.' }),
   deleted: integer({ description: 'Contacts deleted that day.' }),
-  unsubscribed: integer({ description: 'Addresses that left a group or all mail.' }),
+  unsubscribed: integer({ description: 'Addresses that unsubscribed from a group or from all mail.' }),
   suppressed: integer({ description: 'Addresses that were suppressed after a bounce or a complaint.' }),
 });
 const contacts = integer({ description: 'Number of contacts.' });
@@ -94,7 +94,7 @@ const Setup = Type.Object({
       state: {
         ...choice(...RELAY_STATES),
         description:
-          'What was seen last. none: no SMTP server is configured; nodes: none either, but campaign mail leaves from sender nodes; untried: nothing was handed to it yet; answers: sendlark doctor reached it; works: it took a mail; fails: it could not be used.',
+          'The last result. none: no SMTP server is configured; nodes: none either, but sender nodes send campaigns; untried: no mail was handed over yet; answers: sendlark doctor reached it; works: it accepted a mail; fails: it could not be used.',
       },
       seen_at: { ...nullable(isoTimestampSchema()), description: 'When that was, UTC; null where nothing was seen.' },
       has_worked: { ...zeroOrOne(), description: '1: an SMTP server has taken a mail before.' },
@@ -106,7 +106,7 @@ const Setup = Type.Object({
       state: {
         ...choice(...DNS_STATES),
         description:
-          'none: there is no sender; unknown: sendlark doctor has not asked about a domain as it is now; weak: nothing failed, with remarks.',
+          'none: there is no sender; unknown: a domain was not checked with its present settings; weak: nothing failed, with remarks.',
       },
       seen_at: { ...nullable(isoTimestampSchema()), description: 'When sendlark doctor asked the DNS, UTC.' },
       domain: { ...nullable(Type.String()), description: 'A domain in this state; null where there is no sender.' },
@@ -128,7 +128,7 @@ const Health = Type.Object({
   held_reason: nullable(said(), 'Why it is held; null when it is not.'),
   waits_reason: nullable(
     said(),
-    'Why mail waits although nothing is held, such as that there is no sender node; null when it leaves.',
+    'Why mail waits although nothing is held, for example because there is no sender node; null when it is sent.',
   ),
   clock: {
     ...choice('right', 'wrong'),

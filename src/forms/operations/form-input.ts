@@ -46,10 +46,10 @@ const options = {
     maxItems: MAX_FIELDS,
     description: 'What the page calls them, in the same order; empty: their usual names.',
   }),
-  required: list({ maxItems: MAX_FIELDS, description: 'The names of those that must be filled in.' }),
+  required: list({ maxItems: MAX_FIELDS, description: 'The names of the fields that must be filled in.' }),
   group_ids: list({
     maxItems: 50,
-    description: 'The topics (unsubscribe groups) that people choose from.',
+    description: 'The topics (unsubscribe groups) that contacts choose from.',
     documented: { items: { type: 'integer' } },
   }),
   title: ownLine(),
@@ -58,7 +58,7 @@ const options = {
   privacy_url: address('The address of a privacy policy.'),
   asks_tracking: Type.Optional(
     flag(
-      '1: ask whether opens and clicks may be recorded; shown only while the account records those of people who allow it.',
+      '1: ask whether opens and clicks may be recorded; shown only while the account records those of contacts who allow it.',
     ),
   ),
   tracking_text: ownText(),
@@ -70,7 +70,7 @@ const options = {
   already_text: ownText(),
   expired_text: ownText(),
   off_text: ownText(),
-  redirect_url: address('Where people are led once they have confirmed.'),
+  redirect_url: address('The address to which contacts are redirected when they have confirmed.'),
 };
 export const NewForm = Type.Object({
   name: line({ description: 'For the owner.' }),

@@ -131,7 +131,7 @@ const FAILURES: Record<string, string> = {
 };
 
 /** Added to the descriptions of operations that only signed-in users may perform. */
-const FOR_PEOPLE = 'Only for a person who is signed in: a pair of keys is answered 403.';
+const FOR_PEOPLE = 'Only for a signed-in user: a key pair gets 403.';
 
 /**
  * Added to the descriptions of operations that key pairs may perform: the scopes of which a pair needs one. The document also has them as

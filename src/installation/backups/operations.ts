@@ -104,7 +104,7 @@ export const restoreBackup = operation({
   ...operators,
   name: 'Restore an uploaded backup (addition)',
   description:
-    'The service stops and starts again on the backup, with sending held. Everybody has to sign in again. What there was is kept in a file beside the database.',
+    'The service restarts with the backup as its database, with sending held. All users have to sign in again. The replaced database is kept in a file beside it.',
   input: ById,
   async run(context, { upload_id }) {
     const { db, actor, backups, restart } = context;

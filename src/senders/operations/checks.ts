@@ -43,10 +43,10 @@ const DnsCheck = Type.Object({
   name: choice(...DOMAIN_CHECKS),
   state: {
     ...choice('ok', 'warn', 'fail'),
-    description: 'warn: mail leaves, but something is weak; fail: receivers may refuse the mail.',
+    description: 'warn: mail is sent, but something should be improved; fail: receivers may refuse the mail.',
   },
   found: said('What was found.'),
-  code: nullable(Type.String(), 'What was found, for programs.'),
+  code: nullable(Type.String(), 'The code of the finding, for programs.'),
   advice: Type.Array(said(), { description: 'What to do, in lines.' }),
   record: nullable(TxtRecord, 'The record to publish; null when there is none to add.'),
   is_waiting: zeroOrOne('1: the domain is new, and its record was not seen yet; it may only need time.'),
@@ -70,7 +70,7 @@ const Domain = Type.Object({
   may_sign: zeroOrOne('Whether you may make its first DKIM key: it has none, and a sender of it is verified.'),
   checked_at: nullable(
     isoTimestampSchema(),
-    'When the DNS was last asked about the domain as it is now, UTC; null when it was not.',
+    'When the domain was last checked with its present settings, UTC; null: never.',
   ),
   checks: Type.Array(DnsCheck, { description: 'What the DNS then said; none when it was not asked.' }),
 });

@@ -26,12 +26,13 @@ const YEAR = 365;
 const fields = {
   starts_on: () => line({ description: 'First day, YYYY-MM-DD, UTC.' }),
   volume: () => integer({ minimum: 10, maximum: 1_000_000, description: 'Mails of the first day.' }),
-  growth: () => integer({ minimum: 10, maximum: 100, description: 'So many percent more on each day that was used.' }),
+  growth: () =>
+    integer({ minimum: 10, maximum: 100, description: 'The growth in percent after each day on which mail was sent.' }),
   until_volume: () =>
     integer({
       minimum: 11,
       maximum: 10_000_000,
-      description: 'It is over on the day that would have so many mails: what the domain sends on a usual day.',
+      description: 'The plan ends when a day would allow this number of mails: what the domain sends on a usual day.',
     }),
 };
 
@@ -43,18 +44,18 @@ const WarmUp = Type.Object({
   until_volume: fields.until_volume(),
   state: {
     ...choice(...WARM_UP_STATES),
-    description: 'waiting: its first day has not come; on: it limits what leaves; over: it limits nothing any more.',
+    description: 'waiting: its first day has not come; on: it limits mail; over: it no longer limits mail.',
   },
-  today: integer({ description: 'How many mails may leave today, UTC; 0 unless it is on.' }),
-  sent_today: integer({ description: 'How many of them have left or are being handed over.' }),
+  today: integer({ description: 'The number of mails that may be sent today, UTC; 0 unless it is on.' }),
+  sent_today: integer({ description: 'The number of these that were sent or are being handed over.' }),
   ends_on: Type.String({ description: 'The day on which it is over if each day before has all of its mails.' }),
 });
 
 /** The part of a report about recipients who wait for another day. */
 export const WarmUpWait = Type.Object({
   domain: Type.String({ description: 'The domain of the sender, which is being warmed up.' }),
-  today: integer({ description: 'How many mails may leave from it today, UTC.' }),
-  sent_today: integer({ description: 'How many of them have left or are being handed over.' }),
+  today: integer({ description: 'The number of mails that may be sent from it today, UTC.' }),
+  sent_today: integer({ description: 'The number of these that were sent or are being handed over.' }),
   waiting: integer({ description: 'How many recipients of single sends from this domain have no mail yet.' }),
   expected_on: Type.String({ description: 'The day on which the last of them is expected to get it, YYYY-MM-DD.' }),
 });

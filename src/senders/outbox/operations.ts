@@ -37,7 +37,7 @@ const ListedMail = Type.Object({
 });
 const Mail = Type.Object({
   ...ListedMail.properties,
-  web_copy: nullable(Type.String(), 'URL of the mail for a browser; null when its recipient was deleted for good.'),
+  web_copy: nullable(Type.String(), 'URL of the mail for a browser; null when its recipient was deleted permanently.'),
   contact_id: nullable(integer(), 'The contact who would have got it; null when there is none.'),
   single_send_utr: nullable(Type.String(), 'The single send it is of; null when it is of none.'),
   automation_utr: nullable(Type.String(), 'The automation it is of; null when it is of none.'),
@@ -74,7 +74,7 @@ export const listMails = listOperation({
 
 export const readMail = recordOperation({
   name: 'Read a mail in the built-in outbox',
-  description: 'A user who may only look gets it without the tokens in its links, which act for its recipient.',
+  description: 'For the role viewer, its links have no tokens, because these act for the recipient.',
   role: 'viewer',
   input: Type.Object({ id: identifier('The mail.') }),
   as: 'mail',

@@ -32,14 +32,16 @@ const provider = { ...choice(...MAIL_PROVIDERS), description: 'The mail provider
 const Intake = Type.Object({
   id: integer(),
   provider,
-  url: Type.String({ description: 'The address to give to the provider. Whoever knows it can report events.' }),
+  url: Type.String({ description: 'The address to give to the provider. A program that knows it can report events.' }),
   has_secret: zeroOrOne('1: a key or password is stored.'),
   topic: nullable(Type.String(), 'Amazon SNS: the topic that was confirmed, the only one accepted.'),
   permanent: integer({ description: 'Events of addresses that are unusable: bounced and suppressed.' }),
   returned: integer({ description: 'Mails that did not arrive for another reason: bounced, not suppressed.' }),
   temporary: integer({ description: 'Delays and the like, which change nothing.' }),
   complaints: integer({ description: 'Complaints: suppressed.' }),
-  unsubscribes: integer({ description: 'People who unsubscribed at the provider: unsubscribed from all mail.' }),
+  unsubscribes: integer({
+    description: 'The number of contacts who unsubscribed at the provider, and so from all mail.',
+  }),
   others: integer({ description: 'Events of other kinds, which change nothing.' }),
   unmatched: integer({ description: 'Events about addresses and mails that are not of this account.' }),
   duplicates: integer({ description: 'Events that were known already.' }),
@@ -54,7 +56,7 @@ const Intake = Type.Object({
 const RoleMail = Type.Object({
   id: integer(),
   mailbox: { ...choice(...ROLE_MAILBOXES), description: 'The address it came to, without the domain.' },
-  sender: Type.String({ description: 'From whom it says it is; anybody can write anything there.' }),
+  sender: Type.String({ description: 'The sender that the mail names, which can be forged.' }),
   subject: Type.String(),
   text: Type.String({ description: 'Its beginning, plain and without markup.' }),
   created_at: isoTimestampSchema(),

@@ -50,8 +50,8 @@ const NewCaps = Type.Object({
 
 const Caps = Type.Array(
   Type.Object({
-    mails: integer({ description: 'So many mails of single sends and automations a person gets at most.' }),
-    days: integer({ description: 'Within so many days, the present one included, in the zone of schedules.' }),
+    mails: integer({ description: 'The maximum number of mails of single sends and automations for a contact.' }),
+    days: integer({ description: 'The number of days, including the present one, in the time zone of schedules.' }),
   }),
   { description: 'The limits; all of them hold.' },
 );
@@ -61,7 +61,7 @@ const NewWindow = Type.Object({
     Type.Unsafe<string[]>({
       ...stringList({
         maxItems: 7,
-        description: 'Weekdays: 1 is Monday, 7 is Sunday. Empty: mail leaves at any time.',
+        description: 'Weekdays: 1 is Monday, 7 is Sunday. Empty: mail is sent at any time.',
       }),
       empty: [],
     }),
@@ -72,26 +72,26 @@ const NewWindow = Type.Object({
 
 const Window = Type.Object({
   days: Type.Array(integer(), { description: 'Weekdays: 1 is Monday, 7 is Sunday.' }),
-  opens: Type.String({ description: 'The first minute at which mail leaves, HH:MM.' }),
-  closes: Type.String({ description: 'The minute from which on none leaves, HH:MM.' }),
+  opens: Type.String({ description: 'The first minute at which mail is sent, HH:MM.' }),
+  closes: Type.String({ description: 'The minute from which on no mail is sent, HH:MM.' }),
 });
 
 const Times = Type.Object({
   window: nullable(Window, 'Null: at any time.'),
   time_zone: Type.String({ description: 'The zone of schedules.' }),
-  waits_until: nullable(isoTimestampSchema(), 'When mail that waits now leaves; null while it may leave.'),
+  waits_until: nullable(isoTimestampSchema(), 'When mail that waits now is sent; null while mail is sent.'),
 });
 
 const ResultLimits = Type.Object(
   {
     auto_hold: zeroOrOne('1: single sends are held when a limit is exceeded; 0: only those with a canary are.'),
-    least_results: integer({ description: 'A send is not held before so many of its mails have a result.' }),
+    least_results: integer({ description: 'A single send is not held before this number of its mails have a result.' }),
     limits: Type.Array(
       Type.Object({
         code: Type.String({ description: 'The held_code of a send that exceeds it.' }),
         measure: { ...choice(...LIMITS.map(({ measure }) => measure)), description: 'The counter that is compared.' },
-        per_thousand: integer({ description: 'So many in a thousand results are too many.' }),
-        least: integer({ description: 'So many there must be at least.' }),
+        per_thousand: integer({ description: 'The limit per thousand results.' }),
+        least: integer({ description: 'The minimum number for a hold.' }),
       }),
       { description: 'The limits.' },
     ),
@@ -181,7 +181,7 @@ export const readResultLimits = operation({
 export const changeAutoHold = operation({
   name: 'Choose whether results also hold single sends without a canary (addition)',
   role: 'owner',
-  input: Type.Object({ auto_hold: flag('1: they are; 0: only those with a canary.') }),
+  input: Type.Object({ auto_hold: flag('1: results hold all single sends; 0: only those with a canary.') }),
   run(context, { auto_hold }) {
     const { db, accountId } = context;
     const change = () => {

@@ -160,7 +160,7 @@ export const createBlock = operation({
 
 export const updateBlock = operation({
   name: 'Change the name or the code of a saved block (addition)',
-  description: 'What is not given stays. Mails that have the block stay as they are.',
+  description: 'Parameters that are not given keep their value. Mails with the block do not change.',
   role: 'editor',
   input: Type.Object({
     ...ById.properties,

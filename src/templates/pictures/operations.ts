@@ -37,7 +37,7 @@ const UseCounts = {
 export const Picture = Type.Object({
   id: integer(),
   name: Type.String(),
-  alt: Type.String({ description: 'What is read in place of the picture; may be empty.' }),
+  alt: Type.String({ description: 'The alternative text; may be empty.' }),
   url: Type.String({ description: 'Address for mails. It works without keys and never changes.' }),
   kind: described(choice(...PICTURE_KINDS), 'What the bytes are.'),
   width: integer({ description: 'Width in pixels.' }),
@@ -54,7 +54,7 @@ const PictureUse = Type.Object({
     choice(...PICTURE_USES),
     'single_send, automation_mail, template or block: the content as it is now; brand: the logo; sent_mail: a mailing that was sent, with the content it had.',
   ),
-  campaign: nullable(choice('single_send', 'automation'), 'What it belongs to; null when that is deleted.'),
+  campaign: nullable(choice('single_send', 'automation'), 'The record that uses it; null when that is deleted.'),
   utr: nullable(Type.String(), 'UUID of the single send or automation; null when it is deleted.'),
   name: nullable(
     Type.String(),
@@ -130,12 +130,12 @@ export const listPictureUses = listOperation({
 
 export const updatePicture = operation({
   name: 'Change the name and the alternative text of an image (addition)',
-  description: 'The address stays as it is, and so do the mails that contain the image.',
+  description: 'Neither the address nor mails that contain the image change.',
   role: 'editor',
   input: Type.Object({
     ...ById,
-    name: line({ description: 'What it is called.' }),
-    alt: Type.Optional(line({ description: 'What is read in place of the image.' })),
+    name: line({ description: 'Its name.' }),
+    alt: Type.Optional(line({ description: 'The alternative text.' })),
   }),
   run({ db, clock, accountId }, { id, name, alt }) {
     const { changes } = db

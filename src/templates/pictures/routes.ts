@@ -22,7 +22,7 @@ const TAG = 'Images (pictures)';
 const UploadBody = Type.Object({
   file: Type.String({ format: 'binary', description: 'A PNG, JPEG, GIF or WebP of 5 MiB at most.' }),
   name: Type.Optional(line({ description: 'What it is called; the name of the file if not given.' })),
-  alt: Type.Optional(line({ description: 'What is read in place of the image.' })),
+  alt: Type.Optional(line({ description: 'The alternative text.' })),
 });
 
 export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {

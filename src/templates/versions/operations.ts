@@ -32,9 +32,9 @@ type Version = typeof mailVersions.$inferSelect;
 
 const ListedVersion = Type.Object({
   id: integer(),
-  made_by: nullable(Type.String(), 'Who made it; null for a program, a design link, or a user who is gone.'),
-  is_current: { ...zeroOrOne(), description: '1: it is what the mail is made of now.' },
-  size: integer({ description: 'Bytes it takes.' }),
+  made_by: nullable(Type.String(), 'The user who made it; null for a program, a design link or a deleted user.'),
+  is_current: { ...zeroOrOne(), description: '1: it is the present content of the mail.' },
+  size: integer({ description: 'Its size in bytes.' }),
   created_at: isoTimestampSchema(),
   updated_at: isoTimestampSchema(),
 });
@@ -165,7 +165,7 @@ export const readVersion = operation({
       template_id: integer(),
       template_json: Type.String(),
       template_html: Type.String(),
-      html: Type.String({ description: 'What it looks like, with its merge tags.' }),
+      html: Type.String({ description: 'The mail as HTML, with its merge tags.' }),
       ...stamps,
     }),
   }),

@@ -13,9 +13,9 @@ import { AUDIT_ACTIONS } from '../audit.ts';
 const Entry = Type.Object({
   id: integer(),
   user_id: nullable(integer(), 'Id of the user who did it; null for a key pair and the command line.'),
-  actor: said('Who did it: the e-mail address of a user, the name and public key of a key pair, or command line.'),
+  actor: said('The actor: the e-mail address of a user, the name and public key of a key pair, or command line.'),
   action: { ...choice(...AUDIT_ACTIONS), description: 'What was done.' },
-  subject: said('What was acted on, such as the address of a user or a public key.'),
+  subject: said('The subject, such as the address of a user or a public key.'),
   address: Type.String({ description: 'Network address of the caller.' }),
   times: integer({ description: 'How often it happened: failed sign-ins from one address are counted in one entry.' }),
   created_at: isoTimestampSchema(),

@@ -12,10 +12,10 @@ import { isoTimestamp } from '../../time/clock.ts';
 import { auditBy } from '../audit.ts';
 import { findUser, type User } from '../users.ts';
 
-const description = 'Only for a person who is signed in: a pair of keys is answered 404.';
+const description = 'Only for a signed-in user: a key pair gets 404.';
 const Language = {
   ...choice('browser', ...LANGUAGE_CODES),
-  description: 'Language of the dashboard; browser: the first of those it speaks that the browser asks for.',
+  description: 'Language of the dashboard; browser: the first of its languages that the browser asks for.',
 };
 const ColourScheme = {
   ...choice(...COLOUR_SCHEMES),

@@ -19,7 +19,7 @@ const Passkey = Type.Object({
   email: Type.String(),
   name: Type.String(),
   created_at: isoTimestampSchema(),
-  last_used_at: nullable(isoTimestampSchema(), 'When somebody last signed in with it, UTC; null when nobody has.'),
+  last_used_at: nullable(isoTimestampSchema(), 'When it was last used to sign in, UTC; null: never.'),
 });
 const listed = {
   record: recordObject(Passkey, passkeys, { email: sql`${users.email}` }),

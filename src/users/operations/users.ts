@@ -34,14 +34,14 @@ const ListedUser = Type.Object({
   name: Type.String(),
   role: Role,
   has_password: zeroOrOne('1: has chosen a password; 0: is invited.'),
-  has_second_factor: zeroOrOne('1: signs in with a code beside the password.'),
+  has_second_factor: zeroOrOne('1: signs in with a code in addition to the password.'),
   passkeys: integer({ description: 'Number of passkeys.' }),
   last_seen_at: nullable(isoTimestampSchema()),
   ...stamps,
 });
 const ById = { id: identifier('The user.') };
 const Link = {
-  link: Type.String({ description: 'Address of the page on which the person chooses a password; works once.' }),
+  link: Type.String({ description: 'Address of the page on which the user chooses a password; works once.' }),
   expires_at: isoTimestampSchema('When it stops working, UTC.'),
 };
 
@@ -88,7 +88,7 @@ export const inviteUser = operation({
 
 export const makeLoginLink = operation({
   name: 'Make a link by which a user chooses a new password (addition)',
-  description: 'Earlier links for the same person stop working. Following it ends their sessions.',
+  description: "Earlier links for the same user stop working. Opening it ends the user's sessions.",
   role: 'owner',
   isForUsers: true,
   input: Type.Object(ById),

@@ -52,7 +52,7 @@ const mail = data({
   single_send_utr: nullable(text(), 'The campaign (single send); null of other mail.'),
   automation_utr: nullable(text(), 'The automation; null of other mail.'),
   transactional_utr: Type.Optional(text('The transactional mail; absent of other mail.')),
-  by: nullable(choice('person', 'proxied', 'machine'), 'Who opened or clicked it; null of other events.'),
+  by: nullable(choice('person', 'proxied', 'machine'), 'Who opened or clicked it; null for other events.'),
   url: nullable(text(), 'The link that was clicked; null of other events.'),
   reply: nullable(text(), 'What the SMTP server answered, or the bounce says; null of other events.'),
 });

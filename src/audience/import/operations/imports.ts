@@ -54,9 +54,9 @@ const Import = Type.Object({
   ),
   is_undoable: zeroOrOne('1: it can be undone at this moment.'),
   removed: integer({ description: 'Of an undo: how many contacts that the import had added it removed.' }),
-  restored: integer({ description: 'Of an undo: how many contacts it gave back what they had before.' }),
+  restored: integer({ description: 'Of an undo: the number of contacts that got their earlier values back.' }),
   kept: integer({
-    description: 'Of an undo: how many contacts it left as they were, because they were changed since the import.',
+    description: 'Of an undo: the number of contacts left unchanged, because they were changed after the import.',
   }),
   created_at: isoTimestampSchema(),
 });
@@ -64,7 +64,7 @@ export type Import = Static<typeof Import>;
 
 const KeptContact = Type.Object({
   contact_id: integer(),
-  email: nullable(Type.String(), 'The e-mail address; null when the contact is gone for good.'),
+  email: nullable(Type.String(), 'The e-mail address; null when the contact was deleted permanently.'),
   reason: {
     ...choice('changed', 'moved', 'deleted', 'segment'),
     description:

@@ -71,7 +71,7 @@ const GivenPlan = Type.Object({
   start_automations: Type.Optional(flag(START_AUTOMATIONS)),
   unsubscribe: Type.Optional(
     flag(
-      '1: everybody in the file is marked as unsubscribed, from `unsubscribe_groups_id` or, without it, from all mail.',
+      '1: all contacts in the file are marked as unsubscribed, from `unsubscribe_groups_id` or, without it, from all mail.',
     ),
   ),
   unsubscribe_groups_id: optionalReference(),
@@ -87,7 +87,7 @@ const Plan = Type.Object({
   empty_cells: emptyCells,
   to_segment_id: nullable(integer()),
   start_automations: zeroOrOne(START_AUTOMATIONS),
-  unsubscribe: zeroOrOne('1: everybody in the file is marked as unsubscribed.'),
+  unsubscribe: zeroOrOne('1: all contacts in the file are marked as unsubscribed.'),
   unsubscribe_groups_id: nullable(integer()),
   correct_domains: Type.Array(Type.String(), { description: CORRECTED }),
 });

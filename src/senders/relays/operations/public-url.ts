@@ -20,7 +20,7 @@ const Seen = Type.Object({
     description: 'warn: it leads here, but something is weak; fail: it does not lead here.',
   },
   found: said('What was found.'),
-  code: nullable(Type.String(), 'What was found, for programs.'),
+  code: nullable(Type.String(), 'The code of the finding, for programs.'),
   advice: Type.Array(said(), { description: 'What to do, in lines.' }),
 });
 
@@ -32,7 +32,7 @@ const Address = Type.Object(
       description:
         'environment: PUBLIC_URL says it, and it cannot be saved here; none: links lead to this machine only.',
     },
-    seen: nullable(Seen, 'What the last look at it found; null: nobody has looked at it.'),
+    seen: nullable(Seen, 'The result of the last check; null: it was never checked.'),
   },
   { description: 'The tracking domain in force.' },
 );

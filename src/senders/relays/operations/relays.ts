@@ -41,7 +41,7 @@ const SECURITY = 'implicit: TLS from the start; starttls: STARTTLS or no mail; n
 
 const Relay = Type.Object({
   id: integer(),
-  name: Type.String({ description: 'What it is called in the dashboard.' }),
+  name: Type.String({ description: 'Its name in the dashboard.' }),
   host: Type.String({ description: 'Name or address of the mail server.' }),
   port: integer({ description: 'Its port.' }),
   security: { ...choice(...RELAY_SECURITY), description: SECURITY },
@@ -49,7 +49,7 @@ const Relay = Type.Object({
   has_password: zeroOrOne('1: a password is stored.'),
   rate: integer({ description: 'Mails a second, at most; 0: no limit.' }),
   connections: integer({ description: 'Connections at a time, at most.' }),
-  accepted_at: nullable(isoTimestampSchema(), 'When it last took a mail, UTC, within a minute.'),
+  accepted_at: nullable(isoTimestampSchema(), 'When it last accepted a mail, UTC, to the minute.'),
   answered_at: nullable(isoTimestampSchema(), 'When a test of it last passed, UTC.'),
   failed_at: nullable(isoTimestampSchema(), 'When it last could not be used, UTC.'),
   failure: nullable(Type.String(), 'Why it could not be used then, in the words of the server.'),
@@ -69,13 +69,13 @@ const Ways = Type.Object(
 );
 
 const About = {
-  name: line({ description: 'What it is called.' }),
+  name: line({ description: 'Its name.' }),
   host: line({ description: 'Name or address of the mail server, without the port.' }),
   port: integer({ minimum: 1, maximum: 65_535, description: 'Its port: mostly 587 or 465.' }),
   security: { ...choice(...RELAY_SECURITY), description: SECURITY },
   username: Type.Optional(line({ description: 'Empty: no login.' })),
   password: Type.Optional(
-    line({ description: 'Empty keeps the stored one, which goes only to the host and port it was given for.' }),
+    line({ description: 'Empty keeps the stored one, which is used only for the host and port it was given for.' }),
   ),
   rate: Type.Optional(integer({ maximum: 1_000_000, description: 'Mails a second, at most; 0: no limit.' })),
   connections: Type.Optional(
@@ -153,7 +153,7 @@ export const orderRelays = operation({
   description: 'Mail goes to the first one that works.',
   role: 'owner',
   isForOperators: true,
-  input: Type.Object({ strIds: identifiers('The relays in their order; those left out follow.') }),
+  input: Type.Object({ strIds: identifiers('The relays in their order; those that are not given follow.') }),
   run: (context, { strIds = [] }) =>
     writeAndWake(context, () => {
       const { db } = context;

@@ -20,11 +20,11 @@ import { requireRelay } from './relays.ts';
 
 const Test = Type.Object(
   {
-    stage: { ...choice(...TRIAL_STAGES), description: 'How far it came; done: a mail would be taken.' },
+    stage: { ...choice(...TRIAL_STAGES), description: 'The last step; done: a mail would be accepted.' },
     from: Type.String({ description: 'The sender it was asked about.' }),
-    to: Type.String({ description: 'The recipient it was asked about: who is signed in.' }),
+    to: Type.String({ description: 'The recipient it was asked about: the user who is signed in.' }),
     found: said('What was found.'),
-    code: nullable(Type.String(), 'What was found, for programs.'),
+    code: nullable(Type.String(), 'The code of the finding, for programs.'),
     advice: Type.Array(said(), { description: 'What to do, in lines.' }),
     reply: nullable(
       Type.String({ description: 'What the server said, or why it said nothing; null where all is well.' }),
@@ -46,7 +46,7 @@ export const testRelay = operation({
   isForOperators: true,
   input: Type.Object({
     id: identifier('The relay.'),
-    sender_id: optionalIdentifier('The sender to ask about; without it, who is signed in.'),
+    sender_id: optionalIdentifier('The sender to ask about; without it, the user who is signed in.'),
   }),
   output: Type.Object({ test: Test }),
   check(context, { sender_id: id }, errors) {
