@@ -1,5 +1,5 @@
 /**
- * Links that are the same for every recipient of a mailing, for accounts that learn only the totals of opens and clicks. Such a link does
+ * Links that are the same for every recipient of a mailing, for accounts that record only the totals of opens and clicks. Such a link does
  * not identify the recipient.
  */
 import type { LinkTokens, RecipientIds } from './tokens.ts';

@@ -31,7 +31,7 @@ export const Restore = Type.Object(
       description: 'Addresses that unsubscribed or were blocked later. They would get mail again.',
     }),
   },
-  { description: 'A checked backup, and what restoring it would bring and take.' },
+  { description: 'A checked backup, and what restoring it would change.' },
 );
 
 const State = Type.Object(

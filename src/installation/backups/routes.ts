@@ -54,7 +54,7 @@ export const backupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
     {
       schema: {
         tags,
-        summary: 'Upload a backup, to see what restoring it would bring and take (addition)',
+        summary: 'Upload a backup, to see what restoring it would change (addition)',
         description:
           'Nothing is changed yet. The file waits until it is confirmed or dropped, or another one is uploaded.',
         body: UploadBody,

@@ -96,9 +96,9 @@ const Usage = Type.Object(
     queued: integer({ description: 'Single sends that wait for their time: they become drafts.' }),
     sending: integer({ description: 'Mailings that are being sent: they are held.' }),
     live_automations: integer({ description: 'Live automations with a mail from it: they become drafts.' }),
-    drafts: integer({ description: 'Single sends that are drafts and name it: they need another sender.' }),
+    drafts: integer({ description: 'Drafts of single sends with it: they need another sender.' }),
   },
-  { description: 'What uses it.' },
+  { description: 'The campaigns that use it.' },
 );
 const record = recordObject(Sender, senders);
 

@@ -1,4 +1,4 @@
-/** Why something does not leave; where its sender must be verified first, with the way to do that. */
+/** Notices about why a mail is held, with a link to verify its sender if that is the reason. */
 import type { FastifyRequest } from 'fastify';
 import { held } from '../../delivery/queue/holds.ts';
 import { isUnverified } from '../../delivery/transport/relays/in-use.ts';
@@ -12,7 +12,7 @@ import { listSenders } from '../operations/senders.ts';
 
 const UNVERIFIED = held('sender_unverified').held_reason;
 
-/** Why nothing may leave from one of these senders yet; null when it may. */
+/** Returns the reason if one of these senders must be verified before its mail is sent; null if none must. */
 export async function unverifiedReason(request: FastifyRequest, senderIds: readonly number[]): Promise<Said | null> {
   const { db, config } = request.server.deps;
   const senders = await ask(request, listSenders, {});
@@ -20,7 +20,7 @@ export async function unverifiedReason(request: FastifyRequest, senderIds: reado
   return isWaiting ? UNVERIFIED : null;
 }
 
-/** A stored reason; nothing where there is none. Only owners may verify senders. */
+/** Shows a stored reason, if there is one. Only owners get the link, because only they may verify senders. */
 export function WhyHeld({ reason, viewer }: { reason: Said | null; viewer: Viewer }) {
   const language = useLanguage();
   if (reason === null) return null;

@@ -25,7 +25,7 @@ export function Confirm({
   look?: 'danger' | 'primary' | 'plain';
   icon?: IconName;
   title: string;
-  /** What the button says that leaves all as it is: “Cancel”, unless that could be taken for the action. */
+  /** The text of the button that closes the dialog: “Cancel”, unless that could be mistaken for the action. */
   dismiss?: string;
   children: ComponentChildren;
 }) {

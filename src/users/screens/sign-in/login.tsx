@@ -10,7 +10,7 @@ import { relyingParty } from '../../passkeys/requests.ts';
 import { type SignInResult, type SignIns, signOut } from '../../sign-in.ts';
 import { callerOf, field } from './fields.ts';
 import { nextPage } from './next-page.ts';
-import { beginSession, SignInPanel, sendCode, sendUnsafeWay } from './parts.tsx';
+import { beginSession, SignInPanel, sendCode, sendInsecureConnection } from './parts.tsx';
 import { PasskeyButton, passkeyPages } from './passkey.tsx';
 
 const UNAUTHORIZED = 401;
@@ -32,12 +32,12 @@ export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: S
     const { next: given } = request.query;
     const next = nextPage(typeof given === 'string' ? given : undefined);
     if (request.session !== null) return reply.redirect(next, 303);
-    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
+    if (!isSecureChannel(request, publicUrl())) return sendInsecureConnection(request, reply);
     return show(request, reply, { next });
   });
 
   app.post('/login', async (request, reply) => {
-    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
+    if (!isSecureChannel(request, publicUrl())) return sendInsecureConnection(request, reply);
     const email = field(request, 'email');
     const next = nextPage(field(request, 'next'));
     const result = await signIns.withPassword(email, field(request, 'password'), callerOf(request));
@@ -47,7 +47,7 @@ export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: S
   });
 
   app.post('/login/code', async (request, reply) => {
-    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
+    if (!isSecureChannel(request, publicUrl())) return sendInsecureConnection(request, reply);
     const pending = field(request, 'pending');
     const next = nextPage(field(request, 'next'));
     const result = await signIns.withCode(pending, field(request, 'code'), callerOf(request));

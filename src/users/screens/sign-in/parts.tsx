@@ -48,7 +48,7 @@ export function SignInPanel({
 const FORBIDDEN = 403;
 
 /** Explains why signing in over this connection is not possible, and how to add TLS. */
-export function sendUnsafeWay(request: FastifyRequest, reply: FastifyReply) {
+export function sendInsecureConnection(request: FastifyRequest, reply: FastifyReply) {
   const language = languageOf(request, null);
   const title = language.say('unsafe.title');
   return sendBarePage(

@@ -9,7 +9,7 @@ import { relyingParty, signInRequest } from '../../passkeys/requests.ts';
 import type { SignInResult, SignIns } from '../../sign-in.ts';
 import { callerOf, field } from './fields.ts';
 import { nextPage } from './next-page.ts';
-import { beginSession, sendUnsafeWay } from './parts.tsx';
+import { beginSession, sendInsecureConnection } from './parts.tsx';
 
 const NOT_FOUND = 404;
 
@@ -33,7 +33,7 @@ export async function passkeyPages(
   });
 
   app.post('/login/passkey', async (request, reply) => {
-    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
+    if (!isSecureChannel(request, publicUrl())) return sendInsecureConnection(request, reply);
     const next = nextPage(field(request, 'next'));
     const party = relyingParty(publicUrl(), request.host);
     const visit = visitSecret(request);

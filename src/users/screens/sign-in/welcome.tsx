@@ -16,7 +16,7 @@ import { hashPassword } from '../../passwords.ts';
 import type { SignIns } from '../../sign-in.ts';
 import { findUserByEmail } from '../../users.ts';
 import { callerOf, field } from './fields.ts';
-import { beginSession, NewPasswordField, passwordProblem, SignInPanel, sendCode, sendUnsafeWay } from './parts.tsx';
+import { beginSession, NewPasswordField, passwordProblem, SignInPanel, sendCode, sendInsecureConnection } from './parts.tsx';
 
 const GONE = 410;
 const UNPROCESSABLE = 422;
@@ -27,7 +27,7 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
 
   // The fragment does not reach the server, so a script moves it into the form and submits the form.
   app.get('/welcome', (request, reply) => {
-    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
+    if (!isSecureChannel(request, publicUrl())) return sendInsecureConnection(request, reply);
     const language = languageOf(request, null);
     const title = language.say('welcome.title');
     return sendBarePage(
@@ -52,7 +52,7 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
   });
 
   app.post('/welcome/open', (request, reply) => {
-    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
+    if (!isSecureChannel(request, publicUrl())) return sendInsecureConnection(request, reply);
     const secret = field(request, 'secret').trim();
     const link = findLoginLink(db, secret, clock.now());
     if (link === null) return sendExpired(request, reply);
@@ -60,7 +60,7 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
   });
 
   app.post('/welcome', async (request, reply) => {
-    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
+    if (!isSecureChannel(request, publicUrl())) return sendInsecureConnection(request, reply);
     const secret = field(request, 'secret');
     const link = findLoginLink(db, secret, clock.now());
     if (link === null) return sendExpired(request, reply);
