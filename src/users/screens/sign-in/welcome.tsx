@@ -16,7 +16,14 @@ import { hashPassword } from '../../passwords.ts';
 import type { SignIns } from '../../sign-in.ts';
 import { findUserByEmail } from '../../users.ts';
 import { callerOf, field } from './fields.ts';
-import { beginSession, NewPasswordField, passwordProblem, SignInPanel, sendCode, sendInsecureConnection } from './parts.tsx';
+import {
+  beginSession,
+  NewPasswordField,
+  passwordProblem,
+  SignInPanel,
+  sendCode,
+  sendInsecureConnection,
+} from './parts.tsx';
 
 const GONE = 410;
 const UNPROCESSABLE = 422;
