@@ -236,7 +236,7 @@ export function createScheduleMailing(
   db: Db,
   automation: Automation,
   schedule: Schedule,
-  { frozen, links: urls }: Frozen,
+  { frozen, links: urls, destinations }: Frozen,
   now: string,
 ): void {
   const newest = findScheduleMailing(db, schedule.id);
@@ -256,7 +256,7 @@ export function createScheduleMailing(
     content: JSON.stringify({ ...frozen, message_key: before?.message_key ?? frozen.message_key }),
     created_at: now,
   };
-  createMailing(db, mailing, urls);
+  createMailing(db, mailing, urls, destinations);
 }
 
 /** Compares content without the sender's details, because every mail gets the sender's current details when it is sent. */

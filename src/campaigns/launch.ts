@@ -187,7 +187,13 @@ async function launch({ db, clock, config, log }: LaunchDeps, send: SingleSend):
 function start(
   db: Db,
   send: SingleSend,
-  { frozen, links: urls, variants, findings }: Frozen & { variants: Variant[]; findings: RecordedFinding[] | null },
+  {
+    frozen,
+    links: urls,
+    destinations,
+    variants,
+    findings,
+  }: Frozen & { variants: Variant[]; findings: RecordedFinding[] | null },
   progress: EnqueueProgress,
   now: Date,
 ): number | null {
@@ -205,7 +211,7 @@ function start(
       findings,
       created_at: isoTimestamp(now),
     };
-    const id = createMailing(db, mailing, urls);
+    const id = createMailing(db, mailing, urls, destinations);
     if (send.ab_test !== null) {
       const { share, winner_by, hours } = send.ab_test;
       db.insert(abTests).values({ mailing_id: id, share, winner_by, hours, variants }).run();
@@ -265,13 +271,13 @@ async function freezeSend(
   if (test === null || 'problem' in mail) return 'problem' in mail ? mail : { ...mail, variants: [] };
   const all = allVariants(send, test);
   const frozen: FrozenVariant[] = [];
-  let { links } = mail;
+  let { links, destinations } = mail;
   for (let number = 1; number < all.length; number++) {
     const variant = asVariant(db, send, number);
     const made = await freezeContent(db, config, variant, sender, links);
     if ('problem' in made) return { problem: sentence('ab_variant_problem', { name: variantName(number), ...made }) };
-    links = made.links;
+    ({ links, destinations } = made);
     frozen.push({ content: made.frozen.content, sender_name: variant.sender_name || null });
   }
-  return { links, frozen: { ...mail.frozen, variants: frozen }, variants: all };
+  return { links, destinations, frozen: { ...mail.frozen, variants: frozen }, variants: all };
 }

@@ -22,6 +22,7 @@ import {
 } from './operations/actions.ts';
 import { checkAnyMail } from './operations/check.ts';
 import { countAudience, createDraft, readDraft, saveDraft } from './operations/drafts.ts';
+import { countJoined, sendToJoined } from './operations/joined.ts';
 import {
   exportRecipientsOf,
   findRecipientsOf,
@@ -97,6 +98,8 @@ export const singleSendResendRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
   const resends = operationRoutes(app, deps, TAG);
   resends.read('GET /single-send/unopened', countUnopened);
   resends.read('POST /single/send/resend', resendToUnopened);
+  resends.read('GET /single-send/joined', countJoined);
+  resends.change('POST /single/send/joined?utr', sendToJoined, 'Queued Successfully');
 };
 
 export const singleSendVariantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {

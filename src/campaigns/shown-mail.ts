@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { type RecordedFinding, senders, type singleSends } from '../database/schema/index.ts';
 import type { FrozenText } from '../delivery/compiling/compile.ts';
-import { freezeText } from '../delivery/compiling/freeze.ts';
+import { findLinkRules, freezeText } from '../delivery/compiling/freeze.ts';
 import { check, show, showHtml } from '../delivery/compiling/show.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
@@ -40,6 +40,8 @@ export type ShownSource = Pick<
   /** The variant of an A/B test in the preview: its number, and its sender name if it has its own. */
   variant?: number;
   sender_name?: string;
+  link_rules?: SingleSend['link_rules'];
+  single_send_name?: string;
 };
 
 export interface ShowDeps {
@@ -196,9 +198,9 @@ async function contentOf(
   const sender = { ...stored, from_name: send.sender_name || stored.from_name };
   const { template_id, template_json, template_html, subject, preheader, tracking } = send;
   const source = { template_id, template_json, template_html, subject, preheader, tracking };
-  const made = await drafts.get([...Object.values(source), ...Object.values(sender)], () =>
-    compile(() => freezeText(db, config, source, sender)),
-  );
+  const link_rules = findLinkRules(db, send.user_id, send) ?? ('off' as const);
+  const parts = [...Object.values(source), JSON.stringify(link_rules), ...Object.values(sender)];
+  const made = await drafts.get(parts, () => compile(() => freezeText(db, config, { ...source, link_rules }, sender)));
   return 'problem' in made ? made : { frozen: made.frozen, variant: 0 };
 }
 

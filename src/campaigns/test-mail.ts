@@ -8,7 +8,7 @@ import type { Address } from '../audience/contacts/addresses.ts';
 import { refusalReason } from '../audience/eligibility.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { senders } from '../database/schema/index.ts';
+import { type LinkRules, senders } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { freezeText } from '../delivery/compiling/freeze.ts';
 import { held } from '../delivery/queue/holds.ts';
@@ -34,6 +34,8 @@ interface TestMailSource {
   subject: string;
   preheader: string;
   tracking: number;
+  link_rules?: LinkRules | 'off' | null;
+  single_send_name?: string;
   /** Replaces the sender's name, unless empty. */
   sender_name?: string;
 }

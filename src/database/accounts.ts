@@ -193,16 +193,16 @@ export function changeSendWindow(db: Db, accountId: number, send_window: SendWin
 }
 
 /** The rules of an account about its mails before they are sent. */
-type MailRules = Pick<typeof accounts.$inferSelect, 'stops_errors'>;
+type MailRules = Pick<typeof accounts.$inferSelect, 'stops_errors' | 'link_rules'>;
 
 /** Returns the rules of an account about its mails. */
 export function readMailRules(db: Db, accountId: number): MailRules {
   const rules = db
-    .select({ stops_errors: accounts.stops_errors })
+    .select({ stops_errors: accounts.stops_errors, link_rules: accounts.link_rules })
     .from(accounts)
     .where(eq(accounts.id, accountId))
     .get();
-  return rules ?? { stops_errors: 0 };
+  return rules ?? { stops_errors: 0, link_rules: null };
 }
 
 /** Changes those of the rules that are given. */

@@ -2,15 +2,22 @@
 import Type, { type Static } from 'typebox';
 import { changeMailRules, readMailRules } from '../../database/accounts.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { flag, zeroOrOne } from '../../http/requests/schemas.ts';
+import { flag, line, zeroOrOne } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 import { auditBy } from '../../users/audit.ts';
+import { asLinkRules } from '../operations/drafts.ts';
+
+const utm = (description: string) => Type.Optional(line({ description }));
 
 const Settings = Type.Object(
   {
     stops_errors: zeroOrOne(
       '1: a single send that the API queued is held with check_failed if the check finds an error in it. 0: findings are only recorded in its report.',
     ),
+    utm_source: Type.String({ description: 'utm_source of the links in mails; empty: links get no parameters.' }),
+    utm_medium: Type.String({ description: 'utm_medium of the links; empty: without it.' }),
+    utm_campaign: Type.String({ description: 'utm_campaign of the links; empty: the name of the single send.' }),
+    utm_content: zeroOrOne('1: utm_content is the text of the link.'),
   },
   { description: 'The settings.' },
 );
@@ -21,7 +28,13 @@ export const readMailSettings = operation({
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ settings: Settings }),
-  run: ({ db, accountId }) => ({ settings: readMailRules(db, accountId) }),
+  run({ db, accountId }): { settings: MailSettings } {
+    const { stops_errors, link_rules: rules } = readMailRules(db, accountId);
+    const { source = '', medium = '', campaign = '', content = 0 } = rules ?? {};
+    return {
+      settings: { stops_errors, utm_source: source, utm_medium: medium, utm_campaign: campaign, utm_content: content },
+    };
+  },
 });
 
 export const changeMailSettings = operation({
@@ -32,10 +45,20 @@ export const changeMailSettings = operation({
     stops_errors: Type.Optional(
       Type.Unsafe<0 | 1>(flag('1: a single send that the API queued is held if the check finds an error in it.')),
     ),
+    utm_source: utm('utm_source of the links in mails. Given, it replaces all four; empty: links get no parameters.'),
+    utm_medium: utm('utm_medium of the links, such as email; used with utm_source.'),
+    utm_campaign: utm('utm_campaign of the links; empty: the name of the single send. Used with utm_source.'),
+    utm_content: Type.Optional(
+      Type.Unsafe<0 | 1>({ ...flag('1: utm_content is the text of the link. Used with utm_source.'), empty: 0 }),
+    ),
   }),
-  run(context, changes) {
+  run(context, { stops_errors, ...given }) {
+    const { utm_source } = given;
     inTransaction(context.db, () => {
-      changeMailRules(context.db, context.accountId, changes);
+      changeMailRules(context.db, context.accountId, {
+        ...(stops_errors !== undefined && { stops_errors }),
+        ...(utm_source !== undefined && { link_rules: utm_source === '' ? null : asLinkRules(given) }),
+      });
       auditBy(context, 'mail_settings_changed');
     });
   },

@@ -4,7 +4,7 @@ import type { Translation } from '../../ui/words/translation.ts';
 import type { mailSettings as english } from './words.en.ts';
 
 export const mailSettings: Translation<typeof english> = {
-  'settings.mails': 'Prüfung der Mails',
+  'settings.mails': 'Prüfung & Links der Mails',
   'settings.done.mailsSaved': 'Gespeichert. Es gilt für Kampagnen, die ab jetzt starten.',
   'mailSettings.save': 'Speichern',
   'mailSettings.check.title': 'Prüfung vor dem Versand',
@@ -12,4 +12,8 @@ export const mailSettings: Translation<typeof english> = {
     'Jede Kampagne wird geprüft, wenn sie startet; ihr Bericht zeigt, was gefunden wurde. Eine Kampagne aus dem Dashboard wird dadurch nie angehalten.',
   'mailSettings.check.stops':
     'Eine Kampagne anhalten, die ein anderes Programm sendet (API), wenn die Prüfung einen Fehler findet',
+  'mailSettings.links.title': 'Link-Parameter (UTM)',
+  'mailSettings.links.about':
+    'An diesen Parametern erkennt Ihre Webstatistik, welche Besuche von einer Kampagne kommen. Links mit solchen Parametern, signierte Links und Links auf Seiten von Sendlark bleiben, wie sie sind. Berichte zeigen Links ohne sie.',
+  'mailSettings.links.source.hint': 'Zum Beispiel newsletter. Leer: Links bekommen keine Parameter.',
 };

@@ -1,11 +1,15 @@
 /** English texts of what is done about mails before they are sent. */
 
 export const mailSettings = {
-  'settings.mails': 'Checks of mails',
+  'settings.mails': 'Checks & links of mails',
   'settings.done.mailsSaved': 'Saved. It applies to campaigns that start from now on.',
   'mailSettings.save': 'Save',
   'mailSettings.check.title': 'Check before sending',
   'mailSettings.check.about':
     'Every campaign is checked when it starts, and its report shows what was found. A campaign sent from the dashboard is never stopped by this.',
   'mailSettings.check.stops': 'Stop a campaign that another program sends (API) if the check finds an error',
+  'mailSettings.links.title': 'Link parameters (UTM)',
+  'mailSettings.links.about':
+    'Web statistics tell by these parameters which visits came from a campaign. Links that have such parameters, signed links and links to Sendlark’s own pages stay as they are. Reports show links without them.',
+  'mailSettings.links.source.hint': 'Such as newsletter. Empty: links get no parameters.',
 } as const;

@@ -10,12 +10,15 @@ import { checkedTargets } from '../../audience/segments/segments.ts';
 import { ownedBy } from '../../database/ownership.ts';
 import {
   designTemplates,
+  type LinkRules,
   SINGLE_SEND_STATUS,
   senders,
   type singleSends,
   unsubscribeGroups,
 } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
+import { findLinkRules } from '../../delivery/compiling/freeze.ts';
+import { linkParameters } from '../../delivery/content/link-rules.ts';
 import { Failure, type FieldErrors } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { withinShare } from '../../http/account-share.ts';
@@ -96,6 +99,22 @@ export const capOption = {
   ),
 };
 
+const utm = (name: string) => Type.Optional(line({ description: `${name} of its links, with utm_mode own.` }));
+const UTM_MODES = ['account', 'off', 'own'] as const;
+/** The optional parameters for the link parameters of a single send. */
+const linkOptions = {
+  utm_mode: Type.Optional({
+    ...choice(...UTM_MODES),
+    description: 'Which parameters its links get: those of the account, none, or those given here.',
+  }),
+  utm_source: utm('utm_source'),
+  utm_medium: utm('utm_medium'),
+  utm_campaign: Type.Optional(line({ description: 'utm_campaign of its links, with utm_mode own; empty: its name.' })),
+  utm_content: Type.Optional(
+    Type.Unsafe<0 | 1>({ ...flag('1: utm_content is the text of the link. With utm_mode own.'), empty: 0 }),
+  ),
+};
+
 type SingleSend = typeof singleSends.$inferSelect;
 
 /** The fields that a send needs to be queued. */
@@ -125,6 +144,7 @@ const Changes = Type.Object({
   ...templateCode,
   ...canaryOptions,
   ...capOption,
+  ...linkOptions,
 });
 
 const Draft = Type.Object({
@@ -146,6 +166,12 @@ const Draft = Type.Object({
   canary_percent: integer({ description: 'The percentage of recipients who get it first; 0: all at once.' }),
   canary_minutes: integer({ description: 'How many minutes the rest waits after them.' }),
   ignores_caps: zeroOrOne(),
+  utm_mode: { ...choice(...UTM_MODES), description: 'Whose parameters its links get; off: none.' },
+  utm_source: Type.String({ description: 'utm_source of its links if it has its own; otherwise empty.' }),
+  utm_medium: Type.String({ description: 'utm_medium of its links if it has its own; otherwise empty.' }),
+  utm_campaign: Type.String({ description: 'utm_campaign of its links if it has its own; empty: its name.' }),
+  utm_content: zeroOrOne('1: utm_content is the text of the link.'),
+  link_parameters: Type.String({ description: 'What its links get when it is sent, as in a query; empty: nothing.' }),
   schedule_type: integer(),
   schedule_date: Type.String(),
   schedule_time: Type.String(),
@@ -228,12 +254,27 @@ export const saveDraft = operation({
   role: 'editor',
   input: Changes,
   output: Type.Object({ updated_at: isoTimestampSchema() }),
-  check: addSingleSendErrors,
+  check(context, given, errors) {
+    addSingleSendErrors(context, given, errors);
+    if (given.utm_mode === 'own' && !given.utm_source) errors.add('utm_source', messages.required('utm_source'));
+  },
   run(context, { utr, unchanged_since, ...input }) {
     const { db, accountId } = context;
     const { updated_at } = changeSingleSend(context, { utr, unchanged_since }, input, {
-      columnsOf: ({ recipient_id, sender_id, ...plain }) => ({
+      columnsOf: ({
+        recipient_id,
+        sender_id,
+        utm_mode,
+        utm_source,
+        utm_medium,
+        utm_campaign,
+        utm_content,
+        ...plain
+      }) => ({
         ...plain,
+        ...(utm_mode && {
+          link_rules: linkRulesOf(utm_mode, { utm_source, utm_medium, utm_campaign, utm_content }),
+        }),
         ...(recipient_id && { recipient_id: checkedTargets(recipient_id) }),
         ...(sender_id !== undefined && senderColumns(db, accountId, sender_id)),
       }),
@@ -255,7 +296,8 @@ export const readDraft = operation({
   output: Type.Object({ draft: Draft }),
   async run({ db, config, accountId }, { utr }) {
     const send = requireSingleSend(db, accountId, utr);
-    const { template_json: _json, template_html: html, ...parts } = send;
+    const { template_json: _json, template_html: html, link_rules, ...parts } = send;
+    const rules = findLinkRules(db, accountId, send);
     const draft = {
       ...parts,
       recipient_id: targetNames(send.recipient_id),
@@ -265,6 +307,8 @@ export const readDraft = operation({
       variants: 1 + (send.ab_test?.variants.length ?? 0),
       changed_by: changerName(db, send),
       tracking: send.tracking === 0 ? (0 as const) : (1 as const),
+      ...shownLinkRules(link_rules),
+      link_parameters: rules === null ? '' : linkParameters(rules),
       time_zone: config.TIME_ZONE,
       recall_seconds: config.RECALL_SECONDS,
       warnings: await mailWarnings(db, accountId, send),
@@ -272,6 +316,39 @@ export const readDraft = operation({
     return { draft };
   },
 });
+
+interface GivenRules {
+  utm_source?: string | undefined;
+  utm_medium?: string | undefined;
+  utm_campaign?: string | undefined;
+  utm_content?: 0 | 1 | undefined;
+}
+
+/** The link parameters as they are stored: of an account, or of a single send that has its own. */
+export function asLinkRules({
+  utm_source = '',
+  utm_medium = '',
+  utm_campaign = '',
+  utm_content = 0,
+}: GivenRules): LinkRules {
+  return { source: utm_source, medium: utm_medium, campaign: utm_campaign, content: utm_content };
+}
+
+function linkRulesOf(mode: (typeof UTM_MODES)[number], given: GivenRules): SingleSend['link_rules'] {
+  if (mode === 'own') return asLinkRules(given);
+  return mode === 'off' ? 'off' : null;
+}
+
+function shownLinkRules(rules: SingleSend['link_rules']) {
+  const own = rules === 'off' ? null : rules;
+  return {
+    utm_mode: rules === 'off' ? ('off' as const) : rules === null ? ('account' as const) : ('own' as const),
+    utm_source: own?.source ?? '',
+    utm_medium: own?.medium ?? '',
+    utm_campaign: own?.campaign ?? '',
+    utm_content: own?.content ?? (0 as const),
+  };
+}
 
 export const countAudience = operation({
   name: 'Count who would get a single send now, and who would be skipped and why (addition)',

@@ -32,6 +32,7 @@ import {
   resumeSingleSend,
   retryFailed,
 } from '../operations/actions.ts';
+import { countJoined, sendToJoined } from '../operations/joined.ts';
 import { type Report, readSummary, type Summary } from '../operations/reports.ts';
 import { stepPath } from './compose/step.tsx';
 
@@ -266,6 +267,11 @@ export function Actions({ summary, report, now }: { summary: Summary; report: Re
           {language.say('campaigns.again')}
         </LinkButton>
       )}
+      {state === 'done' && report.ab_test === null && (
+        <LinkButton look="plain" href={`/campaigns/${utr}/joined`}>
+          {language.say('campaigns.joined')}
+        </LinkButton>
+      )}
       {plain('duplicate')}
     </div>
   );
@@ -372,10 +378,47 @@ export async function resendScreen(app: FastifyInstance): Promise<void> {
     return sendPage(request, reply, viewer, { title, section: 'campaigns' }, content);
   }
 
+  pageRoute<ByUtr>(app, '/campaigns/:utr/joined', async (request, reply) => {
+    const { utr } = request.params;
+    const counted = await attempt(request, countJoined, { utr });
+    if ('problems' in counted) return refuse(request, reply, counted);
+    const viewer = viewerOf(request);
+    const title = languageOf(request, viewer).say('campaigns.joined');
+    const content = <Joined utr={utr} count={counted.output.count} />;
+    return sendPage(request, reply, viewer, { title, section: 'campaigns' }, content);
+  });
+
+  app.post<ByUtr>('/campaigns/:utr/joined', async (request, reply) => {
+    const { utr } = request.params;
+    const sent = await attempt(request, sendToJoined, { utr });
+    if ('problems' in sent) return refuse(request, reply, sent);
+    setFlash(reply, 'good', 'joined.done');
+    return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
+  });
+
   function refuse(request: FastifyRequest<ByUtr>, reply: FastifyReply, refusal: Refusal) {
     setFlash(reply, 'bad', 'campaigns.refused', { reason: sentenceOf(refusal) });
     return reply.redirect(`/campaigns/${encodeURIComponent(request.params.utr)}`, SEE_OTHER);
   }
+}
+
+/** How many joined since, and the button that sends the campaign to them. */
+function Joined({ utr, count }: { utr: string; count: number }) {
+  const language = useLanguage();
+  return (
+    <Card>
+      <p>
+        <b>{count === 0 ? language.say('joined.nobody') : language.say('joined.count', { count })}</b>
+      </p>
+      {count > 0 && <p class="quiet-text">{language.say('joined.about')}</p>}
+      <form method="post" action={`/campaigns/${utr}/joined`} class="buttons">
+        {count > 0 && <Button>{language.say('joined.send')}</Button>}
+        <LinkButton look="quiet" href={`/campaigns/${utr}`}>
+          {language.say('confirm.cancel')}
+        </LinkButton>
+      </form>
+    </Card>
+  );
 }
 
 function Resend({

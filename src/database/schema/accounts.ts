@@ -30,6 +30,15 @@ export interface SendWindow {
   closes: string;
 }
 
+/** Link parameters (UTM). An empty text is left out; an empty campaign is the name of the single send. */
+export interface LinkRules {
+  source: string;
+  medium: string;
+  campaign: string;
+  /** 1: utm_content is the text of the link. */
+  content: 0 | 1;
+}
+
 export const accounts = sqliteTable(
   'accounts',
   {
@@ -46,6 +55,8 @@ export const accounts = sqliteTable(
     mail_caps_progress: text({ mode: 'json' }).$type<CapProgress>(),
     /** 1: a single send that the API queued is held if the check finds an error in its mail. */
     stops_errors: integer().$type<0 | 1>().notNull().default(0),
+    /** The parameters that the links of its mails get; null: none. */
+    link_rules: text({ mode: 'json' }).$type<LinkRules>(),
     /** The sending hours of its mail; null: any time. */
     send_window: text({ mode: 'json' }).$type<SendWindow>(),
   },

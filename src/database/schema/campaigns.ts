@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import { accounts, user } from './accounts.ts';
+import { accounts, type LinkRules, user } from './accounts.ts';
 import { address } from './audience.ts';
 import { count, flag, id, line, said, softStamps, stamps } from './columns.ts';
 import { relays } from './relays.ts';
@@ -97,6 +97,8 @@ export const singleSends = sqliteTable(
     canary_minutes: integer().notNull().default(30),
     /** Null: every recipient gets the same mail. */
     ab_test: text({ mode: 'json' }).$type<AbTest>(),
+    /** The parameters that its links get; null: those of the account, 'off': none. */
+    link_rules: text({ mode: 'json' }).$type<LinkRules | 'off'>(),
     /** 1: the single send ignores the frequency caps. Automations have the same column. */
     ignores_caps: flag(),
     /** When it was taken off the list of campaigns; null: it is on it. What is queued or running is never off it. */

@@ -256,7 +256,10 @@ export const links = sqliteTable(
   {
     mailing_id: integer().notNull(),
     number: integer().notNull(),
+    /** Where it leads, without the link parameters that the mailing adds. */
     url: text().notNull(),
+    /** The same with them; null if there are none. */
+    target: text(),
     clicks: count(),
     /** How many of the clicks were made by machines. */
     machine_clicks: count(),

@@ -2,10 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import type { Config } from '../../config.ts';
+import { readMailRules } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
-import { cities, countries, designTemplates, type senders } from '../../database/schema/index.ts';
+import { cities, countries, designTemplates, type LinkRules, type senders } from '../../database/schema/index.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { ContentError, type ContentSource } from '../content/compiled-content.ts';
+import { withoutParameters } from '../content/link-rules.ts';
 import { findPublicUrl } from '../links/public-url.ts';
 import type { FrozenContent } from '../queue/ready-mailing.ts';
 import { addressLine } from '../queue/sender.ts';
@@ -22,6 +24,20 @@ export interface ContentSourceRow {
   preheader: string;
   /** 0: neither opens nor clicks are tracked. */
   tracking: number;
+  /** The parameters that links get; null or absent: those of the account. */
+  link_rules?: LinkRules | 'off' | null;
+  /** The campaign that link parameters name where the rules have none. */
+  single_send_name?: string;
+}
+
+/** The parameters that the links of a mail of the account get, with the campaign filled in; null if they get none. */
+export function findLinkRules(
+  db: Db,
+  accountId: number,
+  { link_rules, single_send_name = '' }: Pick<ContentSourceRow, 'link_rules' | 'single_send_name'>,
+): LinkRules | null {
+  const rules = link_rules ?? readMailRules(db, accountId).link_rules;
+  return rules === null || rules === 'off' ? null : { ...rules, campaign: rules.campaign || single_send_name };
 }
 
 type TemplateSource = Pick<ContentSourceRow, 'template_id' | 'template_json' | 'template_html'>;
@@ -30,6 +46,8 @@ export interface Frozen {
   frozen: FrozenContent;
   /** The destinations of tracked links, by link number. */
   links: readonly string[];
+  /** The same without the link parameters that were added. */
+  destinations: readonly string[];
 }
 
 /**
@@ -43,13 +61,16 @@ export async function freezeContent(
   sender: Sender,
   numberedLinks: readonly string[] = [],
 ): Promise<Frozen | { problem: Said }> {
+  const linkRules = findLinkRules(db, sender.user_id, source);
   const content = await orProblem(
-    compileSource(db, config, source, mailingOptions(source, numberedLinks), (code) =>
+    compileSource(db, config, source, mailingOptions(source, linkRules, numberedLinks), (code) =>
       compileContent(sender.user_id, code),
     ),
   );
   if ('problem' in content) return content;
-  return { links: content.links, frozen: { content, ...senderFacts(db, sender) } };
+  const { links } = content;
+  const destinations = linkRules === null ? links : links.map((url) => withoutParameters(url, linkRules));
+  return { links, destinations, frozen: { content, ...senderFacts(db, sender) } };
 }
 
 /** Returns the frozen content as JSON, as a mailing stores it, or the problem. `facts` are stored in addition to the sender's details. */
@@ -62,12 +83,19 @@ export async function freezeText(
 ): Promise<FrozenText | { problem: Said }> {
   const known = { ...senderFacts(db, sender), ...facts };
   const freeze = (code: ContentSource) => compileFrozen(sender.user_id, code, known);
-  return orProblem(compileSource(db, config, source, mailingOptions(source), freeze));
+  return orProblem(
+    compileSource(db, config, source, mailingOptions(source, findLinkRules(db, sender.user_id, source)), freeze),
+  );
 }
 
-const mailingOptions = ({ tracking }: ContentSourceRow, numberedLinks: readonly string[] = []) => ({
+const mailingOptions = (
+  { tracking }: ContentSourceRow,
+  linkRules: LinkRules | null,
+  numberedLinks: readonly string[] = [],
+) => ({
   isTracked: tracking === 1,
   footer: true,
+  linkRules,
   numberedLinks,
 });
 
@@ -99,7 +127,12 @@ export async function compileSource<Made>(
   db: Db,
   config: Config,
   source: Omit<ContentSourceRow, 'tracking'>,
-  { isTracked, footer, numberedLinks = [] }: { isTracked: boolean; footer: boolean; numberedLinks?: readonly string[] },
+  {
+    isTracked,
+    footer,
+    linkRules = null,
+    numberedLinks = [],
+  }: { isTracked: boolean; footer: boolean; linkRules?: LinkRules | null; numberedLinks?: readonly string[] },
   compile: (source: ContentSource) => Promise<Made>,
 ): Promise<Made | null> {
   const code = findTemplate(db, source);
@@ -111,6 +144,7 @@ export async function compileSource<Made>(
     preheader,
     tracking: isTracked && config.TRACKING === 'on',
     footer,
+    linkRules,
     numberedLinks,
     publicUrl: findPublicUrl(db.$client, config).url,
   });

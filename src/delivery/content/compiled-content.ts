@@ -1,4 +1,5 @@
 /** The types of mail content: the source that an owner provides, and the frozen form that a mailing stores. */
+import type { LinkRules } from '../../database/schema/index.ts';
 import { SaidError } from '../../errors/sentences.ts';
 import type { Template } from './merge.ts';
 
@@ -14,6 +15,8 @@ export interface ContentSource {
   readonly footer: boolean;
   /** The public URL of this service, which replaces local addresses of images; empty or absent if unknown. */
   readonly publicUrl?: string;
+  /** The parameters that links get; absent: none. */
+  readonly linkRules?: LinkRules | null;
   /** Tracked links that already have numbers because other variants of the mail contain them. */
   readonly numberedLinks?: readonly string[];
 }

@@ -3,6 +3,7 @@ import { Parser } from 'htmlparser2';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { footerFor, topLinkFor } from '../content/footer.ts';
 import { decodeText, findHtmlRegions, htmlConditionProblem, type Region } from '../content/html-regions.ts';
+import { withLinkParameters } from '../content/link-rules.ts';
 import {
   CLICK_URL,
   conditionProblem,
@@ -29,7 +30,9 @@ import { TRAP_LINK, trapHtml } from '../links/trap-link.ts';
  * @throws ContentError
  */
 export async function buildContent(source: ContentSource): Promise<Content> {
-  const written = tidy(await sourceHtml(source));
+  const tidied = tidy(await sourceHtml(source));
+  const { linkRules, publicUrl = '' } = source;
+  const written = linkRules ? withLinkParameters(tidied, linkRules, publicUrl) : tidied;
   const problem = slotProblem(written);
   if (problem !== null) throw new ContentError(problem);
   const wrong = conditionProblem(source.subject) ?? conditionProblem(source.preheader) ?? htmlConditionProblem(written);

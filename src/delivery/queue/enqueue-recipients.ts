@@ -157,6 +157,37 @@ export function hasAudience(client: Database, groupId: number, progress: Enqueue
   );
 }
 
+/** Counts who in an audience would get a mail now and is not among the recipients of the mailing. Reads in pages. */
+export async function countNewRecipients(
+  client: Database,
+  mailingId: number,
+  groupId: number,
+  { targets, excluded }: Pick<EnqueueProgress, 'targets' | 'excluded'>,
+): Promise<number> {
+  let count = 0;
+  for (const [at, { table, id: target }] of targets.entries()) {
+    const page = client.prepare<Record<string, unknown>, { last: number | null; count: number }>(`
+      SELECT max(d.address_id) AS last, count(*) FILTER (WHERE NOT ${isReadEarlier('d')} AND NOT EXISTS (
+          SELECT 1 FROM deliveries e WHERE e.mailing_id = @mailing AND e.address_id = d.address_id)
+        AND NOT (@excluded <> '[]' AND ${isInTargets('@excluded', 'd.address_id')})
+        AND ${ineligibilityReason('d', '@group')} IS NULL) AS count
+      FROM (${MEMBERS[table]} ORDER BY p.address_id LIMIT ${NEW_PAGE_ROWS}) d`);
+    const bounds = {
+      ...{ mailing: mailingId, group: groupId, target },
+      excluded: JSON.stringify(excluded),
+      earlier: JSON.stringify(targets.slice(0, at)),
+    };
+    for (let after: number | null = 0; after !== null; await setImmediate()) {
+      const found = page.get({ ...bounds, after });
+      count += found?.count ?? 0;
+      after = found?.last ?? null;
+    }
+  }
+  return count;
+}
+
+const NEW_PAGE_ROWS = 2000;
+
 /** The number of contacts examined for a sample. If nearly all are excluded, none may be found. */
 const SAMPLE_ROWS = 1000;
 

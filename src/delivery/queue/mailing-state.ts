@@ -31,10 +31,15 @@ const POLL_MS = 5;
 const TIMEOUT_MS = 10_000;
 
 /**
- * Stores a mailing and the destinations of its tracked links. Returns its id. With `enqueue_progress` it begins by enqueueing its
+ * Stores a mailing and where its tracked links lead, with `destinations` those without the link parameters that it adds. Returns its id. With `enqueue_progress` it begins by enqueueing its
  * recipients; otherwise they are added one by one. Call it inside a transaction.
  */
-export function createMailing(db: Db, mailing: NewMailing, urls: readonly string[] = []): number {
+export function createMailing(
+  db: Db,
+  mailing: NewMailing,
+  urls: readonly string[] = [],
+  destinations: readonly string[] = urls,
+): number {
   const state = typeof mailing.enqueue_progress === 'string' ? 'enqueueing' : 'sending';
   const content = sql`CAST(${mailing.content} AS TEXT)`;
   const { id } = db
@@ -43,8 +48,10 @@ export function createMailing(db: Db, mailing: NewMailing, urls: readonly string
     .returning({ id: mailings.id })
     .get();
   db.$client
-    .prepare('INSERT INTO links (mailing_id, number, url) SELECT ?, key, value FROM json_each(?)')
-    .run(id, JSON.stringify(urls));
+    .prepare(`
+      INSERT INTO links (mailing_id, number, url, target)
+      SELECT ?, u.key, d.value, nullif(u.value, d.value) FROM json_each(?) u JOIN json_each(?) d ON d.key = u.key`)
+    .run(id, JSON.stringify(urls), JSON.stringify(destinations));
   return id;
 }
 
@@ -68,6 +75,18 @@ export function reopenMailing(client: Database, mailingId: number): void {
   client
     .prepare("UPDATE mailings SET state = 'sending', finished_at = NULL WHERE id = ? AND state = 'done'")
     .run(mailingId);
+}
+
+/**
+ * Has a finished mailing enqueue its audience again; `progress` is an `EnqueueProgress` as JSON. Whoever is among its recipients already gets no
+ * second mail.
+ */
+export function enqueueAgain(client: Database, mailingId: number, progress: string): void {
+  client
+    .prepare(
+      "UPDATE mailings SET state = 'enqueueing', finished_at = NULL, enqueue_progress = ? WHERE id = ? AND state = 'done'",
+    )
+    .run(progress, mailingId);
 }
 
 /**

@@ -113,12 +113,11 @@ export function mailingReport(client: Database, mailingId: number): MailingRepor
     reasons: readReasons(client, mailingId),
     opens_by_hour: byHour('opens'),
     clicks_by_hour: byHour('clicks'),
-    top_links: links
-      .map(({ number, url, clicks, machine_clicks }) => ({ number, url, clicks: clicks - machine_clicks }))
+    top_links: [...Map.groupBy(links, ({ url }) => url)]
+      .map(([url, same]) => ({ url, clicks: same.reduce((sum, link) => sum + link.clicks - link.machine_clicks, 0) }))
       .filter(({ clicks }) => clicks > 0)
-      .sort((one, other) => other.clicks - one.clicks || one.number - other.number)
-      .slice(0, MAX_TOP_LINKS)
-      .map(({ url, clicks }) => ({ url, clicks })),
+      .sort((one, other) => other.clicks - one.clicks)
+      .slice(0, MAX_TOP_LINKS),
     opens_by_class: { person: sum('opens') - machine - proxied, proxied, machine },
     machine_opens: machine,
     machine_clicks: sum('machine_clicks'),

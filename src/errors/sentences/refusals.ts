@@ -18,6 +18,8 @@ export const REFUSAL_SENTENCES = {
   resend_untracked: 'Opens were not counted, so it is not known who did not open it',
   resend_nobody: 'The contact types it was sent to are deleted',
   resend_many_types: 'It was sent to more than {count} contact types',
+  joined_unfinished: 'Only a completed single send can be sent to those who joined since',
+  joined_tested: 'A single send with an A/B test cannot be sent to those who joined since',
   not_changeable: 'A single send that is running or completed cannot be changed',
   changed_meanwhile: 'It was changed in the meantime',
   mails_most: 'An automation has at most {count} mails.',

@@ -48,6 +48,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'mailing-stopped', path: '/campaigns/:stopped', isLive: true, picture: 'both' },
   { name: 'mailing-draft-links', path: '/campaigns/:held/links' },
   { name: 'mailing-again', path: '/campaigns/:opened/again' },
+  { name: 'mailing-joined', path: '/campaigns/:opened/joined' },
   { name: 'transactional', path: '/transactional', picture: 'light' },
   { name: 'transactional-empty', path: '/transactional', account: 'empty' },
   { name: 'transactional-none', path: '/transactional?state=failed' },

@@ -9,6 +9,7 @@ import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireOwner } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { field } from '../../../users/screens/sign-in/fields.ts';
+import { LinkFields } from '../../screens/compose/link-fields.tsx';
 import { changeMailSettings, type MailSettings, readMailSettings } from '../operations.ts';
 
 export async function mailSettingsScreen(app: FastifyInstance): Promise<void> {
@@ -25,11 +26,24 @@ export async function mailSettingsScreen(app: FastifyInstance): Promise<void> {
     return show(request, reply.code(changed.status), sentenceOf(changed));
   });
 
+  app.post('/settings/mails/links', async (request, reply) => {
+    requireOwner(request);
+    const changed = await attempt(request, changeMailSettings, {
+      utm_source: field(request, 'utm_source').trim(),
+      utm_medium: field(request, 'utm_medium').trim(),
+      utm_campaign: field(request, 'utm_campaign').trim(),
+      utm_content: field(request, 'utm_content') === '1' ? 1 : 0,
+    });
+    if ('output' in changed) return backTo(reply, 'mails', 'settings.done.mailsSaved');
+    return show(request, reply.code(changed.status), sentenceOf(changed));
+  });
+
   async function show(request: FastifyRequest, reply: FastifyReply, problem = '') {
     const { settings } = await ask(request, readMailSettings, {});
     const content = (
       <div class="stack">
         <CheckCard settings={settings} />
+        <LinkCard settings={settings} />
       </div>
     );
     return sendSettings(request, reply, 'mails', content, problem);
@@ -48,6 +62,19 @@ function CheckCard({ settings: { stops_errors } }: { settings: MailSettings }) {
           label={language.say('mailSettings.check.stops')}
           checked={stops_errors === 1}
         />
+        <Button>{language.say('mailSettings.save')}</Button>
+      </form>
+    </Card>
+  );
+}
+
+function LinkCard({ settings }: { settings: MailSettings }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('mailSettings.links.title')}>
+      <p class="quiet-text">{language.say('mailSettings.links.about')}</p>
+      <form method="post" action="/settings/mails/links" class="stack">
+        <LinkFields given={settings} sourceHint={language.say('mailSettings.links.source.hint')} />
         <Button>{language.say('mailSettings.save')}</Button>
       </form>
     </Card>

@@ -93,6 +93,7 @@ export async function checkStep(
             checked={all !== undefined && 'output' in all ? all.output.check.recipients : undefined}
           />
         )}
+        {composed.link_parameters && <LinkParameters parameters={composed.link_parameters} />}
         {composed.next !== null && (
           <div class="buttons">
             <ToReview href={composed.next} />
@@ -173,6 +174,10 @@ function Look({ composed, mail, problems, email, variant, isDark }: LookProps) {
       )}
     </>
   );
+}
+
+function LinkParameters({ parameters }: { parameters: string }) {
+  return <p class="small quiet-text">{useLanguage().say('links.get', { parameters })}</p>;
 }
 
 function ToReview({ href }: { href: string }) {

@@ -5,7 +5,7 @@ import { listPlaceholders } from '../../../audience/fields/operations.ts';
 import { findSpamWords } from '../../../delivery/checks/spam-words.ts';
 import { listTemplates } from '../../../templates/operations.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
-import { type Problems, TextField } from '../../../ui/components/field.tsx';
+import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { Island } from '../../../ui/components/island.tsx';
 import { Card } from '../../../ui/components/surface.tsx';
 import { ask } from '../../../ui/operations.ts';
@@ -14,6 +14,7 @@ import { useLanguage } from '../../../ui/words/index.ts';
 import { field } from '../../../users/screens/sign-in/fields.ts';
 import type { Draft } from '../../operations/drafts.ts';
 import { TestCard } from '../variants.tsx';
+import { LinkFields } from './link-fields.tsx';
 import { type Composed, composedCampaign } from './mail-content.tsx';
 import { type Fields, SavedForm, savedStep, seenValue } from './step.tsx';
 
@@ -25,12 +26,22 @@ const givenFields = (request: FastifyRequest): Fields => ({
   subject: field(request, 'subject').trim(),
   preheader: field(request, 'preheader').trim(),
   single_send_name: field(request, 'single_send_name').trim(),
+  utm_mode: field(request, 'utm_mode') || 'account',
+  utm_source: field(request, 'utm_source').trim(),
+  utm_medium: field(request, 'utm_medium').trim(),
+  utm_campaign: field(request, 'utm_campaign').trim(),
+  utm_content: field(request, 'utm_content') === '1' ? '1' : '0',
 });
 
-const storedFields = ({ subject, preheader, single_send_name }: Draft): Fields => ({
-  subject,
-  preheader,
-  single_send_name,
+const storedFields = (draft: Draft): Fields => ({
+  subject: draft.subject,
+  preheader: draft.preheader,
+  single_send_name: draft.single_send_name,
+  utm_mode: draft.utm_mode,
+  utm_source: draft.utm_source,
+  utm_medium: draft.utm_medium,
+  utm_campaign: draft.utm_campaign,
+  utm_content: String(draft.utm_content),
 });
 
 async function content(request: FastifyRequest, draft: Draft, given: Fields, problems: Problems) {
@@ -83,7 +94,45 @@ function ContentForm({ draft, mail, given, problems, placeholders, template }: F
         required
         problems={problems}
       />
+      <LinkRules draft={draft} given={given} problems={problems} />
     </SavedForm>
+  );
+}
+
+/** Which parameters the links get. */
+function LinkRules({ draft, given, problems }: Pick<FormProps, 'draft' | 'given' | 'problems'>) {
+  const language = useLanguage();
+  const text = (name: string) => String(given[name] ?? '');
+  return (
+    <details open={given.utm_mode === 'own' || problems.utm_source !== undefined}>
+      <summary>{language.say('links.title')}</summary>
+      <div class="stack">
+        <p class="small quiet-text" id="link-parameters" data-fresh>
+          {draft.link_parameters === ''
+            ? language.say('links.none')
+            : language.say('links.get', { parameters: draft.link_parameters })}
+        </p>
+        <SelectField
+          name="utm_mode"
+          label={language.say('links.mode')}
+          value={text('utm_mode')}
+          options={(['account', 'off', 'own'] as const).map((value) => ({
+            value,
+            label: language.say(`links.mode.${value}`),
+          }))}
+        />
+        <LinkFields
+          given={{
+            utm_source: text('utm_source'),
+            utm_medium: text('utm_medium'),
+            utm_campaign: text('utm_campaign'),
+            utm_content: given.utm_content === '1' ? 1 : 0,
+          }}
+          sourceHint={language.say('links.own.hint')}
+          problems={problems}
+        />
+      </div>
+    </details>
   );
 }
 

@@ -45,6 +45,8 @@ export interface Composed
     'utr' | 'subject' | 'preheader' | 'content' | 'html_size' | 'template_id' | 'sender_id' | 'variants' | 'updated_at'
   > {
   name: string;
+  /** What its links get when it is sent, as in a query; empty or absent: nothing. */
+  link_parameters?: string;
   /** Saves other content, unless it was changed since. Returns null if it was saved, otherwise why not. */
   save(content: Readonly<Record<string, string>>, unchangedSince: string): Promise<Refusal | null>;
   /** Returns its HTML before merging. */

@@ -20,6 +20,8 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   resend_untracked: 'Öffnungen wurden nicht gezählt. Es ist also nicht bekannt, wer es nicht geöffnet hat',
   resend_nobody: 'Die Listen, an die sie ging, sind gelöscht',
   resend_many_types: 'Sie ging an mehr als {count} Listen',
+  joined_unfinished: 'Nur eine abgeschlossene Kampagne kann an seither Hinzugekommene gesendet werden',
+  joined_tested: 'Eine Kampagne mit A/B-Test kann nicht an seither Hinzugekommene gesendet werden',
   not_changeable: 'Eine laufende oder abgeschlossene Kampagne kann nicht geändert werden',
   changed_meanwhile: 'Es wurde inzwischen geändert',
   mails_most: 'Eine Automation hat höchstens {count} Mails.',

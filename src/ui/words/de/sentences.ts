@@ -228,6 +228,7 @@ export const sentenceFields: Readonly<Record<string, string>> = {
   role: 'Rolle',
   slug: 'Name in der Adresse',
   language: 'Sprache',
+  'utm source': 'Quelle',
   'colour scheme': 'Farben',
   shortcuts: 'Tastaturkürzel',
   search: 'Suche',

@@ -69,7 +69,7 @@ export const frame = {
   'settings.about.senders':
     'Addresses you send from, postal address, domain authentication (SPF, DKIM, DMARC), warm-up',
   'settings.about.sending': 'Servers that send your mail, limits, tracking domain',
-  'settings.about.mails': 'What happens when a check finds an error before sending',
+  'settings.about.mails': 'Errors found before sending, link parameters (UTM)',
   'settings.about.times': 'How often and when mail is sent, auto-pause',
   'settings.about.returns': 'Bounces, complaints, mail providers',
   'settings.about.nodes': 'Machines that send',

@@ -68,6 +68,8 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   nodes_refused: 'the SMTP servers accept no mail from {names}: {reply}',
   transactional_no_relay:
     'Campaigns are sent by sender nodes, but transactional mail by the service itself, which has no SMTP server',
+  joined_unfinished: 'Only a finished campaign can be sent to new contacts',
+  joined_tested: 'A campaign with an A/B test cannot be sent to new contacts',
   resend_unfinished: 'Only a finished campaign can be resent to non-openers',
   resend_nobody: 'The lists it was sent to are deleted',
   resend_many_types: 'It was sent to more than {count} lists',

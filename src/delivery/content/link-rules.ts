@@ -1,0 +1,82 @@
+/** Link parameters (UTM): added to the links of a mail once per mailing, so that web statistics tell which visits came from it. */
+import type { LinkRules } from '../../database/schema/index.ts';
+import { findHtmlRegions, type Region } from './html-regions.ts';
+import { escapeHtml } from './merge.ts';
+
+/** The longest name of a link, and how far its end is searched. */
+const MAX_NAME = 40;
+const MAX_LINK_HTML = 4000;
+
+/** A query parameter with which a link is signed or acts for somebody: another parameter could make it invalid. */
+const SIGNED =
+  /[?&;](?:sig|signature|sign|signed|hmac|hash|mac|token|jwt|auth|expires|policy|key-pair-id|x-amz-[a-z-]+|x-goog-[a-z-]+)=/i;
+const HAS_PARAMETERS = /[?&;]utm_[a-z_]+=/i;
+/** A web address whose host is written out; a merge tag in its place may bring a query of its own. */
+const WEB = /^https?:\/\/(?!\(\()[^\s/?#()]+(?:[/?#]|$)/i;
+
+/** The HTML of a mail whose links have the parameters. `publicUrl` is the origin of this service, whose own links stay as they are. */
+export function withLinkParameters(html: string, rules: LinkRules, publicUrl: string): string {
+  let from = 0;
+  let changed = '';
+  for (const region of findHtmlRegions(html).regions) {
+    if (!isAnchor(region)) continue;
+    const url = region.value.replace(/[\t\n]/g, '').trim();
+    const full = addParameters(url, rules, publicUrl, rules.content === 1 ? nameOf(html, region.end) : '');
+    if (full === url) continue;
+    const written = escapeHtml(full);
+    changed += html.slice(from, region.start) + (region.quoted ? written : `"${written}"`);
+    from = region.end;
+  }
+  return changed + html.slice(from);
+}
+
+function isAnchor({ tag, attribute }: Region): boolean {
+  return attribute === 'href' && (tag === 'a' || tag === 'area' || tag.startsWith('v:'));
+}
+
+/**
+ * Adds the parameters to a URL. It stays as it is if it is no web address, is one of this service, is signed, or has such parameters already.
+ * `content` is the name of the link; empty for none.
+ */
+export function addParameters(url: string, rules: LinkRules, publicUrl: string, content = ''): string {
+  if (!WEB.test(url) || HAS_PARAMETERS.test(url) || SIGNED.test(url)) return url;
+  if (publicUrl !== '' && (url === publicUrl || url.startsWith(`${publicUrl}/`))) return url;
+  const hash = url.indexOf('#');
+  const [before, fragment] = hash < 0 ? [url, ''] : [url.slice(0, hash), url.slice(hash)];
+  const joint = !before.includes('?') ? '?' : /[?&]$/.test(before) ? '' : '&';
+  const own = content === '' ? '' : `&utm_content=${encodeURIComponent(content)}`;
+  return `${before}${joint}${linkParameters(rules)}${own}${fragment}`;
+}
+
+/** The parameters that all links of a mail get, as in a query. */
+export function linkParameters({ source, medium, campaign }: LinkRules): string {
+  const given = { utm_source: source, utm_medium: medium, utm_campaign: campaign };
+  return Object.entries(given)
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&');
+}
+
+/** The URL without the parameters that `addParameters` has added. */
+export function withoutParameters(url: string, rules: LinkRules): string {
+  const at = url.indexOf(linkParameters(rules));
+  if (at <= 0 || !/[?&]/.test(url.charAt(at - 1))) return url;
+  const rest = url.slice(at + linkParameters(rules).length).replace(/^&utm_content=[^&#]*/, '');
+  const before = url.slice(0, at);
+  return `${before.endsWith('?') || before.endsWith('&') ? before.slice(0, -1) : before}${rest}`;
+}
+
+/** The name of a link by its text or the alternative text of its image, in lower case with hyphens. `end` is the end of its URL. */
+function nameOf(html: string, end: number): string {
+  const start = html.indexOf('>', end) + 1;
+  const part = html.slice(start, start + MAX_LINK_HTML);
+  const close = part.search(/<\/a\b/i);
+  const inner = close < 0 ? '' : part.slice(0, close);
+  const text = inner.replace(/<[^<>]*>/g, ' ').replace(/\(\([^()]*\)\)|&#?\w+;/g, ' ');
+  const alt = /\balt="([^"<>]*)"/i.exec(inner)?.[1] ?? '';
+  return (/[\p{L}\p{N}]/u.test(text) ? text : alt)
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, MAX_NAME);
+}

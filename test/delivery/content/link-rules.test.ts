@@ -1,0 +1,64 @@
+/** Link parameters: which links get them, and how they are taken off again. */
+import t from 'tap';
+import { addParameters, withLinkParameters, withoutParameters } from '../../../src/delivery/content/link-rules.ts';
+
+const RULES = { source: 'news letter', medium: 'email', campaign: 'May & June', content: 0 } as const;
+const ADDED = 'utm_source=news%20letter&utm_medium=email&utm_campaign=May%20%26%20June';
+const OWN = 'https://mail.shop.de';
+
+t.test('web links get the parameters before their fragment, and lose them again', async (t) => {
+  const full: Record<string, string> = {
+    'https://shop.de': `https://shop.de?${ADDED}`,
+    'https://shop.de/a?b=1': `https://shop.de/a?b=1&${ADDED}`,
+    'https://shop.de/a?': `https://shop.de/a?${ADDED}`,
+    'HTTP://shop.de/a#part': `HTTP://shop.de/a?${ADDED}#part`,
+    'https://shop.de/((slug))': `https://shop.de/((slug))?${ADDED}`,
+  };
+  for (const [url, expected] of Object.entries(full)) {
+    t.equal(addParameters(url, RULES, OWN), expected);
+    t.equal(withoutParameters(expected, RULES), url.replace(/\?$/, ''));
+  }
+  const named = addParameters('https://shop.de/a#x', RULES, OWN, 'to-the-shop');
+  t.equal(named, `https://shop.de/a?${ADDED}&utm_content=to-the-shop#x`);
+  t.equal(withoutParameters(named, RULES), 'https://shop.de/a#x');
+});
+
+t.test('links with parameters, signed ones, our own and those that are no web address stay as they are', async (t) => {
+  for (const url of [
+    'https://shop.de/?utm_source=x',
+    'https://shop.de/a?b=1&utm_campaign=x',
+    'https://files.shop.de/a?X-Amz-Signature=1',
+    'https://shop.de/login?token=abc',
+    'https://shop.de/a?sig=x',
+    `${OWN}/f/form`,
+    OWN,
+    'mailto:a@shop.de',
+    'tel:+49401',
+    '#top',
+    '((shop_url))',
+    'https://((shop_url))',
+    '/path',
+  ]) {
+    t.equal(addParameters(url, RULES, OWN), url);
+    t.equal(withoutParameters(url, RULES), url);
+  }
+});
+
+t.test('in HTML only links are changed, escaped, and named by their text or image', async (t) => {
+  const rules = { source: 's', medium: '', campaign: '', content: 1 } as const;
+  const html =
+    '<a href="https://shop.de/a?b=1&amp;c=2"><b>To the</b> ((name)) shop!</a> https://shop.de <img src="https://shop.de/i.png">' +
+    '<a href=https://shop.de/b><img alt="Red lamp" src="x"></a><a href="mailto:a@shop.de">Mail</a>';
+  t.equal(
+    withLinkParameters(html, rules, ''),
+    '<a href="https://shop.de/a?b=1&amp;c=2&amp;utm_source=s&amp;utm_content=to-the-shop"><b>To the</b> ((name)) shop!</a> https://shop.de <img src="https://shop.de/i.png">' +
+      '<a href="https://shop.de/b?utm_source=s&amp;utm_content=red-lamp"><img alt="Red lamp" src="x"></a><a href="mailto:a@shop.de">Mail</a>',
+  );
+});
+
+t.test('hostile HTML takes linear time', async (t) => {
+  const html = '<a href="https://shop.de/a">x'.repeat(20_000);
+  const started = performance.now();
+  withLinkParameters(html, { source: 's', medium: '', campaign: '', content: 1 }, '');
+  t.ok(performance.now() - started < 5000);
+});
