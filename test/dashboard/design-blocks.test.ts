@@ -158,4 +158,54 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       t.strictSame(complaints, []);
     },
   );
+
+  t.test('the panels use the words of a shop owner, in English and in German', async (t) => {
+    for (const [language, button, style, settings, words] of [
+      ['en', 'Add: Button', 'Style', 'Settings', ['Size and spacing', 'Link']],
+      ['de', 'Hinzufügen: Schaltfläche', 'Aussehen', 'Einstellungen', ['Maße', 'Link']],
+    ] as const) {
+      const { page } = await openDesigner(t, { language });
+      await page.getByRole('button', { name: button, exact: true }).press('Enter');
+      const panels = page.locator('.gjs-pn-views-container');
+      await page.getByRole('button', { name: style, exact: true }).first().press('Enter');
+      const styles = await panels.innerText();
+      await page.locator('.gjs-pn-views').getByRole('button', { name: settings, exact: true }).press('Enter');
+      const both = `${styles} ${await panels.innerText()}`;
+      for (const word of words) t.match(both, word, `${language}: ${word}`);
+      t.notMatch(
+        both,
+        /Component settings|\bHref\b|\bDimension|\bDecorations|\bTypography|Trait|Style Manager/i,
+        language,
+      );
+    }
+  });
+
+  t.test('a click gives the whole mail the brand of the account, and one undo takes it back', async (t) => {
+    const brand = { colours: ['#7a1f5c'], text_font: 'Verdana', heading_font: 'Georgia', button_shape: 'pill' };
+    const mjml = `<mjml><mj-body><mj-section><mj-column><mj-text font-size="28px" font-family="Arial" color="#222222">Title</mj-text>
+      <mj-text font-family="Arial">Text</mj-text><mj-button background-color="#000000" href="https://shop.example">Buy</mj-button></mj-column></mj-section></mj-body></mjml>`;
+    const { page, save, stored, complaints } = await openDesigner(t, { mjml, brand });
+    const before = await markup(page);
+    await page.getByRole('button', { name: 'Apply your brand' }).press('Enter');
+    await page.getByText('The mail has the fonts and buttons of your brand.').waitFor();
+    t.match(
+      await markup(page),
+      /font-family="Georgia[^>]*color="#222222"[^>]*>Title.*font-family="Verdana[^>]*>Text.*background-color="#7a1f5c"[^>]*>Buy/s,
+    );
+    t.match(
+      await markup(page),
+      /href="https:\/\/shop.example"[^>]*border-radius="24px"|border-radius="24px"[^>]*href="https:\/\/shop.example"/,
+    );
+    await save();
+    t.match(stored(), '#7a1f5c');
+    await page.evaluate('void window.editor.UndoManager.undo()');
+    t.equal(await markup(page), before);
+    const other = await openDesigner(t);
+    t.equal(
+      await other.page.getByRole('button', { name: 'Apply your brand' }).count(),
+      0,
+      'without a brand nothing is offered',
+    );
+    t.strictSame(complaints, []);
+  });
 });

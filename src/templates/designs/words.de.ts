@@ -102,6 +102,8 @@ export const designer: Translation<typeof english> = {
   'designer.own.delete.text':
     'Er steht dann in keiner Mail mehr zur Auswahl. Mails, die ihn enthalten, ändern sich nicht.',
   'designer.own.delete.yes': 'Löschen',
+  'designer.brand.apply': 'Ihre Marke anwenden',
+  'designer.brand.applied': 'Die Mail hat die Schriften und Schaltflächen Ihrer Marke. „Rückgängig“ nimmt es zurück.',
   'designer.parts': 'Bausteine der Mail',
   'designer.parts.none': 'Die Mail ist leer. Fügen Sie einen Baustein hinzu.',
   'designer.parts.tools': 'Gewählter Baustein',

@@ -98,6 +98,8 @@ export const designer = {
   'designer.own.delete.title': 'Delete this saved block?',
   'designer.own.delete.text': 'It is no longer offered in any mail. Mails that contain it do not change.',
   'designer.own.delete.yes': 'Delete',
+  'designer.brand.apply': 'Apply your brand',
+  'designer.brand.applied': 'The mail has the fonts and buttons of your brand. Undo takes it back.',
   'designer.parts': 'Blocks of the mail',
   'designer.parts.none': 'The mail is empty. Add a block.',
   'designer.parts.tools': 'Selected block',

@@ -78,6 +78,9 @@ export function editorPage(
             <summary>{say('designer.parts')}</summary>
             <div role="toolbar" id="part-tools" aria-label={say('designer.parts.tools')} />
             <ul id="part-list" />
+            <button id="brand" class="plain" type="button" hidden>
+              {say('designer.brand.apply')}
+            </button>
             <section id="own-blocks" aria-labelledby="own-title">
               <h2 id="own-title">{say('designer.own')}</h2>
               <ul id="own-list" />

@@ -1,5 +1,6 @@
 /** The editor of blocks: grapesjs with MJML, our blocks, the list of parts and the image library. */
 import type { ComponentView, Editor, EditorConfig, Plugin } from 'grapesjs';
+import { applyBrand } from './apply-brand.ts';
 import { type Block, listBlocks } from './blocks.ts';
 import { type Brand, type BrandChoice, completeBrand } from './brand.ts';
 import { chooseFound } from './find.ts';
@@ -74,6 +75,7 @@ export async function openEditor(
     openOutline(editor, partTools(editor), [keepTool(editor)]);
     void showKept(editor);
     offerFonts(editor, brand);
+    offerBrand(editor, brand, choice);
     keepFieldsNamed();
     followSelection(editor);
     keepLight(editor.Canvas.getDocument());
@@ -157,6 +159,16 @@ export function markup(editor: Editor): string {
   return mjml;
 }
 
+/** Offers to give the mail the brand, if the account has colours of its own. */
+function offerBrand(editor: Editor, brand: Brand, choice: BrandChoice | undefined): void {
+  const button = element('brand', HTMLButtonElement);
+  button.hidden = isLocked || (choice?.colours ?? []).length === 0;
+  button.addEventListener('click', () => {
+    applyBrand(editor, brand);
+    tell(say('designer.brand.applied'));
+  });
+}
+
 /** Adds the fonts that mail programs have to the style of texts. */
 function offerFonts(editor: Editor, { fonts }: Brand): void {
   const options = fonts.map(({ name, stack }) => ({ id: stack, label: name }));
@@ -173,7 +185,7 @@ async function makeEditor(brand: Brand): Promise<Editor> {
     telemetry: false,
     cssIcons: '',
     ...(words && {
-      i18n: { locale: words.lang, detectLocale: false, messages: { [words.lang]: words.editorWords } },
+      i18n: { locale: words.lang, detectLocale: false, messagesAdd: { [words.lang]: words.editorWords } },
     }),
     ...(brand.colours.length > 0 && { colorPicker: { showPalette: true, palette: [brand.colours] } }),
     assetManager: {
@@ -198,7 +210,7 @@ async function makeEditor(brand: Brand): Promise<Editor> {
           blocks: [],
           fonts: {},
           useCustomTheme: false,
-          ...(words && { i18n: { [words.lang]: words.mjmlWords } }),
+          ...(words?.mjmlWords && { i18n: { [words.lang]: words.mjmlWords } }),
         }),
       keepForeignParts,
     ],

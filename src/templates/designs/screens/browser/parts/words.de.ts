@@ -54,7 +54,7 @@ export const editorWords = {
   },
   traitManager: {
     empty: 'Wählen Sie einen Baustein, um seine Einstellungen zu ändern.',
-    label: 'Angaben',
+    label: 'Einstellungen',
     traits: {
       labels: {
         href: 'Link',

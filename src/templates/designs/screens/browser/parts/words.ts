@@ -1,9 +1,17 @@
-/** The texts of grapesjs and grapesjs-mjml in languages other than English. A page loads only those of its language. */
-import type * as German from './words.de.ts';
+/** The texts of grapesjs and grapesjs-mjml. A page loads only those of its language. */
 
-const WORDS: Readonly<Record<string, () => Promise<typeof German>>> = { de: () => import('./words.de.ts') };
+/** Words of the editor as grapesjs takes them, and of its plugin for MJML; null if it has them itself. */
+interface EditorWords {
+  editorWords: object;
+  mjmlWords: object | null;
+}
 
-/** Returns the texts in the language of the page; null if it is English, which grapesjs has itself. */
+const WORDS: Readonly<Record<string, () => Promise<EditorWords>>> = {
+  de: () => import('./words.de.ts'),
+  en: () => import('./words.en.ts'),
+};
+
+/** Returns the texts in the language of the page; null if there are none. */
 export async function wordsOfPage() {
   const { lang } = document.documentElement;
   const words = await WORDS[lang]?.();

@@ -1,0 +1,29 @@
+/** Gives a whole mail the brand of the account. */
+import type { Component, Editor } from 'grapesjs';
+import { type Brand, buttonRadius, legibleOn } from './brand.ts';
+import { bodyOf } from './insert.ts';
+
+/** The size from which letters are those of a heading, in pixels. */
+const HEADING_SIZE = 20;
+
+/**
+ * Sets the fonts of all texts and the font, colours and corners of all buttons to those of the brand. Other colours stay, because only
+ * the author knows which grounds they are on. One undo takes it back.
+ */
+export function applyBrand(editor: Editor, brand: Brand): void {
+  const body = bodyOf(editor);
+  for (const text of body.findType('mj-text'))
+    text.addStyle({ 'font-family': isHeading(text) ? brand.heading : brand.text });
+  for (const button of body.findType('mj-button'))
+    button.addStyle({
+      'font-family': brand.text,
+      'background-color': brand.accent,
+      color: legibleOn(brand.accent),
+      'border-radius': buttonRadius(brand),
+    });
+}
+
+function isHeading(text: Component): boolean {
+  const size = Number.parseInt(String(text.getAttributes()['font-size'] ?? ''), 10);
+  return size >= HEADING_SIZE || /<h[1-3][\s>]/i.test(text.getInnerHTML());
+}
