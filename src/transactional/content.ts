@@ -21,7 +21,6 @@ import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { MAX_MERGED, MergedSize, MergedTooLarge } from '../delivery/mime/merged-size.ts';
 import type { Bodies } from '../delivery/transactional/mail.ts';
 import { conflict, invalid } from '../errors/failure.ts';
-import { messages } from '../errors/field-errors.ts';
 import { sentence } from '../errors/sentences.ts';
 import { withTemplateCopied } from '../templates/mail-content.ts';
 
@@ -183,7 +182,7 @@ function checkSize(content: Pick<Content, 'subject' | 'html' | 'text'>, values: 
   }
 }
 
-/** Returns the field error for a request with neither a template nor a text. */
+/** Returns the error for a request with neither a template nor a text. */
 export function contentMissing() {
-  return invalid('template_id', messages.required('template_id'));
+  return invalid('content', sentence('mail_empty'));
 }

@@ -7,7 +7,7 @@ t.test('an address within the network is refused, given or redirected to, and so
   const app = await startApp(t);
   const save = async (url: string) => (await app.one.call('POST', '/feeds/save', { form: { url } })).body.errors;
   t.match(await save('https://169.254.169.254/feed'), {
-    url: ['The address is not public, and private ones are not allowed here.'],
+    url: ['The address is not public. Private addresses need the setting WEBHOOK_PRIVATE_ADDRESSES=allow.'],
   });
   t.match(await save('https://localhost/feed'), { url: [/not public/] });
   t.match(await save('http://example.com/feed'), { url: [/must begin with https/] });

@@ -101,6 +101,7 @@ export const FEATURE_SENTENCES = {
     'Too many transactional mails of the account wait to be sent, or they are too large together: try again later',
   transactional_no_relay:
     'Campaigns leave from sender nodes, but transactional mail leaves from the service itself, which has no relay',
+  mail_empty: 'The mail has no content: give text, template_html, template_json or template_id.',
   values_missing: 'The data has no value for {names}.',
   no_campaign_values: 'A transactional mail has no preference page and no web copy: remove {names} from it.',
   mail_too_large:
@@ -123,7 +124,7 @@ export const FEATURE_SENTENCES = {
   // Why an endpoint did not take an event.
   webhook_status: 'HTTP {status}',
   webhook_answer: 'HTTP {status}: {reply}',
-  webhook_private: 'The address is not public, and private ones are not allowed here.',
+  webhook_private: 'The address is not public. Private addresses need the setting WEBHOOK_PRIVATE_ADDRESSES=allow.',
   webhook_silent: 'It did not answer in time.',
   webhook_redirect: 'It answered with a redirect, which is not followed.',
   webhook_no_host: 'Its host name was not found.',

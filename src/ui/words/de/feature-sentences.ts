@@ -97,6 +97,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
     'Zu viele Transaktionsmails des Kontos warten auf den Versand, oder sie sind zusammen zu groß: Versuchen Sie es später noch einmal',
   transactional_no_relay:
     'Kampagnen senden die Sendeknoten, Transaktionsmails aber der Dienst selbst, und der hat keinen SMTP-Server',
+  mail_empty: 'Die Mail hat keinen Inhalt: Geben Sie text, template_html, template_json oder template_id an.',
   values_missing: 'In den Daten fehlt ein Wert für {names}.',
   no_campaign_values:
     'Eine Transaktionsmail hat keine Einstellungsseite und keine Webkopie: Nehmen Sie {names} aus ihr heraus.',
@@ -119,7 +120,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
 
   webhook_status: 'HTTP {status}',
   webhook_answer: 'HTTP {status}: {reply}',
-  webhook_private: 'Die Adresse ist nicht öffentlich, und private sind hier nicht erlaubt.',
+  webhook_private:
+    'Die Adresse ist nicht öffentlich. Private Adressen brauchen die Einstellung WEBHOOK_PRIVATE_ADDRESSES=allow.',
   webhook_silent: 'Es kam nicht rechtzeitig eine Antwort.',
   webhook_redirect: 'Die Antwort leitet weiter; dem wird nicht gefolgt.',
   webhook_no_host: 'Sein Name führt zu keinem Server.',
