@@ -33,6 +33,7 @@ t.test('a new account has nothing, and thirty empty days up to today', async (t)
   });
   t.strictSame([campaigns, last_mailings, audience.contacts], [[], [], 0]);
   t.equal(audience.days.length, 30);
+  t.equal(audience.months.length, 12);
   t.equal(audience.days[0].day, '2025-12-17');
   t.strictSame(audience.days[29], { day: '2026-01-15', added: 0, deleted: 0, unsubscribed: 0, suppressed: 0 });
   t.match(health, { sending: 'on', held_reason: null, clock: 'right', last_backup_at: null });

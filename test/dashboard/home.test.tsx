@@ -157,6 +157,44 @@ t.test('five campaigns are shown, those that wait for the owner first, and how m
   t.match(text, '<a href="/campaigns">2 more campaigns</a>');
 });
 
+t.test('the last campaign is compared with the average, and who did not open is one click away', async (t) => {
+  const app = await startApp(t);
+  await fillAccount(t, app);
+  const [, utr = ''] = /<a href="\/campaigns\/([^"]+)">News</.exec((await openHome(app)).text) ?? [];
+  const set = (sql: string) =>
+    app.db
+      .prepare(
+        `UPDATE mailings SET ${sql} WHERE owner_kind = 'single' AND owner_id = (SELECT id FROM single_sends WHERE utr = ?)`,
+      )
+      .run(utr);
+  app.db.exec('DELETE FROM delivery_reasons; UPDATE mailings SET delivered = 0');
+  set(
+    "state = 'done', finished_at = 1, delivered = 3000, unmeasured = 0, people_opens = 1143, people_clicks = 300, unsubscribes = 3",
+  );
+  app.db.prepare('UPDATE single_sends SET status = 3 WHERE utr = ?').run(utr);
+  const { text } = await openHome(app);
+  t.match(text, /Your last campaign<\/h2>.*?<dt>Open rate<\/dt><dd>38\.1%<\/dd><dd>[^<]+<\/dd>/s);
+  t.match(text, `href="/campaigns/${utr}/again">Resend to 1,857 contacts who did not open<`);
+  t.notMatch((await openHome(app, 'viewer')).text, 'who did not open<');
+});
+
+t.test('contacts are shown over twelve months as a line, and health as a dot that opens', async (t) => {
+  const app = await startApp(t);
+  await fillAccount(t, app);
+  const change = app.db.prepare("UPDATE contacts SET created_at = '2025-04-10T00:00:00.000000Z' WHERE id = 1");
+  change.run();
+  const { body } = await app.one.call('GET', '/overview');
+  const { contacts, months } = body.message.overview.audience;
+  t.strictSame([months[0].month, months.at(-1)], ['2025-03', { month: '2026-02', contacts }]);
+  t.strictSame([months[0].contacts, months[1].contacts], [0, 1], 'one contact since April');
+  const { text } = await openHome(app);
+  t.match(text, /Contacts over twelve months.*&quot;kind&quot;:&quot;line&quot;/s);
+  t.match(
+    text,
+    /<details class="health"><summary><span class="badge \w+">\d+ things? needs? attention<\/span><\/summary>/,
+  );
+});
+
 t.test('names of records are shown as text', async (t) => {
   const app = await startApp(t);
   await fillAccount(t, app);

@@ -78,6 +78,10 @@ const Day = Type.Object({
   unsubscribed: integer({ description: 'Addresses that unsubscribed from a group or from all mail.' }),
   suppressed: integer({ description: 'Addresses that were suppressed after a bounce or a complaint.' }),
 });
+const Month = Type.Object({
+  month: Type.String({ description: 'The month, UTC, such as 2026-01.' }),
+  contacts: integer({ description: 'How many contacts there were at its end, or are now in the present month.' }),
+});
 const contacts = integer({ description: 'Number of contacts.' });
 const Setup = Type.Object({
   contacts,
@@ -149,8 +153,12 @@ const Overview = Type.Object({
     {
       contacts,
       days: Type.Array(Day, { description: 'The last 30 days, the oldest first; the last is today.' }),
+      months: Type.Array(Month, {
+        description:
+          'The last twelve months, the oldest first; the last is the present one. Contacts that were in a list which is deleted do not count.',
+      }),
     },
-    { description: 'The contacts of the account and how their number changed over 30 days.' },
+    { description: 'The contacts of the account and how their number changed over 30 days and twelve months.' },
   ),
   health: { ...Health, description: 'Whether the service can do its work.' },
 });
@@ -172,13 +180,13 @@ export const readOverview = operation({
     const { db, clock, accountId } = context;
     const growth = growthOf.get(db) ?? new AudienceGrowth(db.$client);
     growthOf.set(db, growth);
-    const days = await growth.lastDays(accountId, clock.now().getTime());
+    const year = await growth.lastDays(accountId, clock.now().getTime());
     const setup = readSetup(context);
     const overview = {
       setup,
       campaigns: campaignsUnderWay(db.$client, accountId),
       last_mailings: lastMailings(db.$client, accountId),
-      audience: { contacts: setup.contacts, days },
+      audience: { contacts: setup.contacts, days: year.slice(-DAYS), months: monthsOf(setup.contacts, year) },
       health: await readHealth(context),
     };
     return { overview };
@@ -312,6 +320,9 @@ interface AudienceDay {
 type Added = 'added' | 'unsubscribed' | 'suppressed';
 
 const DAYS = 30;
+const MONTHS = 12;
+/** The days that are counted: those of all months. */
+const YEAR_DAYS = 366;
 /** The number of rows read at once, which takes about 2 ms. Then other requests are answered. */
 const PAGE_ROWS = 2000;
 /** Deletions can be undone, so they are counted again, but at most this often. */
@@ -324,6 +335,22 @@ const SOURCES: Record<Added, { table: string; counts: string }> = {
   unsubscribed: { table: 'consent_log', counts: "action = 'unsubscribed' AND source <> 'complaint'" },
   suppressed: { table: 'suppressions', counts: 'true' },
 };
+
+/** Returns how many contacts there were at the end of each of the last months, from how many there are now and what changed on each day. */
+function monthsOf(contacts: number, days: readonly AudienceDay[]): Static<typeof Month>[] {
+  const atEnd = new Map<string, number>();
+  let count = contacts;
+  for (const { day, added, deleted } of days.toReversed()) {
+    const month = day.slice(0, 7);
+    if (!atEnd.has(month)) atEnd.set(month, count);
+    // What was deleted with its list is no change of a day, so the count could fall below zero.
+    count = Math.max(0, count - added + deleted);
+  }
+  return [...atEnd]
+    .map(([month, contacts]) => ({ month, contacts }))
+    .reverse()
+    .slice(-MONTHS);
+}
 
 /** Counts growth and losses. Keep one instance for as long as the connection. */
 class AudienceGrowth {
@@ -339,16 +366,16 @@ class AudienceGrowth {
     this.#client = client;
   }
 
-  /** Returns the account's last 30 days up to `now` (epoch milliseconds), oldest first. */
+  /** Returns the account's last 366 days up to `now` (epoch milliseconds), oldest first. */
   async lastDays(accountId: number, now: number): Promise<AudienceDay[]> {
-    const first = dayOf(now - (DAYS - 1) * DAY_MS);
+    const first = dayOf(now - (YEAR_DAYS - 1) * DAY_MS);
     this.#counting ??= this.#countNew(first).finally(() => {
       this.#counting = null;
     });
     await this.#counting;
     const deleted = await this.#deletedByDay(accountId, first, now);
-    return Array.from({ length: DAYS }, (_, at) => {
-      const day = dayOf(now - (DAYS - 1 - at) * DAY_MS);
+    return Array.from({ length: YEAR_DAYS }, (_, at) => {
+      const day = dayOf(now - (YEAR_DAYS - 1 - at) * DAY_MS);
       const counts = this.#counts.get(`${accountId} ${day}`) ?? { added: 0, unsubscribed: 0, suppressed: 0 };
       return { day, ...counts, deleted: deleted.get(day) ?? 0 };
     });

@@ -151,8 +151,8 @@ function Rates({ summary: { utr }, report: { funnel, tracking }, usual }: Report
   );
 }
 
-/** How far a share is from the usual one, in points of a percent. */
-function difference(language: Language, share: number, usual: number | null): string {
+/** Says how far a share is from the usual one, in points of a percent. */
+export function difference(language: Language, share: number, usual: number | null): string {
   if (usual === null) return language.say('campaigns.rate.first');
   const points = Math.round((share - usual) * 1000) / 10;
   if (points === 0) return language.say('campaigns.rate.same');

@@ -158,6 +158,12 @@ export class Language {
     return formatter(Intl.DateTimeFormat, this.locale, options).format(new Date(`${day}T00:00:00Z`));
   }
 
+  /** Formats a month, given as YYYY-MM, such as Nov 2026. */
+  shortMonth(month: string): string {
+    const options = { month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
+    return formatter(Intl.DateTimeFormat, this.locale, options).format(new Date(`${month}-01T00:00:00Z`));
+  }
+
   /** Formats an hour of a day in the user's time zone, without the year, such as 22 Nov, 14:00. */
   hour(time: Date): string {
     const options = {

@@ -1,29 +1,33 @@
-/** Home: the next steps, running campaigns, the last results, and the health of the service. */
+/** Home: the next steps, the last campaign beside the average, running campaigns, the last results, the audience over a year, and the health of the service. */
 import type { FastifyInstance } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
-import { resultColumns } from '../../../ui/components/campaign-list.tsx';
+import { measured, resultColumns } from '../../../ui/components/campaign-list.tsx';
 import { StateBadge } from '../../../ui/components/campaign-state.tsx';
 import { Chart } from '../../../ui/components/chart.tsx';
 import { Facts, Meter, Stats, Time } from '../../../ui/components/figures.tsx';
 import { Icon } from '../../../ui/components/icon.tsx';
 import { Island } from '../../../ui/components/island.tsx';
 import { Badge, Card, Empty, Notice, type Tone } from '../../../ui/components/surface.tsx';
-import { Table } from '../../../ui/components/table.tsx';
+import { NamedLink, Table } from '../../../ui/components/table.tsx';
 import { ask } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { recordTime } from '../../../ui/record-time.ts';
 import { viewerOf } from '../../../ui/signed-in.ts';
 import type { Viewer } from '../../../ui/viewer.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
+import { readUsualRates } from '../../operations/reports.ts';
+import { difference } from '../../screens/overview.tsx';
 import { type Campaign, type Mailing, type Overview, readOverview } from '../operations.ts';
 
 export async function homeScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
   pageRoute(app, '/', async (request, reply) => {
     const viewer = viewerOf(request);
     const { overview } = await ask(request, readOverview, {});
+    const last = lastReceived(overview.last_mailings);
+    const usual = last && (await ask(request, readUsualRates, { utr: last.utr }));
     const language = languageOf(request, viewer);
     const frame = {
       title: language.say('nav.home'),
@@ -41,22 +45,38 @@ export async function homeScreen(app: FastifyInstance, { clock }: Deps): Promise
         ),
       }),
     } as const;
-    return sendPage(request, reply, viewer, frame, <Home overview={overview} now={clock.now()} viewer={viewer} />);
+    return sendPage(
+      request,
+      reply,
+      viewer,
+      frame,
+      <Home overview={overview} usual={usual} now={clock.now()} viewer={viewer} />,
+    );
   });
 }
 
-function Home({ overview, now, viewer }: { overview: Overview; now: Date; viewer: Viewer }) {
+interface HomeProps {
+  overview: Overview;
+  /** The averages that the last campaign is compared with; undefined if there is none. */
+  usual: UsualRates | undefined;
+  now: Date;
+  viewer: Viewer;
+}
+
+function Home({ overview, usual, now, viewer }: HomeProps) {
   const { campaigns, last_mailings: mailings, audience, health, setup } = overview;
+  const last = lastReceived(mailings);
   return (
     <>
       <Alerts health={health} />
       {needsChecklist(overview) && <Checklist overview={overview} now={now} viewer={viewer} />}
+      {last && usual && <LastCampaign mailing={last} usual={usual} now={now} mayResend={viewer.role !== 'viewer'} />}
       {(campaigns.length > 0 || mailings.length > 0) && <UnderWay campaigns={campaigns} now={now} />}
-      {(campaigns.length > 0 || mailings.length > 0) && <LastMailings mailings={mailings} now={now} />}
       <div class="two-thirds">
         <Audience audience={audience} />
         <Health health={health} setup={setup} now={now} isOwner={viewer.role === 'owner'} />
       </div>
+      {(campaigns.length > 0 || mailings.length > 0) && <LastMailings mailings={mailings} now={now} />}
     </>
   );
 }
@@ -157,7 +177,15 @@ function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Da
   const title = language.say('home.last.title');
   if (mailings.length === 0) {
     return (
-      <Empty pose="flies" title={language.say('campaigns.empty.title')}>
+      <Empty
+        pose="flies"
+        title={language.say('campaigns.empty.title')}
+        action={
+          <LinkButton look="plain" href="/campaigns">
+            {language.say('home.last.all')}
+          </LinkButton>
+        }
+      >
         {language.say('home.last.empty.text')}
       </Empty>
     );
@@ -187,42 +215,94 @@ function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Da
 
 type Day = Overview['audience']['days'][number];
 
-/** How the audience grew and shrank over the last 30 days. */
-function Audience({ audience: { contacts, days } }: Pick<Overview, 'audience'>) {
+/** How many contacts there were over twelve months, and how many joined and were lost over the last 30 days. */
+function Audience({ audience: { contacts, days, months } }: Pick<Overview, 'audience'>) {
   const language = useLanguage();
-  const total = (count: (day: Day) => number) => days.reduce((sum, day) => sum + count(day), 0);
-  const lost = ({ deleted, unsubscribed, suppressed }: Day) => deleted + unsubscribed + suppressed;
+  const total = (count: (day: Day) => number) => language.number(days.reduce((sum, day) => sum + count(day), 0));
   const title = language.say('home.audience.title');
-  const series = (label: string, colour: 1 | 2 | 3 | 4, count: (day: Day) => number) => ({
-    label,
-    colour,
-    kind: 'bars' as const,
-    values: days.map(count),
-  });
   return (
     <Card title={title}>
       <Stats
         figures={[
           { label: language.say('home.audience.now'), value: language.number(contacts) },
-          { label: language.say('home.audience.joined'), value: language.number(total(({ added }) => added)) },
-          { label: language.say('home.audience.lost'), value: language.number(total(lost)) },
+          { label: language.say('home.audience.joined'), value: total(({ added }) => added) },
+          {
+            label: language.say('home.audience.lost'),
+            value: total(({ deleted, unsubscribed, suppressed }) => deleted + unsubscribed + suppressed),
+          },
         ]}
       />
-      {total(({ added }) => added) + total(lost) === 0 ? (
-        <p class="quiet-text">{language.say('home.audience.none')}</p>
+      {months.every((month) => month.contacts === 0) ? (
+        <p class="quiet-text">{language.say('contacts.none.title')}</p>
       ) : (
         <Chart
           title={title}
-          heading={language.say('home.audience.day')}
-          labels={days.map(({ day }) => language.calendarDay(day))}
+          heading={language.say('home.audience.month')}
+          labels={months.map(({ month }) => language.shortMonth(month))}
           series={[
-            series(language.say('home.audience.joined'), 1, ({ added }) => added),
-            series(language.say('home.audience.lost'), 2, (day) => -lost(day)),
+            {
+              label: language.say('home.audience.now'),
+              colour: 1,
+              kind: 'line',
+              values: months.map((month) => month.contacts),
+            },
           ]}
         />
       )}
     </Card>
   );
+}
+
+type UsualRates = Awaited<ReturnType<typeof readUsualRates.run>>;
+
+/** The last campaign that is over and of which mail has left; its figures say something. */
+function lastReceived(mailings: readonly Mailing[]): Mailing | undefined {
+  return mailings.find(({ state, delivered, kept }) => state === 'done' && delivered > kept);
+}
+
+/** A campaign beside the average of the five before it, and the next step that follows from it. */
+function LastCampaign({ mailing, usual, now, mayResend }: LastCampaignProps) {
+  const language = useLanguage();
+  const { utr, name, sent_at: at, delivered, kept, people_opens: opens, people_clicks: clicks } = mailing;
+  const received = delivered - kept;
+  const measuredMails = measured(mailing);
+  const unopened = measuredMails - opens;
+  const rate = (of: 'opened' | 'clicked' | 'unsubscribed', count: number, whole: number) => ({
+    label: language.say(`campaigns.rate.${of}`),
+    ...(whole > 0
+      ? { value: language.percent(count / whole), detail: difference(language, count / whole, usual[of]) }
+      : { value: language.say('campaigns.rate.unmeasured') }),
+  });
+  return (
+    <Card
+      title={language.say('home.lastOne.title')}
+      action={
+        <span>
+          <NamedLink href={`/campaigns/${utr}`} name={name} /> <Time at={recordTime(at)} now={now} />
+        </span>
+      }
+    >
+      <Stats
+        figures={[
+          rate('opened', opens, measuredMails),
+          rate('clicked', clicks, measuredMails),
+          rate('unsubscribed', mailing.unsubscribes, received),
+        ]}
+      />
+      {mayResend && unopened > 0 && (
+        <LinkButton look="plain" href={`/campaigns/${utr}/again`}>
+          {language.say('home.next.resend', { count: unopened })}
+        </LinkButton>
+      )}
+    </Card>
+  );
+}
+
+interface LastCampaignProps {
+  mailing: Mailing;
+  usual: UsualRates;
+  now: Date;
+  mayResend: boolean;
 }
 
 interface Step {
@@ -405,17 +485,28 @@ function Health({ health, setup, now, isOwner }: Pick<Overview, 'health' | 'setu
     },
     { label: language.say('home.health.version'), value: health.version },
   ];
+  const odd = facts.filter(({ tone }) => tone === 'warn' || tone === 'bad');
+  const tone = odd.some((fact) => fact.tone === 'bad') ? 'bad' : odd.length > 0 ? 'warn' : 'good';
   return (
     <Card
       title={language.say('home.health.title')}
       action={isOwner && <a href="/settings/health">{language.say('home.health.more')}</a>}
     >
-      <Facts
-        facts={facts.map(({ label, value, tone }) => ({
-          label,
-          value: tone ? <Badge tone={tone}>{value}</Badge> : value,
-        }))}
-      />
+      <details class="health">
+        <summary>
+          <Badge tone={tone}>
+            {odd.length === 0
+              ? language.say('home.health.good')
+              : language.say('home.health.attention', { count: odd.length })}
+          </Badge>
+        </summary>
+        <Facts
+          facts={facts.map(({ label, value, tone }) => ({
+            label,
+            value: tone ? <Badge tone={tone}>{value}</Badge> : value,
+          }))}
+        />
+      </details>
     </Card>
   );
 }
