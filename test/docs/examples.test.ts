@@ -13,10 +13,12 @@ import { until } from '../support/service-campaign.ts';
 const ELSEWHERE = ['docs/operating.md', 'docs/recipes.md'];
 /** Documents with commands that cannot be run here, and why. */
 const NOT_RUN: Record<string, string> = {
+  'docs/failover.md': 'starts three NATS servers: test/nodes/failover.test.ts does what this command does',
   'docs/migrating.md':
     'needs an export of another service, or such a service: test/commands/migrate.test.ts has exports',
   'docs/nodes.md':
     'needs NATS under a name of its own and never ends: test/nodes/rights.test.ts starts NATS with this configuration',
+  'docs/operating-nodes.md': 'needs Docker: test/docs/deploy.test.ts looks at compose.nodes.yaml',
 };
 
 const documents = readdirSync(join(ROOT, 'docs'))
