@@ -45,8 +45,9 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.ofDelivered': '{share} der Zugestellten',
   'campaigns.machines': 'Nicht mitgezählt: {opens} und {clicks} von Bots, etwa Virenscannern.',
   'campaigns.proxied': {
-    one: '{count} Öffnung ist nicht messbar: Ein Bild-Proxy hat die Mail geladen, gelesen oder nicht.',
-    other: '{count} Öffnungen sind nicht messbar: Ein Bild-Proxy hat die Mail geladen, gelesen oder nicht.',
+    one: '{count} Öffnung ist nicht messbar: Ein Maildienst hat die Bilder von selbst geladen, gelesen oder nicht.',
+    other:
+      '{count} Öffnungen sind nicht messbar: Ein Maildienst hat die Bilder von selbst geladen, gelesen oder nicht.',
   },
   'campaigns.ofPeople': 'Geöffnet und Geklickt zählen jeden Kontakt einmal.',
   'campaigns.machines.opens': { one: '{count} Öffnung', other: '{count} Öffnungen' },

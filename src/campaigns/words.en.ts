@@ -43,8 +43,8 @@ export const campaigns = {
   'campaigns.ofDelivered': '{share} of delivered',
   'campaigns.machines': 'Not counted: {opens} and {clicks} by bots, such as virus scanners.',
   'campaigns.proxied': {
-    one: '{count} open is unmeasured: an image proxy loaded the mail, read or not.',
-    other: '{count} opens are unmeasured: an image proxy loaded the mail, read or not.',
+    one: '{count} open is unmeasured: a mail service loaded the images by itself, read or not.',
+    other: '{count} opens are unmeasured: a mail service loaded the images by itself, read or not.',
   },
   'campaigns.ofPeople': 'Opened and Clicked count each contact once.',
   'campaigns.machines.opens': { one: '{count} open', other: '{count} opens' },

@@ -37,6 +37,20 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     t.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'nothing sticks out');
   });
 
+  t.test(
+    'beside the designer the navigation is a strip of icons, and above its mail is how an inbox shows it',
+    async (t) => {
+      const { page, designer } = await openDraft(t);
+      for (const link of await page.locator('.sidebar :is(.find-link, li a):visible').all()) {
+        const { width, height } = (await link.boundingBox()) ?? { width: 0, height: 0 };
+        t.ok(width <= 60 && height <= 48, `${await link.innerText()}: ${width} × ${height}`);
+      }
+      const head = designer.locator('header .what');
+      t.match(await head.innerText(), /News.*\nNo preview text yet/s);
+      t.notMatch(await head.innerText(), '((');
+    },
+  );
+
   t.test('the panel shows the style of a part that is clicked in the mail', async (t) => {
     const { designer, mail } = await openDraft(t);
     const chosen = designer.locator('.gjs-pn-views .gjs-pn-active');

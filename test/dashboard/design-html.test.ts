@@ -103,7 +103,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       t.strictSame([outside, complaints], [[], []]);
       await page.getByRole('button', { name: 'HTML', exact: true }).first().press('Enter');
       await page.getByRole('toolbar').getByRole('button', { name: 'Edit' }).press('Enter');
-      await page.getByRole('textbox', { name: 'Source of this block' }).fill('<p>((city))</p>');
+      await page.getByRole('textbox', { name: 'Code of this block' }).fill('<p>((city))</p>');
       await page.getByRole('button', { name: 'Apply' }).press('Enter');
       await save();
       t.match(JSON.parse(stored().template_json).children[1].children[0], {

@@ -8,6 +8,7 @@ export const designer: Translation<typeof english> = {
   'designer.loading': 'Wird geladen …',
   'designer.noScript': 'Diese Seite braucht JavaScript.',
   'designer.locked': 'Sie wird gerade gesendet oder wurde es schon. Ihr Inhalt lässt sich nicht mehr ändern.',
+  'designer.preheader.none': 'Noch kein Vorschautext',
   'designer.save': 'Speichern',
   'designer.saving': 'Wird gespeichert …',
   'designer.saved': 'Gespeichert',
@@ -36,7 +37,7 @@ export const designer: Translation<typeof english> = {
   'designer.field.choose': 'Platzhalter …',
   'designer.html': 'Als HTML bearbeiten',
   'designer.html.of': 'Das HTML der Mail',
-  'designer.mjml.of': 'Das MJML der Mail',
+  'designer.mjml.of': 'Der Code der Mail',
   'designer.html.kept': 'Die Bausteine bleiben, bis Sie das HTML ändern.',
   'designer.html.changed':
     'Sie haben das HTML geändert. Speichern ersetzt die Mail durch dieses HTML. Zurück zu den Bausteinen verwirft Ihre Änderung.',
@@ -121,9 +122,9 @@ export const designer: Translation<typeof english> = {
   'designer.part.column': 'Spalte',
   'designer.part.wrapper': 'Gruppe von Abschnitten',
   'designer.part.group': 'Spalten nebeneinander',
-  'designer.part.kept': 'Anderes MJML',
+  'designer.part.kept': 'Anderer Code',
   'designer.part.links': 'Menü',
-  'designer.source': 'Quelltext dieses Bausteins',
+  'designer.source': 'Code dieses Bausteins',
   'designer.source.use': 'Übernehmen',
   'designer.show.to': 'Nur Kontakten zeigen, für die das gilt',
   'designer.show.hint':

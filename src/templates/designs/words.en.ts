@@ -5,6 +5,7 @@ export const designer = {
   'designer.loading': 'Loading …',
   'designer.noScript': 'This page needs JavaScript.',
   'designer.locked': 'It is sending or was sent, so its content can no longer be changed.',
+  'designer.preheader.none': 'No preview text yet',
   'designer.save': 'Save',
   'designer.saving': 'Saving …',
   'designer.saved': 'Saved',
@@ -33,7 +34,7 @@ export const designer = {
   'designer.field.choose': 'Merge tag …',
   'designer.html': 'Edit as HTML',
   'designer.html.of': 'The HTML of the mail',
-  'designer.mjml.of': 'The MJML of the mail',
+  'designer.mjml.of': 'The code of the mail',
   'designer.html.kept': 'The blocks stay until you change the HTML.',
   'designer.html.changed':
     'You changed the HTML. Saving replaces the mail with this HTML. Going back to the blocks discards your change.',
@@ -117,9 +118,9 @@ export const designer = {
   'designer.part.column': 'Column',
   'designer.part.wrapper': 'Group of sections',
   'designer.part.group': 'Columns side by side',
-  'designer.part.kept': 'Other MJML',
+  'designer.part.kept': 'Other code',
   'designer.part.links': 'Menu',
-  'designer.source': 'Source of this block',
+  'designer.source': 'Code of this block',
   'designer.source.use': 'Apply',
   'designer.show.to': 'Show only to contacts for whom this holds',
   'designer.show.hint':

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { documentOf } from '../../../http/pages/document.tsx';
 import { builtUrls } from '../../../http/static-files.ts';
 import { LANGUAGE_CODES, languageOfLocale } from '../../../languages.ts';
+import { plainSubject } from '../../../ui/components/subject.tsx';
 import { Typeface } from '../../../ui/page.tsx';
 import { chooseLanguage } from '../../../ui/words/choose.ts';
 import { isWordKey, type Language } from '../../../ui/words/index.ts';
@@ -20,7 +21,7 @@ export function languageOfDesign(asked: unknown, accepted: string | undefined): 
  * the page itself.
  */
 export function editorPage(
-  { kind, title, subject, isDraft, locked }: Design,
+  { kind, title, subject, preheader, isDraft, locked }: Design,
   path: string,
   language: Language,
 ): string {
@@ -28,7 +29,7 @@ export function editorPage(
   return documentOf(
     {
       language: language.code,
-      title: language.say('designer.title', { subject }),
+      title: language.say('designer.title', { subject: plainSubject(language, subject) }),
       more: (
         <>
           <Typeface />
@@ -47,8 +48,10 @@ export function editorPage(
     >
       <header>
         <div class="what">
-          <h1>{subject}</h1>
-          <p>{title}</p>
+          <h1>{plainSubject(language, subject)}</h1>
+          <p title={title}>
+            {kind === 'template' ? title : plainSubject(language, preheader) || say('designer.preheader.none')}
+          </p>
         </div>
         <p id="state" />
         <p id="status" role="status">
