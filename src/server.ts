@@ -37,7 +37,7 @@ import { type Log, processLog } from './log.ts';
 import { removeUnfinishedPictures } from './templates/pictures/pictures.ts';
 import { type ThreadName, threadFile } from './thread-files.ts';
 import { FeedbackThread } from './threads/feedback.ts';
-import type { ImportMessage } from './threads/import-message.ts';
+import type { ImportMessage } from './threads/import-thread.ts';
 import { KeptThread } from './threads/kept-thread.ts';
 import { WebhookThread } from './threads/webhooks.ts';
 import { systemClock } from './time/clock.ts';

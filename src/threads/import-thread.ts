@@ -1,10 +1,13 @@
 /** Entry point of the import thread. Each import has its own database connection, so that it does not delay other threads. */
 import { parentPort } from 'node:worker_threads';
 import { importContacts } from '../audience/import/import.ts';
+import type { ImportJob } from '../audience/import/import-job.ts';
 import { previewImport } from '../audience/import/preview.ts';
-import { readExport } from '../audience/migrate/read-export.ts';
+import { type ExportJob, readExport } from '../audience/migrate/read-export.ts';
 import { connect, type Db } from '../database/open.ts';
-import type { ImportMessage } from './import-message.ts';
+
+/** The tasks of the thread. */
+export type ImportMessage = { task: 'import' | 'preview'; job: ImportJob } | { task: 'read'; job: ExportJob };
 
 /** SQLite's page cache in KiB. An import reads its tables in order, so a larger cache would only use memory. */
 const CACHE_KIB = 4000;

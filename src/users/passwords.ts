@@ -27,9 +27,9 @@ const waiting: (() => void)[] = [];
 let running = 0;
 
 /** Returns the text to store for a password. Throws 503 if too many hashes wait. */
-export async function hashPassword(password: string, turn: Turn = 'first'): Promise<string> {
+export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const hash = await inTurn(turn, () => derive(password, salt, COST));
+  const hash = await inTurn('first', () => derive(password, salt, COST));
   return ['scrypt', COST.logN, COST.r, COST.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 

@@ -409,7 +409,8 @@ export const listSummaries = operation({
 /** How many of the last campaigns are the usual ones. */
 const USUAL = 5;
 
-interface UsualRates {
+/** Null if none of the last campaigns was measured. */
+export interface UsualRates {
   opened: number | null;
   clicked: number | null;
   delivered: number | null;

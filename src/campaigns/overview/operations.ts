@@ -72,8 +72,8 @@ const Mailing = Type.Object({
   unsubscribes: integer(),
 });
 const Day = Type.Object({
-  day: Type.String({ description: 'The day, UTC.' }),
-  added: integer({ description: 'Contacts that were created that day.' }),
+  day: Type.String({ description: 'The day, UTC, YYYY-MM-DD.' }),
+  added: integer({ description: 'Contacts that were created that day, including those deleted since.' }),
   deleted: integer({ description: 'Contacts deleted that day.' }),
   unsubscribed: integer({ description: 'Addresses that unsubscribed from a group or from all mail.' }),
   suppressed: integer({ description: 'Addresses that were suppressed after a bounce or a complaint.' }),
@@ -305,17 +305,7 @@ async function readHealth({ db, config, clock }: Context): Promise<Overview['hea
 }
 
 /** One day (UTC) of an account's audience. */
-interface AudienceDay {
-  /** `YYYY-MM-DD`. */
-  day: string;
-  /** Contacts that were created, including those deleted since. */
-  added: number;
-  deleted: number;
-  /** Addresses that unsubscribed from a group or all mail. */
-  unsubscribed: number;
-  /** Addresses that were suppressed after a bounce or a complaint. */
-  suppressed: number;
-}
+type AudienceDay = Static<typeof Day>;
 
 type Added = 'added' | 'unsubscribed' | 'suppressed';
 

@@ -20,7 +20,7 @@ import { withQuery } from '../../ui/with-query.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { field, fieldList } from '../../users/screens/sign-in/fields.ts';
 import { deleteDrafts, hideSingleSends } from '../operations/actions.ts';
-import { listSummaries, ORDERS, readUsualRates, type Summary } from '../operations/reports.ts';
+import { listSummaries, ORDERS, readUsualRates, type Summary, type UsualRates } from '../operations/reports.ts';
 import { SHOWN_STATES } from '../status.ts';
 import { stepPath } from './compose/step.tsx';
 import { readTargets, type Target } from './compose/targets.ts';
@@ -37,7 +37,6 @@ interface CampaignQuery extends ListQuery {
   order?: string;
 }
 type Order = (typeof ORDERS)[number];
-type UsualRates = Awaited<ReturnType<typeof readUsualRates.run>>;
 
 /** Reads what is looked for: as the operation takes it, and `kept`, the parameters that the links of the page keep. */
 function readQuery(query: CampaignQuery) {

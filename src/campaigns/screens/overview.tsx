@@ -16,7 +16,7 @@ import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
 import { numberColumn, Table } from '../../ui/components/table.tsx';
 import { recordTime } from '../../ui/record-time.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
-import type { Report, readUsualRates, Summary } from '../operations/reports.ts';
+import type { Report, Summary, UsualRates } from '../operations/reports.ts';
 import { findingText } from './finding-text.ts';
 
 const HOUR_MS = 3_600_000;
@@ -24,12 +24,11 @@ const HOUR_MS = 3_600_000;
 const MAX_HOURS = 72;
 
 /** The averages of the campaigns before. */
-type Usual = Awaited<ReturnType<typeof readUsualRates.run>>;
 
 interface ReportProps {
   summary: Summary;
   report: Report;
-  usual: Usual;
+  usual: UsualRates;
 }
 
 export function Overview({ summary, report, usual }: ReportProps) {
@@ -127,7 +126,7 @@ function Rates({ summary: { utr }, report: { funnel, tracking }, usual }: Report
   const received = funnel.delivered - funnel.kept;
   const measured = tracking === 1 ? received - funnel.unmeasured : 0;
   if (received === 0) return null;
-  const rate = (name: keyof Usual, count: number, whole: number, filter: string) => ({
+  const rate = (name: keyof UsualRates, count: number, whole: number, filter: string) => ({
     label: language.say(`campaigns.rate.${name}`),
     ...(whole > 0
       ? {

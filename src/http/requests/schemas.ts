@@ -90,8 +90,8 @@ export function identifiersOrUtrs(description: string) {
 }
 
 /** An id that the contract has as text. */
-export function idAsText(description?: string) {
-  return Type.String({ format: 'id-as-text', ...(description && { description }) });
+export function idAsText() {
+  return Type.String({ format: 'id-as-text' });
 }
 
 /** A list of strings such as the targets of a single send. */
