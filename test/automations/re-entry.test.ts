@@ -213,8 +213,11 @@ t.test(
     await post('/contacts/person/erase', { contact_id: 2 });
     t.equal((await log()).log.length, 5);
     await pass(2 * HOUR);
-    app.clock.advance(40 * DAY);
-    await pass(2 * HOUR);
+    // In parts, so that the clock does not seem wrong.
+    for (let part = 0; part < 7; part++) {
+      app.clock.advance(6 * DAY);
+      await app.background();
+    }
     t.equal((await log()).log.length, 0);
   },
 );
