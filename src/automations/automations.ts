@@ -56,6 +56,13 @@ export function requireAutomation(db: Db, accountId: number, utr: unknown): Auto
 
 /** Returns the account's mail of an automation with this utr, and the automation. Throws 404. */
 export function requireMail(db: Db, accountId: number, utr: unknown): { schedule: Schedule; automation: Automation } {
+  const found = requireStep(db, accountId, utr);
+  if (found.schedule.kind !== 'mail') throw notFound('Record not found');
+  return found;
+}
+
+/** Returns the account's step of an automation with this utr, a mail or another one, and the automation. Throws 404. */
+export function requireStep(db: Db, accountId: number, utr: unknown): { schedule: Schedule; automation: Automation } {
   const found = db
     .select()
     .from(automationSchedules)
@@ -138,10 +145,12 @@ function requireReadiness(db: Db, accountId: number, utr: unknown) {
   if (automation.automation_for === 0 || !targetExists(db, automation)) throw conflict(sentence('live_no_target'));
   const broken = automation.automation_for_table === 'segments' ? segmentProblem(db, automation.automation_for) : null;
   if (broken !== null) throw conflict(sentence('live_no_segment', { problem: broken }));
-  const mails = listWholeSchedules(db, automation.id).map((schedule) => ({
-    schedule,
-    sender: db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get(),
-  }));
+  const mails = listWholeSchedules(db, automation.id)
+    .filter(({ kind }) => kind === 'mail')
+    .map((schedule) => ({
+      schedule,
+      sender: db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get(),
+    }));
   if (mails.length === 0) throw conflict(sentence('live_no_mail'));
   return { automation, mails };
 }
@@ -268,7 +277,11 @@ function sameContent(a: FrozenContent, b: FrozenContent): boolean {
 export async function deleteMail(deps: { db: Db; wake(): void }, accountId: number, utr: unknown): Promise<void> {
   const { db } = deps;
   const present = () => {
-    const where = and(ownedBy(automationSchedules, accountId), eq(automationSchedules.utr, recordUtr(utr)));
+    const where = and(
+      ownedBy(automationSchedules, accountId),
+      eq(automationSchedules.utr, recordUtr(utr)),
+      eq(automationSchedules.kind, 'mail'),
+    );
     const schedule = db.select().from(automationSchedules).where(where).get();
     if (schedule === undefined) throw notFound('Record not found');
     return schedule;

@@ -16,12 +16,12 @@ import {
   finishDueEnrolments,
   isMember,
   NEXT_SCHEDULE,
-  POSITION_BEFORE_UNSENT,
-  WAIT_FOR_UNSENT,
+  passStep,
 } from '../delivery/queue/enrolment-state.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
+import { fractionFor } from '../delivery/queue/variant-groups.ts';
 import { saidBy, sentence } from '../errors/sentences.ts';
-import { storedSql } from '../errors/stored.ts';
+import { stored, storedSql } from '../errors/stored.ts';
 import type { Log } from '../log.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import {
@@ -31,6 +31,7 @@ import {
   freezeSchedule,
   listSchedules,
   problemOf,
+  type Schedule,
 } from './automations.ts';
 import { holdAutomations } from './status.ts';
 
@@ -82,13 +83,13 @@ interface DueSchedule {
   schedule_id: number | null;
 }
 
-/** SQL: the next schedule of the first due enrolment; `schedule_id` is null after the last mail. */
+/** SQL: the next step of the first due enrolment; `schedule_id` is null after the last step. */
 export const FIRST_DUE = `
   SELECT e.automation_id, ${NEXT_SCHEDULE} AS schedule_id FROM enrolments e INDEXED BY enrolments_due
   WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? ORDER BY e.due_at LIMIT 1`;
 
 /**
- * Enqueues the next mail of due enrolments, a page for each automation. Returns the number of enrolments. An automation that
+ * Takes the next step of due enrolments, a page for each automation: enqueues its mail, or decides on the path. Returns the number of enrolments. An automation that
  * fails becomes a draft with a reason, and the others continue. Throws if the disk fails.
  */
 export async function enqueueDueMails(deps: AutomationDeps & { log: Log }): Promise<number> {
@@ -101,12 +102,15 @@ export async function enqueueDueMails(deps: AutomationDeps & { log: Log }): Prom
     `SELECT id FROM automations WHERE status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL AND ${NO_MOVES_PENDING}`,
   ).all();
   const due = prepared<[number, number], DueSchedule>(client, FIRST_DUE);
+  const step = prepared<[number], Pick<Schedule, 'kind'>>(client, 'SELECT kind FROM automation_schedules WHERE id = ?');
   for (const { id } of live) {
     const first = due.get(id, now);
     if (first === undefined) continue;
     try {
       if (first.schedule_id === null) moved += finishDueEnrolments(client, id, now, PAGE_ROWS);
-      else moved += await sendSchedule(deps, id, first.schedule_id, now);
+      else if (step.get(first.schedule_id)?.kind === 'mail')
+        moved += await sendSchedule(deps, id, first.schedule_id, now);
+      else moved += takeStep(client, id, first.schedule_id, now);
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       log({ automation: id, err: String(error) }, 'an automation could not go on', 'error');
@@ -224,9 +228,6 @@ function enqueueScheduleMail(
       );
       const deliver = deliveryQueue(client);
       const send = client.prepare('UPDATE enrolments SET delivery_id = ?, contact_id = ? WHERE id = ?');
-      const skip = client.prepare(`
-        UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now,
-          due_at = @now + ifnull(${WAIT_FOR_UNSENT}, 0) WHERE id = @id`);
       for (const { id, address_id, contact_id, segment_recipient_id, run, is_taken, reason } of page) {
         if (reason !== null) {
           leave(id, reason);
@@ -236,10 +237,66 @@ function enqueueScheduleMail(
           is_taken === 1 ? null : deliver({ mailing_id: mailingId, address_id, contact_id, segment_recipient_id, run });
         if (is_taken === 0) step.run(id, scheduleId, delivery, delivery === null ? 'skipped' : 'mail', now);
         // Without a delivery the contact has got the mail already, for example at another address.
-        if (delivery === null) skip.run({ id, now });
+        if (delivery === null) passStep(client, [id], now);
         else send.run(delivery, contact_id, id);
       }
       return page.length;
     })
     .immediate();
+}
+
+/** A step that decides, or ends the run. */
+type Deciding = Pick<Schedule, 'utr' | 'kind' | 'segment_id' | 'share'>;
+
+/**
+ * Takes a step other than a mail for a page of due enrolments, in one transaction with its lines of the log. Returns how many took it. A
+ * contact who left the target exits instead where leaving it ends the automation.
+ */
+function takeStep(client: Database, automation: number, schedule: number, now: number): number {
+  return client
+    .transaction(() => {
+      const step = prepared<[number, number], Deciding>(
+        client,
+        `SELECT s.utr, s.kind, s.segment_id, s.share FROM automation_schedules s JOIN automations ON automations.id = s.automation_id
+        WHERE s.id = ? AND s.automation_id = ? AND automations.status = ${AUTOMATION_STATUS.live} AND automations.deleted_at IS NULL
+          AND ${NO_MOVES_PENDING}`,
+      ).get(schedule, automation);
+      if (step === undefined) return 0;
+      const page = prepared<[object], { id: number; address_id: number; has_left: 0 | 1; is_in: 0 | 1 }>(
+        client,
+        `SELECT e.id, e.address_id, au.exit_criteria = 1 AND NOT (${isMember('e')}) AS has_left,
+          EXISTS (SELECT 1 FROM segment_recipients r JOIN segments g ON g.id = r.segment_id AND g.deleted_at IS NULL
+            WHERE r.segment_id = @segment AND r.address_id = e.address_id AND r.is_removed = 0) AS is_in
+        FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id
+        WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now
+          AND ${NEXT_SCHEDULE} = @schedule
+        ORDER BY e.due_at, e.id LIMIT ${PAGE_ROWS}`,
+      ).all({ automation, schedule, now, segment: step.segment_id ?? 0 });
+      const leave = enrolmentEnd(client, now);
+      for (const { id, has_left } of page) if (has_left === 1) leave(id, stored(sentence('left_target')));
+      const taken = page
+        .filter(({ has_left }) => has_left === 0)
+        .map(({ id, address_id, is_in }) => ({ id, outcome: outcomeOf(step, address_id, is_in === 1) }));
+      prepared<[object]>(
+        client,
+        `INSERT INTO steps (enrolment_id, schedule_id, outcome, taken_at)
+        SELECT value ->> 'id', @schedule, value ->> 'outcome', @now FROM json_each(@taken) WHERE true ON CONFLICT DO NOTHING`,
+      ).run({ taken: JSON.stringify(taken), schedule, now });
+      if (step.kind === 'exit') for (const { id } of taken) leave(id, stored(sentence('exit_step')));
+      else
+        passStep(
+          client,
+          taken.map(({ id }) => id),
+          now,
+        );
+      return page.length;
+    })
+    .immediate();
+}
+
+/** Returns what a contact does at a step: ends the run, or takes one of its paths. */
+function outcomeOf({ kind, utr, share }: Deciding, addressId: number, isInSegment: boolean): 'exit' | 'yes' | 'no' {
+  if (kind === 'exit') return 'exit';
+  const isYes = kind === 'split' ? fractionFor(addressId, utr) < (share ?? 0) / 100 : isInSegment;
+  return isYes ? 'yes' : 'no';
 }

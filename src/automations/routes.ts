@@ -13,7 +13,15 @@ import {
   readSeries,
   setAutomationLive,
 } from './operations/automations.ts';
-import { addMail, changeAutomation, changeMail, orderAutomation, removeMail } from './operations/changes.ts';
+import {
+  addMail,
+  addStep,
+  changeAutomation,
+  changeMail,
+  orderAutomation,
+  removeMail,
+  removeStep,
+} from './operations/changes.ts';
 import { previewAutomation } from './operations/forecast.ts';
 import { readLog } from './operations/log.ts';
 import {
@@ -51,6 +59,8 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   routes.read('POST /automations/schedule/update', changeMail);
   routes.read('POST /automations/schedule/reorder', orderAutomation);
   routes.read('POST /automations/schedule/remove', removeMail);
+  routes.read('POST /automations/step/add', addStep);
+  routes.read('POST /automations/step/remove', removeStep);
   routes.read('GET /automations/series', readSeries);
   routes.record('GET /automations/schedule/mail', showAutomationMail);
   routes.code('GET /automations/schedule/mail/html', showAutomationMailHtml);

@@ -20,6 +20,7 @@ export const SENTENCES = {
   suppression_complaint: 'complaint: {diagnostic}',
   inactive: 'inactive for long',
   left_target: 'left the target',
+  exit_step: 'reached an exit step',
   removed_from_segment: 'removed from the segment',
   contact_deleted: 'the contact was deleted',
   readdressed: 'their address was changed',

@@ -248,7 +248,7 @@ const MAILS = `
   UNION ALL SELECT * FROM (
     SELECT s.utr, a.automation_name AS name, s.subject, 'automation_mail' AS kind
     FROM automations a INDEXED BY automations_user CROSS JOIN automation_schedules s ON s.automation_id = a.id
-    WHERE a.user_id = @account AND a.deleted_at IS NULL ORDER BY a.id DESC LIMIT ${LISTED})`;
+    WHERE a.user_id = @account AND a.deleted_at IS NULL AND s.kind = 'mail' ORDER BY a.id DESC LIMIT ${LISTED})`;
 const AUTOMATIONS = `
   SELECT utr, automation_name AS name FROM automations INDEXED BY automations_user
   WHERE user_id = @account AND deleted_at IS NULL ORDER BY id DESC LIMIT ${LISTED}`;

@@ -251,7 +251,7 @@ type NamedFinder = (type: 'mail' | 'automation', utr: string) => SegmentRule['na
 const NAMED = {
   mail: `SELECT 'single' AS kind, id FROM single_sends WHERE utr = @utr AND user_id = @account
     UNION ALL SELECT 'schedule', s.id FROM automation_schedules s CROSS JOIN automations a ON a.id = s.automation_id AND a.deleted_at IS NULL
-      WHERE s.utr = @utr AND s.user_id = @account`,
+      WHERE s.utr = @utr AND s.user_id = @account AND s.kind = 'mail'`,
   automation: `SELECT 'automation' AS kind, id FROM automations WHERE utr = @utr AND user_id = @account AND deleted_at IS NULL`,
 };
 

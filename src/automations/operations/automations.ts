@@ -10,7 +10,15 @@ import { changerName, templateSource } from '../../campaigns/single-sends.ts';
 import type { Db } from '../../database/open.ts';
 import { isOwned, ownedBy, recordId, recordUtr } from '../../database/ownership.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
-import { AUTOMATION_STATUS, automations, RE_ENTRY, unsubscribeGroups } from '../../database/schema/index.ts';
+import {
+  AUTOMATION_STATUS,
+  automations,
+  BRANCHES,
+  RE_ENTRY,
+  STEP_KINDS,
+  segments,
+  unsubscribeGroups,
+} from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { commandMailing, waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
 import { notFound } from '../../errors/failure.ts';
@@ -93,7 +101,7 @@ const computed = {
   total_opens: total('total_opens'),
   total_bounces: total('bounces'),
   total_unsubscribe: total('unsubscribes'),
-  automation_schedule_count: sql`(SELECT count(*) FROM automation_schedules WHERE automation_id = ${automations.id})`,
+  automation_schedule_count: sql`(SELECT count(*) FROM automation_schedules WHERE automation_id = ${automations.id} AND kind = 'mail')`,
 };
 const from = sql`${automations}`;
 
@@ -171,8 +179,13 @@ export const duplicateAutomation = operation({
     const copy = () => {
       const automation_name = [...`Copy of ${source.automation_name}`].slice(0, 255).join('');
       const automation_id = insertDraft(db, { ...source, automation_name, utr, created_at: now, updated_at: now });
-      for (const { id: _, ...schedule } of listWholeSchedules(db, sourceId))
-        insertSchedule(db, { ...schedule, automation_id, utr: randomUUID(), created_at: now, updated_at: now });
+      const copies = new Map<number, number>();
+      for (const { id, parent_id, ...schedule } of listWholeSchedules(db, sourceId)) {
+        const own = { automation_id, utr: randomUUID(), created_at: now, updated_at: now };
+        // A deciding step comes before those on its paths.
+        const parent = parent_id === null ? null : (copies.get(parent_id) ?? null);
+        copies.set(id, insertSchedule(db, { ...schedule, ...own, parent_id: parent }).id);
+      }
     };
     inTransaction(db, copy);
     return { utr };
@@ -276,6 +289,22 @@ const SeriesMail = Type.Object({
   changed_by: nullable(Type.String()),
   design_url: Type.String(),
 });
+const SeriesStep = Type.Object({
+  utr: Type.String(),
+  kind: { ...choice(...STEP_KINDS), description: 'What it does.' },
+  subject: Type.String({ description: 'Of a mail: its subject; otherwise empty.' }),
+  waiting_period: integer(),
+  waiting_type: choice(...WAITING_TYPES),
+  parent: nullable(Type.String(), 'utr of the deciding step on whose path it is; null on the main path.'),
+  branch: { ...nullable(choice(...BRANCHES)), description: 'Which path of that step.' },
+  segment_id: nullable(integer(), 'Of if: the segment whose contacts take the path yes.'),
+  segment_name: nullable(
+    Type.String(),
+    'Of if: the name of that segment; null if it was deleted, so that nobody takes the path yes.',
+  ),
+  share: nullable(integer(), 'Of split: how many contacts of a hundred take the path yes.'),
+});
+export type SeriesStep = Static<typeof SeriesStep>;
 const Series = Type.Object({
   utr: Type.String(),
   automation_name: Type.String(),
@@ -306,6 +335,7 @@ const Series = Type.Object({
     { description: 'The contacts in it, by state.' },
   ),
   mails: Type.Array(SeriesMail, { description: 'The mails, in the order in which they are sent.' }),
+  steps: Type.Array(SeriesStep, { description: 'All steps, mails among them, in the order in which they are read.' }),
 });
 export type Series = Static<typeof Series>;
 export type SeriesMail = Static<typeof SeriesMail>;
@@ -320,6 +350,7 @@ export const readSeries = operation({
     const automation = requireAutomation(db, accountId, utr);
     const { automation_for: target, automation_for_table: table } = automation;
     const now = clock.now();
+    const schedules = listSchedules(db, automation.id);
     const designUrl = (mail: string) =>
       `${publicUrl()}/design/${designToken(tokens, 'schedule', mail, actor.userId ?? 0, now)}`;
     const series = {
@@ -329,14 +360,35 @@ export const readSeries = operation({
       is_live: automation.status === AUTOMATION_STATUS.live ? (1 as const) : (0 as const),
       changed_by: changerName(db, automation),
       people: peopleInSeries(db, automation, now),
-      mails: listSchedules(db, automation.id).map((schedule) => ({
-        ...shown(db, schedule),
-        design_url: isReadOnly(context) ? '' : designUrl(schedule.utr),
-      })),
+      mails: schedules
+        .filter(({ kind }) => kind === 'mail')
+        .map((schedule) => ({
+          ...shown(db, schedule),
+          design_url: isReadOnly(context) ? '' : designUrl(schedule.utr),
+        })),
+      steps: schedules.map((schedule) => shownStep(db, schedule, schedules)),
     };
     return { series };
   },
 });
+
+/** Returns a step as it is shown, with the utr of the step on whose path it is. `all`: the steps of its automation. */
+function shownStep(db: Db, step: ListedSchedule, all: readonly ListedSchedule[]): SeriesStep {
+  const { parent_id, segment_id } = step;
+  const segment =
+    segment_id === null
+      ? undefined
+      : db
+          .select({ name: segments.segment_name })
+          .from(segments)
+          .where(and(ownedBy(segments, step.user_id), eq(segments.id, segment_id)))
+          .get();
+  return {
+    ...step,
+    parent: all.find(({ id }) => id === parent_id)?.utr ?? null,
+    segment_name: segment?.name ?? null,
+  };
+}
 
 /** Returns a mail without its template: where its content comes from, and who changed it. */
 function shown(db: Db, schedule: ListedSchedule): Omit<SeriesMail, 'design_url'> {

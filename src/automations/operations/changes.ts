@@ -7,19 +7,27 @@ import { eq } from 'drizzle-orm';
 import Type from 'typebox';
 import { namesErased } from '../../audience/contacts/address-rows.ts';
 import { isEventName, parseFilter } from '../../audience/events/names.ts';
-import { checkedTargets } from '../../audience/segments/segments.ts';
+import { checkedTargets, hasSegment } from '../../audience/segments/segments.ts';
 import { capOption, templateCode } from '../../campaigns/operations/drafts.ts';
 import type { Db } from '../../database/open.ts';
 import { recordUtr } from '../../database/ownership.ts';
 import type { HeldCode } from '../../database/schema/index.ts';
-import { AUTOMATION_STATUS, automationSchedules, automations, RE_ENTRY } from '../../database/schema/index.ts';
+import {
+  AUTOMATION_STATUS,
+  automationSchedules,
+  automations,
+  BRANCHES,
+  RE_ENTRY,
+} from '../../database/schema/index.ts';
 import type { Frozen } from '../../delivery/compiling/freeze.ts';
-import { conflict, invalid } from '../../errors/failure.ts';
+import type { OrderChange } from '../../delivery/queue/enrolment-state.ts';
+import { conflict, invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import {
   choice,
   flag,
+  identifier,
   integer,
   isoTimestampSchema,
   line,
@@ -28,6 +36,7 @@ import {
   trackingFlag,
   unchangedSince,
 } from '../../http/requests/schemas.ts';
+import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { closeVersion, withTemplateCopied } from '../../templates/mail-content.ts';
 import { isoTimestamp } from '../../time/clock.ts';
@@ -42,9 +51,11 @@ import {
   requireAutomation,
   requireMail,
   requireRoomForMail,
+  requireStep,
   type Schedule,
 } from '../automations.ts';
 import { movesTo, orderMails } from '../move-enrolments.ts';
+import { findPlace, type GivenPlace, inReadingOrder } from '../path.ts';
 import { ByUtr, checkAutomation, TARGET, WAITING_TYPES } from './automations.ts';
 import { type ChangeResult, Effects, withEffects } from './effects.ts';
 import { ByMail, checkMail, MAX_WAITING_PERIOD } from './mails.ts';
@@ -69,6 +80,26 @@ const mail = {
   waiting_period: integer({ maximum: MAX_WAITING_PERIOD, description: 'Days or hours to wait.' }),
   waiting_type: choice(...WAITING_TYPES),
   template_id: integer({ description: 'Id of the template.' }),
+};
+/** Where a new mail or step goes. */
+const place = {
+  before: Type.Optional(line({ description: 'utr of the mail or step it comes before, on its path; empty: the end.' })),
+  parent: Type.Optional(
+    line({ description: 'utr of the if or split on one of whose paths it comes last; empty: the main path.' }),
+  ),
+  branch: Type.Optional({ ...choice(...BRANCHES), description: 'Of parent: which path.' }),
+};
+/** The columns of other steps in a mail, and of a mail in other steps. */
+const NO_STEP = { kind: 'mail' as const, segment_id: null, share: null };
+const NO_MAIL = {
+  sender_id: 0,
+  subject: '',
+  preheader: '',
+  template_id: 0,
+  preview_img: '',
+  template_json: '',
+  template_html: '',
+  tracking: 0,
 };
 const optionalMail = {
   preheader: Type.Optional(line({ description: 'The text that mail programs show behind the subject.' })),
@@ -159,21 +190,21 @@ export const addMail = operation({
   input: Type.Object({
     ...ByUtr.properties,
     ...how,
-    before: Type.Optional(line({ description: 'utr of the mail it comes before; empty: the end.' })),
+    ...place,
     ...mail,
     ...optionalMail,
   }),
   output: Utr,
   check(context, given, errors) {
     checkMail(context, given, errors);
-    const { before, utr } = given;
-    if (before) errors.reference('before', () => utrsOf(context, utr).has(recordUtr(before)));
+    checkPlace(context, given, errors);
   },
-  async run(context, { utr, unchanged_since, dry_run, before, ...given }) {
+  async run(context, { utr, unchanged_since, dry_run, before, parent, branch, ...given }) {
     const { db, clock, accountId, actor } = context;
     const automation_id = requireAutomation(db, accountId, utr).id;
     const stamp = isoTimestamp(clock.now());
     const columns = {
+      ...NO_STEP,
       preheader: '',
       preview_img: '',
       template_json: '',
@@ -187,23 +218,92 @@ export const addMail = operation({
       created_at: stamp,
       updated_at: stamp,
     };
-    const frozen = dry_run === 1 ? null : await freezeSchedule(context, { ...columns, id: 0, position: 0 });
+    const frozen =
+      dry_run === 1
+        ? null
+        : await freezeSchedule(context, { ...columns, id: 0, position: 0, parent_id: null, branch: null });
     const { result, effects } = await changed(context, automation_id, dry_run, (now, isRolledBack) => {
       const automation = requireAutomation(db, accountId, utr);
       requireUnchanged(automation, unchanged_since);
-      requireRoomForMail(db, automation_id);
-      const mails = listSchedules(db, automation_id);
-      const order = mails.map(({ id }) => id);
-      const at = before ? mails.findIndex((one) => one.utr === recordUtr(before)) : order.length;
-      if (at === -1) throw invalid('before', messages.selected('before'));
-      const { id, position } = insertSchedule(db, columns);
-      const moves =
-        at < order.length
-          ? orderMails(db.$client, automation_id, [...order.slice(0, at), id, ...order.slice(at)], id)
-          : movesTo(db.$client, automation_id, position);
-      if (!isRolledBack) publish(db, automation, { ...columns, id, position }, frozen, now);
+      const { schedule, moves } = insertAt(db, columns, { before, parent, branch });
+      if (!isRolledBack) publish(db, automation, schedule, frozen, now);
       touch(context, automation, now);
       return { result: columns.utr, moves };
+    });
+    return { utr: result, effects };
+  },
+});
+
+export const addStep = operation({
+  name: 'Add a step other than a mail to an automation (addition)',
+  description: `if and split let contacts take one of two paths, yes or no, to which mails and steps are added; exit ends the run. ${described}`,
+  role: 'editor',
+  input: Type.Object({
+    ...ByUtr.properties,
+    ...how,
+    ...place,
+    kind: { ...choice('exit', 'if', 'split'), description: 'What it does.' },
+    segment_id: Type.Optional(integer({ description: 'Of if: the segment whose contacts take the path yes.' })),
+    share: Type.Optional(
+      integer({ minimum: 1, maximum: 99, description: 'Of split: how many contacts of a hundred take the path yes.' }),
+    ),
+    waiting_period: mail.waiting_period,
+    waiting_type: mail.waiting_type,
+  }),
+  output: Utr,
+  check(context, given, errors) {
+    checkPlace(context, given, errors);
+    const { kind, segment_id: segment, share } = given;
+    if (kind === 'if' && !segment) errors.add('segment_id', messages.required('segment_id'));
+    if (kind === 'split' && share === undefined) errors.add('share', messages.required('share'));
+    if (segment) errors.reference('segment_id', () => hasSegment(context.db, context.accountId, segment));
+  },
+  async run(context, { utr, unchanged_since, dry_run, before, parent, branch, ...given }) {
+    const { db, clock, accountId, actor } = context;
+    const automation_id = requireAutomation(db, accountId, utr).id;
+    const stamp = isoTimestamp(clock.now());
+    const columns = {
+      ...NO_MAIL,
+      kind: given.kind,
+      segment_id: given.kind === 'if' ? (given.segment_id ?? null) : null,
+      share: given.kind === 'split' ? (given.share ?? null) : null,
+      waiting_period: given.waiting_period,
+      waiting_type: given.waiting_type,
+      user_id: accountId,
+      automation_id,
+      utr: randomUUID(),
+      changed_by: actor.userId,
+      created_at: stamp,
+      updated_at: stamp,
+    };
+    const { result, effects } = await changed(context, automation_id, dry_run, (now) => {
+      const automation = requireAutomation(db, accountId, utr);
+      requireUnchanged(automation, unchanged_since);
+      const { moves } = insertAt(db, columns, { before, parent, branch });
+      touch(context, automation, now);
+      return { result: columns.utr, moves };
+    });
+    return { utr: result, effects };
+  },
+});
+
+export const removeStep = operation({
+  name: 'Remove a step other than a mail of an automation, or ask what that would do (addition)',
+  description: `Only without steps on its paths. People who wait for it wait for the next. ${described}`,
+  role: 'editor',
+  input: Type.Object({ utr: identifier('The step.'), ...how }),
+  output: Utr,
+  async run(context, { utr, unchanged_since, dry_run }) {
+    const { db, accountId } = context;
+    const { automation_id } = requireOtherStep(db, accountId, utr).schedule;
+    const { result, effects } = await changed(context, automation_id, dry_run, (now) => {
+      const { schedule, automation } = requireOtherStep(db, accountId, utr);
+      requireUnchanged(schedule, unchanged_since);
+      if (listSchedules(db, automation_id).some(({ parent_id }) => parent_id === schedule.id))
+        throw conflict(sentence('step_has_path'));
+      const { moves } = removeSchedule(db, schedule);
+      touch(context, automation, now);
+      return { result: schedule.utr, moves };
     });
     return { utr: result, effects };
   },
@@ -265,7 +365,11 @@ export const orderAutomation = operation({
   input: Type.Object({
     ...ByUtr.properties,
     ...how,
-    mails: stringList({ minItems: 1, description: 'The utrs of all its mails, in their new order.' }),
+    mails: stringList({
+      minItems: 1,
+      description:
+        'The utrs of all its mails and other steps, in their new order; those on the paths of a step follow it.',
+    }),
   }),
   output: Updated,
   check(context, { utr, mails = [] }, errors) {
@@ -278,9 +382,13 @@ export const orderAutomation = operation({
     const { result: updated_at, effects } = await changed(context, id, dry_run, (now) => {
       const automation = requireAutomation(db, accountId, utr);
       requireUnchanged(automation, unchanged_since);
-      const byUtr = new Map(listSchedules(db, id).map((one) => [one.utr, one.id]));
+      const steps = listSchedules(db, id);
+      const byUtr = new Map(steps.map((one) => [one.utr, one]));
       if (!isOrderOf(new Set(byUtr.keys()), mails)) throw invalid('mails', messages.selected('mails'));
-      const order = mails.flatMap((given) => byUtr.get(recordUtr(given)) ?? []);
+      const ordered = mails.flatMap((given) => byUtr.get(recordUtr(given)) ?? []);
+      const order = ordered.map((step) => step.id);
+      if (inReadingOrder(ordered).some((step, at) => step.id !== order[at]))
+        throw invalid('mails', messages.selected('mails'));
       const moves = order.length > 1 ? orderMails(db.$client, id, order) : null;
       touch(context, automation, now);
       return { result: now, moves };
@@ -311,6 +419,45 @@ export const removeMail = operation({
     return { utr: result, effects };
   },
 });
+
+/** Adds the field errors of the place of a new step. */
+function checkPlace(
+  { db, accountId }: Context,
+  { utr, before, parent, branch }: { utr?: unknown } & GivenPlace,
+  errors: FieldErrorCollector,
+): void {
+  const exists = (given: GivenPlace) =>
+    findPlace(listSchedules(db, requireAutomation(db, accountId, utr).id), given) !== null;
+  if (before) errors.reference('before', () => exists({ before }));
+  if (parent && !branch) errors.add('branch', messages.required('branch'));
+  else if (parent) errors.reference('parent', () => exists({ parent, branch }));
+}
+
+/** Stores a step at its place. Returns it with the moves of enrolments. Throws 422 if the place is gone. Call inside a transaction. */
+function insertAt(db: Db, columns: Omit<Schedule, 'id' | 'position' | 'parent_id' | 'branch'>, given: GivenPlace) {
+  const { $client: client } = db;
+  const { automation_id } = columns;
+  requireRoomForMail(db, automation_id);
+  const steps = listSchedules(db, automation_id);
+  const found = findPlace(steps, given);
+  const field = given.before ? 'before' : 'parent';
+  if (found === null) throw invalid(field, messages.selected(field));
+  const { at, ...path } = found;
+  const { id, position } = insertSchedule(db, { ...columns, ...path });
+  const order = steps.map((step) => step.id);
+  const moves: OrderChange =
+    at < order.length
+      ? orderMails(client, automation_id, [...order.slice(0, at), id, ...order.slice(at)], id)
+      : movesTo(client, automation_id, position);
+  return { schedule: { ...columns, ...path, id, position }, moves };
+}
+
+/** Returns the account's step other than a mail with this utr, and the automation. Throws 404. */
+function requireOtherStep(db: Db, accountId: number, utr: unknown): { schedule: Schedule; automation: Automation } {
+  const found = requireStep(db, accountId, utr);
+  if (found.schedule.kind === 'mail') throw notFound('Record not found');
+  return found;
+}
 
 /**
  * Makes a change and wakes the background thread, or, in a dry run, only finds out its effects. `change` gets the time as an ISO timestamp.

@@ -13,6 +13,7 @@ import { operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { type Automation, type ListedSchedule, listSchedules, requireAutomation } from '../automations.ts';
 import { ENROLLED_PERSON, OBSTACLE } from '../enrolment.ts';
+import { isDeciding } from '../path.ts';
 import { ByUtr } from './automations.ts';
 
 const Forecast = Type.Object({
@@ -144,21 +145,34 @@ function planMails(
   progress: ReadonlyMap<number, MailProgress>,
 ): Forecast['mails'] {
   let next = due;
-  return schedules.map((schedule, at) => {
+  return schedules.flatMap((schedule, at) => {
     const mail = progress.get(schedule.id);
     // After mails were moved, a mail that the contact has got may come after its place.
-    const isAhead = schedule.position > passed && (mail === undefined || mail.due_at !== null);
+    const isAhead =
+      schedule.position > passed && !isOnOtherPath(schedule, progress) && (mail === undefined || mail.due_at !== null);
     const dueAt = isAhead ? next : (mail?.due_at ?? null);
-    const following = schedules.slice(at + 1).find(({ id }) => progress.get(id) === undefined);
+    const following = schedules
+      .slice(at + 1)
+      .find((step) => progress.get(step.id) === undefined && !isOnOtherPath(step, progress));
     if (isAhead && next !== null) next += waitMs(following);
+    // Which path the contact takes, and so when later mails come, is not known before the step.
+    if (isAhead && isDeciding(schedule.kind)) next = null;
+    if (schedule.kind !== 'mail' || isOnOtherPath(schedule, progress)) return [];
     const timed = (moment: number | null | undefined) =>
       moment === null || moment === undefined ? null : isoTimestamp(new Date(moment));
     return { utr: schedule.utr, subject: schedule.subject, sent_at: timed(mail?.sent_at), due_at: timed(dueAt) };
   });
 }
 
+/** Returns true if the contact took the other path at the step on whose path this one is. */
+function isOnOtherPath({ parent_id, branch }: ListedSchedule, progress: ReadonlyMap<number, MailProgress>): boolean {
+  const taken = parent_id === null ? undefined : progress.get(parent_id);
+  return taken !== undefined && taken.outcome !== branch;
+}
+
 interface MailProgress {
   schedule_id: number;
+  outcome: string;
   sent_at: number | null;
   due_at: number | null;
 }
@@ -170,7 +184,7 @@ interface MailProgress {
 function mailProgress(client: Database, enrolmentId: number): Map<number, MailProgress> {
   const steps = client
     .prepare<[number], MailProgress>(`
-      SELECT t.schedule_id, CASE d.state WHEN ${DELIVERY_STATE.accepted} THEN d.updated_at WHEN ${DELIVERY_STATE.bounced} THEN t.taken_at END AS sent_at,
+      SELECT t.schedule_id, t.outcome, CASE d.state WHEN ${DELIVERY_STATE.accepted} THEN d.updated_at WHEN ${DELIVERY_STATE.bounced} THEN t.taken_at END AS sent_at,
         iif(d.state IN (${DELIVERY_STATE.queued}, ${DELIVERY_STATE.sending}), max(d.due_at, t.taken_at), NULL) AS due_at
       FROM steps t LEFT JOIN deliveries d ON d.id = t.delivery_id WHERE t.enrolment_id = ?`)
     .all(enrolmentId);

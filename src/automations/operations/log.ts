@@ -1,7 +1,7 @@
 /** The operation that reads the log of an automation: what happened to which contact at each step, and why. */
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
-import { STEP_OUTCOMES } from '../../database/schema/index.ts';
+import { STEP_KINDS, STEP_OUTCOMES } from '../../database/schema/index.ts';
 import { codeOf, readStored } from '../../errors/stored.ts';
 import { choice, email, integer, isoTimestampSchema, nullable, said } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
@@ -22,6 +22,7 @@ const Line = Type.Object({
     description:
       'The contact entered, completed the automation (finished) or exited (left), or what was done at a step.',
   },
+  kind: { ...nullable(choice(...STEP_KINDS)), description: 'The kind of the step.' },
   step: nullable(Type.String(), 'utr of the step; null for entries and ends, and for steps that were removed.'),
   subject: nullable(Type.String()),
   reason: nullable(said(), 'Why the contact exited.'),
@@ -55,8 +56,8 @@ export const readLog = operation({
         : 'AND l.address_id = (SELECT id FROM addresses WHERE user_id = @account AND normalized_email = @address)';
     const rows = db.$client
       .prepare<object, Row>(`
-        SELECT l.id, l.happened_at AS at, ifnull(c.email, a.normalized_email) AS email, c.id AS contact_id, l.run, l.code, s.utr AS step,
-          s.subject, l.reason
+        SELECT l.id, l.happened_at AS at, ifnull(c.email, a.normalized_email) AS email, c.id AS contact_id, l.run, l.code, s.utr AS step, s.kind,
+          nullif(s.subject, '') AS subject, l.reason
         FROM enrolment_log l ${which} CROSS JOIN addresses a ON a.id = l.address_id
           LEFT JOIN enrolments e ON e.automation_id = l.automation_id AND e.address_id = l.address_id AND e.run = l.run
           LEFT JOIN contacts c ON c.id = e.contact_id AND c.deleted_at IS NULL

@@ -3,7 +3,7 @@
  * its checks and its test mails.
  */
 import { randomUUID } from 'node:crypto';
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import {
   CheckedMailRecord,
@@ -103,7 +103,7 @@ export const listSchedules = listOperation({
         image: sql`${`${publicUrl()}/images/templates/`} || ${automationSchedules.preview_img}`,
       }),
       from: sql`${automationSchedules}`,
-      where: eq(automationSchedules.automation_id, automation.id),
+      where: and(eq(automationSchedules.automation_id, automation.id), eq(automationSchedules.kind, 'mail')),
       id: automationSchedules.id,
       bytes: totalBytes(automationSchedules.template_json, automationSchedules.template_html),
       part,

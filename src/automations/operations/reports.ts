@@ -97,7 +97,7 @@ const PAGE = `
       sum(iif(state = 'left', people, 0)) AS gone
     FROM enrolment_counts WHERE automation_id IN (SELECT id FROM page) GROUP BY automation_id),
   series AS (
-    SELECT automation_id, count(*) AS mails FROM automation_schedules WHERE automation_id IN (SELECT id FROM page) GROUP BY automation_id),
+    SELECT automation_id, count(*) AS mails FROM automation_schedules WHERE automation_id IN (SELECT id FROM page) AND kind = 'mail' GROUP BY automation_id),
   rows AS (
     SELECT a.*, CASE
         WHEN a.held_code IS NOT NULL OR m.held_id IS NOT NULL THEN 'held'
@@ -228,6 +228,10 @@ const Report = Type.Object({
     }),
     { description: 'The mails, and what became of each.' },
   ),
+  steps: Type.Array(
+    Type.Object({ utr: Type.String(), waiting: integer({ description: 'Number of people whose next step this is.' }) }),
+    { description: 'The steps other than mails.' },
+  ),
 });
 /**
  * The report of an automation. `hold` is why Sendlark moved it back to draft, or why one of its mails or all sending is held. A
@@ -260,8 +264,8 @@ function automationReport(db: Db, automation: Automation): Report {
         ifnull(sum(unmeasured), 0) AS unmeasured,
         ifnull(sum(unique_opens), 0) AS unique_opens, ifnull(sum(total_opens), 0) AS total_opens,
         ifnull(sum(people_opens), 0) AS people_opens,
-        ifnull(sum(bounces), 0) AS bounces, ifnull(sum(unsubscribes), 0) AS unsubscribes, s.tracking, s.waiting_type, s.waiting_period
-      FROM (SELECT id FROM automation_schedules WHERE automation_id = @id
+        ifnull(sum(bounces), 0) AS bounces, ifnull(sum(unsubscribes), 0) AS unsubscribes, s.tracking, s.waiting_type, s.waiting_period, s.parent_id
+      FROM (SELECT id FROM automation_schedules WHERE automation_id = @id AND kind = 'mail'
           UNION SELECT owner_id FROM mailings INDEXED BY mailings_automation WHERE automation_id = @id AND owner_kind = 'schedule') l
         LEFT JOIN automation_schedules s ON s.id = l.id
         LEFT JOIN mailings m ON m.owner_kind = 'schedule' AND m.owner_id = l.id
@@ -272,7 +276,11 @@ function automationReport(db: Db, automation: Automation): Report {
       "SELECT held_code, held_reason FROM mailings WHERE automation_id = ? AND state = 'held' ORDER BY id LIMIT 1",
     )
     .get(automation.id);
-  const inPlace = mails.flatMap(({ position }) => position ?? []);
+  const steps = db.$client
+    .prepare<[number], { utr: string; kind: string; position: number }>(
+      'SELECT utr, kind, position FROM automation_schedules WHERE automation_id = ? ORDER BY position',
+    )
+    .all(automation.id);
   return {
     status: automation.status,
     ...reportedHold(
@@ -282,13 +290,20 @@ function automationReport(db: Db, automation: Automation): Report {
     ),
     people: countPeople(places),
     entered: sumOf(places),
-    mails: mails.map(({ id: _, position, ...mail }) => ({ ...mail, ...peopleAt(position) })),
+    mails: mails.map(({ id: _, position, parent_id, ...mail }) => {
+      const people = peopleAt(position);
+      // Contacts on the other path are behind it, too.
+      return { ...mail, ...people, passed: parent_id === null ? people.passed : mail.triggered };
+    }),
+    steps: steps.flatMap(({ utr, kind, position }) =>
+      kind === 'mail' ? [] : { utr, waiting: peopleAt(position).waiting },
+    ),
   };
 
   /** Returns the numbers of people at the mail in this position; nobody is at a deleted mail. */
   function peopleAt(position: number | null) {
     const before = places.filter(
-      ({ position: at }) => position !== null && inPlace.find((place) => place > at) === position,
+      ({ position: at }) => position !== null && steps.find((step) => step.position > at)?.position === position,
     );
     const due = before.flatMap((place) => place.due ?? []);
     const isDue = automation.status === AUTOMATION_STATUS.live && due.length > 0;
@@ -305,6 +320,8 @@ interface ReportedPlace {
   id: number;
   /** Null for a deleted mail. */
   position: number | null;
+  /** Null on the main path, and for a deleted mail. */
+  parent_id: number | null;
 }
 
 /** The number of enrolments with the same state and reason at the same place. */

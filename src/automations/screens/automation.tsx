@@ -32,10 +32,12 @@ import {
   pauseAutomation,
   readSeries,
   type Series,
+  type SeriesStep,
   setAutomationLive,
 } from '../operations/automations.ts';
 import { type Report, type ReportedMail, readReport, readSummary, type Summary } from '../operations/reports.ts';
 import { automationAddress, editAddress, logAddress, mailAddress } from './changing.tsx';
+import { pathSteps, STEP_ICONS, stepText } from './path.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
 
 export async function automationScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
@@ -138,7 +140,10 @@ function Overview({ summary, report, series, target, now, canChange, viewer }: O
           entered={report.entered}
           steps={[
             triggerStep(language, series, target, report.entered),
-            ...report.mails.filter(({ utr }) => utr !== null).map((mail) => mailStep(language, mail, mailProps)),
+            ...pathSteps(language, series, (step) => {
+              const mail = report.mails.find(({ utr }) => utr === step.utr);
+              return mail === undefined ? otherStep(language, step, report) : mailStep(language, mail, mailProps);
+            }),
             endStep(language, summary),
           ]}
         />
@@ -246,6 +251,19 @@ function mailStep(language: Language, mail: ReportedMail, { utr, now, entered, c
         ...(left > 0 ? [language.say('automations.flow.exitedHere', { count: left })] : []),
       ].join(' · '),
     },
+  };
+}
+
+/** A step other than a mail after its wait, with the contacts who wait for it. */
+function otherStep(language: Language, step: SeriesStep, { steps }: Report): FlowStep {
+  const waiting = steps.find(({ utr }) => utr === step.utr)?.waiting ?? 0;
+  return {
+    key: step.utr,
+    icon: STEP_ICONS[step.kind],
+    wait: <Wait mail={step} />,
+    kind: language.say(`automations.step.${step.kind}`),
+    title: stepText(language, step),
+    active: waiting === 0 ? null : language.say('automations.flow.active', { count: waiting }),
   };
 }
 

@@ -19,6 +19,7 @@ import { editScreen, newAutomationScreen, Recipes } from './edit.tsx';
 import { logScreen } from './log.tsx';
 import { AUTOMATION_MAIL, mailContentScreen, mailScreens } from './mail.tsx';
 import { waitingScreen } from './people.tsx';
+import { stepScreens } from './steps.tsx';
 
 /** Registers the list, the pages of one automation, and the pages that change automations, which only editors can open. */
 export async function automationScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
@@ -56,6 +57,7 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
     await newAutomationScreen(editing);
     await editScreen(editing, { clock });
     await mailScreens(editing);
+    await stepScreens(editing);
     await mailContentScreen(editing);
     await templatesScreen(editing, AUTOMATION_MAIL);
     await htmlScreen(editing, AUTOMATION_MAIL);

@@ -15,6 +15,7 @@ import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { field } from '../../users/screens/sign-in/fields.ts';
 import type { Series, SeriesMail } from '../operations/automations.ts';
 import type { Effects } from '../operations/effects.ts';
+import { stepText } from './path.tsx';
 
 const CONFLICT = 409;
 
@@ -150,9 +151,10 @@ function effectText(
   after: readonly NamedMail[],
   { from, to, is_queued, people: count, moved, due_now, first_due_at, last_due_at }: Effects['people'][number],
 ): string {
+  const known = [...after, ...series.steps.map((step) => ({ ...step, subject: stepText(language, step) }))];
   const subjectOf = (utr: string | null) =>
-    [...after, ...series.mails].find((mail) => mail.utr === utr)?.subject ?? language.say('automations.effect.newMail');
-  const next = after.find((mail) => mail.utr === to);
+    known.find((mail) => mail.utr === utr)?.subject ?? language.say('automations.effect.newMail');
+  const next = known.find((mail) => mail.utr === to);
   const subjects = { count, from: subjectOf(from), to: subjectOf(to) };
   if (is_queued === 1) {
     const isGone = !after.some((mail) => mail.utr === from);

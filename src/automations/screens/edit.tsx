@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { listNames } from '../../audience/segments/operations.ts';
 import { SenderField } from '../../campaigns/screens/compose/audience.tsx';
 import { type Choices, readChoices } from '../../campaigns/screens/compose/step.tsx';
-import { RE_ENTRY } from '../../database/schema/index.ts';
+import { BRANCHES, RE_ENTRY } from '../../database/schema/index.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { CapField, readHasCaps } from '../../senders/sending-times/screens/times.tsx';
@@ -17,11 +17,13 @@ import { ask, attempt, problemsAt, sentenceOf } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
 import { recordTime } from '../../ui/record-time.ts';
 import { viewerOf } from '../../ui/signed-in.ts';
+import { withQuery } from '../../ui/with-query.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { field, texts } from '../../users/screens/sign-in/fields.ts';
-import { createAutomation, readSeries, type Series, type SeriesMail } from '../operations/automations.ts';
+import { createAutomation, readSeries, type Series, type SeriesStep } from '../operations/automations.ts';
 import { changeAutomation, orderAutomation } from '../operations/changes.ts';
 import { createFromRecipe } from '../operations/recipes.ts';
+import { inReadingOrder, isDeciding } from '../path.ts';
 import { RECIPE_BY_NAME, RECIPES, type RecipeName } from '../recipes.ts';
 import { Wait } from './automation.tsx';
 import {
@@ -33,6 +35,7 @@ import {
   refusalText,
   sendQuestion,
 } from './changing.tsx';
+import { branchText, pathSteps, STEP_ICONS, stepText } from './path.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
 
 /** The days that the form proposes before a contact enters again. */
@@ -110,14 +113,13 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
       where: field(request, 'where'),
       unchanged_since: field(request, 'unchanged_since'),
     };
-    const after = moved(series.mails, fields.mail, fields.where === 'up' ? -1 : 1);
-    const order = { utr, mails: after.map((mail) => mail.utr), unchanged_since: fields.unchanged_since };
+    const after = moved(series.steps, fields.mail, fields.where === 'up' ? -1 : 1);
+    const order = { utr, mails: after.map((step) => step.utr), unchanged_since: fields.unchanged_since };
     const ordered = await attemptChange(request, orderAutomation, order, ({ people }) => ({ people, leaving: 0 }));
     if ('asked' in ordered)
       return sendQuestion(request, reply, {
         series,
         effects: ordered.asked,
-        after,
         action: `${automationAddress(utr)}/order`,
         fields,
         submit: languageOf(request, viewerOf(request)).say('automations.move'),
@@ -128,12 +130,23 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
   });
 }
 
-/** Returns the mails with one of them moved by one place. */
-function moved(mails: readonly SeriesMail[], utr: string, by: -1 | 1): readonly SeriesMail[] {
-  const at = mails.findIndex((mail) => mail.utr === utr);
-  const [mail, other] = [mails[at], mails[at + by]];
-  if (mail === undefined || other === undefined) return mails;
-  return mails.map((one) => (one === mail ? other : one === other ? mail : one));
+/** Returns the steps with one of them moved by one place on its path, together with the steps of its paths. */
+function moved(steps: readonly SeriesStep[], utr: string, by: -1 | 1): readonly SeriesStep[] {
+  const [step, other] = neighbours(steps, utr, by);
+  if (step === undefined || other === undefined) return steps;
+  const swapped = steps.map((one) => (one === step ? other : one === other ? step : one));
+  return inReadingOrder(swapped.map((one) => ({ ...one, id: one.utr, parent_id: one.parent })));
+}
+
+/** Returns a step, and the one that comes `by` places after it on its path; undefined if there is none. */
+function neighbours(
+  steps: readonly SeriesStep[],
+  utr: string,
+  by: -1 | 1,
+): [step: SeriesStep | undefined, other: SeriesStep | undefined] {
+  const step = steps.find((one) => one.utr === utr);
+  const path = steps.filter(({ parent, branch }) => parent === step?.parent && branch === step?.branch);
+  return [step, step && path[path.indexOf(step) + by]];
 }
 
 interface EditingProps {
@@ -477,57 +490,105 @@ function AutomationFieldset({
 
 function MailList({ series }: { series: Series }) {
   const language = useLanguage();
-  const { mails, utr } = series;
+  const { steps, utr } = series;
   return (
     <div id="mails">
-      {mails.length === 0 ? (
+      {steps.length === 0 ? (
         <p class="quiet-text">{language.say('automations.noMails')}</p>
       ) : (
         <Flow
           label={language.say('automations.mails')}
-          steps={mails.map((mail, at) => ({
-            key: mail.utr,
-            icon: 'mail',
-            wait: <Wait mail={mail} />,
-            kind: language.say('automations.flow.mail'),
-            title: (
-              <a href={mailAddress(utr, mail.utr)}>
-                <Subject text={mail.subject} />
-              </a>
-            ),
-            content: (
-              <>
-                {mail.content === 'none' && <Notice tone="warn">{language.say('automations.noContent')}</Notice>}
-                <div class="buttons">
-                  {at > 0 && <Move series={series} mail={mail} where="up" />}
-                  {at < mails.length - 1 && <Move series={series} mail={mail} where="down" />}
-                  <LinkButton look="quiet" href={`${automationAddress(utr)}/mails/new?before=${mail.utr}`}>
-                    {language.say('automations.addBefore')}
-                  </LinkButton>
-                  <LinkButton look="quiet" href={mailAddress(utr, mail.utr, 'remove')}>
-                    {language.say('automations.remove')}
-                  </LinkButton>
-                </div>
-              </>
-            ),
+          steps={pathSteps(language, series, (step) => ({
+            key: step.utr,
+            icon: STEP_ICONS[step.kind],
+            wait: <Wait mail={step} />,
+            kind: language.say(`automations.step.${step.kind}`),
+            title:
+              step.kind === 'mail' ? (
+                <a href={mailAddress(utr, step.utr)}>
+                  <Subject text={step.subject} />
+                </a>
+              ) : (
+                stepText(language, step)
+              ),
+            content: <StepActions series={series} step={step} />,
           }))}
         />
       )}
-      <div class="buttons below">
-        <LinkButton look={mails.length === 0 ? 'primary' : 'plain'} href={`${automationAddress(utr)}/mails/new`}>
-          {language.say('automations.addMail')}
-        </LinkButton>
-      </div>
+      <AddLinks utr={utr} query={{}} look={steps.length === 0 ? 'primary' : 'plain'} />
     </div>
   );
 }
 
-function Move({ series, mail, where }: { series: Series; mail: SeriesMail; where: 'up' | 'down' }) {
+/** What can be done with a step: moving it on its path, adding one before it or to its paths, and removing it. */
+function StepActions({ series, step }: { series: Series; step: SeriesStep }) {
+  const language = useLanguage();
+  const { utr } = series;
+  const mail = series.mails.find((one) => one.utr === step.utr);
+  const hasNeighbour = (by: -1 | 1) => neighbours(series.steps, step.utr, by)[1] !== undefined;
+  return (
+    <>
+      {mail?.content === 'none' && <Notice tone="warn">{language.say('automations.noContent')}</Notice>}
+      {isDeciding(step.kind) &&
+        BRANCHES.map((branch) => (
+          <div key={branch}>
+            <p class="quiet-text">{branchText(language, step, branch)}</p>
+            <AddLinks utr={utr} query={{ parent: step.utr, branch }} look="quiet" />
+          </div>
+        ))}
+      <div class="buttons">
+        {hasNeighbour(-1) && <Move series={series} step={step} where="up" />}
+        {hasNeighbour(1) && <Move series={series} step={step} where="down" />}
+        <LinkButton look="quiet" href={`${automationAddress(utr)}/mails/new?before=${step.utr}`}>
+          {language.say('automations.addBefore')}
+        </LinkButton>
+        <LinkButton
+          look="quiet"
+          href={
+            step.kind === 'mail'
+              ? mailAddress(utr, step.utr, 'remove')
+              : `${automationAddress(utr)}/steps/${step.utr}/remove`
+          }
+        >
+          {language.say('automations.remove')}
+        </LinkButton>
+      </div>
+    </>
+  );
+}
+
+/** Links to the forms that add a mail or another step at the end of a path. */
+function AddLinks({
+  utr,
+  query,
+  look,
+}: {
+  utr: string;
+  query: Record<string, string>;
+  look: 'primary' | 'plain' | 'quiet';
+}) {
+  const language = useLanguage();
+  return (
+    <div class="buttons below">
+      <LinkButton look={look} href={withQuery(`${automationAddress(utr)}/mails/new`, query)}>
+        {language.say('automations.addMail')}
+      </LinkButton>
+      <LinkButton
+        look={look === 'primary' ? 'plain' : look}
+        href={withQuery(`${automationAddress(utr)}/steps/new`, query)}
+      >
+        {language.say('automations.addStep')}
+      </LinkButton>
+    </div>
+  );
+}
+
+function Move({ series, step, where }: { series: Series; step: SeriesStep; where: 'up' | 'down' }) {
   const language = useLanguage();
   return (
     <form method="post" action={`${automationAddress(series.utr)}/order`}>
       <Button look="quiet">{language.say(`automations.move.${where}`)}</Button>
-      <input type="hidden" name="mail" value={mail.utr} />
+      <input type="hidden" name="mail" value={step.utr} />
       <input type="hidden" name="where" value={where} />
       <input type="hidden" name="unchanged_since" value={series.updated_at} />
     </form>

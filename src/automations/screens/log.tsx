@@ -103,10 +103,14 @@ function Log({ email, log, pages, problems }: LogProps) {
 }
 
 /** Returns a line in words, such as “Mail: Welcome” or “Exited: unsubscribed from all mail”. */
-function lineText(language: Language, { code, subject, reason }: LogLine): string {
+function lineText(language: Language, { code, kind, subject, reason }: LogLine): string {
   const what = language.say(`automations.log.${code}`);
   const isStep = code !== 'entered' && code !== 'finished' && code !== 'left';
   const about =
-    reason !== null ? language.sentence(reason) : isStep ? (subject ?? language.say('automations.log.removed')) : '';
+    reason !== null
+      ? language.sentence(reason)
+      : isStep
+        ? (subject ?? language.say(kind === null ? 'automations.log.removed' : `automations.step.${kind}`))
+        : '';
   return about === '' ? what : `${what}: ${about}`;
 }

@@ -45,6 +45,7 @@ import {
   refusalText,
   sendQuestion,
 } from './changing.tsx';
+import { stepText } from './path.tsx';
 
 export const AUTOMATION_MAIL: ComposedKind = {
   route: '/automations/:automation/mails/:utr',
@@ -227,7 +228,7 @@ function Form({ series, mail, composed, given, problems, senders, placeholders, 
   return (
     <div class="compose">
       <form method="post" action={mailAddress(series.utr, mail.utr)} class="stack">
-        <MailFieldset {...{ given, senders, problems }} isFirst={series.mails[0]?.utr === mail.utr} />
+        <MailFieldset {...{ given, senders, problems }} isFirst={series.steps[0]?.utr === mail.utr} />
         <Hints subject={mail.subject} preheader={mail.preheader} />
         <Placeholders names={placeholders} />
         <input type="hidden" name="unchanged_since" value={mail.updated_at} />
@@ -276,6 +277,40 @@ function givenMail(request: FastifyRequest): MailFields {
   };
 }
 
+/** The fields of the wait before a mail or step. */
+export function WaitFields({
+  given,
+  isFirst,
+  problems,
+}: {
+  given: Pick<MailFields, 'waiting_type' | 'waiting_period'>;
+  isFirst: boolean;
+  problems: Problems;
+}) {
+  const language = useLanguage();
+  return (
+    <div class="fields-in-row wait">
+      <SelectField
+        name="waiting_type"
+        label={language.say('automations.wait')}
+        value={given.waiting_type}
+        options={UNITS.map((value) => ({ value, label: language.say(`automations.wait.${value}`) }))}
+        problems={problems}
+      />
+      <TextField
+        name="waiting_period"
+        type="number"
+        min={1}
+        max={10_000}
+        label={language.say('automations.wait.period')}
+        hint={language.say(isFirst ? 'automations.wait.sinceEntry' : 'automations.wait.sinceMail')}
+        value={given.waiting_period}
+        problems={problems}
+      />
+    </div>
+  );
+}
+
 function MailFieldset({
   given,
   senders,
@@ -288,29 +323,10 @@ function MailFieldset({
   /** True if it is the first mail of its automation, whose wait is counted from the entry. */
   isFirst: boolean;
 }) {
-  const language = useLanguage();
   return (
     <>
       <SubjectFields subject={given.subject} preheader={given.preheader} isRequired problems={problems} />
-      <div class="fields-in-row wait">
-        <SelectField
-          name="waiting_type"
-          label={language.say('automations.wait')}
-          value={given.waiting_type}
-          options={UNITS.map((value) => ({ value, label: language.say(`automations.wait.${value}`) }))}
-          problems={problems}
-        />
-        <TextField
-          name="waiting_period"
-          type="number"
-          min={1}
-          max={10_000}
-          label={language.say('automations.wait.period')}
-          hint={language.say(isFirst ? 'automations.wait.sinceEntry' : 'automations.wait.sinceMail')}
-          value={given.waiting_period}
-          problems={problems}
-        />
-      </div>
+      <WaitFields given={given} isFirst={isFirst} problems={problems} />
       <SenderField senders={senders} value={given.sender_id} problems={problems} />
     </>
   );
@@ -320,11 +336,13 @@ const DAYS = '1';
 
 interface NewMailCall {
   Params: { utr: string };
-  Querystring: { before?: string };
+  Querystring: { before?: string; parent?: string; branch?: string };
 }
 interface NewMail extends MailFields {
   template_id: string;
   before: string;
+  parent: string;
+  branch: string;
 }
 type Templates = readonly ListedTemplate[];
 
@@ -340,7 +358,7 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
       readChoices(request),
       ask(request, listTemplates, { built_in: 1 }),
     ]);
-    const given = sent.given ?? begin(series, senders, request.query.before ?? '');
+    const given = sent.given ?? begin(series, senders, request.query);
     const title = languageOf(request, viewer).say('automations.addMail');
     const content = <AddMail {...{ series, senders, templates, ...sent, given }} />;
     return sendPage(request, reply, viewer, { title, section: 'automations' }, content);
@@ -354,21 +372,29 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
       ...givenMail(request),
       template_id: field(request, 'template_id'),
       before: field(request, 'before'),
+      parent: field(request, 'parent'),
+      branch: field(request, 'branch'),
     };
+    // Without a path the mail is on the main one.
+    const { branch, ...unbranched } = given;
     const { series } = await ask(request, readSeries, { utr });
     const unchanged_since = field(request, 'unchanged_since');
     const known = new Set(series.mails.map((mail) => mail.utr));
-    const added = await attemptChange(request, addMail, { ...given, utr, unchanged_since }, ({ people }) => ({
-      people: people.filter(({ to }) => to !== null && !known.has(to)),
-      leaving: 0,
-    }));
+    const added = await attemptChange(
+      request,
+      addMail,
+      { ...unbranched, ...(branch && { branch }), utr, unchanged_since },
+      ({ people }) => ({
+        people: people.filter(({ to }) => to !== null && !known.has(to)),
+        leaving: 0,
+      }),
+    );
     if ('asked' in added) {
       const mail = { utr: added.asked.people[0]?.to ?? '', ...named(given, 'days') };
-      const at = given.before === '' ? series.mails.length : series.mails.findIndex((one) => one.utr === given.before);
       return sendQuestion(request, reply, {
         series,
         effects: added.asked,
-        after: [...series.mails.slice(0, at), mail, ...series.mails.slice(at)],
+        after: series.steps[0]?.utr === given.before ? [mail, ...series.mails] : [...series.mails, mail],
         action: `${automationAddress(utr)}/mails/new`,
         fields: { ...given, unchanged_since },
         submit: languageOf(request, viewerOf(request)).say('automations.addMail'),
@@ -407,9 +433,13 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
 }
 
 /** Returns the defaults of a new mail: the sender of the previous mail; the first mail is sent at once, each further one a day later. */
-function begin({ mails }: Series, senders: readonly SenderChoice[], before: string): NewMail {
+function begin(
+  { mails, steps }: Series,
+  senders: readonly SenderChoice[],
+  { before = '', parent = '', branch = '' }: NewMailCall['Querystring'],
+): NewMail {
   const sender = mails.at(-1)?.sender_id ?? senders.find(({ is_verified }) => is_verified === 1)?.id ?? senders[0]?.id;
-  const isFirst = mails.length === 0 || mails[0]?.utr === before;
+  const isFirst = steps.length === 0 || steps[0]?.utr === before;
   return {
     subject: '',
     preheader: '',
@@ -417,7 +447,7 @@ function begin({ mails }: Series, senders: readonly SenderChoice[], before: stri
     waiting_type: isFirst ? 'instantly' : 'days',
     waiting_period: DAYS,
     template_id: '',
-    before,
+    ...{ before, parent, branch },
   };
 }
 
@@ -432,15 +462,15 @@ interface AddMailProps {
 
 function AddMail({ series, senders, templates, given, problems = {}, problem }: AddMailProps) {
   const language = useLanguage();
-  const isFirst = series.mails.length === 0 || series.mails[0]?.utr === given.before;
+  const isFirst = series.steps.length === 0 || series.steps[0]?.utr === given.before;
   // A live automation would send the mail and refuses one without content.
   const blank = series.is_live === 1 ? undefined : templates.find(({ is_blank }) => is_blank === 1);
-  const before = series.mails.find(({ utr }) => utr === given.before);
+  const before = series.steps.find(({ utr }) => utr === given.before);
   return (
     <Card>
       <Problem>{problem}</Problem>
       {series.is_live === 1 && <Notice tone="warn">{language.say('automations.add.isLive')}</Notice>}
-      {before !== undefined && <p>{language.say('automations.add.before', { subject: before.subject })}</p>}
+      {before !== undefined && <p>{language.say('automations.add.before', { subject: stepText(language, before) })}</p>}
       <form method="post" action={`${automationAddress(series.utr)}/mails/new`} class="narrow">
         <MailFieldset {...{ given, senders, problems, isFirst }} />
         <SelectField
@@ -457,6 +487,8 @@ function AddMail({ series, senders, templates, given, problems = {}, problem }: 
           problems={problems}
         />
         <input type="hidden" name="before" value={given.before} />
+        <input type="hidden" name="parent" value={given.parent} />
+        <input type="hidden" name="branch" value={given.branch} />
         <input type="hidden" name="unchanged_since" value={series.updated_at} />
         <div class="buttons">
           <Button>{language.say('automations.addMail')}</Button>

@@ -123,6 +123,9 @@ export const singleSends = sqliteTable(
   ],
 );
 
+/** The two paths of a deciding step. */
+export const BRANCHES = ['yes', 'no'] as const;
+
 /** When a contact may enter an automation again. */
 export const RE_ENTRY = ['never', 'days', 'key'] as const;
 
@@ -163,6 +166,13 @@ export const automations = sqliteTable(
   ],
 );
 
+/** What a step of an automation does: sends a mail, ends the run, or decides which path the contact takes. */
+export const STEP_KINDS = ['mail', 'exit', 'if', 'split'] as const;
+
+/**
+ * The steps of automations. A step other than a mail has its name in `subject`, and no sender, template or code. The steps of both paths
+ * of a deciding step come after it, in the order in which they are read.
+ */
 export const automationSchedules = sqliteTable(
   'automation_schedules',
   {
@@ -181,6 +191,14 @@ export const automationSchedules = sqliteTable(
     waiting_period: integer().notNull(),
     waiting_type: text({ enum: ['instantly', 'days', 'hours'] }).notNull(),
     utr: text().notNull().unique(),
+    kind: text({ enum: STEP_KINDS }).notNull().default('mail'),
+    /** The deciding step on whose path it is, and which path; null on the main path. */
+    parent_id: integer(),
+    branch: text({ enum: BRANCHES }),
+    /** Of `if`: the segment whose members take the path yes. */
+    segment_id: integer(),
+    /** Of `split`: how many contacts of a hundred take the path yes. */
+    share: integer(),
     template_id: integer().notNull(),
     preview_img: text().notNull(),
     template_json: line(),
@@ -318,8 +336,8 @@ export const enrolmentLog = sqliteTable(
   ],
 );
 
-/** What was done at a step: a mail was queued, or skipped because the contact had it. */
-export const STEP_OUTCOMES = ['mail', 'skipped'] as const;
+/** What was done at a step: a mail was queued, or skipped because the contact had it; the run ended; or which path the contact takes. */
+export const STEP_OUTCOMES = ['mail', 'skipped', 'exit', ...BRANCHES] as const;
 
 /** One mail of one enrolment and its delivery. The unique index keeps a mail from being sent to the same contact twice. */
 export const steps = sqliteTable(

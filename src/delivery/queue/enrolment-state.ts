@@ -59,6 +59,15 @@ export function enrolmentEnd(client: Database, now: number): (id: number, reason
   };
 }
 
+/** Moves enrolments (ids) that have taken their step to the wait for the next one, which begins at `now`, epoch milliseconds. */
+export function passStep(client: Database, ids: readonly number[], now: number): void {
+  prepared<[object]>(
+    client,
+    `UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now, due_at = @now + ifnull(${WAIT_FOR_UNSENT}, 0)
+    WHERE id IN (SELECT value FROM json_each(@ids))`,
+  ).run({ ids: JSON.stringify(ids), now });
+}
+
 /** Finishes up to `limit` enrolments that are due at `now` (epoch milliseconds) and have received every mail. Returns how many. */
 export function finishDueEnrolments(client: Database, automationId: number, now: number, limit: number): number {
   return client
@@ -256,11 +265,13 @@ export const NEXT_SCHEDULE = `(SELECT s.id FROM automation_schedules s
     WHERE s.automation_id = e.automation_id AND s.position > ${POSITION} ORDER BY s.position LIMIT 1)`;
 
 /**
- * The schedules after the position of an enrolment `e` whose mail it has not been sent yet, as SQL after FROM. Reordering can move sent
- * mails there.
+ * The steps after the position of an enrolment `e` that it has not taken yet, on the paths it takes, as SQL after FROM. Reordering can move
+ * taken steps there.
  */
 const UNSENT = `automation_schedules s WHERE s.automation_id = e.automation_id AND s.position > ${POSITION}
-    AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = s.id)`;
+    AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = s.id)
+    AND (s.parent_id IS NULL OR EXISTS (
+      SELECT 1 FROM steps b WHERE b.enrolment_id = e.id AND b.schedule_id = s.parent_id AND b.outcome = s.branch))`;
 
 /** The position right before the next unsent mail of an enrolment `e`, as SQL; without one, the position of the last mail. */
 export const POSITION_BEFORE_UNSENT = `ifnull((SELECT min(s.position) - 1 FROM ${UNSENT}),

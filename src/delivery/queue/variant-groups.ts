@@ -22,8 +22,7 @@ interface Division {
  * not on the order of enqueueing, and is as good as random.
  */
 function variantFor(addressId: number, { share, variants, key }: Division): number | null {
-  const fraction = createHash('sha256').update(`${key}.${addressId}`).digest().readUIntBE(0, 6) / 2 ** 48;
-  const part = fraction / (share / 100);
+  const part = fractionFor(addressId, key) / (share / 100);
   return part < 1 ? Math.floor(part * variants) : null;
 }
 
@@ -52,6 +51,11 @@ export function divideRecipients(client: Database, mailingId: number, after: num
     groups.filter(([, variant]) => variant === null).length,
     mailingId,
   );
+}
+
+/** Returns the place of a recipient in a random order of all recipients, which depends only on the key: from 0 to below 1. */
+export function fractionFor(addressId: number, key: string): number {
+  return createHash('sha256').update(`${key}.${addressId}`).digest().readUIntBE(0, 6) / 2 ** 48;
 }
 
 export function variantName(variant: number): string {

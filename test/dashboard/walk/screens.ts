@@ -110,6 +110,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'automation-mail-remove', path: '/automations/:automation/mails/:automationMail/remove' },
   { name: 'automation-mail-waiting', path: '/automations/:automation/mails/:automationMail/waiting' },
   { name: 'automation-log', path: '/automations/:automation/log' },
+  { name: 'automation-step-new', path: '/automations/:automation/steps/new' },
   { name: 'automation-mail-new', path: '/automations/:automation/mails/new' },
   { name: 'automation-new-empty', path: '/automations/new', account: 'empty' },
   { name: 'automation-feeds', path: '/feeds' },

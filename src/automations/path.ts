@@ -1,0 +1,56 @@
+/** The order of an automation's steps: the main path, and after each deciding step those of its path yes and then of its path no. */
+import { BRANCHES, type STEP_KINDS } from '../database/schema/index.ts';
+
+/** A step with its place on the paths, as `ListedSchedule` has it. */
+interface Placed {
+  id: number;
+  utr: string;
+  kind: (typeof STEP_KINDS)[number];
+  parent_id: number | null;
+  branch: (typeof BRANCHES)[number] | null;
+}
+
+/** Where a new step goes: before another one, on its path, or at the end of a path; of the main path by default. */
+export interface GivenPlace {
+  /** utr of the step before which it comes. */
+  before?: string | undefined;
+  /** utr of the deciding step, and its path. */
+  parent?: string | undefined;
+  branch?: (typeof BRANCHES)[number] | undefined;
+}
+
+/** Returns true if contacts take one of two paths at such a step. */
+export function isDeciding(kind: Placed['kind']): boolean {
+  return kind === 'if' || kind === 'split';
+}
+
+/** Returns the index of a new step and the path it is on; null if there is no such place. `steps`: in their order. */
+export function findPlace(
+  steps: readonly Placed[],
+  { before, parent, branch }: GivenPlace,
+): (Pick<Placed, 'parent_id' | 'branch'> & { at: number }) | null {
+  if (before) {
+    const at = steps.findIndex(({ utr }) => utr === before.toLowerCase());
+    const next = steps[at];
+    return next === undefined ? null : { at, parent_id: next.parent_id, branch: next.branch };
+  }
+  if (!parent) return { at: steps.length, parent_id: null, branch: null };
+  const deciding = steps.find(({ utr }) => utr === parent.toLowerCase());
+  if (deciding === undefined || !isDeciding(deciding.kind) || branch === undefined) return null;
+  const order = inReadingOrder([...steps, { id: 0, utr: '', kind: 'mail', parent_id: deciding.id, branch }]);
+  return { at: order.findIndex(({ id }) => id === 0), parent_id: deciding.id, branch };
+}
+
+/** Returns the steps in the order in which they are read. Steps of the same path keep their order. */
+export function inReadingOrder<
+  Id extends number | string,
+  Step extends { id: Id; parent_id: Id | null; branch: Placed['branch'] },
+>(steps: readonly Step[]): Step[] {
+  const paths = Map.groupBy(steps, ({ parent_id, branch }) => `${parent_id} ${branch}`);
+  const walk = (parent: Id | null, branch: Placed['branch']): Step[] =>
+    (paths.get(`${parent} ${branch}`) ?? []).flatMap((step) => [
+      step,
+      ...BRANCHES.flatMap((one) => walk(step.id, one)),
+    ]);
+  return walk(null, null);
+}
