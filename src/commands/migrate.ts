@@ -10,7 +10,7 @@ import { previewImport } from '../audience/import/preview.ts';
 import type { RowError } from '../audience/import/rows.ts';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
 import { type ReadExport, readExport } from '../audience/migrate/read-export.ts';
-import { VENDOR_NAMES, type VendorName } from '../audience/migrate/vendors/index.ts';
+import { VENDOR_NAMES } from '../audience/migrate/vendors/index.ts';
 import type { Db } from '../database/open.ts';
 import { english } from '../errors/stored.ts';
 import { addMissingTemplates } from '../templates/own-templates.ts';
@@ -65,7 +65,14 @@ How to export there, and what is taken over: docs/migrating.md.`,
           migration,
           options: { ...DEFAULT_OPTIONS, startsAutomations: !call.flag('no-automations') },
         };
-        await (call.flag('confirm') ? carryOut(call, db, job, read) : preview(call, db, job, read, vendor));
+        const words = [
+          vendor,
+          file,
+          '--type',
+          String(typeId),
+          ...(call.flag('no-automations') ? ['--no-automations'] : []),
+        ];
+        await (call.flag('confirm') ? carryOut(call, db, job, read) : preview(call, db, job, read, words));
       } finally {
         await rm(folder, { recursive: true, force: true });
       }
@@ -73,7 +80,8 @@ How to export there, and what is taken over: docs/migrating.md.`,
   },
 };
 
-async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, vendor: VendorName): Promise<void> {
+/** Says what a migration would do, and the command that does it: `words` are those of the command without --confirm. */
+async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, words: readonly string[]): Promise<void> {
   const found = await previewImport(db, job);
   const { counts, failed, repeated, errors, notes, leaving } = found;
   const segments = findMissingSegments(db, job);
@@ -105,9 +113,7 @@ async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, ven
     ...answer.notes,
     ...errorLines(answer.errors),
     ...(found.is_possible
-      ? [
-          `Nothing was changed. To do it: sendlark migrate ${vendor} FILE --type N${call.flag('no-automations') ? ' --no-automations' : ''} --confirm`,
-        ]
+      ? [`Nothing was changed. To do it: sendlark migrate ${words.map(quoted).join(' ')} --confirm`]
       : []),
   ]);
   if (!found.is_possible) throw new Error('Nothing would be taken over');
@@ -125,6 +131,9 @@ async function carryOut(call: Call, db: Db, job: ImportJob, read: ReadExport): P
   ]);
   if (report.id === 0) throw new Error('Nothing was taken over');
 }
+
+/** A word of a command as a POSIX shell reads it. */
+const quoted = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 const errorLines = (errors: readonly RowError[]) =>
   errors.slice(0, ERRORS_SHOWN).map(({ line, field, text }) => `line ${line}${field && `, ${field}`}: ${text}`);

@@ -39,7 +39,7 @@ t.test('an import and a migration start no automation with --no-automations', as
   t.equal(await joined('migrate keila', 'd@example.org', '--confirm'), 2);
   writeFileSync(file, 'email\ne@example.org\n');
   const { out } = await run('migrate', 'keila', file, '--type', '1', '--no-automations');
-  t.match(out, 'To do it: sendlark migrate keila FILE --type N --no-automations --confirm');
+  t.match(out, `To do it: sendlark migrate keila ${file} --type 1 --no-automations --confirm`);
 });
 
 t.test('contacts are exported to a file or standard output, and the import takes them back', async (t) => {

@@ -29,9 +29,13 @@ t.test('without --confirm it says what it would do; with it, it does that', asyn
     'Templates: Spring news',
     'Columns left out: member_rating, leid, unsub_reason',
     'Files left out: reports/opens.csv',
-    'Nothing was changed. To do it: sendlark migrate mailchimp FILE --type N --confirm',
+    `Nothing was changed. To do it: sendlark migrate mailchimp ${file} --type 1 --confirm`,
   ])
     t.ok(dry.out.split('\n').includes(line), line);
+  const spaced = join(path, "../Ann's export.zip");
+  writeFileSync(spaced, content);
+  const quoted = spaced.replaceAll("'", "'\\''");
+  t.match((await run('migrate', 'mailchimp', spaced, '--type', '1')).out, `mailchimp '${quoted}' --type 1 --confirm`);
   const count = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
   t.equal(count('contacts'), 0);
   t.equal(count('custom_fields'), 0);

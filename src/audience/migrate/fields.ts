@@ -18,6 +18,8 @@ export interface MigratedColumn {
   field: string;
   type: FieldType;
   isNew: boolean;
+  /** True if all values are a day of every year as month/day, which becomes MM-DD. */
+  isMonthDay: boolean;
   samples: string[];
 }
 
@@ -30,19 +32,29 @@ const MAX_VALUE = 65_535;
 /** Values that may be telephone numbers or postal codes, which would lose digits or signs as numbers. */
 const NO_QUANTITY = /^\+|^-?0\d|^.{16}/;
 const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.\d{1,9})?\s?(Z|UTC|[+-]\d{2}:?\d{2})?)?$/;
+/** Columns of telephone numbers and postal codes: texts, even if all values look like numbers. */
+const OF_TEXTS = /^(sms|whatsapp)$|phone|mobile|postal|(^|[ _])zip/;
+const MONTH_DAY = /^(0[1-9]|1[0-2])\/([0-2]\d|3[01])$/;
 const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
 
 interface Seen {
   isNumber: boolean;
   isMoment: boolean;
+  isMonthDay: boolean;
   samples: string[];
 }
 
 /** Collects the columns of an export while its contacts are read once, then maps each column to a field. */
 export class ColumnCollector {
   readonly #seen = new Map<string, Seen>();
+  readonly #writesMonthDay: boolean;
   /** Columns skipped because there are too many. */
   readonly leftOut = new Set<string>();
+
+  /** `writesMonthDay`: the service writes a day of every year as month/day. */
+  constructor(writesMonthDay: boolean) {
+    this.#writesMonthDay = writesMonthDay;
+  }
 
   add(values: ReadonlyMap<string, string>): void {
     for (const [column, value] of values) {
@@ -52,11 +64,12 @@ export class ColumnCollector {
           if (this.leftOut.size < MAX_COLUMNS) this.leftOut.add(column);
           continue;
         }
-        seen = { isNumber: true, isMoment: true, samples: [] };
+        seen = { isNumber: !OF_TEXTS.test(column), isMoment: true, isMonthDay: this.#writesMonthDay, samples: [] };
         this.#seen.set(column, seen);
       }
       seen.isNumber &&= isQuantity(value);
       seen.isMoment &&= moment(value) !== null;
+      seen.isMonthDay &&= monthDay(value) !== null;
       if (seen.samples.length < SAMPLES) seen.samples.push(value.slice(0, SAMPLE_CHARACTERS).toWellFormed());
     }
   }
@@ -66,11 +79,11 @@ export class ColumnCollector {
     const fields = new Map(existing.map(({ field_name, field_type }) => [field_name.toLowerCase(), field_type]));
     const used = new Set<string>();
     const columns: MigratedColumn[] = [];
-    for (const [column, { isNumber, isMoment, samples }] of this.#seen) {
+    for (const [column, { isNumber, isMoment, isMonthDay, samples }] of this.#seen) {
       const name = fieldNameFor(column, columns.length + 1);
       if (reservedField(name) !== undefined && name !== 'email' && !used.has(name)) {
         used.add(name);
-        columns.push({ column, field: name, type: 'text', isNew: false, samples });
+        columns.push({ column, field: name, type: 'text', isNew: false, isMonthDay: false, samples });
         continue;
       }
       const type = isNumber ? 'number' : isMoment ? 'datetime-local' : 'text';
@@ -87,6 +100,7 @@ export class ColumnCollector {
         field,
         type: FIELD_TYPES.find((one) => one === fields.get(field)) ?? type,
         isNew,
+        isMonthDay,
         samples,
       });
     }
@@ -127,11 +141,19 @@ function moment(value: string): string | null {
   return Number.isNaN(at.getTime()) ? null : at.toISOString().slice(0, text.length);
 }
 
+/** Returns a day of every year as MM-DD, so that a segment finds it as a text; null if the value is none. */
+function monthDay(value: string): string | null {
+  const [, month, day] = MONTH_DAY.exec(value) ?? [];
+  // A leap year has all days.
+  return month !== undefined && isValidValue('datetime-local', `2024-${month}-${day}`) ? `${month}-${day}` : null;
+}
+
 /** Returns the value of a contact's field; '' if the export has none that fits the field. */
-export function migratedValue({ field, type }: MigratedColumn, value: string): string {
+export function migratedValue({ field, type, isMonthDay }: MigratedColumn, value: string): string {
   if (value === '' || value.length > MAX_VALUE) return '';
   if (field === 'country') return countryId(value) === null ? '' : value;
   if (field === 'alt_email') return parseAddress(value) === null ? '' : value;
   if (reservedField(field) !== undefined) return value.replaceAll(CONTROL, ' ').trim();
+  if (isMonthDay) return monthDay(value) ?? '';
   return type === 'datetime-local' ? (moment(value) ?? '') : value;
 }

@@ -77,9 +77,9 @@ export async function readExport(db: Db, job: ExportJob): Promise<ReadExport | {
 async function read(db: Db, job: ExportJob): Promise<ReadExport> {
   const archive = await openExport(job);
   try {
-    const { title, listsField, used, read: peopleOf } = VENDORS[job.vendor];
+    const { title, listsField, used, writesMonthDay = false, read: peopleOf } = VENDORS[job.vendor];
     const leftOut: LeftOut = { columns: new Set(), files: new Set() };
-    const collector = new ColumnCollector();
+    const collector = new ColumnCollector(writesMonthDay);
     const lists = new Set<string>();
     const templates: { name: string; path: string }[] = [];
     let [people, leaving] = [0, 0];

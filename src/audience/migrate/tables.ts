@@ -48,6 +48,8 @@ export interface Vendor {
   listsField: string;
   /** Columns that are used but do not become fields, so that they are not reported as skipped. */
   used: readonly string[];
+  /** True if a day of every year, such as a birthday, is written as month/day (12/24). */
+  writesMonthDay?: true;
   /** Yields contacts and templates in the order of the files. Throws a `CsvError` if a file is not valid. */
   read(files: readonly ExportFile[], leftOut: LeftOut): AsyncGenerator<ExportedPerson | ExportedTemplate>;
 }

@@ -182,6 +182,55 @@ t.test('fields get the type that all values have, lists become segments, and wha
   );
 });
 
+t.test('birthdays, zones, addresses and telephone numbers keep what they mean', async (t) => {
+  const app = await startApp(t);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const take = async (source: VendorName, header: string[], ...rows: string[][]) => {
+    const upload = await look(app, { filename: 'contacts.csv', content: Buffer.from(csv(header, rows)) }, source);
+    await ask(app, 'start', upload);
+    return upload.migration;
+  };
+  const mailchimp = await take(
+    'mailchimp',
+    ['Email Address', 'Birthday', 'Size', 'TIMEZONE', 'GMTOFF'],
+    ['ann@example.org', '12/24', '12/24', 'America/New_York', '-5'],
+    ['bob@example.org', '02/29', '24/12', 'Nowhere', ''],
+    ['cy@example.org', '', '', '', ''],
+  );
+  t.strictSame(mailchimp.new_fields, [
+    { field_name: 'birthday', field_type: 'text' },
+    { field_name: 'size', field_type: 'text' },
+    { field_name: 'time_zone', field_type: 'text' },
+  ]);
+  t.strictSame(mailchimp.left_out_columns, ['gmtoff']);
+  const sendgrid = await take(
+    'sendgrid',
+    ['EMAIL', 'CONTACT_ID', 'ADDRESS_LINE_1', 'ADDRESS_LINE_2', 'PHONE_NUMBER'],
+    ['dan@example.org', '1', '1 Harbour St', 'Door 2', '4366412345'],
+  );
+  t.strictSame(sendgrid.new_fields, [{ field_name: 'phone_number', field_type: 'text' }]);
+  await take('brevo', ['EMAIL', 'SMS', 'ORDERS', 'SINCE'], ['eve@example.org', '4366454321', '7', '2024-03-14']);
+  const fields = 'SELECT field_name, field_type FROM custom_fields ORDER BY id LIMIT -1 OFFSET 4';
+  t.strictSame(app.db.prepare(fields).raw().all(), [
+    ['orders', 'number'],
+    ['since', 'datetime-local'],
+  ]);
+  const contacts = app.db
+    .prepare('SELECT email, address_line1, address_line2, custom_values FROM contacts ORDER BY id')
+    .raw()
+    .all() as [string, string | null, string | null, string | null][];
+  t.strictSame(
+    contacts.map(([email, one, two, own]) => [email, one ?? '', two ?? '', ...Object.values(JSON.parse(own ?? '{}'))]),
+    [
+      ['ann@example.org', '', '', '12-24', '12/24', 'America/New_York'],
+      ['bob@example.org', '', '', '02-29', '24/12'],
+      ['cy@example.org', '', ''],
+      ['dan@example.org', '1 Harbour St', 'Door 2', '4366412345'],
+      ['eve@example.org', '', '', '4366454321', '7', '2024-03-14'],
+    ],
+  );
+});
+
 t.test('an undo of a migration takes its contacts and marks back; who bounced stays suppressed', async (t) => {
   const app = await startApp(t);
   await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });

@@ -2,7 +2,8 @@
  * Brevo: "Export contacts" creates a CSV file with the chosen attributes, ADDED_TIME and MODIFIED_TIME, and optionally the
  * subscription status and the ids of lists (API reference, "Export contacts": `exportSubscriptionStatus`, `exportMetadata`).
  * The API's answers have more: `GET /v3/contacts` has `emailBlacklisted`, `listIds` and `listUnsubscribed`; `GET
- * /v3/smtp/blockedContacts` has the reason why a contact is blocked.
+ * /v3/smtp/blockedContacts` has the reason why a contact is blocked. The attribute SMS is the mobile number with its country code
+ * ("Create a contact").
  */
 import {
   addAttributes,
@@ -35,6 +36,7 @@ const COLUMNS: KnownColumns = {
   lastname: 'last_name',
   nom: 'last_name',
   nachname: 'last_name',
+  sms: 'phone_number',
 };
 /** Columns that tell whether the contact is blocked: yes or no. */
 const BLOCKED = ['blacklisted', 'blocklisted', 'email_blacklisted', 'email_blocklisted', 'emailblacklisted'];

@@ -1,8 +1,10 @@
 /**
  * Mailchimp: an audience export is a ZIP archive with a CSV file for each kind of contact, whose name begins with `subscribed`,
  * `unsubscribed`, `nonsubscribed` or `cleaned` (help article "View or export contacts"; "About cleaned contacts" says that cleaned ones
- * bounced). An account export has these and the templates as HTML ("Export and back up account data").
+ * bounced). "Format Guidelines for Your Import File" says that a birthday is month/day, such as 12/24; TIMEZONE is a zone by its name, such as
+ * America/New_York. An account export has these and the templates as HTML ("Export and back up account data").
  */
+import { isTimeZone } from '../../../time/zones.ts';
 import {
   columnsOf,
   type ExportedPerson,
@@ -31,7 +33,7 @@ const COLUMNS: KnownColumns = {
   longitude: null,
   gmtoff: null,
   dstoff: null,
-  timezone: null,
+  timezone: 'time_zone',
   cc: null,
   region: null,
   last_changed: null,
@@ -56,6 +58,7 @@ const MAX_TEMPLATE_BYTES = 2_000_000;
 export const mailchimp: Vendor = {
   title: 'Mailchimp',
   listsField: 'mailchimp_tags',
+  writesMonthDay: true,
   used: ['email address', 'tags', 'unsub_time', 'clean_time'],
   async *read(files, leftOut) {
     for (const file of files) {
@@ -70,9 +73,12 @@ export const mailchimp: Vendor = {
 };
 
 function personOf(row: Row, kind: string, leftOut: LeftOut): ExportedPerson {
+  const values = valuesOf(row, COLUMNS, leftOut);
+  // Campaigns in the recipients' own time zones read the field `time_zone`.
+  if (!isTimeZone(values.get('time_zone') ?? '')) values.delete('time_zone');
   return {
     email: row.get('email address') ?? '',
-    values: valuesOf(row, COLUMNS, leftOut),
+    values,
     lists: tagsOf(row.get('tags') ?? ''),
     left: leavingOf(row, kind),
   };

@@ -1,5 +1,6 @@
 /**
- * Twilio SendGrid: "Export Contacts" of Marketing Campaigns creates a CSV file of contacts with reserved and custom fields.
+ * Twilio SendGrid: "Export Contacts" of Marketing Campaigns creates a CSV file of contacts with reserved and custom fields; the reserved ones are in
+ * the API reference, "Get All Field Definitions": address_line_1, address_line_2, alternate_emails, city, phone_number and others.
  * Suppressions are in separate files, downloaded from the pages below Suppressions: global unsubscribes (email, created), group
  * unsubscribes, bounces (status, reason, email, created), invalid emails (reason, email, created), spam reports (ip, email,
  * created) and blocks (documentation, "Suppressions Overview" and its pages).
@@ -13,6 +14,8 @@ const COLUMNS: KnownColumns = {
   contact_id: null,
   created_at: null,
   updated_at: null,
+  address_line_1: 'address_line1',
+  address_line_2: 'address_line2',
 };
 /** A file with one of these columns has contacts. */
 const CONTACT_COLUMNS = ['contact_id', 'first_name', 'last_name'];
