@@ -8,6 +8,8 @@
 set -euo pipefail
 export SENDLARK_URL=$1 SENDLARK_PUBLIC_KEY=$2 SENDLARK_SECRET_KEY=$3
 folder=$(mktemp -d)
+# Go makes its modules read-only.
+trap 'chmod -R u+w "$folder" && rm -rf "$folder"' EXIT
 cd "$folder"
 curl -sfo openapi.json "$SENDLARK_URL/docs/openapi.json"
 
