@@ -6,9 +6,9 @@ import { Language } from '../ui/words/index.ts';
 import { type Command, requireWords } from './command.ts';
 import { STANDARD } from './standard-streams.ts';
 
-/** The largest file: of a mail with attachments of 2 MiB, and more than any template may have. */
+/** The maximum size of a file: enough for a mail with attachments, and more than a template may have. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Turns are taken among accounts, and this is none of them. */
+/** The compile thread serves accounts in turn. No account has this id. */
 const NO_ACCOUNT = 0;
 
 export const check: Command = {

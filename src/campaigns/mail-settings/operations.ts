@@ -1,4 +1,4 @@
-/** What the account wants of its mails before they are sent (additions). */
+/** Operations for the check and the link parameters of the account's mails (additions). */
 import Type, { type Static } from 'typebox';
 import { changeMailRules, readMailRules } from '../../database/accounts.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -24,7 +24,7 @@ const Settings = Type.Object(
 export type MailSettings = Static<typeof Settings>;
 
 export const readMailSettings = operation({
-  name: 'Read what is done about the mails of the account before they are sent (addition)',
+  name: 'Read the settings for the check and the links of mails (addition)',
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ settings: Settings }),
@@ -38,7 +38,7 @@ export const readMailSettings = operation({
 });
 
 export const changeMailSettings = operation({
-  name: 'Change what is done about the mails of the account before they are sent (addition)',
+  name: 'Change the settings for the check and the links of mails (addition)',
   description: 'Parameters that are not given keep their value. Applies to single sends launched from now on.',
   role: 'owner',
   input: Type.Object({

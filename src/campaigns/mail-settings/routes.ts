@@ -1,4 +1,4 @@
-/** The API of what is done about mails before they are sent. */
+/** The API of the settings for the check and the links of mails. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';

@@ -1,4 +1,4 @@
-/** German texts of what is done about mails before they are sent. */
+/** German: the settings for the check and the links of mails. */
 
 import type { Translation } from '../../ui/words/translation.ts';
 import type { mailSettings as english } from './words.en.ts';

@@ -1,4 +1,4 @@
-/** English texts of what is done about mails before they are sent. */
+/** English: the settings for the check and the links of mails. */
 
 export const mailSettings = {
   'settings.mails': 'Checks & links of mails',

@@ -22,7 +22,7 @@ for (const leaving of ['focusin', 'pointerdown']) {
   });
 }
 
-/** Opens the command menu, whose script is loaded with its first use. Without scripts its links open a page that finds the same. */
+/** Opens the command menu, whose script is loaded with its first use. Without scripts the links open the search page. */
 function openFinder(event: Event): void {
   event.preventDefault();
   void import('./parts/finder.ts').then(({ open }) => open());
@@ -30,7 +30,7 @@ function openFinder(event: Event): void {
 for (const link of document.querySelectorAll('[data-finder-opens]')) link.addEventListener('click', openFinder);
 addEventListener('keydown', (event) => {
   const { key, ctrlKey, metaKey, altKey, shiftKey, target } = event;
-  // In a text with styles, these keys make a link.
+  // In a rich text editor, these keys insert a link.
   const isStyled = target instanceof HTMLElement && target.isContentEditable;
   if (key.toLowerCase() === 'k' && ctrlKey !== metaKey && !altKey && !shiftKey && !isStyled) openFinder(event);
 });

@@ -1,4 +1,4 @@
-/** The settings page for what is done about mails before they are sent. */
+/** The settings page for the check and the links of mails. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button } from '../../../ui/components/button.tsx';
