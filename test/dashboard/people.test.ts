@@ -208,6 +208,27 @@ t.test('a contact is added by hand, with a country or without, to a list of the 
   t.notMatch((await viewer('GET', '/contacts')).text, '/contacts/new');
 });
 
+t.test(
+  'an address with a domain that looks misspelt is questioned before it is added by hand, and kept for who says so',
+  async (t) => {
+    const app = await startApp(t);
+    await mustSucceed(t, app.one)('/contacts-type/add', { name: 'Readers' });
+    const cookie = cookieOf(app, addPerson(app));
+    const post = (form: Record<string, string>) =>
+      app.page('POST', '/contacts/new', { headers: { ...FROM_PAGE, cookie }, form });
+    const given = { contact_type_id: '1', email: 'zoe@gmial.com', first_name: 'Zoë', country: '' };
+    const asked = await post(given);
+    t.equal(asked.status, 422);
+    t.match(asked.text, 'Did you mean zoe@gmail.com?');
+    t.match(asked.text, /name="as_typed"[^>]*>.*gmial\.com is right/s);
+    t.match(asked.text, 'value="Zoë"', 'what was typed stays');
+    t.equal(app.db.prepare('SELECT count(*) FROM contacts').pluck().get(), 0);
+    t.equal((await post({ ...given, as_typed: '1' })).headers.location, '/contacts/1');
+    t.equal((await post({ ...given, email: 'zoe@gmail.com' })).headers.location, '/contacts/2');
+    t.match((await post({ ...given, email: 'gmial.com' })).text, 'The email must be a valid email address.');
+  },
+);
+
 t.test('a contact is unsubscribed and subscribed again on its page, and the audit log names who did it', async (t) => {
   const app = await startApp(t);
   const must = mustSucceed(t, app.one);

@@ -101,6 +101,8 @@ export const people: Translation<typeof english> = {
   'contacts.job.undo': 'Rückgängig machen',
   'person.export': 'Exportieren',
   'person.new': 'Kontakt hinzufügen',
+  'person.misspelt': 'Meinten Sie {email}?',
+  'person.misspelt.keep': '{domain} ist richtig',
   'person.new.save': 'Hinzufügen',
   'person.added': 'Der Kontakt wurde hinzugefügt.',
   'person.edit': 'Bearbeiten',

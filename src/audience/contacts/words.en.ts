@@ -98,6 +98,8 @@ export const people = {
   'contacts.job.undo': 'Undo',
   'person.export': 'Export',
   'person.new': 'Add a contact',
+  'person.misspelt': 'Did you mean {email}?',
+  'person.misspelt.keep': '{domain} is right',
   'person.new.save': 'Add',
   'person.added': 'The contact was added.',
   'person.edit': 'Edit',

@@ -1,9 +1,9 @@
 /** Adding a contact, and changing its fields. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { VNode } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
-import { AreaField, type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
+import { AreaField, CheckField, type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { form } from '../../../ui/components/form.tsx';
 import { Card, Empty, Notice } from '../../../ui/components/surface.tsx';
 import { setFlash } from '../../../ui/flash.ts';
@@ -12,14 +12,18 @@ import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
-import { fieldList } from '../../../users/screens/sign-in/fields.ts';
+import { field, fieldList } from '../../../users/screens/sign-in/fields.ts';
 import { listContactTypes } from '../../contact-types/operations.ts';
 import { RESERVED_FIELDS } from '../../contacts/contact-fields.ts';
+import { meantDomain } from '../../contacts/misspelt-domains.ts';
 import { type Contact, editContact, enterContact, readContact } from '../../contacts/operations.ts';
 import { type Field, listOwnFields } from '../../fields/operations.ts';
 import { COUNTRIES } from '../../places/operations.ts';
 
 const SEE_OTHER = 303;
+const UNPROCESSABLE = 422;
+/** The checkbox that keeps a domain as it was typed. */
+const AS_TYPED = 'as_typed';
 /** Longer values of custom fields are not editable, because a form would not submit them completely. */
 const MAX_SHOWN = 10_000;
 
@@ -52,7 +56,14 @@ interface OwnValue {
 
 /** Registers the pages for a new contact and for changing one. */
 export async function editPersonScreens(app: FastifyInstance): Promise<void> {
-  const showNew = async (request: FastifyRequest, reply: FastifyReply, given: Values = {}, problems: Problems = {}) => {
+  /** `doubted`: a domain that looks misspelt, which the user may keep. */
+  const showNew = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    given: Values = {},
+    problems: Problems = {},
+    doubted = '',
+  ) => {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
     const types = await ask(request, listContactTypes, {});
@@ -83,6 +94,13 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
             options={{ contact_type_id: types.map(({ id, name }) => ({ value: String(id), label: name })) }}
             problems={problems}
           />
+          {doubted !== '' && (
+            <CheckField
+              name={AS_TYPED}
+              label={language.say('person.misspelt.keep', { domain: doubted })}
+              checked={false}
+            />
+          )}
         </ContactForm>
       );
     return sendPage(request, reply, viewer, frame, content);
@@ -96,6 +114,11 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
   app.post('/contacts/new', async (request, reply) => {
     const given = NEW.read(request);
     const typed = typedIn(request, await ownValues(request));
+    const { email, domain, meant } = lookAtDomain(given.email);
+    if (meant !== null && field(request, AS_TYPED) === '') {
+      const question = languageOf(request, viewerOf(request)).say('person.misspelt', { email });
+      return showNew(request, reply.code(UNPROCESSABLE), withTyped(given, typed), { email: [question] }, domain);
+    }
     const added = await attempt(request, enterContact, {
       ...given,
       custom_field: customField(typed.filter(({ text }) => text !== '')),
@@ -160,6 +183,15 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
   });
 }
 
+/** Returns the domain of a typed address, the domain that was probably meant (null if it looks right), and the address with that one. */
+function lookAtDomain(given: unknown) {
+  const typed = String(given).trim();
+  const at = typed.lastIndexOf('@') + 1;
+  const domain = typed.slice(at).toLowerCase();
+  const meant = at === 0 ? null : meantDomain(domain);
+  return { domain, meant, email: typed.slice(0, at) + (meant ?? domain) };
+}
+
 async function readFields(request: FastifyRequest<WithId>): Promise<{ contact: Contact; own: OwnValue[] }> {
   const contact = await ask(request, readContact, { contact_id: request.params.id });
   const own = await ownValues(request, contact.custom_field);
@@ -204,7 +236,7 @@ interface ContactFormProps {
   values: Values;
   problems: Problems;
   /** The fields that every contact has. */
-  children: VNode;
+  children: ComponentChildren;
 }
 
 function ContactForm({ action, save, back, own, values, problems, children }: ContactFormProps) {
