@@ -13,7 +13,7 @@ import {
   singleSendVariantRoutes,
 } from './campaigns/routes.ts';
 import { feedRoutes } from './feeds/routes.ts';
-import { formRoutes } from './forms/routes.ts';
+import { formRoutes, subscriptionRoutes } from './forms/routes.ts';
 import { installCallers } from './http/authentication.ts';
 import { warnOfContent } from './http/content-warning-header.ts';
 import { installErrors } from './http/errors.ts';
@@ -50,6 +50,7 @@ const FEATURES: readonly [routes: Feature, scope: RouteRule['scope']][] = [
   [sendingHoldRoutes, 'everything'],
   [audienceRoutes, 'contacts'],
   [formRoutes, 'campaigns'],
+  [subscriptionRoutes, 'contacts'],
   [versionRoutes, 'campaigns'],
   [templateRoutes, 'campaigns'],
   [singleSendRoutes, 'campaigns'],

@@ -21,7 +21,7 @@ import type { Db } from '../database/open.ts';
 import { contacts } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { isoTimestamp } from '../time/clock.ts';
-import { askedFields, contactValues } from './fields.ts';
+import { contactValues, filledFields } from './fields.ts';
 import type { Form } from './forms.ts';
 import { closeRequest, type FormRequest, findRequest } from './requests.ts';
 
@@ -104,7 +104,7 @@ function subscribe(db: Db, form: Form, request: FormRequest, from: string, now: 
   const isJoining = segmentId !== null && !isMember(db.$client, segmentId, addressId);
   if (segmentId !== null && isJoining) addContactsToSegment(db, accountId, segmentId, [contactId], now);
   const proof = {
-    formName: form.name,
+    formName: request.source || form.name,
     askedAt: isoTimestamp(new Date(request.asked_at)),
     askedFrom: request.network,
     confirmedFrom: from,
@@ -119,7 +119,7 @@ function subscribe(db: Db, form: Form, request: FormRequest, from: string, now: 
 }
 
 function addNew(db: Db, form: Form, request: FormRequest, { address }: Address, now: string): number {
-  const { columns, custom } = contactValues(askedFields(db, form.user_id, form.fields), request.given);
+  const { columns, custom } = contactValues(filledFields(db, form, request.given), request.given);
   const input = {
     contact_type_id: form.contact_type_id,
     email: address,
@@ -132,7 +132,7 @@ function addNew(db: Db, form: Form, request: FormRequest, { address }: Address, 
 
 /** Fills in the empty fields of a contact. Other fields stay, because a stranger may have submitted the form. */
 function fillIn(db: Db, form: Form, request: FormRequest, contact: Contact, now: string): void {
-  const { columns, custom } = contactValues(askedFields(db, form.user_id, form.fields), request.given);
+  const { columns, custom } = contactValues(filledFields(db, form, request.given), request.given);
   const { contact_type_id, email, country_id: country } = contact;
   const input: ContactInput = { contact_type_id, email, country };
   for (const [name, value] of Object.entries(columns) as [keyof typeof columns, string][])
@@ -143,7 +143,8 @@ function fillIn(db: Db, form: Form, request: FormRequest, contact: Contact, now:
   if (Object.keys(input).length > 3) updateContact(db, form.user_id, contact.id, input, now);
 }
 
-function isMember(client: Database, segmentId: number, addressId: number): boolean {
+/** Returns true if an address is in a segment. */
+export function isMember(client: Database, segmentId: number, addressId: number): boolean {
   const find = 'SELECT 1 FROM segment_recipients WHERE segment_id = ? AND address_id = ? AND is_removed = 0';
   return client.prepare(find).get(segmentId, addressId) !== undefined;
 }

@@ -8,6 +8,8 @@ import type { FormField } from '../database/schema/index.ts';
 export const MAX_FIELDS = 20;
 /** The maximum length of a value, in characters. */
 export const MAX_VALUE_CHARACTERS = 255;
+/** Begins the key of a custom field. */
+const CUSTOM = 'custom-';
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 /** A field as the page shows it. */
@@ -33,10 +35,32 @@ export function askedFields(db: Db, accountId: number, fields: readonly FormFiel
   const custom = new Map(listCustomFields(db, accountId).map((field) => [field.id, field]));
   return fields.flatMap(({ field, label, required }): AskedField[] => {
     const common = { label, required: required === 1 };
-    if (typeof field === 'string') return [{ ...common, key: field, name: field, type: 'text' }];
+    const key = keyOf(field);
+    if (typeof field === 'string') return [{ ...common, key, name: field, type: 'text' }];
     const own = custom.get(field);
-    return own === undefined ? [] : [{ ...common, key: `custom-${field}`, name: own.field_name, type: typeOf(own) }];
+    return own === undefined ? [] : [{ ...common, key, name: own.field_name, type: typeOf(own) }];
   });
+}
+
+/** Returns the fields that a request has values for: those of its form, and others that the API's caller gave. */
+export function filledFields(
+  db: Db,
+  form: { user_id: number; fields: readonly FormField[] },
+  given: Readonly<Record<string, string>>,
+): AskedField[] {
+  const asked = new Set(form.fields.map(({ field }) => keyOf(field)));
+  const others = Object.keys(given).filter((key) => !asked.has(key));
+  const known = others.map((key) => ({
+    field: isLineField(key) ? key : Number(key.slice(CUSTOM.length)),
+    label: '',
+    required: 0 as const,
+  }));
+  return askedFields(db, form.user_id, [...form.fields, ...known]).filter(({ key }) => given[key] !== undefined);
+}
+
+/** Returns the key of a field among the values of a request. */
+export function keyOf(field: FormField['field']): string {
+  return typeof field === 'string' ? field : `${CUSTOM}${field}`;
 }
 
 function typeOf({ field_type: type }: CustomField): FieldType {

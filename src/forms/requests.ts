@@ -44,10 +44,16 @@ export interface FilledForm {
   given: Record<string, string>;
   /** The offered groups by id, each with whether it was chosen. */
   groups: Record<string, 0 | 1>;
+  /** The text that was agreed to. */
+  consentText: string;
+  /** Where it was agreed to; empty: on the form's page. */
+  source: string;
   /** The text of the consent box about opens and clicks if it was ticked; otherwise empty. */
   trackingText: string;
+  /** Empty: unknown, so the limit of a network does not apply. */
   network: string;
-  proof: Exclude<Proof, { kind: 'none' }>;
+  /** `key`: the request came with an API key, whose owner answers for it. */
+  proof: Exclude<Proof, { kind: 'none' }> | { kind: 'key' };
 }
 
 /**
@@ -68,11 +74,11 @@ export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, f
   return inTransaction(db, () => {
     const reached = limitReached(client, form.id, filled, at);
     if (reached !== null) return reached;
-    if (!useChallenge(client, proof)) return 'used';
+    if (proof.kind !== 'key' && !useChallenge(client, proof)) return 'used';
     const common = {
       user_id: form.user_id,
       form_id: form.id,
-      is_proven: proof.kind === 'proven' ? 1 : 0,
+      is_proven: proof.kind === 'unproven' ? 0 : 1,
       network,
       asked_at: at,
       expires_at: at + LINK_DAYS * DAY_MS,
@@ -100,7 +106,8 @@ export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, f
         email: address.address,
         given: filled.given,
         groups: filled.groups,
-        consent_text: form.consent_text,
+        consent_text: filled.consentText,
+        source: filled.source,
         tracking_text: filled.trackingText,
         token_hash: hashOf(secret),
       })
@@ -109,6 +116,16 @@ export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, f
     queueMail(db, form, { id, address_id }, `${deps.publicUrl()}/f/confirm/${secret}`, now);
     return 'taken';
   });
+}
+
+/** Returns true if a mail for this form asked the address for a confirmation within the last day, and its link still waits. */
+export function wasAskedToday(client: Database, formId: number, addressId: number, now: number): boolean {
+  const find = prepared<[number, number, number, number], { one: 1 }>(
+    client,
+    `SELECT 1 AS one FROM form_requests
+     WHERE address_id = ? AND form_id = ? AND state = 'asked' AND asked_at > ? AND asked_at <= ?`,
+  );
+  return find.get(addressId, formId, now - DAY_MS, now) !== undefined;
 }
 
 /** Returns the request that a link in a mail belongs to, with its form; null if there is none, or if its form was deleted. */
@@ -144,7 +161,7 @@ function limitReached(
   const counts = 'count(*) AS all_, sum(is_proven = 0) AS unproven';
   const ofNetwork = prepared<[string, number, number], { all_: number; unproven: number | null }>(
     client,
-    `SELECT ${counts} FROM form_requests WHERE network = ? AND asked_at > ? AND asked_at <= ?`,
+    `SELECT ${counts} FROM form_requests WHERE network = ? AND network <> '' AND asked_at > ? AND asked_at <= ?`,
   ).get(network, since, now);
   const ofForm = prepared<[number, number, number], { all_: number; unproven: number | null }>(
     client,

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';
 import { createForm, deleteForm, listForms, readForm, saveForm } from './operations/forms.ts';
+import { subscribeContact } from './operations/subscribe.ts';
 
 export const formRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const forms = operationRoutes(app, deps, 'Forms');
@@ -11,4 +12,9 @@ export const formRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => 
   forms.read('POST /forms/create', createForm);
   forms.change('POST /forms/save', saveForm, 'Updated Successfully');
   forms.change('DELETE /forms/delete', deleteForm, 'Deleted Successfully');
+};
+
+/** The API with which other programs ask somebody for a subscription. Key pairs use it with the scope of contacts. */
+export const subscriptionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  operationRoutes(app, deps, 'Contacts').read('POST /contacts/subscribe', subscribeContact);
 };

@@ -65,16 +65,16 @@ export const reportEvents = operation({
     created: integer({ description: 'How many contacts were added.' }),
     unknown: Type.Array(integer(), { description: 'The indices of events of unknown contacts, from 0.' }),
   }),
-  check({ db, accountId, clock }, given, errors) {
+  async check({ db, accountId, clock }, given, errors) {
     const { contact_type_id: list } = given;
     if (list) errors.reference('contact_type_id', () => hasContactType(db, accountId, list));
     const { contact_id, events } = given;
     if (events === undefined && contact_id)
       errors.reference('contact_id', () => isOwned(db, contacts, contact_id, accountId));
-    if (!errors.has('events')) errors.addAll(eventsOf({ clock }, given).errors);
+    if (!errors.has('events')) errors.addAll((await eventsOf({ clock }, given)).errors);
   },
   async run({ db, clock, accountId, wake }, given) {
-    const { events } = eventsOf({ clock }, given);
+    const { events } = await eventsOf({ clock }, given);
     const recorded = await recordEvents(db, clock, accountId, events, given.contact_type_id || null);
     wake();
     return recorded;

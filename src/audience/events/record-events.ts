@@ -6,18 +6,15 @@ import { prepared } from '../../database/prepared.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { invalid } from '../../errors/failure.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
-import { isErased } from '../contacts/address-rows.ts';
-import type { Address } from '../contacts/addresses.ts';
-import { hasContactType, insertContact } from '../contacts/contacts.ts';
+import { countErasedAddresses } from '../contacts/address-rows.ts';
+import { upsertAll } from '../contacts/upsert.ts';
 import type { GivenEvent } from './given-events.ts';
 import { startAutomations } from './start-automations.ts';
 
 /** The maximum number of names of events and properties in an account, because a program could put anything into a name. */
 const MAX_WORDS = 1000;
-/** The number of contacts that one transaction adds, which takes a few milliseconds. */
-const ADDED_AT_ONCE = 10;
-/** With more events than this, other requests are answered between reading them and writing them. */
-const MANY_EVENTS = 100;
+/** The number of events that are prepared before other requests have a turn, which takes a few milliseconds. */
+const PREPARED_AT_ONCE = 200;
 
 /** What became of the events of a request. */
 export interface Recorded {
@@ -32,24 +29,35 @@ export interface Recorded {
 
 const LIVE = 't.id = c.contact_type_id AND t.deleted_at IS NULL AND c.deleted_at IS NULL';
 const BY_ADDRESS = `
-  SELECT a.id FROM addresses a WHERE a.user_id = ? AND a.normalized_email = ?
-    AND EXISTS (SELECT 1 FROM contacts c CROSS JOIN contact_types t ON ${LIVE} WHERE c.address_id = a.id)`;
+  SELECT value AS given, a.id FROM json_each(@given) CROSS JOIN addresses a ON a.user_id = @account AND a.normalized_email = value
+  WHERE EXISTS (SELECT 1 FROM contacts c CROSS JOIN contact_types t ON ${LIVE} WHERE c.address_id = a.id)`;
 const BY_ID = `
-  SELECT c.address_id AS id FROM contacts c CROSS JOIN contact_types t ON ${LIVE} WHERE c.user_id = ? AND c.id = ?`;
+  SELECT value AS given, c.address_id AS id FROM json_each(@given)
+    CROSS JOIN contacts c ON c.id = value AND c.user_id = @account CROSS JOIN contact_types t ON ${LIVE}`;
 
-/** Returns the id of the address of an event's contact; undefined if the account has no such contact. */
-function findPerson(client: Database, account: number, { contactId, address }: GivenEvent): number | undefined {
-  const found =
-    contactId !== null
-      ? prepared<[number, number], { id: number }>(client, BY_ID).get(account, contactId)
-      : prepared<[number, string], { id: number }>(client, BY_ADDRESS).get(account, address?.normalized ?? '');
-  return found?.id;
+/** Returns a function that gives the id of the address of an event's contact; undefined if the account has no such contact. */
+function findPeople(
+  client: Database,
+  account: number,
+  events: readonly GivenEvent[],
+): (event: GivenEvent) => number | undefined {
+  const find = (text: string, given: readonly (number | string)[]) => {
+    const rows = prepared<[object], { given: number | string; id: number }>(client, text).all({
+      account,
+      given: JSON.stringify(given),
+    });
+    return new Map(rows.map((row) => [row.given, row.id]));
+  };
+  const ids = find(BY_ID, [...new Set(events.flatMap(({ contactId }) => contactId ?? []))]);
+  const addresses = find(BY_ADDRESS, [...new Set(events.flatMap(({ address }) => address?.normalized ?? []))]);
+  return ({ contactId, address }) =>
+    contactId === null ? addresses.get(address?.normalized ?? '') : ids.get(contactId);
 }
 
 /**
  * Records events in one transaction: all of them or, if the service is killed, none. An event whose key the account has already is
  * not recorded again, so a request can be repeated.
- * @param listId The contact type to which unknown addresses are added first, a few at a time; null: they are not added.
+ * @param listId The contact type to which unknown addresses are added first, in transactions of their own; null: they are not added.
  */
 export async function recordEvents(
   db: Db,
@@ -59,10 +67,34 @@ export async function recordEvents(
   listId: number | null,
 ): Promise<Recorded> {
   const created = listId === null ? 0 : await addUnknown(db, clock, account, events, listId);
-  if (events.length > MANY_EVENTS) await setImmediate();
-  return { ...inTransaction(db, () => writeEvents(db.$client, account, events, clock.now().getTime())), created };
+  const client = db.$client;
+  // What can be prepared is, so that the transaction, which answers nobody else, only writes.
+  const erased = countErasedAddresses(client, account);
+  const personOf = findPeople(client, account, events);
+  const words = new Words(client, account);
+  const properties: StoredProperties[] = [];
+  for (const [at, event] of events.entries()) {
+    if (at > 0 && at % PREPARED_AT_ONCE === 0) await setImmediate();
+    properties.push(storedProperties(event, (name) => words.find(name)));
+  }
+  return inTransaction(db, () => {
+    // An address that was erased meanwhile gets no event.
+    const isErased = countErasedAddresses(client, account) > erased;
+    const found = isErased ? findPeople(client, account, events) : personOf;
+    const prepared = events.map((event, at) => ({ event, address: found(event), properties: properties[at] }));
+    return { ...writeEvents(client, account, prepared, words, clock.now().getTime()), created };
+  });
 }
 
+/** An event that is ready to be written. */
+interface PreparedEvent {
+  event: GivenEvent;
+  /** The id of the contact's address; undefined if the contact is unknown. */
+  address: number | undefined;
+  properties: StoredProperties;
+}
+
+/** Adds the addresses of unknown contacts to a list, and returns how many. An erased address is not added again. */
 async function addUnknown(
   db: Db,
   clock: Clock,
@@ -70,34 +102,15 @@ async function addUnknown(
   events: readonly GivenEvent[],
   listId: number,
 ): Promise<number> {
-  const unknown = new Map<string, Address>();
+  const personOf = findPeople(db.$client, account, events);
+  const unknown = new Map<string, string>();
   for (const event of events) {
     const { address } = event;
-    if (address !== null && findPerson(db.$client, account, event) === undefined)
-      unknown.set(address.normalized, address);
+    if (address !== null && personOf(event) === undefined) unknown.set(address.normalized, address.address);
   }
-  const all = [...unknown.values()];
-  let created = 0;
-  for (let at = 0; at < all.length; at += ADDED_AT_ONCE) {
-    if (at > 0) await setImmediate();
-    created += inTransaction(db, () => addSome(db, clock, account, all.slice(at, at + ADDED_AT_ONCE), listId));
-  }
-  return created;
-}
-
-/** Adds those of these addresses that are still unknown to a list that still exists. An erased address is not added again. */
-function addSome(db: Db, clock: Clock, account: number, addresses: readonly Address[], listId: number): number {
-  if (!hasContactType(db, account, listId)) return 0;
-  const now = isoTimestamp(clock.now());
-  let created = 0;
-  for (const { address: email, normalized } of addresses) {
-    const isKnown =
-      prepared<[number, string], { id: number }>(db.$client, BY_ADDRESS).get(account, normalized) !== undefined;
-    if (isKnown || isErased(db.$client, account, normalized)) continue;
-    insertContact(db, account, { contact_type_id: listId, email }, now);
-    created++;
-  }
-  return created;
+  const contacts = [...unknown.values()].map((email) => ({ email }));
+  const outcomes = await upsertAll(db, account, listId, contacts, isoTimestamp(clock.now()));
+  return outcomes.filter(({ outcome }) => outcome === 'created').length;
 }
 
 /** What a batch adds to the counters of one contact and name. */
@@ -112,12 +125,12 @@ interface Added {
 function writeEvents(
   client: Database,
   account: number,
-  events: readonly GivenEvent[],
+  events: readonly PreparedEvent[],
+  words: Words,
   now: number,
 ): Omit<Recorded, 'created'> {
   const after = newestEvent(client);
   const nameIds = new Map<string, number>();
-  const words = new Words(client, account);
   const insert = prepared<unknown[]>(
     client,
     `INSERT INTO contact_events (user_id, address_id, name_id, happened_at, event_key, value, currency, properties)
@@ -127,25 +140,16 @@ function writeEvents(
   const unknown: number[] = [];
   let recorded = 0;
   let repeated = 0;
-  for (const [at, event] of events.entries()) {
-    const address = findPerson(client, account, event);
+  for (const [at, { event, address, properties }] of events.entries()) {
     if (address === undefined) {
       unknown.push(at);
       continue;
     }
     const name = words.idOf('name', event.name);
     nameIds.set(event.name, name);
-    const { happened, key, value, currency } = { ...event, happened: event.at };
-    const { changes } = insert.run(
-      account,
-      address,
-      name,
-      happened,
-      key,
-      value,
-      currency,
-      storedProperties(words, event),
-    );
+    const { at: happened, key, value, currency } = event;
+    const stored = properties ?? storedProperties(event, (name) => words.idOf('properties', name));
+    const { changes } = insert.run(account, address, name, happened, key, value, currency, stored);
     if (changes === 0) {
       repeated++;
       continue;
@@ -167,10 +171,18 @@ function newestEvent(client: Database): number {
   return prepared<[], { id: number }>(client, 'SELECT ifnull(max(id), 0) AS id FROM contact_events').get()?.id ?? 0;
 }
 
-/** Returns the properties as a JSON object by the ids of their names; null without any. */
-function storedProperties(words: Words, { properties }: GivenEvent): string | null {
+/** Properties as a JSON object by the ids of their names; null: there are none; undefined: one of the names is new. */
+type StoredProperties = string | null | undefined;
+
+function storedProperties({ properties }: GivenEvent, idOf: (name: string) => number | undefined): StoredProperties {
   if (properties.length === 0) return null;
-  return `{${properties.map(([name, value]) => `"${words.idOf('properties', name)}":${JSON.stringify(value)}`).join()}}`;
+  const stored: string[] = [];
+  for (const [name, value] of properties) {
+    const id = idOf(name);
+    if (id === undefined) return undefined;
+    stored.push(`"${id}":${JSON.stringify(value)}`);
+  }
+  return `{${stored.join()}}`;
 }
 
 function addTotals(client: Database, added: readonly Added[]): void {
@@ -204,20 +216,23 @@ class Words {
     this.#account = account;
   }
 
-  /** Returns the id of a name. Throws 422 for `field` if the account has too many names. */
-  idOf(field: 'name' | 'properties', word: string): number {
-    const known = this.#ids.get(word);
-    if (known !== undefined) return known;
-    const id = this.#find(word) ?? this.#add(field, word);
-    this.#ids.set(word, id);
+  /** Returns the id of a name; undefined if the account does not have it yet. */
+  find(word: string): number | undefined {
+    const id =
+      this.#ids.get(word) ??
+      prepared<[number, string], { id: number }>(
+        this.#client,
+        'SELECT id FROM event_words WHERE user_id = ? AND word = ?',
+      ).get(this.#account, word)?.id;
+    if (id !== undefined) this.#ids.set(word, id);
     return id;
   }
 
-  #find(word: string): number | undefined {
-    return prepared<[number, string], { id: number }>(
-      this.#client,
-      'SELECT id FROM event_words WHERE user_id = ? AND word = ?',
-    ).get(this.#account, word)?.id;
+  /** Returns the id of a name, which is added if it is new. Throws 422 for `field` if the account has too many names. */
+  idOf(field: 'name' | 'properties', word: string): number {
+    const id = this.find(word) ?? this.#add(field, word);
+    this.#ids.set(word, id);
+    return id;
   }
 
   #add(field: string, word: string): number {

@@ -213,7 +213,10 @@ function reasonOf({
   if (text === null) return readStored(reason);
   if (!row.asked_at) return text;
   const time = row.asked_at.slice(0, 16).replace('T', ' ');
-  return sentence('form_consent', { text, time, asker: row.asked_from ?? '', confirmer: row.confirmed_from ?? '' });
+  const [asker, confirmer] = [row.asked_from ?? '', row.confirmed_from ?? ''];
+  return asker === ''
+    ? sentence('api_consent', { text, time, confirmer })
+    : sentence('form_consent', { text, time, asker, confirmer });
 }
 
 /** The maximum number of changes of lists and segments that are read, newest first. Only an address used for tests has more. */

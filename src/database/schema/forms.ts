@@ -81,13 +81,15 @@ export const formRequests = sqliteTable(
     /** The offered unsubscribe groups, each with whether it was chosen. */
     groups: text({ mode: 'json' }).$type<Record<string, 0 | 1>>().notNull(),
     consent_text: line(),
+    /** Where the contact agreed, as the API's caller says; empty: on the form's page. */
+    source: line(),
     /** The text of the consent box about opens and clicks, if it was ticked; otherwise empty. */
     tracking_text: line(),
     /** SHA-256 of the secret in the link. */
     token_hash: text().notNull(),
-    /** 1: the request came with a proof of work. */
+    /** 1: the request came with a proof of work or with an API key. */
     is_proven: integer().$type<0 | 1>().notNull(),
-    /** The network that the request came from. */
+    /** The network that the request came from; empty: the API's caller did not say. */
     network: text().notNull(),
     /** Epoch milliseconds. */
     asked_at: integer().notNull(),

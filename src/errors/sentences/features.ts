@@ -42,6 +42,9 @@ export const FEATURE_SENTENCES = {
   form_address: 'Give an address that begins with https:// or http://.',
   form_segment_type: 'The segment belongs to another contact type than the form.',
   form_consent: 'Agreed to “{text}”. Asked for on {time} UTC from {asker}, confirmed from {confirmer}.',
+  api_consent: 'Agreed to “{text}”. Asked for on {time} UTC, confirmed from {confirmer}.',
+  form_busy: 'So many subscriptions were asked for within an hour that this one was not taken. Try again in an hour.',
+  list_without_form: 'The list has no form that takes subscriptions: add one, or give form_id.',
   request_closed: 'the subscription is confirmed, too old or not asked for any more',
 
   // Why a form takes no subscriptions.

@@ -82,7 +82,8 @@ const FormRecord = Type.Object({
 
 export type Form = Static<typeof FormRecord>;
 
-const OFF_REASONS = {
+/** Why a form takes no subscriptions, by code. */
+export const OFF_REASONS = {
   off: sentence('form_off'),
   type_deleted: sentence('form_type_deleted'),
   sender_deleted: sentence('form_sender_deleted'),

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Fragment } from 'preact';
 import { senders } from '../../database/schema/index.ts';
 import { chosenGroups, confirmLink, readLink } from '../../forms/confirm.ts';
-import { askedFields } from '../../forms/fields.ts';
+import { filledFields } from '../../forms/fields.ts';
 import { type Form, formPath } from '../../forms/forms.ts';
 import { shownGroups } from '../../forms/shown.ts';
 import { fieldLabel } from '../../http/pages/form-markup.tsx';
@@ -31,7 +31,7 @@ export async function confirmRoutes(app: FastifyInstance, { db, lock, clock, tok
     if (link.state !== 'open') return stateOf(reply, link.state, form);
     const words = wordsIn(form.language).form;
     const { email, given, groups, consent_text, tracking_text } = link.request;
-    const filled = askedFields(db, form.user_id, form.fields).filter(({ key }) => given[key] !== undefined);
+    const filled = filledFields(db, form, given);
     const chosen = shownGroups(db, form.user_id, chosenGroups(groups));
     return formPage(
       reply,

@@ -45,7 +45,7 @@ export function readFilled({ fields }: ShownForm, body: FormBody): Read {
 export function filledForm(
   address: Address,
   { given, chosen, tracking }: Filled,
-  { groups, trackingText }: ShownForm,
+  { form, groups, trackingText }: ShownForm,
   network: string,
   proof: FilledForm['proof'],
 ): FilledForm {
@@ -54,6 +54,8 @@ export function filledForm(
     address,
     given: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')),
     groups: Object.fromEntries(groups.map(({ id }) => [id, isChosen(id)])),
+    consentText: form.consent_text,
+    source: '',
     trackingText: tracking && trackingText !== null ? trackingText : '',
     network,
     proof,

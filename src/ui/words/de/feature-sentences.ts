@@ -39,6 +39,11 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   form_address: 'Geben Sie eine Adresse an, die mit https:// oder http:// beginnt.',
   form_segment_type: 'Das Segment gehört zu einer anderen Liste als das Formular.',
   form_consent: 'Zugestimmt: „{text}“. Angefragt am {time} UTC von {asker}, bestätigt von {confirmer}.',
+  api_consent: 'Zugestimmt: „{text}“. Angefragt am {time} UTC, bestätigt von {confirmer}.',
+  form_busy:
+    'Binnen einer Stunde wurden so viele Anmeldungen gewünscht, dass diese nicht angenommen wurde. Versuchen Sie es in einer Stunde wieder.',
+  list_without_form:
+    'Die Liste hat kein Formular, das Anmeldungen annimmt: Legen Sie eines an, oder geben Sie form_id an.',
   request_closed: 'die Anmeldung ist bestätigt, zu alt oder nicht mehr gewünscht',
 
   form_off: 'Es ist ausgeschaltet.',

@@ -1,0 +1,1 @@
+ALTER TABLE `form_requests` ADD `source` text DEFAULT '' NOT NULL;
