@@ -58,7 +58,7 @@ t.test(
       shop.app.one.call('POST', path, { form: { utr: shop.utr, ...form } });
     const update = (form: Record<string, unknown>) =>
       change('/single/send/update', { ...MAIL, schedule_type: 0, ...form });
-    const canary = { status: 422, body: { errors: { canary_percent: [/first part/] } } };
+    const canary = { status: 422, body: { errors: { canary_percent: [/first batch/] } } };
     t.match(await update({ canary_percent: 1 }), canary);
     t.match(await change('/single/send/save', { canary_percent: 1 }), canary);
     t.match(await update({ tracking: 0 }), { status: 422, body: { errors: { tracking: [/not counted/] } } });

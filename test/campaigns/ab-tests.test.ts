@@ -270,7 +270,7 @@ t.test('what cannot be tested is refused with the field: the same mail, no track
     winner_by: [/./],
   });
   shop.app.db.exec('UPDATE single_sends SET canary_percent = 5');
-  t.match(await errors({ subjects: ['a'] }), { subjects: [/first part/] });
+  t.match(await errors({ subjects: ['a'] }), { subjects: [/first batch/] });
   shop.app.db.exec('UPDATE single_sends SET canary_percent = 0');
   shop.app.db.exec('UPDATE single_sends SET tracking = 0');
   t.match(await errors({ subjects: ['a'] }), { winner_by: [/not counted/] });

@@ -38,7 +38,7 @@ t.test('owners see all pages in their language, others their own sign-in alone',
       [...links.matchAll(/href="\/settings\/(\w+)"/g)].map(([, tab]) => tab).join(' '),
     ]);
   const inGroups = [
-    ['Sending', 'senders sending times returns health'],
+    ['Sending', 'senders sending times mails returns health'],
     ['Contacts', 'lists fields tracking'],
     ['Brand', 'brand archive'],
     ['Team & security', 'account sessions users audit backup'],

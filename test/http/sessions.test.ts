@@ -13,7 +13,7 @@ const HOUR = 3_600_000;
 /** GETs that change something, as the contract has them. */
 const CHANGING_GETS = /\/(duplicate|pause|set-live|resend-mail)$/;
 const OWNERS_ONLY =
-  /^\/api\/(users|keys|audit|dkim|webhooks)\/|^\/api\/(health|webhooks|provider-events(\/(create|delete))?|senders\/(checks(\/renew)?|warm-ups(\/(save|stop))?)|archive\/save|sending\/(limits|caps|window)\/save|sunset\/(save|lift-all)|tracking\/save)$|^\/api\/sender\/(save|update|delete|resend-mail)$/;
+  /^\/api\/(users|keys|audit|dkim|webhooks)\/|^\/api\/(health|webhooks|provider-events(\/(create|delete))?|senders\/(checks(\/renew)?|warm-ups(\/(save|stop))?)|archive\/save|sending\/(limits|caps|mails|window)\/save|sunset\/(save|lift-all)|tracking\/save)$|^\/api\/sender\/(save|update|delete|resend-mail)$/;
 /** Everybody may look at and end their own sessions and passkeys and change their own settings; a POST may list the senders. */
 const EVERYBODYS = /^\/api\/((sessions|passkeys)\/(list|delete)|me\/update|senders)$/;
 

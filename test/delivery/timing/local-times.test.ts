@@ -182,11 +182,11 @@ t.test('it goes with no first part and no A/B test, and needs a schedule', async
   const errorsOf = async (path: string, form: Record<string, unknown>) =>
     (await app.one.call('POST', path, { form })).body.errors;
   const local = { ...schedule, schedule_date: '2026-01-20', schedule_time: '09:00', local_time: 1 };
-  t.match(await errorsOf('/single/send/create', { ...local, canary_percent: 2 }), { local_time: [/first part/] });
+  t.match(await errorsOf('/single/send/create', { ...local, canary_percent: 2 }), { local_time: [/first batch/] });
   t.match(await errorsOf('/single/send/create', { ...local, schedule_type: 0 }), { local_time: [/a day and a time/] });
   t.match(await errorsOf('/single/send/create', { ...local, local_time: 2 }), { local_time: [String] });
   const utr = await book('2026-01-20', '09:00');
-  t.match(await errorsOf('/single/send/save', { utr, canary_percent: 2 }), { local_time: [/first part/] });
+  t.match(await errorsOf('/single/send/save', { utr, canary_percent: 2 }), { local_time: [/first batch/] });
   const test = { utr, subjects: ['Other'], share: 20, winner_by: 'hand', hours: 4 };
   t.match(await errorsOf('/single/send/variants', test), { subjects: [/cannot be tested/] });
   const plain = await createSend(app, { ...local, local_time: 0 });
