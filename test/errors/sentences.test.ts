@@ -128,7 +128,7 @@ t.test('a hold without details has a sentence of its code', async (t) => {
   const withDetails = ['canary_unclear', 'missed_time', 'too_many_bounces', 'too_many_complaints', 'too_many_refusals'];
   t.strictSame(
     plain.filter((code) => !withDetails.includes(code)),
-    ['cancelled', 'copy', 'no_audience', 'sender_deleted', 'sender_unverified'],
+    ['cancelled', 'check_failed', 'copy', 'no_audience', 'sender_deleted', 'sender_unverified'],
   );
 });
 

@@ -33,6 +33,8 @@ const NO_SCREENS = new Map([
   ['/settings/backup/file', 'a file to save'],
   ['/outbox/:id/html', 'a frame within its screen'],
   ['/feeds/:id/mail', 'a frame within its screen'],
+  ['/find/options', 'the options of the command menu'],
+  ['/campaigns/:utr/sketch.svg', 'a picture within the list of campaigns'],
 ]);
 
 t.test('every page of the dashboard is among the screens that the walk opens', async (t) => {

@@ -188,10 +188,12 @@ t.test('it goes with no first part and no A/B test, and needs a schedule', async
   const utr = await book('2026-01-20', '09:00');
   t.match(await errorsOf('/single/send/save', { utr, canary_percent: 2 }), { local_time: [/first batch/] });
   const test = { utr, subjects: ['Other'], share: 20, winner_by: 'hand', hours: 4 };
-  t.match(await errorsOf('/single/send/variants', test), { subjects: [/cannot be tested/] });
+  t.match(await errorsOf('/single/send/variants', test), { subjects: [/cannot have an A\/B test/] });
   const plain = await createSend(app, { ...local, local_time: 0 });
   t.equal(await errorsOf('/single/send/variants', { ...test, utr: plain }), undefined);
-  t.match(await errorsOf('/single/send/update', { ...local, utr: plain }), { local_time: [/cannot be tested/] });
+  t.match(await errorsOf('/single/send/update', { ...local, utr: plain }), {
+    local_time: [/cannot have an A\/B test/],
+  });
 });
 
 t.test('an update keeps it, and sending at once ends it', async (t) => {

@@ -132,5 +132,5 @@ t.test('an operator asks for it, and the health page has what was found', async 
   );
   const elsewhere = await startApp(t);
   const refused = await callerOf(elsewhere, addPerson(elsewhere)).call('POST', '/health/returned-mail');
-  t.match(refused, { status: 409, body: { errors: /not taken in here/ } });
+  t.match(refused, { status: 409, body: { errors: /not received here/ } });
 });
