@@ -216,6 +216,10 @@ function Campaigns({ summaries, usual, targets, kept, order, mayChange, now }: T
     by === order && { 'aria-sort': by === 'name' ? ('ascending' as const) : ('descending' as const) };
   return (
     <Island name="choose-all">
+      {/* The mark of the average is drawn once for all bars. */}
+      <svg class="visually-hidden" aria-hidden="true">
+        <rect id="usual" class="usual" x="49" width="2" height="6" />
+      </svg>
       <ScrollRegion label={language.say('nav.campaigns')}>
         <table class="campaigns">
           <caption class="visually-hidden">{language.say('nav.campaigns')}</caption>
@@ -301,7 +305,7 @@ function Row({ summary, usual, names, kept, mayChange, now }: RowProps) {
         </td>
       )}
       <td class="sketch">
-        <img src={sketchAddress(summary)} alt="" width={32} height={40} loading="lazy" />
+        <img src={sketchAddress(summary)} alt="" loading="lazy" />
       </td>
       <th scope="row" title={`${name}\n${plainSubject(language, subject)}`}>
         <a href={address}>
@@ -321,18 +325,8 @@ function Row({ summary, usual, names, kept, mayChange, now }: RowProps) {
       </td>
       <td class="start">{isUnsent(summary) ? '–' : <Time at={recordTime(at)} now={now} />}</td>
       <td class="num delivered">{isUnsent(summary) ? '–' : language.number(summary.delivered - summary.kept)}</td>
-      <Rate
-        summary={summary}
-        count={summary.people_opens}
-        usual={usual.opened}
-        label={language.say('campaigns.opened')}
-      />
-      <Rate
-        summary={summary}
-        count={summary.people_clicks}
-        usual={usual.clicked}
-        label={language.say('campaigns.clicked')}
-      />
+      <Rate summary={summary} count={summary.people_opens} usual={usual.opened} />
+      <Rate summary={summary} count={summary.people_clicks} usual={usual.clicked} />
       {mayChange && (
         <td class="menu">
           <CampaignMenu summary={summary} kept={kept} />
@@ -369,22 +363,21 @@ interface RateProps {
   count: number;
   /** The average of the last campaigns, 0 to 1; null where none was measured. */
   usual: number | null;
-  label: string;
 }
 
 /** A share of the measured recipients, with a bar in whose middle the average of the last campaigns is. */
-function Rate({ summary, count, usual, label }: RateProps) {
+function Rate({ summary, count, usual }: RateProps) {
   const language = useLanguage();
   const whole = measured(summary);
   const width = usual === null || usual === 0 || whole <= 0 ? 0 : Math.min(100, (50 * count) / whole / usual);
   return (
-    <td class="num rate" data-label={label}>
+    <td class="num rate">
       {language.share(count, whole)}
       {whole > 0 && usual !== null && usual > 0 && (
         <svg class="rate-bar" viewBox="0 0 100 6" preserveAspectRatio="none" role="img">
           <title>{language.say('campaigns.usual', { share: language.percent(usual) })}</title>
           <rect class="value" width={width} height="6" />
-          <rect class="usual" x="49" width="2" height="6" />
+          <use href="#usual" />
         </svg>
       )}
     </td>
