@@ -70,7 +70,7 @@ t.test('a test takes the place of a first part of the recipients, and the page s
   t.match(Buffer.from(flash, 'base64url').toString(), 'compose.variants.savedWhole');
   t.match(await stored(), { share: 50 });
   t.equal(app.db.prepare('SELECT max(canary_percent) FROM single_sends').pluck().get(), 0);
-  t.notMatch(await page('/variants'), 'begins with a first part');
+  t.notMatch(await page('/variants'), 'with a first batch cannot');
 });
 
 t.test('the plan says of how many people opens and clicks are recorded, where these are not all', async (t) => {
