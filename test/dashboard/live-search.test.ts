@@ -160,7 +160,7 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
     let requests = 0;
     page.on('request', () => requests++);
     const shown = () => page.locator('.settings-groups a:visible').allTextContents();
-    t.equal((await shown()).length, 17);
+    t.equal((await shown()).length, 18);
     const box = page.getByRole('searchbox', { name: 'Find a setting' });
     await box.fill('dkim');
     t.strictSame(await shown(), ['Senders']);

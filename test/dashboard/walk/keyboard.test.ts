@@ -18,11 +18,12 @@ t.test('the dashboard by keyboard', { skip: skipWithout('chromium') }, async (t)
     t.strictSame(await findBarriers(page), []);
     await page.keyboard.press('Escape');
     await help.waitFor({ state: 'hidden' });
-    await page.getByLabel('Name').fill('');
-    await page.getByLabel('Name').pressSequentially('gm?');
-    t.equal(await page.getByLabel('Name').inputValue(), 'gm?');
+    const name = page.getByRole('textbox', { name: 'Name' });
+    await name.fill('');
+    await name.pressSequentially('gm?');
+    t.equal(await name.inputValue(), 'gm?');
     t.notOk(await help.isVisible());
-    await page.getByLabel('Name').blur();
+    await name.blur();
     await page.keyboard.press('g');
     await page.keyboard.press('c');
     await page.waitForURL('**/campaigns');

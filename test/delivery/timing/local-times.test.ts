@@ -191,7 +191,9 @@ t.test('it goes with no first part and no A/B test, and needs a schedule', async
   t.match(await errorsOf('/single/send/variants', test), { subjects: [/cannot have an A\/B test/] });
   const plain = await createSend(app, { ...local, local_time: 0 });
   t.equal(await errorsOf('/single/send/variants', { ...test, utr: plain }), undefined);
-  t.match(await errorsOf('/single/send/update', { ...local, utr: plain }), { local_time: [/cannot have an A\/B test/] });
+  t.match(await errorsOf('/single/send/update', { ...local, utr: plain }), {
+    local_time: [/cannot have an A\/B test/],
+  });
 });
 
 t.test('an update keeps it, and sending at once ends it', async (t) => {
