@@ -57,6 +57,13 @@ t.test('every request and command that stands in a document does what it is ther
   await service.post('/contacts-type/add', { name: 'Readers' });
   for (const name of ['ann', 'ben', 'cem', 'dora', 'eve', 'finn', 'zoe'])
     await service.post('/contacts/add', { contact_type_id: '1', email: `${name}@example.com`, country: '84' });
+  await service.post('/segment/store', {
+    segment_name: 'Anns',
+    contact_type_id: '1',
+    'select_field[0]': 'first_name',
+    'select_operator[0]': 'is',
+    'value[0]': 'Ann',
+  });
   const send = await service.post('/single/send/draft', { single_send_name: 'Autumn' });
   const { utr: UTR } = send.message as { utr: string };
   await service.post('/single/send/save', {
