@@ -15,11 +15,15 @@ export interface FeedItem {
   author: string;
   /** When it was published, as an ISO timestamp; empty if the feed does not say. */
   date: string;
+  /** The https address of its picture; empty without one, absent in items that an earlier release stored. */
+  image?: string;
 }
 
 /** A parsed feed. */
 export interface ReadFeed {
   title: string;
+  /** The language that it declares, such as de or pt-BR (BCP 47); empty if it declares none. */
+  language: string;
   /** In the order of the feed, without repeats. */
   items: (FeedItem & { key: string })[];
 }
@@ -38,6 +42,7 @@ export interface RawItem {
   summary?: RawText;
   author?: string;
   date?: string;
+  image?: string;
 }
 
 /**
@@ -58,7 +63,14 @@ export function feedItem(raw: RawItem, base: string): ReadFeed['items'][number] 
     summary,
     author: shortened(raw.author ?? '', MAX_AUTHOR),
     date: Number.isNaN(time.getTime()) ? '' : time.toISOString(),
+    image: absolute(raw.image ?? '', base).replace(/^http:.*/s, ''),
   };
+}
+
+/** Returns the language of a feed as it declares it; empty if that is no language. */
+export function feedLanguage(given: string): string {
+  const tag = given.trim();
+  return /^[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,3}$/i.test(tag) ? tag : '';
 }
 
 /** Returns the title of a feed. */

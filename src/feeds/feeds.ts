@@ -200,7 +200,7 @@ const USUAL_TEMPLATE = `<!doctype html>
 ((items))
 <h2 style="margin:0 0 4px;font-size:20px;line-height:1.3"><a href="((item_link))" style="color:#0b5cad">((item_title))</a></h2>
 <p style="margin:0 0 4px;color:#55606c;font-size:14px">((item_date)) ((item_author))</p>
-<p style="margin:0 0 24px">((item_summary))</p>
+<p style="margin:0 0 24px"><img src="((item_image))" alt="" width="552" style="display:block;width:100%;height:auto;margin:0 0 8px;border:0">((item_summary))</p>
 ((items_end))
 </div>
 </body>

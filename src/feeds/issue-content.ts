@@ -12,11 +12,13 @@ const MIN_CHARACTERS = 50;
 const BLOCK_START = '((items))';
 const BLOCK_END = '((items_end))';
 const PLACEHOLDER =
-  /\(\(\s{0,8}(item_title|item_link|item_summary|item_author|item_date|feed_title|items_count)\s{0,8}(?:\|([^()|]{0,1000}))?\)\)/g;
+  /\(\(\s{0,8}(item_title|item_link|item_summary|item_author|item_date|item_image|feed_title|items_count)\s{0,8}(?:\|([^()|]{0,1000}))?\)\)/g;
 
 /** The sources of a mail. */
 export interface IssueSource {
   feed_title: string;
+  /** The language of the feed, which a mail without one declares; empty: none. */
+  language: string;
   subject: string;
   html: string;
   /** At least one, in the order of the mail. */
@@ -35,7 +37,8 @@ class NoRoom extends Error {}
 
 /** Returns the subject and the HTML of the mail; null if it would be too large. Placeholders of contacts are still in them. */
 export function makeIssue(source: IssueSource): { subject: string; html: string } | null {
-  const { feed_title, subject, html, items, time_zone } = source;
+  const { feed_title, language, subject, items, time_zone } = source;
+  const html = withLanguage(source.html, language);
   if (items.length === 0) throw new Error('a mail of a feed has no item');
   const common = { feed_title, items_count: String(items.length) };
   const day = new Intl.DateTimeFormat('en-CA', { timeZone: time_zone, dateStyle: 'short' });
@@ -44,7 +47,8 @@ export function makeIssue(source: IssueSource): { subject: string; html: string 
   const room: Room = { left: MAX_HTML_CHARACTERS };
   try {
     const line = fill(subject, values[0], inert, room);
-    const inHtml = (part: string, of: Values | undefined) => fill(part, of, (text) => inert(escapeHtml(text)), room);
+    const inHtml = (part: string, of: Values | undefined) =>
+      fill(of?.item_image ? part : part.replace(PICTURE, ''), of, (text) => inert(escapeHtml(text)), room);
     return { subject: [...line].slice(0, MAX_SUBJECT).join(''), html: inBlocks(html, values, inHtml) };
   } catch (error) {
     if (error instanceof NoRoom) return null;
@@ -52,16 +56,27 @@ export function makeIssue(source: IssueSource): { subject: string; html: string 
   }
 }
 
-function itemValues({ title, link, summary, author, date }: FeedItem, day: Intl.DateTimeFormat): Values {
+/** The start tag of a picture of an item, which is left out where the item has none. */
+const PICTURE = /<img\s[^<>]{0,2000}\(\(\s{0,8}item_image\s{0,8}\)\)[^<>]{0,2000}>/gi;
+
+/** The HTML of a mail that declares this language, unless it declares one. */
+function withLanguage(html: string, language: string): string {
+  return language === '' ? html : html.replace(/<html(?![^<>]*\slang\s*=)(?=[\s>])/i, `<html lang="${language}"`);
+}
+
+function itemValues({ title, link, summary, author, date, image = '' }: FeedItem, day: Intl.DateTimeFormat): Values {
   return {
     item_title: title,
-    // Parentheses are escaped, so that nothing in a link is taken for a placeholder.
-    item_link: link.replaceAll('(', '%28').replaceAll(')', '%29'),
+    item_link: withoutParentheses(link),
     item_summary: summary,
     item_author: author,
     item_date: date === '' ? '' : day.format(new Date(date)),
+    item_image: withoutParentheses(image),
   };
 }
+
+/** A link with its parentheses escaped, so that nothing in it is taken for a placeholder. */
+const withoutParentheses = (link: string) => link.replaceAll('(', '%28').replaceAll(')', '%29');
 
 /** Repeats the part between the marks. A template without marks is filled with the first item. */
 function inBlocks(

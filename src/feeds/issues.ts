@@ -79,8 +79,15 @@ export function makeDueIssue(deps: SingleSendDeps, feedId: number): void {
 
 /** Returns the mail with these items, of which there is at least one; null if it would be too large. */
 export function issueOf(feed: Feed, html: string, items: readonly FeedItem[]): ReturnType<typeof makeIssue> {
-  const { feed_name, feed_title, time_zone } = feed;
-  return makeIssue({ feed_title: feed_title || feed_name, subject: feed.subject, html, items, time_zone });
+  const { feed_name, feed_title, feed_language: language, time_zone } = feed;
+  return makeIssue({
+    feed_title: feed_title || feed_name,
+    language,
+    subject: feed.subject,
+    html,
+    items,
+    time_zone,
+  });
 }
 
 function singleSendOf(feed: Feed, { subject, html }: { subject: string; html: string }) {

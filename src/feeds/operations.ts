@@ -278,8 +278,9 @@ async function readPreview(db: Db, feed: FeedRow, allowPrivate: boolean): Promis
       : [...waiting, ...fresh.toReversed()];
   const items = next.slice(0, isDigest ? MAX_DIGEST_ITEMS : 1);
   if (items.length === 0) return { ...nothing, problem: sentence('feed_empty') };
-  const title = result.kind === 'read' ? result.feed.title : feed.feed_title;
-  const issue = issueOf({ ...feed, feed_title: title }, template, items);
+  const { title: feed_title, language: feed_language } =
+    result.kind === 'read' ? result.feed : { title: feed.feed_title, language: feed.feed_language };
+  const issue = issueOf({ ...feed, feed_title, feed_language }, template, items);
   if (issue === null) return { ...nothing, problem: sentence('feed_mail_large') };
   const new_items = fresh.length + countWaiting(db.$client, feed.id);
   return { is_sample: isSample ? 1 : 0, items: items.length, new_items, ...issue, problem: null };

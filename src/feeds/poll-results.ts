@@ -51,9 +51,9 @@ export function recordPoll(db: Db, asked: Pick<Feed, 'id' | 'url'>, result: Poll
     }
     change({ failure: '', failures: 0, read_at: now.getTime() });
     if (result.kind === 'unchanged') return;
-    const { title, items } = result.feed;
+    const { title, language, items } = result.feed;
     const fresh = addItems(db, feed, items);
-    change({ ...result.version, feed_title: title, is_begun: 1 });
+    change({ ...result.version, feed_title: title, feed_language: language, is_begun: 1 });
     if (feed.is_begun === 0 || fresh === 0) return;
     if (fresh >= MANY_ITEMS) holdFeed(db, feed.id, sentence('feed_many_items', { count: fresh }), now);
     else if (fresh >= MANY_UNKNOWN && fresh === items.length)

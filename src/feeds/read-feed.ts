@@ -7,7 +7,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Parser } from 'htmlparser2';
 import { escapeHtml } from '../delivery/content/merge.ts';
-import { feedItem, feedTitle, type RawItem, type RawText, type ReadFeed } from './feed-item.ts';
+import { feedItem, feedLanguage, feedTitle, type RawItem, type RawText, type ReadFeed } from './feed-item.ts';
 
 /** The maximum number of items, counted from the beginning. No feed reader expects more. */
 const MAX_ITEMS = 500;
@@ -33,11 +33,12 @@ export async function readFeed(text: string, base: string): Promise<ReadFeed | n
     const item = feedItem(one, base);
     if (item !== null && !items.has(item.key)) items.set(item.key, item);
   }
-  return { title: feedTitle(raw.title), items: [...items.values()] };
+  return { title: feedTitle(raw.title), language: feedLanguage(raw.language), items: [...items.values()] };
 }
 
 interface RawFeed {
   title: RawText | undefined;
+  language: string;
   items: RawItem[];
 }
 
@@ -74,13 +75,16 @@ async function readXml(text: string): Promise<RawFeed | null> {
     if (reader.items.length >= MAX_ITEMS) break;
   }
   if (!reader.isRefused) parser.end();
-  return reader.isRefused || !reader.isFeed ? null : { title: reader.title, items: reader.items };
+  return reader.isRefused || !reader.isFeed
+    ? null
+    : { title: reader.title, language: reader.language, items: reader.items };
 }
 
 class XmlReader {
   isFeed = false;
   isRefused = false;
   title: RawText | undefined;
+  language = '';
   readonly items: RawItem[] = [];
   readonly #path: string[] = [];
   #item: RawItem | null = null;
@@ -91,6 +95,8 @@ class XmlReader {
   #text = '';
   #isHtml = false;
   #attributes = 0;
+  /** The first picture in the texts of the item. */
+  #firstImage = '';
 
   onattribute(): void {
     if (++this.#attributes > MAX_ATTRIBUTES) this.isRefused = true;
@@ -101,11 +107,15 @@ class XmlReader {
     this.#attributes = 0;
     if (this.isRefused) return;
     const depth = this.#path.push(name);
-    if (depth === 1) this.isFeed = /^(rss|feed|rdf:rdf)$/.test(name);
+    if (depth === 1) {
+      this.isFeed = /^(rss|feed|rdf:rdf)$/.test(name);
+      this.language = attributes['xml:lang'] ?? '';
+    }
     if (depth > MAX_DEPTH || !this.isFeed) {
       this.isRefused = true;
       return;
     }
+    if (this.#item !== null) this.#item.image ||= pictureIn(name, attributes);
     if (this.#item === null && (name === 'item' || name === 'entry')) {
       this.#item = {};
       this.#itemDepth = depth;
@@ -141,6 +151,8 @@ class XmlReader {
       this.#field = '';
     }
     if (this.#item !== null && depth === this.#itemDepth) {
+      this.#item.image ||= this.#firstImage;
+      this.#firstImage = '';
       this.items.push(this.#item);
       this.#item = null;
     }
@@ -149,7 +161,8 @@ class XmlReader {
 
   #isField(name: string, depth: number): boolean {
     if (this.#item !== null) return depth === this.#itemDepth + 1 && Object.hasOwn(FIELDS, name);
-    return name === 'title' && /^(channel|feed)$/.test(this.#path[depth - 2] ?? '');
+    const isOfFeed = name === 'title' || name === 'language' || name === 'dc:language';
+    return isOfFeed && /^(channel|feed)$/.test(this.#path[depth - 2] ?? '');
   }
 
   /** A link of Atom is an attribute. Of several links, the one with the relation "alternate" counts (RFC 4287, 4.2.7.2). */
@@ -160,16 +173,34 @@ class XmlReader {
   #closeField(): void {
     const value = { text: this.#text, isHtml: this.#isHtml };
     if (this.#item === null) {
-      this.title ??= value;
+      if (this.#field === 'title') this.title ??= value;
+      else this.language ||= value.text;
       return;
     }
     const field = FIELDS[this.#field];
     if (field === undefined || value.text.trim() === '') return;
+    if (field === 'summary' && value.isHtml) this.#firstImage ||= imageIn(value.text);
     const isFirst = this.#item[field] === undefined || PREFERRED.has(this.#field);
     if (!isFirst) return;
     if (field === 'title' || field === 'summary') this.#item[field] = value;
     else this.#item[field] = value.text;
   }
+}
+
+/** The picture that an element of an item names: an enclosure, a link of Atom to one, or an element of Media RSS. */
+function pictureIn(name: string, attributes: Readonly<Record<string, string>>): string {
+  const { url = '', href = '', rel, type = '', medium } = attributes;
+  const isImage = type.startsWith('image/');
+  if (name === 'media:thumbnail' || (name === 'media:content' && (isImage || medium === 'image'))) return url;
+  if (name === 'enclosure' && isImage) return url;
+  return name === 'link' && rel === 'enclosure' && isImage ? href : '';
+}
+
+/** The address of the first image in HTML; empty without one. */
+function imageIn(html: string): string {
+  const start = html.search(/<img\s/i);
+  const tag = start < 0 ? '' : html.slice(start, html.indexOf('>', start) + 1);
+  return /\ssrc\s*=\s*["']?(https:[^\s"'<>]+)/i.exec(tag)?.[1]?.replaceAll('&amp;', '&') ?? '';
 }
 
 /** Parses JSON Feed 1.1. */
@@ -185,6 +216,7 @@ function readJson(text: string): RawFeed | null {
   if (!string(feed.version).startsWith('https://jsonfeed.org/version/') || !Array.isArray(feed.items)) return null;
   return {
     title: plain(feed.title),
+    language: string(feed.language),
     items: feed.items.slice(0, MAX_ITEMS).map((one: unknown) => {
       const item: Record<string, unknown> = Object(one);
       const [author] = Array.isArray(item.authors) ? item.authors : [item.author];
@@ -197,6 +229,7 @@ function readJson(text: string): RawFeed | null {
         summary: summary === '' ? { text: html, isHtml: true } : { text: summary, isHtml: false },
         author: string(Object(author).name),
         date: string(item.date_published),
+        image: string(item.image) || string(item.banner_image) || imageIn(html),
       };
     }),
   };

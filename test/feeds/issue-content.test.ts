@@ -10,7 +10,10 @@ const item = (title: string, more: object = {}) => ({
   ...more,
 });
 const made = (html: string, items = [item('One'), item('Two')], subject = '((feed_title)): ((item_title|news))') =>
-  makeIssue({ feed_title: 'Blog', subject, html, items, time_zone: 'Europe/Berlin' }) ?? { subject: '', html: '' };
+  makeIssue({ feed_title: 'Blog', language: '', subject, html, items, time_zone: 'Europe/Berlin' }) ?? {
+    subject: '',
+    html: '',
+  };
 
 t.test('the block is repeated for each item, and what is around it has the first', async (t) => {
   const { subject, html } = made(

@@ -34,6 +34,8 @@ export const feeds = sqliteTable(
     held_reason: said(),
     /** The title that the feed contains; empty before the first read. */
     feed_title: line(),
+    /** The language that the feed declares, such as de; empty if it declares none. */
+    feed_language: line(),
     /** 1: the feed was read once, so items that appear from now on are new. */
     is_begun: integer().$type<0 | 1>().notNull().default(0),
     /** The server's validators for conditional requests (RFC 9110, 13.1). */

@@ -1,0 +1,1 @@
+ALTER TABLE `feeds` ADD `feed_language` text DEFAULT '' NOT NULL;
