@@ -11,10 +11,10 @@ import { AUTOMATION_STATUS, automationSchedules, automations } from '../database
 import { inTransaction } from '../database/transaction.ts';
 import { isTransientSqliteError } from '../database/write-lock.ts';
 import {
+  endReason,
   enrolmentEnd,
   enrolmentMoves,
   finishDueEnrolments,
-  isMember,
   NEXT_SCHEDULE,
   passStep,
 } from '../delivery/queue/enrolment-state.ts';
@@ -42,7 +42,7 @@ interface Change {
   automation_id: number;
   address_id: number;
   contact_id: number | null;
-  change: 'joined' | 'left';
+  change: 'joined' | 'left' | 'goal' | 'exit';
   event_key: string | null;
   happened_at: number;
 }
@@ -64,10 +64,11 @@ export function applyMembershipChanges(client: Database): number {
       const page = client.prepare<[], Change>(MEMBERSHIP_CHANGES_PAGE).all();
       const last = page.at(-1);
       if (last === undefined) return 0;
-      const { enter, leaveTarget } = enrolmentMoves(client);
+      const { enter, leaveTarget, joinEnd } = enrolmentMoves(client);
       for (const { id: _id, change, happened_at: at, ...row } of page) {
         if (change === 'joined') enter({ ...row, at });
-        else leaveTarget({ ...row, at });
+        else if (change === 'left') leaveTarget({ ...row, at });
+        else joinEnd({ ...row, at }, change);
       }
       client.prepare('DELETE FROM membership_changes WHERE id <= ?').run(last.id);
       return page.length;
@@ -215,7 +216,7 @@ function enqueueScheduleMail(
         >(`
           SELECT e.id, e.address_id, ${CONTACT} AS contact_id, r.id AS segment_recipient_id, e.run,
             EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @schedule) AS is_taken,
-            iif(au.exit_criteria = 1 AND NOT (${isMember('e')}), ${storedSql('left_target')}, ${OBSTACLE}) AS reason
+            ifnull(${endReason('e')}, ${OBSTACLE}) AS reason
           FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id
             JOIN mailings m ON m.id = @mailing ${ENROLLED_PERSON}
           WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now
@@ -250,7 +251,7 @@ type Deciding = Pick<Schedule, 'utr' | 'kind' | 'segment_id' | 'share'>;
 
 /**
  * Takes a step other than a mail for a page of due enrolments, in one transaction with its lines of the log. Returns how many took it. A
- * contact who left the target exits instead where leaving it ends the automation.
+ * contact for whom the automation has ended exits instead.
  */
 function takeStep(client: Database, automation: number, schedule: number, now: number): number {
   return client
@@ -262,9 +263,9 @@ function takeStep(client: Database, automation: number, schedule: number, now: n
           AND ${NO_MOVES_PENDING}`,
       ).get(schedule, automation);
       if (step === undefined) return 0;
-      const page = prepared<[object], { id: number; address_id: number; has_left: 0 | 1; is_in: 0 | 1 }>(
+      const page = prepared<[object], { id: number; address_id: number; reason: string | null; is_in: 0 | 1 }>(
         client,
-        `SELECT e.id, e.address_id, au.exit_criteria = 1 AND NOT (${isMember('e')}) AS has_left,
+        `SELECT e.id, e.address_id, ${endReason('e')} AS reason,
           EXISTS (SELECT 1 FROM segment_recipients r JOIN segments g ON g.id = r.segment_id AND g.deleted_at IS NULL
             WHERE r.segment_id = @segment AND r.address_id = e.address_id AND r.is_removed = 0) AS is_in
         FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id
@@ -273,9 +274,9 @@ function takeStep(client: Database, automation: number, schedule: number, now: n
         ORDER BY e.due_at, e.id LIMIT ${PAGE_ROWS}`,
       ).all({ automation, schedule, now, segment: step.segment_id ?? 0 });
       const leave = enrolmentEnd(client, now);
-      for (const { id, has_left } of page) if (has_left === 1) leave(id, stored(sentence('left_target')));
+      for (const { id, reason } of page) if (reason !== null) leave(id, reason);
       const taken = page
-        .filter(({ has_left }) => has_left === 0)
+        .filter(({ reason }) => reason === null)
         .map(({ id, address_id, is_in }) => ({ id, outcome: outcomeOf(step, address_id, is_in === 1) }));
       prepared<[object]>(
         client,

@@ -80,6 +80,13 @@ export const automations: Translation<typeof english> = {
   'automations.event': 'Ereignis',
   'automations.event.hint':
     'Kontakte in der Liste oder dem Segment kommen in die Automation, wenn ein anderes Programm dieses Ereignis von ihnen meldet. Leer: wenn sie dazukommen.',
+  'automations.goalSegment': 'Ziel',
+  'automations.goalSegment.hint':
+    'Wer in dieses Segment kommt, hat das Ziel erreicht und steigt aus. Wer schon darin ist, wird nicht aufgenommen.',
+  'automations.exitSegment': 'Ausstiegsregel',
+  'automations.exitSegment.hint':
+    'Wer in dieses Segment kommt, steigt aus. Wer schon darin ist, wird nicht aufgenommen.',
+  'automations.noSegment': 'Keines',
   'automations.reEntry': 'Erneut aufnehmen',
   'automations.reEntry.hint':
     'Ob ein Kontakt, der schon einmal darin war, erneut aufgenommen wird. Niemand ist zweimal zugleich darin.',

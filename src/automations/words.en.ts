@@ -75,6 +75,13 @@ export const automations = {
   'automations.event': 'Event',
   'automations.event.hint':
     'Contacts in the list or segment enter when another program reports this event of theirs. Empty: they enter when they join.',
+  'automations.goalSegment': 'Goal',
+  'automations.goalSegment.hint':
+    'A contact who joins this segment has reached the goal and exits. A contact who is in it already does not enter.',
+  'automations.exitSegment': 'Exit rule',
+  'automations.exitSegment.hint':
+    'A contact who joins this segment exits. A contact who is in it already does not enter.',
+  'automations.noSegment': 'None',
   'automations.reEntry': 'Enter again',
   'automations.reEntry.hint':
     'Whether a contact who was in it before may enter again. Nobody is in it twice at the same time.',

@@ -21,6 +21,8 @@ export const SENTENCES = {
   inactive: 'inactive for long',
   left_target: 'left the target',
   exit_step: 'reached an exit step',
+  goal_reached: 'reached the goal',
+  exit_rule: 'joined the segment of the exit rule',
   removed_from_segment: 'removed from the segment',
   contact_deleted: 'the contact was deleted',
   readdressed: 'their address was changed',

@@ -100,7 +100,7 @@ export function syncMembers(db: Db, segment: Segment, people: readonly number[],
 interface Facts {
   isLiveType: boolean;
   liveFields: ReadonlySet<number>;
-  /** The segments that are the target of an automation for which joins or leaves are recorded. */
+  /** The segments that are the target, goal or exit rule of an automation for which joins or leaves are recorded. */
   watched: ReadonlySet<number>;
 }
 
@@ -108,7 +108,9 @@ function readSyncFacts(db: Db, { user_id, contact_type_id }: Segment): Facts {
   const type = db.get(sql`SELECT 1 FROM contact_types WHERE id = ${contact_type_id} AND deleted_at IS NULL`);
   const watched = db.all<{ id: number }>(sql`
     SELECT automation_for AS id FROM automations
-    WHERE (status = ${AUTOMATION_STATUS.live} OR exit_criteria = 1) AND deleted_at IS NULL AND automation_for_table = 'segments' AND user_id = ${user_id}`);
+    WHERE (status = ${AUTOMATION_STATUS.live} OR exit_criteria = 1) AND deleted_at IS NULL AND automation_for_table = 'segments' AND user_id = ${user_id}
+    UNION SELECT goal_segment_id FROM automations WHERE deleted_at IS NULL AND goal_segment_id IS NOT NULL AND user_id = ${user_id}
+    UNION SELECT exit_segment_id FROM automations WHERE deleted_at IS NULL AND exit_segment_id IS NOT NULL AND user_id = ${user_id}`);
   return {
     isLiveType: type !== undefined,
     liveFields: new Set(listCustomFields(db, user_id).map((field) => field.id)),
@@ -235,4 +237,10 @@ export function recordMembershipChange(
     SELECT au.user_id, au.id, p.address_id, p.contact_id, ${change}, ${Date.parse(now)}
     FROM automations au CROSS JOIN (${people}) p
     WHERE au.automation_for_table = ${table} AND au.automation_for = ${id} AND ${CONCERNED[change]}`);
+  if (table === 'segments' && change === 'joined')
+    db.run(sql`
+      INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
+      SELECT au.user_id, au.id, p.address_id, p.contact_id, iif(au.goal_segment_id = ${id}, 'goal', 'exit'), ${Date.parse(now)}
+      FROM automations au CROSS JOIN (${people}) p
+      WHERE au.deleted_at IS NULL AND (au.goal_segment_id = ${id} OR au.exit_segment_id = ${id})`);
 }

@@ -315,6 +315,8 @@ const Series = Type.Object({
     description: 'The event by which contacts of the target enter; empty: they enter by joining it.',
   }),
   trigger_filter: Type.String({ description: 'The filter of that event; empty: none.' }),
+  goal_segment_id: nullable(integer(), 'Who joins this segment reached the goal and exits.'),
+  exit_segment_id: nullable(integer(), 'Who joins this segment exits.'),
   re_entry: { ...choice(...RE_ENTRY), description: 'When who was in it may enter again.' },
   re_entry_days: integer({
     description: 'Of the re-entry days: how many after the last entry; otherwise 0 or unused.',

@@ -125,6 +125,14 @@ export const changeAutomation = operation({
     trigger_filter: Type.Optional(
       line({ description: 'Only such events: a property, = != > >= < or <=, and a text or number. Empty: all.' }),
     ),
+    goal_segment_id: Type.Optional(
+      integer({
+        description: 'Who joins this segment reached the goal and exits; who is in it does not enter. 0: none.',
+      }),
+    ),
+    exit_segment_id: Type.Optional(
+      integer({ description: 'Who joins this segment exits; who is in it does not enter. 0: none.' }),
+    ),
     re_entry: Type.Optional({
       ...choice(...RE_ENTRY),
       description:
@@ -138,6 +146,10 @@ export const changeAutomation = operation({
   output: Updated,
   check(context, given, errors) {
     checkAutomation(context, given, errors);
+    for (const name of ['goal_segment_id', 'exit_segment_id'] as const) {
+      const { [name]: segment } = given;
+      if (segment) errors.reference(name, () => hasSegment(context.db, context.accountId, segment));
+    }
     const { trigger_event: event, trigger_filter: filter } = given;
     if (event && !isEventName(event)) errors.add('trigger_event', messages.selected('trigger_event'));
     if (!filter) return;
@@ -166,6 +178,8 @@ export const changeAutomation = operation({
           exit_criteria: given.exit_criteria,
           trigger_event: given.trigger_event,
           trigger_filter: given.trigger_filter,
+          goal_segment_id: given.goal_segment_id === 0 ? null : given.goal_segment_id,
+          exit_segment_id: given.exit_segment_id === 0 ? null : given.exit_segment_id,
           re_entry: given.re_entry,
           re_entry_days: given.re_entry_days,
           ignores_caps: given.ignores_caps,

@@ -7,7 +7,7 @@ import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import {
   type AddressRange,
-  isMember,
+  endReason,
   type OrderChange,
   type PlannedMove,
   plannedMoves,
@@ -37,7 +37,10 @@ export const Effects = Type.Object({
     }),
     { description: 'What the change does to the contacts who wait.' },
   ),
-  leaving: integer({ description: 'The number of waiting contacts who are outside the target and exit.' }),
+  leaving: integer({
+    description:
+      'The number of waiting contacts who are outside the target, or in the segment of the goal or exit rule, and exit.',
+  }),
 });
 export type Effects = Static<typeof Effects>;
 type Effect = Effects['people'][number];
@@ -91,7 +94,7 @@ export async function withEffects<Result>(
     { moves }: ChangeResult<Result>,
     range: AddressRange,
   ): TriedChange => {
-    const mayLeave = endsOutsideTarget(client, id);
+    const mayLeave = endsByMembership(client, id);
     return {
       before,
       after: listPlaces(client, id),
@@ -196,18 +199,24 @@ function unmovedPeople(client: Database, automation: number, now: number): Plann
     .all({ automation, now });
 }
 
-/** Returns true if contacts outside the target exit the automation. */
-function endsOutsideTarget(client: Database, automation: number): boolean {
-  return client.prepare('SELECT 1 FROM automations WHERE id = ? AND exit_criteria = 1').get(automation) !== undefined;
+/** Returns true if contacts exit the automation by leaving its target or by being in a segment. */
+function endsByMembership(client: Database, automation: number): boolean {
+  return (
+    client
+      .prepare(
+        'SELECT 1 FROM automations WHERE id = ? AND (exit_criteria = 1 OR goal_segment_id IS NOT NULL OR exit_segment_id IS NOT NULL)',
+      )
+      .get(automation) !== undefined
+  );
 }
 
-/** Returns how many active enrolments are outside the target. */
+/** Returns how many active enrolments end when their next step is due. */
 function countLeaving(client: Database, range: AddressRange): number {
   const leaving = client
     .prepare<[AddressRange], number>(`
       SELECT count(*) FROM automations au CROSS JOIN enrolments e INDEXED BY enrolments_person ON e.automation_id = au.id
         AND e.address_id > @after AND e.address_id <= @to AND e.state = 'active'
-      WHERE au.id = @automation AND NOT (${isMember('e')})`)
+      WHERE au.id = @automation AND ${endReason('e')} IS NOT NULL`)
     .pluck()
     .get(range);
   return leaving ?? 0;

@@ -5,7 +5,7 @@ import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { ineligibilityReason } from '../../audience/eligibility.ts';
 import type { Db } from '../../database/open.ts';
 import { AUTOMATION_STATUS, DELIVERY_STATE } from '../../database/schema/index.ts';
-import { POSITION, waitMs } from '../../delivery/queue/enrolment-state.ts';
+import { endReason, POSITION, waitMs } from '../../delivery/queue/enrolment-state.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { codeOf, readStored } from '../../errors/stored.ts';
 import { choice, described, email, flag, isoTimestampSchema, nullable, said } from '../../http/requests/schemas.ts';
@@ -83,9 +83,8 @@ function forecastFor(
     return { state: 'outside', reason, entered_at: null, mails: planMails(schedules, 0, due, new Map()) };
   }
   const isActive = enrolment.state === 'active';
-  const hasLeft =
-    automation.exit_criteria === 1 && (!isMember || hasPendingLeave(client, automation, addressId ?? 0, enrolment));
-  const leaves = hasLeft ? sentence('left_target') : obstacle;
+  const hasLeft = automation.exit_criteria === 1 && hasPendingLeave(client, automation, addressId ?? 0, enrolment);
+  const leaves = hasLeft ? sentence('left_target') : (findEnd(client, automation, addressId ?? 0) ?? obstacle);
   const getsMore = isActive && leaves === null && isLive;
   const progress = mailProgress(client, enrolment.id);
   const next = schedules.find(({ position }) => position > enrolment.position);
@@ -211,6 +210,17 @@ function findObstacle(
       address: addressId,
       contact: enrolment?.contact_id ?? null,
     });
+  return readStored(reason ?? null);
+}
+
+/** Returns why the automation ends for the contact by their lists and segments; null if it does not. */
+function findEnd(client: Database, { id }: Automation, address: number): Said | null {
+  const reason = client
+    .prepare<[object], string | null>(
+      `SELECT ${endReason('e')} FROM automations au CROSS JOIN (SELECT @address AS address_id) e WHERE au.id = @id`,
+    )
+    .pluck()
+    .get({ id, address });
   return readStored(reason ?? null);
 }
 

@@ -35,7 +35,7 @@ import {
   refusalText,
   sendQuestion,
 } from './changing.tsx';
-import { branchText, pathSteps, STEP_ICONS, stepText } from './path.tsx';
+import { branchText, pathSteps, STEP_ICONS, segmentOptions, stepText } from './path.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
 
 /** The days that the form proposes before a contact enters again. */
@@ -83,7 +83,10 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
     const language = languageOf(request, viewerOf(request));
     const { series } = await ask(request, readSeries, { utr });
     const isOther =
-      given.automation_for !== series.automation_for || Number(given.exit_criteria) !== series.exit_criteria;
+      given.automation_for !== series.automation_for ||
+      Number(given.exit_criteria) !== series.exit_criteria ||
+      Number(given.goal_segment_id ?? 0) !== (series.goal_segment_id ?? 0) ||
+      Number(given.exit_segment_id ?? 0) !== (series.exit_segment_id ?? 0);
     const changed = await attemptChange(request, changeAutomation, { ...given, utr, unchanged_since }, (effects) => ({
       people: [],
       leaving: isOther ? effects.leaving : 0,
@@ -170,6 +173,8 @@ function Editing({ series, choices, hasCaps, events, given, problems = {}, probl
     exit_criteria: String(series.exit_criteria),
     trigger_event: series.trigger_event,
     trigger_filter: series.trigger_filter,
+    goal_segment_id: String(series.goal_segment_id ?? 0),
+    exit_segment_id: String(series.exit_segment_id ?? 0),
     re_entry: series.re_entry,
     re_entry_days: String(series.re_entry_days || DEFAULT_RE_ENTRY_DAYS),
     ...(hasCaps && { ignores_caps: String(series.ignores_caps) }),
@@ -202,6 +207,7 @@ function Editing({ series, choices, hasCaps, events, given, problems = {}, probl
 /** Returns the fields of a submitted form. */
 function givenFields(request: FastifyRequest): AutomationFields {
   const ignores_caps = field(request, 'ignores_caps');
+  const [goal, exit] = [field(request, 'goal_segment_id'), field(request, 'exit_segment_id')];
   const [reEntry, days] = [field(request, 're_entry'), field(request, 're_entry_days').trim()];
   return {
     automation_name: field(request, 'automation_name').trim(),
@@ -210,6 +216,8 @@ function givenFields(request: FastifyRequest): AutomationFields {
     exit_criteria: field(request, 'exit_criteria') === '1' ? '1' : '0',
     trigger_event: field(request, 'trigger_event').trim(),
     trigger_filter: field(request, 'trigger_filter').trim(),
+    ...(goal !== '' && { goal_segment_id: goal }),
+    ...(exit !== '' && { exit_segment_id: exit }),
     ...(reEntry !== '' && { re_entry: reEntry }),
     ...(days !== '' && { re_entry_days: days }),
     ...(ignores_caps !== '' && { ignores_caps }),
@@ -364,6 +372,8 @@ interface AutomationFields {
   exit_criteria: string;
   trigger_event?: string;
   trigger_filter?: string;
+  goal_segment_id?: string;
+  exit_segment_id?: string;
   re_entry?: string;
   re_entry_days?: string;
   /** Absent if the account has no frequency caps. */
@@ -439,6 +449,17 @@ function AutomationFieldset({
             autocomplete="off"
             problems={problems}
           />
+          {(['goal', 'exit'] as const).map((end) => (
+            <SelectField
+              key={end}
+              name={`${end}_segment_id`}
+              label={language.say(`automations.${end}Segment`)}
+              hint={language.say(`automations.${end}Segment.hint`)}
+              value={given[`${end}_segment_id`] ?? '0'}
+              options={[{ value: '0', label: language.say('automations.noSegment') }, ...segmentOptions(targets)]}
+              problems={problems}
+            />
+          ))}
           <SelectField
             name="re_entry"
             label={language.say('automations.reEntry')}

@@ -1,4 +1,5 @@
 /** The steps of an automation as pages show them: in a flow whose paths are indented, and each in words. */
+import type { Target } from '../../campaigns/screens/compose/targets.ts';
 import { BRANCHES } from '../../database/schema/index.ts';
 import type { FlowStep } from '../../ui/components/flow.tsx';
 import type { IconName } from '../../ui/components/icon.tsx';
@@ -12,6 +13,13 @@ export const STEP_ICONS: Readonly<Record<SeriesStep['kind'], IconName>> = {
   if: 'path',
   split: 'path',
 };
+
+/** Returns the segments among the choices of targets, as options of a field. */
+export function segmentOptions(targets: readonly Target[]): { value: string; label: string }[] {
+  return targets
+    .filter(({ kind }) => kind === 'segment')
+    .map(({ value, name: label }) => ({ value: value.split('_').at(-1) ?? '', label }));
+}
 
 /** Returns a step in words: the subject of a mail, or what the step does. */
 export function stepText(language: Language, { kind, subject, segment_name: name, share }: SeriesStep): string {

@@ -24,7 +24,7 @@ import {
   sendQuestion,
 } from './changing.tsx';
 import { WaitFields } from './mail.tsx';
-import { stepText } from './path.tsx';
+import { segmentOptions, stepText } from './path.tsx';
 
 const KINDS = ['if', 'split', 'exit'] as const;
 
@@ -179,12 +179,7 @@ function AddStep({ series, targets, given, problems = {}, problem }: AddStepProp
             label={language.say('automations.step.segment')}
             hint={language.say('automations.step.segment.hint')}
             value={given.segment_id}
-            options={[
-              { value: '', label: language.say('compose.choose') },
-              ...targets
-                .filter(({ kind }) => kind === 'segment')
-                .map(({ value, name: label }) => ({ value: value.split('_').at(-1) ?? '', label })),
-            ]}
+            options={[{ value: '', label: language.say('compose.choose') }, ...segmentOptions(targets)]}
             problems={problems}
           />
           <TextField

@@ -296,7 +296,8 @@ export const membershipChanges = sqliteTable('membership_changes', {
   automation_id: count(),
   address_id: address(),
   contact_id: integer(),
-  change: text({ enum: ['joined', 'left'] }).notNull(),
+  /** `goal` and `exit`: the contact joined the segment that ends the automation for that reason. */
+  change: text({ enum: ['joined', 'left', 'goal', 'exit'] }).notNull(),
   /** The key of the event by which the contact enters; null without one. */
   event_key: text(),
   /** Epoch milliseconds. */

@@ -146,6 +146,9 @@ export const automations = sqliteTable(
      */
     re_entry: text({ enum: RE_ENTRY }).notNull().default('never'),
     re_entry_days: count(),
+    /** The segments whose joining ends a run: because its goal is reached, or as an exit rule; null: none. */
+    goal_segment_id: integer(),
+    exit_segment_id: integer(),
     automation_name: text().notNull(),
     exit_criteria: count(),
     ignores_caps: flag(),
@@ -162,6 +165,8 @@ export const automations = sqliteTable(
   },
   (table) => [
     index('automations_user').on(table.user_id),
+    index('automations_goal').on(table.goal_segment_id).where(sql`goal_segment_id IS NOT NULL`),
+    index('automations_exit').on(table.exit_segment_id).where(sql`exit_segment_id IS NOT NULL`),
     index('automations_target').on(table.automation_for_table, table.automation_for).where(sql`deleted_at IS NULL`),
   ],
 );

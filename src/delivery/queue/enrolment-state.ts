@@ -19,6 +19,12 @@ export const LEAVE_TARGET = `
   UPDATE enrolments SET state = 'left', reason = ${storedSql('left_target')}, ended_at = @at
   WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`;
 
+/** The stored reasons for which joining a segment ends a run. */
+const ENDS = { goal: storedSql('goal_reached'), exit: storedSql('exit_rule') };
+
+/** Ends an enrolment because the contact joined the segment of the goal or exit rule. */
+const endBySegment = (change: keyof typeof ENDS) => LEAVE_TARGET.replace(storedSql('left_target'), ENDS[change]);
+
 /** A recorded change of an automation's target. */
 interface Membership {
   automation_id: number;
@@ -41,13 +47,16 @@ export function enrolmentMoves(client: Database) {
       @at + ifnull((SELECT ${SCHEDULE_WAIT} FROM automation_schedules s WHERE s.automation_id = au.id ORDER BY s.position LIMIT 1), 0)
     FROM automations au CROSS JOIN (SELECT ${CURRENT_ADDRESS} AS address_id) p
     WHERE au.id = @automation_id AND au.deleted_at IS NULL AND NOT EXISTS (
-      SELECT 1 FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = p.address_id AND ${BARS_ENTRY})`);
+      SELECT 1 FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = p.address_id AND ${BARS_ENTRY})
+      AND ${segmentEnd('p')} IS NULL`);
   const leave = client.prepare(LEAVE_TARGET);
+  const end = { goal: client.prepare(endBySegment('goal')), exit: client.prepare(endBySegment('exit')) };
   return {
     enter(entry: Membership & { at: number; event_key: string | null }) {
       if (refresh.run(entry).changes === 0) enter.run(entry);
     },
     leaveTarget: (membership: Membership & { at: number }) => leave.run(membership),
+    joinEnd: (membership: Membership & { at: number }, change: keyof typeof ENDS) => end[change].run(membership),
   };
 }
 
@@ -291,13 +300,25 @@ export function isMember(row: string): string {
   END`;
 }
 
+/** Why the contact of the row `row` may not be in the automation `au` because of a segment, as SQL in its stored form; null otherwise. */
+function segmentEnd(row: string): string {
+  const isIn = (segment: string) => `EXISTS (
+    SELECT 1 FROM segment_recipients x JOIN segments g ON g.id = x.segment_id AND g.deleted_at IS NULL
+    WHERE x.segment_id = au.${segment} AND x.address_id = ${row}.address_id AND x.is_removed = 0)`;
+  return `CASE WHEN ${isIn('goal_segment_id')} THEN ${ENDS.goal} WHEN ${isIn('exit_segment_id')} THEN ${ENDS.exit} END`;
+}
+
+/** The same, or because the contact left the target where that ends the automation. */
+export function endReason(row: string): string {
+  return `ifnull(${segmentEnd(row)}, iif(au.exit_criteria = 1 AND NOT (${isMember(row)}), ${storedSql('left_target')}, NULL))`;
+}
+
 /**
  * Why the recipient of delivery `d` has left the automation that sends it, as SQL; null while the recipient is enrolled. A recipient who
  * leaves while the mail is queued does not get it.
  */
 export const LEFT_AUTOMATION = `(
-  SELECT CASE WHEN e.state = 'left' THEN e.reason
-    WHEN au.exit_criteria = 1 AND NOT (${isMember('d')}) THEN ${storedSql('left_target')} END
+  SELECT iif(e.state = 'left', e.reason, ${endReason('d')})
   FROM enrolments e INDEXED BY enrolments_delivery CROSS JOIN automations au ON au.id = e.automation_id
   WHERE e.delivery_id = d.id)`;
 

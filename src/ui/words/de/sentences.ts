@@ -15,6 +15,8 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   suppression_complaint: 'Spam-Beschwerde: {diagnostic}',
   inactive: 'Seit Langem inaktiv',
   left_target: 'Nicht mehr in der Liste oder dem Segment',
+  goal_reached: 'Ziel erreicht',
+  exit_rule: 'Im Segment der Ausstiegsregel',
   exit_step: 'Beim Schritt „Aussteigen“ angekommen',
   removed_from_segment: 'Aus dem Segment entfernt',
   contact_deleted: 'Kontakt gelöscht',
