@@ -4,6 +4,7 @@
 export const NAMED_BY_PATH: [RegExp, string][] = [
   [/design-links\/revoke$/, 'schedules'],
   [/automations\/schedule\/(delete|update|remove|mail|mail\/html|html|check|test|waiting)$/, 'schedules'],
+  [/automations\/step\/remove$/, 'steps'],
   [/automations\/pause$/, 'liveAutomations'],
   [/\/automations/, 'automations'],
   [/send\/(update|save|variants)$/, 'scheduled'],
@@ -12,7 +13,7 @@ export const NAMED_BY_PATH: [RegExp, string][] = [
   [/send\/resume$/, 'paused'],
   [/send\/cancel$/, 'cancellable'],
   [/send\/retry-failed$/, 'failed'],
-  [/send\/(unopened|resend)$/, 'completed'],
+  [/send\/(unopened|resend|joined)$/, 'completed'],
   [/\/single|\/live$/, 'singleSends'],
   [/global-unsubscribes/, 'unsubscribers'],
   [/unsubscribes-groups\/recipients/, 'recipients'],

@@ -210,6 +210,11 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
         const mails: { utr: string }[] = status === 200 ? body.message.automation_schedules : [];
         account.records.ordered = mails.map(({ utr }) => utr);
       }
+      if (path.endsWith('/step/remove')) {
+        const form = { utr: world.automations[0], kind: 'exit', waiting_type: 'instantly', waiting_period: 1 };
+        const { status, body } = await caller.call('POST', '/automations/step/add', { form });
+        if (status === 200) account.records.steps = [body.message.utr];
+      }
       if (!USING_BACKUP.test(path)) return;
       const file = { filename: 'backup.db', content: backup.rawPayload };
       const { body } = await operator.call('POST', '/backups/upload', { multipart: [['file', file]] });

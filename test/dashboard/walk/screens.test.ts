@@ -33,6 +33,7 @@ const NO_SCREENS = new Map([
   ['/settings/backup/file', 'a file to save'],
   ['/outbox/:id/html', 'a frame within its screen'],
   ['/feeds/:id/mail', 'a frame within its screen'],
+  ['/automations/:automation/steps/:utr/remove', 'the page of a mail to remove, for another kind of step'],
   ['/find/options', 'the options of the command menu'],
   ['/campaigns/:utr/sketch.svg', 'a picture within the list of campaigns'],
 ]);

@@ -75,7 +75,7 @@ function LinkCard({ settings }: { settings: MailSettings }) {
       <p class="quiet-text">{language.say('mailSettings.links.about')}</p>
       <form method="post" action="/settings/mails/links" class="stack">
         <LinkFields given={settings} sourceHint={language.say('mailSettings.links.source.hint')} />
-        <Button>{language.say('mailSettings.save')}</Button>
+        <Button look="plain">{language.say('mailSettings.save')}</Button>
       </form>
     </Card>
   );
