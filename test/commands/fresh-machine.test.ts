@@ -98,13 +98,13 @@ async function checkFiles(t: Test, program: Program, cache: string): Promise<voi
   const [folder = '', ...others] = readdirSync(cache);
   const said = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8');
   const megabytes = (pattern: RegExp) => Number(pattern.exec(said)?.[1]) * 1e6;
-  const whole = megabytes(/The file has (\d+) MB/);
+  const whole = megabytes(/It has (\d+) MB/);
   const found = statSync(program.command[0]).size;
   if (existsSync('/usr/bin/strip')) t.ok(Math.abs(found - whole) < 0.05 * whole, `the file has ${found} bytes`);
   const laidOut = readdirSync(join(cache, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
-  const lays = megabytes(/lays out (\d+) MB/);
+  const lays = megabytes(/writes them, (\d+) MB/);
   t.ok(Math.abs(laidOut - lays) < 0.1 * lays, `${laidOut} bytes are laid out`);
   t.strictSame(others, [], 'one folder, whatever many starts there were');
   for (const path of [cache, join(cache, folder)]) t.equal(statSync(path).mode & 0o777, 0o700);

@@ -29,7 +29,7 @@ t.test(
     }
     const answer = await fetch(`${url}/contacts/imports`, { headers });
     t.match(await answer.json(), { message: { imports: [{ created: 3 }] } });
-    const gallery = await fetch(`${url}/settings/gallery`, { redirect: 'manual' });
+    const gallery = await fetch(new URL('/settings/gallery', url), { redirect: 'manual' });
     t.equal(gallery.status, 303, 'it has the gallery of components, for who has signed in');
     dev.kill('SIGINT');
     t.strictSame(await ended, [0, null]);

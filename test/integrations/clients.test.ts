@@ -1,0 +1,142 @@
+/** The clients for programs of Node and Python, beside the built service, each with a key pair of the smallest scopes. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import t, { type Test } from 'tap';
+import { Sendlark, SendlarkError, verifyWebhook } from '../../integrations/node/sendlark.ts';
+import { newSecret, secretKey, signedHeaders } from '../../src/webhooks/signature.ts';
+import { Service } from '../support/service.ts';
+import { skipWithout, toolPath } from '../support/tools.ts';
+
+const ZOE = { email: 'zoe@example.org', first_name: 'Zoë' };
+const WRONG = { email: 'nonsense' };
+const ORDER = { email: 'bob@example.org', name: 'order', key: 'order-1', value: 49.9, currency: 'EUR' };
+const MAIL = { sender_id: 1, email: 'zoe@example.org', subject: 'Your order', text: 'Thank you' };
+/** What each client gets: of two contacts, a subscription, an event sent twice, a mail sent twice, and the list. */
+const EXPECTED = {
+  upsert: [1, 0, 1],
+  state: 'asked',
+  recorded: [1, 0],
+  repeated: [0, 1],
+  sameMail: true,
+  emails: ['bob@example.org', 'zoe@example.org'],
+  refused: 403,
+};
+
+/** A service with a list, a sender and a form. */
+async function withShop(t: Test): Promise<Service> {
+  const service = new Service(t, { SENDER_VERIFICATION: 'optional' });
+  await service.start();
+  await service.post('/contacts-type/add', { name: 'Readers' });
+  await service.post('/sender/save', {
+    from_name: 'Lark Books',
+    from_email: 'hello@example.com',
+    reply_to_email: 'hello@example.com',
+    country_id: '1',
+    company_address: '1 Harbour St',
+    nickname: 'Shop',
+  });
+  await service.post('/forms/create', { name: 'Checkout', contact_type_id: '1', sender_id: '1' });
+  return service;
+}
+
+/** The body and headers of a webhook that is signed now, and its secret. */
+function signedWebhook() {
+  const secret = newSecret();
+  const body = JSON.stringify({
+    type: 'contact.created',
+    timestamp: new Date().toISOString(),
+    data: { contact_id: 1 },
+  });
+  const signed = signedHeaders([secretKey(secret)], 'evt_1', Date.now(), body);
+  const headers = Object.fromEntries(
+    signed.flatMap((name, at) => (at % 2 === 0 ? [[name, signed[at + 1] ?? '']] : [])),
+  );
+  return { secret, body, headers };
+}
+
+t.test('the client for Node does what a shop needs, with a key that may do no more', async (t) => {
+  const service = await withShop(t);
+  const clientWith = (...scopes: Parameters<Service['makeKeys']>) => {
+    const { PublicKey: publicKey, SecretKey: secretKey } = service.makeKeys(...scopes);
+    return new Sendlark({ url: service.origin, publicKey, secretKey });
+  };
+  const contacts = clientWith('contacts');
+  const mails = clientWith('transactional');
+  const { created, updated, failed } = await contacts.upsert(1, [ZOE, WRONG]);
+  const { state } = await contacts.subscribe({ contact_type_id: 1, email: 'ann@example.org', source: 'Checkout' });
+  const events = [await contacts.record([ORDER], 1), await contacts.record([ORDER], 1)];
+  const sent = [await mails.send(MAIL, 'order-1'), await mails.send(MAIL, 'order-1')];
+  const emails: string[] = [];
+  for await (const { email } of clientWith('read').list<{ id: number; email: string }>('/contacts/list', 'contacts'))
+    emails.push(email);
+  const refused = await mails.upsert(1, [ZOE]).catch((error: unknown) => error);
+  t.strictSame(
+    {
+      upsert: [created, updated, failed],
+      state,
+      recorded: events.map(({ recorded }) => recorded),
+      repeated: events.map(({ repeated }) => repeated),
+      sameMail: sent[0]?.utr === sent[1]?.utr,
+      emails: emails.sort(),
+      refused: refused instanceof SendlarkError && refused.status,
+    },
+    EXPECTED,
+  );
+});
+
+const PYTHON = `
+import json, sys
+from sendlark import Sendlark, SendlarkError, verify_webhook
+given = json.load(sys.stdin)
+client = lambda keys: Sendlark(given["url"], keys["PublicKey"], keys["SecretKey"])
+contacts, mails, reader = (client(given[name]) for name in ("contacts", "transactional", "read"))
+done = contacts.upsert(1, [given["zoe"], given["wrong"]])
+events = [contacts.record([given["order"]], 1) for _ in range(2)]
+sent = [mails.send(given["mail"], "order-1") for _ in range(2)]
+try:
+    mails.upsert(1, [given["zoe"]])
+    refused = 200
+except SendlarkError as error:
+    refused = error.status
+hook = given["webhook"]
+verified = verify_webhook(hook["body"], hook["headers"], hook["secret"])
+try:
+    verify_webhook(hook["body"] + " ", hook["headers"], hook["secret"])
+    forged = True
+except ValueError:
+    forged = False
+print(json.dumps({
+    "upsert": [done["created"], done["updated"], done["failed"]],
+    "state": contacts.subscribe("ann@example.org", contact_type_id=1, source="Checkout"),
+    "recorded": [event["recorded"] for event in events],
+    "repeated": [event["repeated"] for event in events],
+    "sameMail": sent[0]["utr"] == sent[1]["utr"],
+    "emails": sorted(contact["email"] for contact in reader.list("/contacts/list", "contacts")),
+    "refused": refused,
+    "verified": verified["type"],
+    "forged": forged,
+}))
+`;
+
+t.test('the client for Python does the same', { skip: skipWithout('python') }, async (t) => {
+  const service = await withShop(t);
+  const keys = (['contacts', 'transactional', 'read'] as const).map((scope) => [scope, service.makeKeys(scope)]);
+  const given = { url: service.origin, zoe: ZOE, wrong: WRONG, order: ORDER, mail: MAIL, webhook: signedWebhook() };
+  const running = promisify(execFile)(toolPath('python'), ['-c', PYTHON], {
+    cwd: fileURLToPath(new URL('../../integrations/python', import.meta.url)),
+    env: { PYTHONDONTWRITEBYTECODE: '1', PYTHONIOENCODING: 'utf-8' },
+  });
+  running.child.stdin?.end(JSON.stringify({ ...given, ...Object.fromEntries(keys) }));
+  t.strictSame(JSON.parse((await running).stdout), { ...EXPECTED, verified: 'contact.created', forged: false });
+});
+
+t.test('the client for Node takes a webhook that is signed, and no other', (t) => {
+  const { secret, body, headers } = signedWebhook();
+  t.equal(verifyWebhook(body, headers, secret).type, 'contact.created');
+  t.throws(() => verifyWebhook(`${body} `, headers, secret), 'of another body');
+  t.throws(() => verifyWebhook(body, headers, newSecret()), 'of another secret');
+  t.throws(() => verifyWebhook(body, {}, secret), 'without a signature');
+  t.throws(() => verifyWebhook(body, headers, secret, Date.now() + 301_000), 'from more than five minutes ago');
+  t.end();
+});
