@@ -277,6 +277,31 @@ function givenMail(request: FastifyRequest): MailFields {
   };
 }
 
+interface AddingEndProps {
+  series: Series;
+  /** Where the step is put: before another one, or on a path of a step. */
+  place: { before: string; parent: string; branch: string };
+  label: string;
+}
+
+/** The end of a form that adds a step or mail: its place in the flow, and the buttons. */
+export function AddingEnd({ series, place: { before, parent, branch }, label }: AddingEndProps) {
+  const language = useLanguage();
+  return (
+    <>
+      {Object.entries({ before, parent, branch, unchanged_since: series.updated_at }).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <div class="buttons">
+        <Button>{label}</Button>
+        <LinkButton look="quiet" href={editAddress(series.utr)}>
+          {language.say('confirm.cancel')}
+        </LinkButton>
+      </div>
+    </>
+  );
+}
+
 /** The fields of the wait before a mail or step. */
 export function WaitFields({
   given,
@@ -486,16 +511,7 @@ function AddMail({ series, senders, templates, given, problems = {}, problem }: 
           ]}
           problems={problems}
         />
-        <input type="hidden" name="before" value={given.before} />
-        <input type="hidden" name="parent" value={given.parent} />
-        <input type="hidden" name="branch" value={given.branch} />
-        <input type="hidden" name="unchanged_since" value={series.updated_at} />
-        <div class="buttons">
-          <Button>{language.say('automations.addMail')}</Button>
-          <LinkButton look="quiet" href={editAddress(series.utr)}>
-            {language.say('confirm.cancel')}
-          </LinkButton>
-        </div>
+        <AddingEnd series={series} place={given} label={language.say('automations.addMail')} />
       </form>
     </Card>
   );

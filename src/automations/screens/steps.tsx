@@ -5,7 +5,6 @@ import type { Target } from '../../campaigns/screens/compose/targets.ts';
 import { withAnnouncedWork } from '../../database/write-turns.ts';
 import { notFound } from '../../errors/failure.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
-import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
 import { Card, Notice, Problem } from '../../ui/components/surface.tsx';
 import { ask, problemsAt } from '../../ui/operations.ts';
@@ -23,7 +22,7 @@ import {
   refusalText,
   sendQuestion,
 } from './changing.tsx';
-import { WaitFields } from './mail.tsx';
+import { AddingEnd, WaitFields } from './mail.tsx';
 import { segmentOptions, stepText } from './path.tsx';
 
 const KINDS = ['if', 'split', 'exit'] as const;
@@ -193,16 +192,7 @@ function AddStep({ series, targets, given, problems = {}, problem }: AddStepProp
             problems={problems}
           />
           <WaitFields given={given} isFirst={series.steps.length === 0} problems={problems} />
-          <input type="hidden" name="unchanged_since" value={series.updated_at} />
-          {Object.entries({ before, parent, branch }).map(([name, value]) => (
-            <input key={name} type="hidden" name={name} value={value} />
-          ))}
-          <div class="buttons">
-            <Button>{language.say('automations.addStep')}</Button>
-            <LinkButton look="quiet" href={editAddress(series.utr)}>
-              {language.say('confirm.cancel')}
-            </LinkButton>
-          </div>
+          <AddingEnd series={series} place={{ before, parent, branch }} label={language.say('automations.addStep')} />
         </form>
       </Card>
     </>

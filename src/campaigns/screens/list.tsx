@@ -214,6 +214,8 @@ function Campaigns({ summaries, usual, targets, kept, order, mayChange, now }: T
   );
   const sort = (by: Order) =>
     by === order && { 'aria-sort': by === 'name' ? ('ascending' as const) : ('descending' as const) };
+  const usualShare = (share: number | null) =>
+    share === null ? undefined : language.say('campaigns.usual', { share: language.percent(share) });
   return (
     <Island name="choose-all">
       {/* The mark of the average is drawn once for all bars. */}
@@ -249,11 +251,13 @@ function Campaigns({ summaries, usual, targets, kept, order, mayChange, now }: T
               <th scope="col" class="num delivered">
                 {language.say('campaigns.delivered')}
               </th>
-              <th scope="col" class="num rate" {...sort('opens')}>
+              <th scope="col" class="num rate" {...sort('opens')} title={usualShare(usual.opened)}>
                 {sorted('opens', language.say('campaigns.opened'))}
+                <span class="visually-hidden">{usualShare(usual.opened)}</span>
               </th>
-              <th scope="col" class="num rate" {...sort('clicks')}>
+              <th scope="col" class="num rate" {...sort('clicks')} title={usualShare(usual.clicked)}>
                 {sorted('clicks', language.say('campaigns.clicked'))}
+                <span class="visually-hidden">{usualShare(usual.clicked)}</span>
               </th>
               {mayChange && (
                 <th scope="col" class="menu">
@@ -374,8 +378,7 @@ function Rate({ summary, count, usual }: RateProps) {
     <td class="num rate">
       {language.share(count, whole)}
       {whole > 0 && usual !== null && usual > 0 && (
-        <svg class="rate-bar" viewBox="0 0 100 6" preserveAspectRatio="none" role="img">
-          <title>{language.say('campaigns.usual', { share: language.percent(usual) })}</title>
+        <svg class="rate-bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
           <rect class="value" width={width} height="6" />
           <use href="#usual" />
         </svg>
