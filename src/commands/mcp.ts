@@ -6,7 +6,8 @@ export const mcp: Command = {
   about: 'Let a language model read an account, by the Model Context Protocol.',
   help: `Programs such as editors and assistants start it and talk to it over standard input and output. It is a client of a running service:
 SENDLARK_URL is its address, SENDLARK_PUBLIC_KEY and SENDLARK_SECRET_KEY a pair of keys with the scope read. Without --drafts it only reads. With it, and
-with the scope campaigns too, mails can be drafted and changed; sending them needs a person in the dashboard.`,
+with the scope campaigns too, mails can be drafted and changed; sending them needs a person in the dashboard. Only tools that the pair's scopes
+allow are listed.`,
   options: { drafts: { type: 'boolean' } },
   async run(call) {
     requireWords(call);

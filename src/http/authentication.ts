@@ -72,7 +72,7 @@ export function installCallers(
     // A URL without a route is answered 404, whatever the scopes.
     const role = request.is404 ? 'viewer' : requireScope(ruleOf(request), scopes);
     const actor = { userId: null, name: keyLabel(name, String(publicKey)), address: ip };
-    return { accountId, actor, role, sessionId: null };
+    return { accountId, actor, role, sessionId: null, scopes };
   }
 
   /**
@@ -100,6 +100,7 @@ export function installCallers(
   app.decorateRequest('role', 'viewer');
   app.decorateRequest('actor');
   app.decorateRequest('sessionId', null);
+  app.decorateRequest('scopes', null);
   app.decorateRequest('requireCaller', function () {
     requireCaller(this, false);
   });

@@ -22,8 +22,8 @@ type Endpoint = `${Method} /${string}`;
 type Method = 'GET' | 'POST' | 'DELETE' | 'GET|POST';
 
 /** The context in which an operation runs for a request. */
-export function contextOf({ accountId, role, actor, sessionId }: FastifyRequest, deps: Deps): Context {
-  return { ...deps, accountId, role, actor, sessionId };
+export function contextOf({ accountId, role, actor, sessionId, scopes }: FastifyRequest, deps: Deps): Context {
+  return { ...deps, accountId, role, actor, sessionId, scopes };
 }
 
 /** Returns functions that map paths to operations, all listed under one of the document's tags. */
@@ -36,7 +36,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
     hasLocation = false,
   ): void {
     const { methods, url, inQuery } = parseEndpoint(at);
-    const { name: summary, description, role, isReading, isForUsers, isForOperators, check } = operation;
+    const { name: summary, description, role, isReading, isForAnyScope, isForUsers, isForOperators, check } = operation;
     const schema = {
       tags: [tag],
       summary,
@@ -50,6 +50,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
       config: {
         role,
         ...(isReading && { isReading }),
+        ...(isForAnyScope && { isForAnyScope }),
         ...(isForUsers && { isForUsers }),
         ...(isForOperators && { isForOperators }),
         ...(hasLocation && { hasLocation }),

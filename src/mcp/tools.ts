@@ -3,6 +3,7 @@
  * drafts create and change single sends that are sent only after a user sends them in the dashboard. No tool sends, schedules or deletes.
  */
 import Type, { type TObject } from 'typebox';
+import type { Scope } from '../database/schema/index.ts';
 
 export interface Tool {
   name: string;
@@ -14,6 +15,8 @@ export interface Tool {
   isPost?: boolean;
   /** The path below /api. */
   path: string;
+  /** The scopes of which a key pair needs one for this path, besides `everything`. */
+  scopes: readonly Scope[];
   /** The parameters, which have the same names in the request; the API checks their values. */
   input: TObject;
 }
@@ -34,6 +37,7 @@ export const TOOLS: readonly Tool[] = [
     title: 'Overview',
     description: 'What is set up, what is under way, the last mailings and how the audience changes.',
     path: '/overview',
+    scopes: ['read'],
     input: nothing,
   }),
   read({
@@ -41,6 +45,7 @@ export const TOOLS: readonly Tool[] = [
     title: 'Health',
     description: 'Whether the installation is well, and what to do where it is not.',
     path: '/health',
+    scopes: ['read'],
     input: nothing,
   }),
   read({
@@ -48,6 +53,7 @@ export const TOOLS: readonly Tool[] = [
     title: 'Contact types',
     description: 'The lists that contacts belong to. contacts_<id> is a target of mails.',
     path: '/contacts-type',
+    scopes: ['read', 'contacts'],
     input: nothing,
   }),
   read({
@@ -55,6 +61,7 @@ export const TOOLS: readonly Tool[] = [
     title: 'Segments',
     description: 'Contacts of a type whose fields match rules. segments_<id> is a target of mails.',
     path: '/segment/list',
+    scopes: ['read', 'contacts'],
     input: nothing,
   }),
   read({
@@ -62,6 +69,7 @@ export const TOOLS: readonly Tool[] = [
     title: 'Senders',
     description: 'Who mails come from, and whether the address is verified.',
     path: '/senders',
+    scopes: ['read'],
     input: nothing,
   }),
   read({
@@ -69,6 +77,7 @@ export const TOOLS: readonly Tool[] = [
     title: 'Unsubscribe groups',
     description: 'Kinds of mail that a recipient can leave alone.',
     path: '/unsubscribes-groups',
+    scopes: ['read', 'contacts'],
     input: nothing,
   }),
   read({
@@ -76,6 +85,7 @@ export const TOOLS: readonly Tool[] = [
     title: 'Search contacts',
     description: 'Finds contacts by parts of names and addresses, by type, by segment, and by whether they get mail.',
     path: '/contacts/search',
+    scopes: ['read', 'contacts'],
     input: Type.Object({
       search: Type.Optional(Type.String({ description: 'Parts of names and e-mail addresses.' })),
       contact_type_id: Type.Optional(Type.Integer({ description: 'Only contacts of this type.' })),
@@ -89,6 +99,7 @@ export const TOOLS: readonly Tool[] = [
     title: 'A person',
     description: 'Everything stored about the person of a contact: fields, lists, segments, groups they left.',
     path: '/contacts/person',
+    scopes: ['read', 'contacts'],
     input: Type.Object({ contact_id: Type.Integer({ description: 'The contact.' }) }),
   }),
   read({
@@ -96,6 +107,7 @@ export const TOOLS: readonly Tool[] = [
     title: 'Single sends',
     description: 'The single sends, newest first, with their state and results.',
     path: '/single-send/summaries',
+    scopes: ['read', 'campaigns'],
     input: Type.Object({
       search: Type.Optional(Type.String({ description: 'Part of a name or subject.' })),
       limit,
@@ -107,6 +119,7 @@ export const TOOLS: readonly Tool[] = [
     title: 'A single send',
     description: 'How a single send is composed, without its template.',
     path: '/single-send/draft',
+    scopes: ['read', 'campaigns'],
     input: Type.Object({ utr }),
   }),
   read({
@@ -114,6 +127,7 @@ export const TOOLS: readonly Tool[] = [
     title: 'Audience of a single send',
     description: 'How many would get a single send now, and how many not and why.',
     path: '/single-send/audience',
+    scopes: ['read', 'campaigns'],
     input: Type.Object({ utr }),
   }),
   read({
@@ -123,6 +137,7 @@ export const TOOLS: readonly Tool[] = [
       'What is wrong with a single send before it goes: links, sample text, merge tags, and for all recipients empty values, unused branches of conditions and clipped mails.',
     isPost: true,
     path: '/check',
+    scopes: ['read', 'campaigns'],
     input: Type.Object({ utr }),
   }),
   read({
@@ -130,6 +145,7 @@ export const TOOLS: readonly Tool[] = [
     title: 'Report of a single send',
     description: 'Deliveries, opens and clicks of people and machines, returned mails, unsubscribes, links and hours.',
     path: '/single-send/report',
+    scopes: ['read', 'campaigns'],
     input: Type.Object({ utr }),
   }),
   read({
@@ -137,6 +153,7 @@ export const TOOLS: readonly Tool[] = [
     title: 'Automations',
     description: 'Series of mails for everybody who joins a target, with their status.',
     path: '/automations',
+    scopes: ['read', 'campaigns'],
     input: nothing,
   }),
   draft({
@@ -145,6 +162,7 @@ export const TOOLS: readonly Tool[] = [
     description:
       'Begins a single send as a draft that has only a name. Nobody gets it before a person sends it in the dashboard.',
     path: '/single/send/draft',
+    scopes: ['campaigns'],
     input: Type.Object({ single_send_name: Type.String({ description: 'Its name, which recipients do not see.' }) }),
   }),
   draft({
@@ -152,6 +170,7 @@ export const TOOLS: readonly Tool[] = [
     title: 'Change a draft',
     description: 'Changes parts of a draft; what is not given stays. Refused for a single send that is not a draft.',
     path: '/single/send/save',
+    scopes: ['campaigns'],
     input: Type.Object({
       utr,
       single_send_name: Type.Optional(Type.String()),

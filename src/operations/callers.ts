@@ -1,5 +1,5 @@
 /** The caller of an operation: a program with a key pair or a user with a session. Also the check whether the caller may perform it. */
-import { ROLES, type Role, type Scope } from '../database/schema/index.ts';
+import { ROLES, type Role, SCOPES, type Scope } from '../database/schema/index.ts';
 import { Failure } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import type { Actor } from '../users/audit.ts';
@@ -18,6 +18,8 @@ export interface Caller {
   role: Role;
   /** The session of a signed-in user; null for a key pair. */
   sessionId: number | null;
+  /** The scopes of the key pair; null for a signed-in user. */
+  scopes: readonly Scope[] | null;
 }
 
 /** The callers who may perform an operation. */
@@ -26,6 +28,8 @@ export interface AccessRule {
   role: Role;
   /** True if it changes nothing and shows no secret although its role is above viewer, so that the scope `read` suffices for a key pair. */
   isReading?: true | undefined;
+  /** True if one scope suffices for a key pair, whichever it is. */
+  isForAnyScope?: true | undefined;
   /**
    * True if only signed-in users may perform it, because it creates, changes or removes access: a stolen key pair must not be
    * enough to become an operator, or to keep access after the pair is revoked.
@@ -53,7 +57,8 @@ export function requireAccess({ role: least, isForOperators }: AccessRule, calle
  * Returns the scopes of which a key pair needs one for a route: that of its feature, or `read` if it only reads. `everything` always
  * suffices; it is in the list only where nothing less does, as for what takes an owner.
  */
-export function sufficientScopes({ role, isReading, scope }: RouteRule): Scope[] {
+export function sufficientScopes({ role, isReading, isForAnyScope, scope }: RouteRule): Scope[] {
+  if (isForAnyScope) return [...SCOPES];
   const scopes = new Set<Scope>();
   if (role === 'viewer' || isReading) scopes.add('read');
   if (role !== 'owner' && scope !== 'everything') scopes.add(scope);
@@ -81,7 +86,7 @@ export function requireScope(rule: RouteRule, scopes: readonly Scope[]): Role {
 /** Returns the caller of a request that has a session. */
 export function callerWithSession({ id: sessionId, user }: Session, address: string): Caller {
   const { id: userId, accountId, email: name, role } = user;
-  return { accountId, actor: { userId, name, address }, role, sessionId };
+  return { accountId, actor: { userId, name, address }, role, sessionId, scopes: null };
 }
 
 /**
@@ -92,6 +97,6 @@ export function isReadOnly({ role }: Pick<Caller, 'role'>): boolean {
 }
 
 /** Returns true if the caller is a signed-in operator. */
-export function isOperatorsSession({ sessionId, accountId, role }: Omit<Caller, 'actor'>): boolean {
+export function isOperatorsSession({ sessionId, accountId, role }: Omit<Caller, 'actor' | 'scopes'>): boolean {
   return sessionId !== null && isOperator({ accountId, role });
 }

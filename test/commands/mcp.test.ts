@@ -3,9 +3,20 @@ import { spawnSync } from 'node:child_process';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import t, { type Test } from 'tap';
+import { TOOLS } from '../../src/mcp/tools.ts';
 import { BUILT, Service } from '../support/service.ts';
 
 const [NODE, ...PROGRAM] = BUILT.command;
+
+/** A client of `sendlark mcp --drafts` with a key pair of these scopes. */
+async function clientWith(t: Test, service: Service, ...scopes: Parameters<Service['makeKeys']>): Promise<Client> {
+  const { PublicKey, SecretKey } = service.makeKeys(...scopes);
+  const env = { SENDLARK_URL: service.origin, SENDLARK_PUBLIC_KEY: PublicKey, SENDLARK_SECRET_KEY: SecretKey };
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StdioClientTransport({ command: NODE, args: [...PROGRAM, 'mcp', '--drafts'], env }));
+  t.teardown(() => client.close());
+  return client;
+}
 
 /** A running service and a way to call the tools as `sendlark mcp` with these words. */
 async function start(t: Test, ...words: string[]) {
@@ -97,16 +108,40 @@ t.test('what cannot be asked is said in words', async (t) => {
 
 t.test('a tool for which the key pair lacks the scope says which one', async (t) => {
   const { service } = await start(t);
-  const { PublicKey, SecretKey } = service.makeKeys('transactional');
-  const env = { SENDLARK_URL: service.origin, SENDLARK_PUBLIC_KEY: PublicKey, SENDLARK_SECRET_KEY: SecretKey };
-  const small = new Client({ name: 'test', version: '1' });
-  await small.connect(new StdioClientTransport({ command: NODE, args: [...PROGRAM, 'mcp', '--drafts'], env }));
-  t.teardown(() => small.close());
-  for (const { name, inputSchema } of (await small.listTools()).tools) {
-    const needed = (inputSchema.required ?? []).map((one) => [one, 1]);
+  const small = await clientWith(t, service, 'transactional');
+  for (const { name, input } of TOOLS) {
+    const needed = (input.required ?? []).map((one) => [one, 1]);
     const { content, isError } = await small.callTool({ name, arguments: Object.fromEntries(needed) });
     t.match({ content, isError }, { content: [{ text: /lacks the scope (read|campaigns)/ }], isError: true }, name);
   }
+});
+
+t.test('only the tools are listed that the scopes of the key pair allow', async (t) => {
+  const { service } = await start(t);
+  const namesWith = async (...scopes: Parameters<Service['makeKeys']>) =>
+    (await (await clientWith(t, service, ...scopes)).listTools()).tools.map(({ name }) => name);
+  const all = TOOLS.map(({ name }) => name);
+  t.strictSame(await namesWith('transactional'), []);
+  t.strictSame(
+    await namesWith('read'),
+    all.filter((name) => !name.endsWith('_draft')),
+  );
+  t.strictSame(await namesWith('contacts'), [
+    'list_contact_types',
+    'list_segments',
+    'list_unsubscribe_groups',
+    'search_contacts',
+    'read_person',
+  ]);
+  t.strictSame(await namesWith('read', 'campaigns'), all);
+  t.strictSame(await namesWith('everything'), all);
+  const document = await (await fetch(`${service.origin}/docs/openapi.json`)).json();
+  for (const { name, path, isForDrafts, isPost, scopes } of TOOLS)
+    t.strictSame(
+      document.paths[`/api${path}`][isForDrafts || isPost ? 'post' : 'get']['x-scopes'],
+      scopes,
+      `${name} has the scopes of its path`,
+    );
 });
 
 t.test('a missing or malformed setting ends the command with one line and exit code 2', async (t) => {

@@ -239,6 +239,7 @@ function describe(
   {
     role = 'owner',
     isReading,
+    isForAnyScope,
     isForUsers,
     isForOperators,
     scope = 'everything',
@@ -247,7 +248,7 @@ function describe(
 ): FastifySchema {
   if (!url.startsWith('/api/')) return { hide: true };
   const { tags = [], summary, body, querystring, headers, response, consumes } = schema ?? {};
-  const scopes = isForUsers || isForOperators ? null : sufficientScopes({ role, isReading, scope });
+  const scopes = isForUsers || isForOperators ? null : sufficientScopes({ role, isReading, isForAnyScope, scope });
   const description = [
     schema?.description,
     isForUsers && FOR_PEOPLE,

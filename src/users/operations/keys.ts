@@ -59,6 +59,19 @@ export const listKeys = listOperation({
   }),
 });
 
+export const readOwnScopes = operation({
+  name: 'Read the scopes of the calling key pair (addition)',
+  description: 'For programs that offer only what their pair may do. A signed-in user gets 404.',
+  role: 'viewer',
+  isForAnyScope: true,
+  input: Type.Object({}),
+  output: Type.Object({ scopes }),
+  run({ scopes: own }) {
+    if (own === null) throw notFound();
+    return { scopes: [...own] };
+  },
+});
+
 export const makeKey = operation({
   name: 'Make a key pair (addition)',
   description: 'The secret is in this answer only.',
