@@ -2,11 +2,12 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { Sendlark, SendlarkError, verifyWebhook } from '../../integrations/node/sendlark.ts';
 import { newSecret, secretKey, signedHeaders } from '../../src/webhooks/signature.ts';
-import { Service } from '../support/service.ts';
+import type { Service } from '../support/service.ts';
 import { skipWithout, toolPath } from '../support/tools.ts';
+import { withShop } from './shop.ts';
 
 const ZOE = { email: 'zoe@example.org', first_name: 'Zoë' };
 const WRONG = { email: 'nonsense' };
@@ -22,23 +23,6 @@ const EXPECTED = {
   emails: ['bob@example.org', 'zoe@example.org'],
   refused: 403,
 };
-
-/** A service with a list, a sender and a form. */
-async function withShop(t: Test): Promise<Service> {
-  const service = new Service(t, { SENDER_VERIFICATION: 'optional' });
-  await service.start();
-  await service.post('/contacts-type/add', { name: 'Readers' });
-  await service.post('/sender/save', {
-    from_name: 'Lark Books',
-    from_email: 'hello@example.com',
-    reply_to_email: 'hello@example.com',
-    country_id: '1',
-    company_address: '1 Harbour St',
-    nickname: 'Shop',
-  });
-  await service.post('/forms/create', { name: 'Checkout', contact_type_id: '1', sender_id: '1' });
-  return service;
-}
 
 /** The body and headers of a webhook that is signed now, and its secret. */
 function signedWebhook() {

@@ -8,6 +8,7 @@ const HEADLESS = '/usr/bin/chromium-headless-shell';
 const PATHS = {
   chromium: existsSync(HEADLESS) ? HEADLESS : '/usr/bin/chromium',
   nats: NATS_SERVER,
+  php: '/usr/bin/php',
   postfix: '/usr/sbin/postfix',
   promtool: '/usr/bin/promtool',
   python: '/usr/bin/python3',
