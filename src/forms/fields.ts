@@ -1,6 +1,12 @@
 /** The fields that a form may have, and the values that visitors submit for them. */
 import { isLineField, type LineName } from '../audience/contacts/contact-fields.ts';
-import { type CustomField, type FieldType, isValidValue, listCustomFields } from '../audience/fields/custom-fields.ts';
+import {
+  type CustomField,
+  FIELD_TYPES,
+  type FieldType,
+  isValidValue,
+  listCustomFields,
+} from '../audience/fields/custom-fields.ts';
 import type { Db } from '../database/open.ts';
 import type { FormField } from '../database/schema/index.ts';
 
@@ -64,7 +70,7 @@ export function keyOf(field: FormField['field']): string {
 }
 
 function typeOf({ field_type: type }: CustomField): FieldType {
-  return type === 'number' || type === 'datetime-local' ? type : 'text';
+  return FIELD_TYPES.find((one) => one === type) ?? 'text';
 }
 
 /** Returns the fault of a value for a field; null if it is valid. */

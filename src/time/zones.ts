@@ -68,6 +68,15 @@ export function addDays(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, date.length);
 }
 
+/**
+ * The days of every year (MM-DD) that are celebrated on a date (YYYY-MM-DD): its own, and on 28 February of a year without a 29 February that
+ * day too.
+ */
+export function yearlyDays(date: string): string[] {
+  const day = date.slice(5);
+  return day === '02-28' && addDays(date, 1).slice(5) === '03-01' ? [day, '02-29'] : [day];
+}
+
 /** The weekday of a date (YYYY-MM-DD): 1 is Monday, 7 is Sunday. */
 export function weekdayOf(date: string): number {
   return new Date(`${date}T00:00:00Z`).getUTCDay() || 7;

@@ -268,7 +268,12 @@ export const deleteContacts = operation({
   run: (context, { strIds }) => deleteOwned(context, strIds),
 });
 
-const SAMPLE_VALUES: Record<string, string> = { text: 'text', number: '42', 'datetime-local': '2026-01-31T09:30' };
+const SAMPLE_VALUES: Record<string, string> = {
+  text: 'text',
+  number: '42',
+  'datetime-local': '2026-01-31T09:30',
+  'yearly-date': '12-24',
+};
 
 export const sampleCsv = operation({
   name: 'Download a sample of the CSV to upload',

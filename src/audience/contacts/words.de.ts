@@ -241,6 +241,7 @@ export const people: Translation<typeof english> = {
   'fields.kind.text': 'Text',
   'fields.kind.number': 'Zahl',
   'fields.kind.datetime-local': 'Datum',
+  'fields.kind.yearly-date': 'Tag jedes Jahres (12-24)',
   'fields.inMails': 'Platzhalter',
   'fields.rename': 'Umbenennen',
   'fields.rename.about':

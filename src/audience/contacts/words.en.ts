@@ -236,6 +236,7 @@ export const people = {
   'fields.kind.text': 'Text',
   'fields.kind.number': 'Number',
   'fields.kind.datetime-local': 'Date',
+  'fields.kind.yearly-date': 'Day of every year (12-24)',
   'fields.inMails': 'Merge tag',
   'fields.rename': 'Rename',
   'fields.rename.about':

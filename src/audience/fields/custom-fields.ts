@@ -6,7 +6,8 @@ import { contacts, type customFields } from '../../database/schema/index.ts';
 /** The maximum number of custom fields of an account, because every list, export and mail has to handle all of them for each contact. */
 export const MAX_FIELDS = 1000;
 
-export const FIELD_TYPES = ['text', 'number', 'datetime-local'] as const;
+/** `yearly-date` is a day of every year, such as a birthday. */
+export const FIELD_TYPES = ['text', 'number', 'datetime-local', 'yearly-date'] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 export type CustomField = typeof customFields.$inferSelect;
 
@@ -68,9 +69,14 @@ export function storedFieldRecord(): SQL {
 const NUMBER = /^[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})$/;
 const MOMENT = /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)?$/;
 
-/** Returns true if a text is a valid value of this type: numbers in decimal notation, dates as `YYYY-MM-DD` with an optional `THH:MM`. */
+/**
+ * Returns true if a text is a valid value of this type: numbers in decimal notation, dates as `YYYY-MM-DD` with an optional `THH:MM`, days of
+ * every year as `MM-DD`.
+ */
 export function isValidValue(type: string, value: string): boolean {
   if (type === 'number') return NUMBER.test(value);
+  // A leap year has all days.
+  if (type === 'yearly-date') return /^\d{2}-\d{2}$/.test(value) && isValidValue('datetime-local', `2024-${value}`);
   if (type !== 'datetime-local') return value.length <= 65_535;
   const parts = MOMENT.exec(value);
   if (parts === null) return false;

@@ -312,12 +312,14 @@ export async function guessColumns(path: string, customFields: readonly CustomFi
 /** A number that is not a code: postal codes and telephone numbers begin with 0 or +, which a number would lose. */
 const AMOUNT = /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/;
 
+const DATES = ['datetime-local', 'yearly-date'] as const;
+
 /** Returns the type of a field that accepts all these cells; text if none has a value. */
 function guessType(cells: readonly string[]): FieldType {
   const values = cells.filter((cell) => cell !== '');
   if (values.length === 0) return 'text';
   if (values.every((value) => AMOUNT.test(value) && isValidValue('number', value))) return 'number';
-  return values.every((value) => isValidValue('datetime-local', value)) ? 'datetime-local' : 'text';
+  return DATES.find((type) => values.every((value) => isValidValue(type, value))) ?? 'text';
 }
 
 /** Returns the field of each cell of a header row. A field's own name takes precedence over other headings for the same field. */

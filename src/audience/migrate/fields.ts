@@ -86,7 +86,7 @@ export class ColumnCollector {
         columns.push({ column, field: name, type: 'text', isNew: false, isMonthDay: false, samples });
         continue;
       }
-      const type = isNumber ? 'number' : isMoment ? 'datetime-local' : 'text';
+      const type = isNumber ? 'number' : isMoment ? 'datetime-local' : isMonthDay ? 'yearly-date' : 'text';
       const field = freeName(name, type, fields, used);
       const isNew = !fields.has(field);
       if (isNew && fields.size >= MAX_FIELDS) {
@@ -141,11 +141,10 @@ function moment(value: string): string | null {
   return Number.isNaN(at.getTime()) ? null : at.toISOString().slice(0, text.length);
 }
 
-/** Returns a day of every year as MM-DD, so that a segment finds it as a text; null if the value is none. */
+/** Returns a day of every year as MM-DD; null if the value is none. */
 function monthDay(value: string): string | null {
   const [, month, day] = MONTH_DAY.exec(value) ?? [];
-  // A leap year has all days.
-  return month !== undefined && isValidValue('datetime-local', `2024-${month}-${day}`) ? `${month}-${day}` : null;
+  return month !== undefined && isValidValue('yearly-date', `${month}-${day}`) ? `${month}-${day}` : null;
 }
 
 /** Returns the value of a contact's field; '' if the export has none that fits the field. */

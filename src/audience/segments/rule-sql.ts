@@ -5,6 +5,7 @@
 import { fold } from '../../database/functions/fold.ts';
 import { BY_PERSON, DELIVERY_STATE, MADE_BY, type SegmentRule } from '../../database/schema/index.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { addDays, yearlyDays } from '../../time/zones.ts';
 import { byField } from '../contacts/contact-fields.ts';
 import { filterHolds, wordId } from '../events/event-sql.ts';
 import { EVENT_FIELD } from '../events/names.ts';
@@ -46,6 +47,8 @@ const NEGATED: Readonly<Record<string, string>> = {
   'is not between': 'is between',
   'is not on': 'is on',
   'is not within': 'is within',
+  'is not today': 'is today',
+  'is not in the next': 'is in the next',
 };
 
 /** SQL text, which is the same for the same rules, and the values of its named parameters. */
@@ -113,7 +116,20 @@ function positiveHolds(
       return `${value} <> '' AND ${numberHolds(operator, `CAST(${value} AS REAL)`, rule.operands, bind)}`;
     case 'datetime-local':
       return `${value} <> '' AND ${momentHolds(operator, `substr(${value} || 'T00:00', 1, 16)`, first, second, now, bind)}`;
+    case 'yearly-date':
+      return operator === 'is'
+        ? `${value} = ${bind(first)}`
+        : `${value} <> '' AND ${yearlyHolds(value, operator === 'is today' ? 0 : Number(first), now.slice(0, 10), bind)}`;
   }
+}
+
+/** Returns the condition that a day of every year is at most `days` days after `today` (YYYY-MM-DD), or `today` itself. */
+function yearlyHolds(value: string, days: number, today: string, bind: Bind): string {
+  const begin = today.slice(5);
+  const end = yearlyDays(addDays(today, days)).at(-1) ?? begin;
+  if (days >= 365) return 'true';
+  const [from, until] = [bind(begin), bind(end)];
+  return begin <= end ? `${value} BETWEEN ${from} AND ${until}` : `(${value} >= ${from} OR ${value} <= ${until})`;
 }
 
 function textHolds(operator: string, value: string, operand: string): string {

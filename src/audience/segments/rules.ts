@@ -9,7 +9,7 @@ import { messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { reservedField } from '../contacts/contact-fields.ts';
 import { EVENT_FIELD, eventOfField, parseFilter } from '../events/names.ts';
-import { type CustomField, type FieldType, isValidValue } from '../fields/custom-fields.ts';
+import { type CustomField, FIELD_TYPES, type FieldType, isValidValue } from '../fields/custom-fields.ts';
 
 /** The maximum number of rules of a segment. All of them are conditions of one statement, and SQLite limits how deep conditions nest. */
 export const MAX_RULES = 100;
@@ -52,10 +52,24 @@ export const OPERATORS: Readonly<Record<FieldType, Readonly<Record<string, numbe
     'is blank': 0,
     'is not blank': 0,
   },
+  'yearly-date': {
+    'is today': 0,
+    'is not today': 0,
+    'is in the next': 1,
+    'is not in the next': 1,
+    is: 1,
+    'is not': 1,
+    'is blank': 0,
+    'is not blank': 0,
+  },
 };
 
 /** The maximum N of "last N days". */
 const MAX_DAYS = 36_500;
+/** The maximum N of "in the next N days" for a day of every year. */
+const MAX_NEXT_DAYS = 365;
+/** The operators of contact fields by which contacts match as time passes. */
+const OF_TIME = /(within|today|in the next)$/;
 const MOMENT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?$/;
 
 export interface GivenRules {
@@ -120,9 +134,7 @@ export function operatorsOf(type: SegmentRule['type']): Readonly<Record<string, 
 
 /** Returns true if contacts can begin or cease to match the rules without being changed: as time passes, or by their activity. */
 export function dependsOnTime(rules: readonly SegmentRule[]): boolean {
-  return rules.some(
-    (rule) => rule.operator === 'is within' || rule.operator === 'is not within' || isActivityRule(rule),
-  );
+  return rules.some((rule) => OF_TIME.test(rule.operator) || isActivityRule(rule));
 }
 
 function findActivityField(given: string): Pick<SegmentRule, 'field' | 'customId' | 'type'> | null {
@@ -147,11 +159,12 @@ export function findRuleField(
 }
 
 function parseFieldType(stored: string | undefined): FieldType | null {
-  return stored === 'text' || stored === 'number' || stored === 'datetime-local' ? stored : null;
+  return FIELD_TYPES.find((type) => type === stored) ?? null;
 }
 
 function isValidOperand(type: SegmentRule['type'], operator: string, operand: string, at: number): boolean {
   if (isActivityType(type)) return isActivityOperand(type, operator, operand, at);
+  if (operator.endsWith('in the next')) return /^\d{1,3}$/.test(operand) && Number(operand) <= MAX_NEXT_DAYS;
   if (operator.endsWith('within')) return /^\d{1,5}$/.test(operand) && Number(operand) <= MAX_DAYS;
   return isValidValue(type, operand) && (type !== 'datetime-local' || MOMENT.test(operand));
 }
@@ -161,7 +174,7 @@ export type ActivityType = Exclude<SegmentRule['type'], FieldType>;
 
 /** Returns true if rules of this type do not compare a value of the contact. */
 export function isActivityType(type: SegmentRule['type']): type is ActivityType {
-  return type !== 'text' && type !== 'number' && type !== 'datetime-local';
+  return !FIELD_TYPES.some((one) => one === type);
 }
 
 /** The fields of such rules, but those of events, which are `event.` and the name of the event. The dot keeps them apart from custom fields, whose names contain none. */

@@ -212,7 +212,7 @@ export interface SegmentRule {
   field: string;
   /** The custom field's id; null for reserved fields and created_at. */
   customId: number | null;
-  type: 'text' | 'number' | 'datetime-local' | 'mails' | 'mail' | 'link' | 'automation' | 'event';
+  type: 'text' | 'number' | 'datetime-local' | 'yearly-date' | 'mails' | 'mail' | 'link' | 'automation' | 'event';
   operator: string;
   operands: string[];
   /**

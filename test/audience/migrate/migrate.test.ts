@@ -198,7 +198,7 @@ t.test('birthdays, zones, addresses and telephone numbers keep what they mean', 
     ['cy@example.org', '', '', '', ''],
   );
   t.strictSame(mailchimp.new_fields, [
-    { field_name: 'birthday', field_type: 'text' },
+    { field_name: 'birthday', field_type: 'yearly-date' },
     { field_name: 'size', field_type: 'text' },
     { field_name: 'time_zone', field_type: 'text' },
   ]);

@@ -113,7 +113,7 @@ function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choic
     ...inputType(rule, type, value, isLast),
     problems,
   });
-  const isDays = rule.operator.endsWith('within');
+  const isDays = /(within|in the next)$/.test(rule.operator);
   const label = isDays
     ? 'segments.days'
     : type === 'mails'
@@ -192,6 +192,8 @@ function inputType({ field, operator }: Rule, type: RuleField['field_type'], val
       ? ({ type: 'number', step: 'any' } as const)
       : ({ type: 'number', min: 1, step: 1 } as const);
   if (operator.endsWith('within')) return { type: 'number', min: 0, max: 36_500, step: 1 } as const;
+  if (operator.endsWith('in the next')) return { type: 'number', min: 0, max: 365, step: 1 } as const;
+  if (type === 'yearly-date') return { placeholder: '12-24' } as const;
   if (type === 'number') return { type: 'number', step: 'any' } as const;
   if (type === 'datetime-local')
     return value.includes('T') ? ({ type: 'datetime-local' } as const) : ({ type: 'date' } as const);

@@ -3,6 +3,7 @@
 import { isWordKey, type Language } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
 import { eventOfField } from '../../events/names.ts';
+import { isValidValue } from '../../fields/custom-fields.ts';
 import { type Choices, countriesByName, countryNamer, type RuleField } from './choices.ts';
 import { type Draft, isFilledIn, operandsOf, type Rule, typeOf } from './rules.ts';
 
@@ -59,8 +60,13 @@ function valueInWords(
     return language.say('segments.words.quoted', { value: named });
   }
   if (type === 'event') return /^-?\d{1,15}(\.\d{1,9})?$/.test(value) ? language.number(Number(value)) : value;
-  if (type === 'mails' || operator.endsWith('within') || (type === 'number' && /^-?\d{1,15}(\.\d{1,2})?$/.test(value)))
+  if (
+    type === 'mails' ||
+    /(within|in the next)$/.test(operator) ||
+    (type === 'number' && /^-?\d{1,15}(\.\d{1,2})?$/.test(value))
+  )
     return language.number(Number(value));
+  if (type === 'yearly-date' && isValidValue(type, value)) return language.calendarDay(`2024-${value}`);
   const [, day, time] = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d))?$/.exec(value) ?? [];
   if (type === 'datetime-local' && day !== undefined && !Number.isNaN(Date.parse(day)))
     return time === undefined
