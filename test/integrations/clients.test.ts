@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { Sendlark, SendlarkError, verifyWebhook } from '../../integrations/node/sendlark.ts';
-import { newSecret, secretKey, signedHeaders } from '../../src/webhooks/signature.ts';
+import { newSecret } from '../../src/webhooks/signature.ts';
 import type { Service } from '../support/service.ts';
 import { skipWithout, toolPath } from '../support/tools.ts';
 import { withShop } from './shop.ts';
+import { signedWebhook } from './signed-webhook.ts';
 
 const ZOE = { email: 'zoe@example.org', first_name: 'Zoë' };
 const WRONG = { email: 'nonsense' };
@@ -23,21 +24,6 @@ const EXPECTED = {
   emails: ['bob@example.org', 'zoe@example.org'],
   refused: 403,
 };
-
-/** The body and headers of a webhook that is signed now, and its secret. */
-function signedWebhook() {
-  const secret = newSecret();
-  const body = JSON.stringify({
-    type: 'contact.created',
-    timestamp: new Date().toISOString(),
-    data: { contact_id: 1 },
-  });
-  const signed = signedHeaders([secretKey(secret)], 'evt_1', Date.now(), body);
-  const headers = Object.fromEntries(
-    signed.flatMap((name, at) => (at % 2 === 0 ? [[name, signed[at + 1] ?? '']] : [])),
-  );
-  return { secret, body, headers };
-}
 
 t.test('the client for Node does what a shop needs, with a key that may do no more', async (t) => {
   const service = await withShop(t);
