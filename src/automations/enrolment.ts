@@ -6,6 +6,7 @@
 import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
 import { ineligibilityReason, isLiveContact } from '../audience/eligibility.ts';
+import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { AUTOMATION_STATUS, automationSchedules, automations } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
@@ -33,7 +34,9 @@ import {
   problemOf,
   type Schedule,
 } from './automations.ts';
+import { isDeciding } from './path.ts';
 import { holdAutomations } from './status.ts';
+import { type Acting, type AtStep, act } from './step-actions.ts';
 
 const PAGE_ROWS = 250;
 
@@ -76,8 +79,12 @@ export function applyMembershipChanges(client: Database): number {
     .immediate();
 }
 
-/** SQL: true if no enrolment of the automation is still to be moved. Until then due times may be from before a change of its mails. */
-const NO_MOVES_PENDING = 'NOT EXISTS (SELECT 1 FROM automation_moves v WHERE v.automation_id = automations.id)';
+/**
+ * SQL: true if steps of the automation can be taken: it is live, and no enrolment is still to be moved. Until then due times may be from
+ * before a change of its mails.
+ */
+const IS_GOING = `automations.status = ${AUTOMATION_STATUS.live} AND automations.deleted_at IS NULL
+    AND NOT EXISTS (SELECT 1 FROM automation_moves v WHERE v.automation_id = automations.id)`;
 
 interface DueSchedule {
   automation_id: number;
@@ -90,7 +97,8 @@ export const FIRST_DUE = `
   WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? ORDER BY e.due_at LIMIT 1`;
 
 /**
- * Takes the next step of due enrolments, a page for each automation: enqueues its mail, or decides on the path. Returns the number of enrolments. An automation that
+ * Takes the next step of due enrolments, a page for each automation: enqueues its mail, decides on the path or changes the contacts. Returns the
+ * number of enrolments. An automation that
  * fails becomes a draft with a reason, and the others continue. Throws if the disk fails.
  */
 export async function enqueueDueMails(deps: AutomationDeps & { log: Log }): Promise<number> {
@@ -98,10 +106,7 @@ export async function enqueueDueMails(deps: AutomationDeps & { log: Log }): Prom
   const client = db.$client;
   const now = clock.now().getTime();
   let moved = 0;
-  const live = prepared<[], { id: number }>(
-    client,
-    `SELECT id FROM automations WHERE status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL AND ${NO_MOVES_PENDING}`,
-  ).all();
+  const live = prepared<[], { id: number }>(client, `SELECT id FROM automations WHERE ${IS_GOING}`).all();
   const due = prepared<[number, number], DueSchedule>(client, FIRST_DUE);
   const step = prepared<[number], Pick<Schedule, 'kind'>>(client, 'SELECT kind FROM automation_schedules WHERE id = ?');
   for (const { id } of live) {
@@ -111,7 +116,7 @@ export async function enqueueDueMails(deps: AutomationDeps & { log: Log }): Prom
       if (first.schedule_id === null) moved += finishDueEnrolments(client, id, now, PAGE_ROWS);
       else if (step.get(first.schedule_id)?.kind === 'mail')
         moved += await sendSchedule(deps, id, first.schedule_id, now);
-      else moved += takeStep(client, id, first.schedule_id, now);
+      else moved += takeStep(db, id, first.schedule_id, now);
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       log({ automation: id, err: String(error) }, 'an automation could not go on', 'error');
@@ -183,6 +188,25 @@ const CONTACT = 'coalesce(c.id, k.id, r.contact_id)';
  */
 export const OBSTACLE = `ifnull(${ineligibilityReason('e', 'm.unsubscribe_group_id')}, iif(${CONTACT} IS NULL AND r.id IS NULL, ${storedSql('contact_deleted')}, NULL))`;
 
+/** SQL: a page of the enrolments of @automation whose next step is @schedule, due at @now, in the order of their due times. */
+const duePage = (columns: string, joins: string) => `
+  SELECT e.id, e.address_id, ${columns} FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id ${joins}
+  WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now AND ${NEXT_SCHEDULE} = @schedule
+  ORDER BY e.due_at, e.id LIMIT ${PAGE_ROWS}`;
+
+const DUE_FOR_MAIL = duePage(
+  `${CONTACT} AS contact_id, r.id AS segment_recipient_id, e.run, ifnull(${endReason('e')}, ${OBSTACLE}) AS reason,
+    EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @schedule) AS is_taken`,
+  `JOIN mailings m ON m.id = @mailing ${ENROLLED_PERSON}`,
+);
+const DUE_FOR_ACTION = duePage(`${CONTACT} AS contact_id, ${endReason('e')} AS reason, 0 AS is_in`, ENROLLED_PERSON);
+const DUE_FOR_DECISION = duePage(
+  `NULL AS contact_id, ${endReason('e')} AS reason,
+    EXISTS (SELECT 1 FROM segment_recipients x JOIN segments g ON g.id = x.segment_id AND g.deleted_at IS NULL
+      WHERE x.segment_id = @segment AND x.address_id = e.address_id AND x.is_removed = 0) AS is_in`,
+  '',
+);
+
 /** Enqueues the mail for a page of due enrolments, and ends the enrolments of recipients who may not get it, in one transaction. */
 function enqueueScheduleMail(
   client: Database,
@@ -197,32 +221,14 @@ function enqueueScheduleMail(
       // A newer revision may have replaced this mailing. Deliveries added to a finished mailing would never be sent.
       const isLive = client
         .prepare(`
-          SELECT 1 FROM automations WHERE id = @automation AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL
-            AND EXISTS (SELECT 1 FROM mailings WHERE id = @mailing AND finished_at IS NULL) AND ${NO_MOVES_PENDING}`)
+          SELECT 1 FROM automations WHERE id = @automation AND ${IS_GOING}
+            AND EXISTS (SELECT 1 FROM mailings WHERE id = @mailing AND finished_at IS NULL)`)
         .get({ automation: automationId, mailing: mailingId });
       if (isLive === undefined) return 0;
-      const page = client
-        .prepare<
-          Record<string, number>,
-          {
-            id: number;
-            address_id: number;
-            contact_id: number | null;
-            segment_recipient_id: number | null;
-            run: number;
-            is_taken: 0 | 1;
-            reason: string | null;
-          }
-        >(`
-          SELECT e.id, e.address_id, ${CONTACT} AS contact_id, r.id AS segment_recipient_id, e.run,
-            EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @schedule) AS is_taken,
-            ifnull(${endReason('e')}, ${OBSTACLE}) AS reason
-          FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id
-            JOIN mailings m ON m.id = @mailing ${ENROLLED_PERSON}
-          WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now
-            AND ${NEXT_SCHEDULE} = @schedule
-          ORDER BY e.due_at, e.id LIMIT ${PAGE_ROWS}`)
-        .all(bounds);
+      const page = prepared<
+        [object],
+        AtStep & { segment_recipient_id: number | null; run: number; is_taken: 0 | 1; reason: string | null }
+      >(client, DUE_FOR_MAIL).all(bounds);
       const leave = enrolmentEnd(client, now);
       const step = client.prepare(
         'INSERT INTO steps (enrolment_id, schedule_id, delivery_id, outcome, taken_at) VALUES (?, ?, ?, ?, ?)',
@@ -246,38 +252,37 @@ function enqueueScheduleMail(
     .immediate();
 }
 
-/** A step that decides, or ends the run. */
-type Deciding = Pick<Schedule, 'utr' | 'kind' | 'segment_id' | 'share'>;
+/** A step other than a mail. */
+type OtherStep = Pick<Schedule, 'utr' | 'share'> & Acting;
 
 /**
  * Takes a step other than a mail for a page of due enrolments, in one transaction with its lines of the log. Returns how many took it. A
  * contact for whom the automation has ended exits instead.
  */
-function takeStep(client: Database, automation: number, schedule: number, now: number): number {
+function takeStep(db: Db, automation: number, schedule: number, now: number): number {
+  const client = db.$client;
   return client
     .transaction(() => {
-      const step = prepared<[number, number], Deciding>(
+      const step = prepared<[number, number], OtherStep>(
         client,
-        `SELECT s.utr, s.kind, s.segment_id, s.share FROM automation_schedules s JOIN automations ON automations.id = s.automation_id
-        WHERE s.id = ? AND s.automation_id = ? AND automations.status = ${AUTOMATION_STATUS.live} AND automations.deleted_at IS NULL
-          AND ${NO_MOVES_PENDING}`,
+        `SELECT s.user_id, s.utr, s.kind, s.segment_id, s.share, s.contact_type_id, s.field, s.field_id, s.value
+        FROM automation_schedules s JOIN automations ON automations.id = s.automation_id
+        WHERE s.id = ? AND s.automation_id = ? AND ${IS_GOING}`,
       ).get(schedule, automation);
       if (step === undefined) return 0;
-      const page = prepared<[object], { id: number; address_id: number; reason: string | null; is_in: 0 | 1 }>(
+      const isActing = step.kind !== 'exit' && !isDeciding(step.kind);
+      const page = prepared<[object], AtStep & { reason: string | null; is_in: 0 | 1 }>(
         client,
-        `SELECT e.id, e.address_id, ${endReason('e')} AS reason,
-          EXISTS (SELECT 1 FROM segment_recipients r JOIN segments g ON g.id = r.segment_id AND g.deleted_at IS NULL
-            WHERE r.segment_id = @segment AND r.address_id = e.address_id AND r.is_removed = 0) AS is_in
-        FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id
-        WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now
-          AND ${NEXT_SCHEDULE} = @schedule
-        ORDER BY e.due_at, e.id LIMIT ${PAGE_ROWS}`,
+        isActing ? DUE_FOR_ACTION : DUE_FOR_DECISION,
       ).all({ automation, schedule, now, segment: step.segment_id ?? 0 });
       const leave = enrolmentEnd(client, now);
       for (const { id, reason } of page) if (reason !== null) leave(id, reason);
-      const taken = page
-        .filter(({ reason }) => reason === null)
-        .map(({ id, address_id, is_in }) => ({ id, outcome: outcomeOf(step, address_id, is_in === 1) }));
+      const staying = page.filter(({ reason }) => reason === null);
+      const done = isActing ? act(db, step, staying, new Date(now)) : null;
+      const taken = staying.map(({ id, address_id, is_in }) => ({
+        id,
+        outcome: done === null ? outcomeOf(step, address_id, is_in === 1) : done.has(id) ? 'done' : 'not_done',
+      }));
       prepared<[object]>(
         client,
         `INSERT INTO steps (enrolment_id, schedule_id, outcome, taken_at)
@@ -296,7 +301,7 @@ function takeStep(client: Database, automation: number, schedule: number, now: n
 }
 
 /** Returns what a contact does at a step: ends the run, or takes one of its paths. */
-function outcomeOf({ kind, utr, share }: Deciding, addressId: number, isInSegment: boolean): 'exit' | 'yes' | 'no' {
+function outcomeOf({ kind, utr, share }: OtherStep, addressId: number, isInSegment: boolean): 'exit' | 'yes' | 'no' {
   if (kind === 'exit') return 'exit';
   const isYes = kind === 'split' ? fractionFor(addressId, utr) < (share ?? 0) / 100 : isInSegment;
   return isYes ? 'yes' : 'no';

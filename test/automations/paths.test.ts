@@ -1,56 +1,9 @@
 /** Steps of automations that decide: who takes which path, and what a change does to those on the way. */
 import t from 'tap';
-import { DAY, HOUR, mailsOf, withWelcomeSeries } from '../support/automations.ts';
+import { DAY, HOUR, mailsOf, withPaths } from '../support/automations.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 
 type Given = Record<string, unknown>;
-
-/**
- * The welcome series (one at once, two after 2 days, three 12 hours later) with a segment of those whose first name is ann, and functions
- * that add steps. `step` and `mail` return the utr.
- */
-async function withPaths(t: Parameters<typeof withWelcomeSeries>[0]) {
-  const world = await withWelcomeSeries(t);
-  const { app, utr, post, get } = world;
-  await post('/segment/store', {
-    segment_name: 'Anns',
-    contact_type_id: 1,
-    select_field: ['first_name'],
-    select_operator: ['is'],
-    value: ['ann'],
-  });
-  const call = (path: string, form: Given) => app.one.call('POST', path, { form: { utr, ...form } });
-  const added = async (path: string, form: Given) => {
-    const { status, body, text } = await call(path, form);
-    if (status !== 200) throw new Error(text);
-    return body.message;
-  };
-  const at = { waiting_type: 'instantly', waiting_period: 1 };
-  const step = async (form: Given): Promise<string> => (await added('/automations/step/add', { ...at, ...form })).utr;
-  const mail = async (subject: string, form: Given): Promise<string> =>
-    (
-      await added('/automations/schedule/add', {
-        ...at,
-        sender_id: 1,
-        template_id: 1,
-        subject,
-        template_html: '<p>Hello</p>',
-        ...form,
-      })
-    ).utr;
-  const series = async () => (await get('/automations/series', { utr })).body.message.series;
-  const utrOf = async (subject: string): Promise<string> =>
-    (await series()).steps.find((one: { subject: string }) => one.subject === subject).utr;
-  const of = (name: string) =>
-    mailsOf(app)
-      .filter(({ to }) => to.startsWith(`${name}@`))
-      .map(({ subject }) => subject);
-  const outline = async () =>
-    (await series()).steps.map(({ kind, subject, branch }: Record<string, string | null>) =>
-      `${branch ?? ''} ${subject || kind}`.trim(),
-    );
-  return { ...world, call, step, mail, series, utrOf, of, outline };
-}
 
 t.test('contacts take the path of their answer when they come to a condition, and both go on below it', async (t) => {
   const { app, step, mail, utrOf, of, outline, live, join, pass, post } = await withPaths(t);
@@ -247,7 +200,7 @@ t.test('steps are added, seen on their paths, moved and removed on the pages, in
       payload: new URLSearchParams(form).toString(),
     });
   const two = await utrOf('two');
-  t.match(await page(`/automations/${utr}/steps/new?before=${two}`), 'Anns');
+  t.match(await page(`/automations/${utr}/steps/new?kind=if&before=${two}`), 'Anns');
   const wait = { waiting_type: 'instantly', waiting_period: '1' };
   const none = { parent: '', branch: '', share: '50' };
   t.equal(

@@ -68,6 +68,54 @@ export async function withWelcomeSeries(
   return { app, utr, post, get, join, pass, live, addMail };
 }
 
+/**
+ * The welcome series (one at once, two after 2 days, three 12 hours later) with a segment of those whose first name is ann, and functions
+ * that add steps. `step` and `mail` return the utr.
+ */
+export async function withPaths(t: Test) {
+  const world = await withWelcomeSeries(t);
+  const { app, utr, post, get } = world;
+  await post('/segment/store', {
+    segment_name: 'Anns',
+    contact_type_id: 1,
+    select_field: ['first_name'],
+    select_operator: ['is'],
+    value: ['ann'],
+  });
+  const call = (path: string, form: Record<string, unknown>) => app.one.call('POST', path, { form: { utr, ...form } });
+  const added = async (path: string, form: Record<string, unknown>) => {
+    const { status, body, text } = await call(path, form);
+    if (status !== 200) throw new Error(text);
+    return body.message;
+  };
+  const at = { waiting_type: 'instantly', waiting_period: 1 };
+  const step = async (form: Record<string, unknown>): Promise<string> =>
+    (await added('/automations/step/add', { ...at, ...form })).utr;
+  const mail = async (subject: string, form: Record<string, unknown>): Promise<string> =>
+    (
+      await added('/automations/schedule/add', {
+        ...at,
+        sender_id: 1,
+        template_id: 1,
+        subject,
+        template_html: '<p>Hello</p>',
+        ...form,
+      })
+    ).utr;
+  const series = async () => (await get('/automations/series', { utr })).body.message.series;
+  const utrOf = async (subject: string): Promise<string> =>
+    (await series()).steps.find((one: { subject: string }) => one.subject === subject).utr;
+  const of = (name: string) =>
+    mailsOf(app)
+      .filter(({ to }) => to.startsWith(`${name}@`))
+      .map(({ subject }) => subject);
+  const outline = async () =>
+    (await series()).steps.map(({ kind, subject, branch }: Record<string, string | null>) =>
+      `${branch ?? ''} ${subject || kind}`.trim(),
+    );
+  return { ...world, call, step, mail, series, utrOf, of, outline };
+}
+
 /** The mails in the outbox, oldest first. */
 export const mailsOf = (app: TestApp): Mail[] =>
   app.db.prepare<[], Mail>('SELECT envelope_to AS "to", subject, created_at AS at FROM outbox ORDER BY id').all();

@@ -200,6 +200,8 @@ export const people: Translation<typeof english> = {
   'entered.exit': 'Schritt „Aussteigen“',
   'entered.yes': 'Weg „ja“',
   'entered.no': 'Weg „nein“',
+  'entered.done': 'erledigt',
+  'entered.not_done': 'nicht erledigt',
   'inactive.stop': 'bekommt keine Kampagnen mehr',
   'inactive.segment': 'in ein Segment aufgenommen',
   'inactive.move': 'in eine andere Liste verschoben',

@@ -197,6 +197,8 @@ export const people = {
   'entered.exit': 'exit step',
   'entered.yes': 'path “yes”',
   'entered.no': 'path “no”',
+  'entered.done': 'done',
+  'entered.not_done': 'not done',
   'inactive.stop': 'gets no more campaigns',
   'inactive.segment': 'added to a segment',
   'inactive.move': 'moved to another list',

@@ -1,6 +1,6 @@
 /** Creates and changes segments, and adds and removes their recipients by hand. */
 
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { isOwned, ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
 import {
@@ -153,23 +153,47 @@ export function addContactsToSegment(
 
 /** Removes a recipient by hand. The row stays, marked as removed, so that the rules do not add the recipient again. Throws 404. */
 export function removeRecipient(db: Db, accountId: number, given: unknown, now: string): void {
-  inTransaction(db, (tx) => {
-    const removed = tx
-      .update(segmentRecipients)
-      .set({ is_removed: 1, by_hand: 0, updated_at: now })
-      .where(
-        and(
-          ownedRecord(segmentRecipients, given, accountId),
-          eq(segmentRecipients.is_removed, 0),
-          sql`segment_id IN (SELECT id FROM segments WHERE deleted_at IS NULL)`,
-        ),
-      )
-      .returning({ id: segmentRecipients.id, segmentId: segmentRecipients.segment_id })
-      .get();
-    if (removed === undefined) throw notFound();
-    const left = sql`SELECT address_id, contact_id FROM segment_recipients WHERE id = ${removed.id}`;
-    recordMembershipChange(db, { table: 'segments', id: removed.segmentId }, 'left', left, now);
+  inTransaction(db, () => {
+    const removed = markRemoved(db, ownedRecord(segmentRecipients, given, accountId), now);
+    if (removed === 0) throw notFound();
   });
+}
+
+/** Removes people (address ids) from a segment of the account like `removeRecipient`. Call inside the transaction of the change. */
+export function removeFromSegment(
+  db: Db,
+  accountId: number,
+  segmentId: number,
+  people: readonly number[],
+  now: string,
+): void {
+  const theirs = sql`${segmentRecipients.address_id} IN (SELECT value FROM json_each(${JSON.stringify(people)}))`;
+  const where = and(eq(segmentRecipients.segment_id, segmentId), eq(segmentRecipients.user_id, accountId), theirs);
+  markRemoved(db, where, now);
+}
+
+/** Marks these rows of one segment as removed. Returns how many. */
+function markRemoved(db: Db, which: SQL | undefined, now: string): number {
+  const removed = db
+    .update(segmentRecipients)
+    .set({ is_removed: 1, by_hand: 0, updated_at: now })
+    .where(
+      and(
+        which,
+        eq(segmentRecipients.is_removed, 0),
+        sql`segment_id IN (SELECT id FROM segments WHERE deleted_at IS NULL)`,
+      ),
+    )
+    .returning({
+      id: segmentRecipients.segment_id,
+      address_id: segmentRecipients.address_id,
+      contact_id: segmentRecipients.contact_id,
+    })
+    .all();
+  const [first] = removed;
+  if (first !== undefined)
+    recordMembershipChange(db, { table: 'segments', id: first.id }, 'left', peopleOf(removed), now);
+  return removed.length;
 }
 
 /**

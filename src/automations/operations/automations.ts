@@ -5,10 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
+import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import { checkedTargets, hasTargets } from '../../audience/segments/segments.ts';
 import { changerName, templateSource } from '../../campaigns/single-sends.ts';
 import type { Db } from '../../database/open.ts';
 import { isOwned, ownedBy, recordId, recordUtr } from '../../database/ownership.ts';
+import { prepared } from '../../database/prepared.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import {
   AUTOMATION_STATUS,
@@ -16,7 +18,6 @@ import {
   BRANCHES,
   RE_ENTRY,
   STEP_KINDS,
-  segments,
   unsubscribeGroups,
 } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -297,12 +298,22 @@ const SeriesStep = Type.Object({
   waiting_type: choice(...WAITING_TYPES),
   parent: nullable(Type.String(), 'utr of the deciding step on whose path it is; null on the main path.'),
   branch: { ...nullable(choice(...BRANCHES)), description: 'Which path of that step.' },
-  segment_id: nullable(integer(), 'Of if: the segment whose contacts take the path yes.'),
+  segment_id: nullable(
+    integer(),
+    'Of if: the segment whose contacts take the path yes. Of segment_add and segment_remove: the segment that changes.',
+  ),
   segment_name: nullable(
     Type.String(),
-    'Of if: the name of that segment; null if it was deleted, so that nobody takes the path yes.',
+    'The name of that segment; null if it was deleted: nobody takes the path yes, and nothing changes.',
   ),
   share: nullable(integer(), 'Of split: how many contacts of a hundred take the path yes.'),
+  contact_type_id: nullable(integer(), 'Of move: the list (contact type) they are moved to.'),
+  contact_type_name: nullable(Type.String(), 'The name of that list; null if it was deleted, so that nobody is moved.'),
+  field: nullable(
+    Type.String(),
+    'Of set_field: the name of the field; null if it was deleted, so that nothing is set.',
+  ),
+  value: nullable(Type.String(), 'Of set_field: the new value; empty: the field is cleared.'),
 });
 export type SeriesStep = Static<typeof SeriesStep>;
 const Series = Type.Object({
@@ -376,19 +387,23 @@ export const readSeries = operation({
 
 /** Returns a step as it is shown, with the utr of the step on whose path it is. `all`: the steps of its automation. */
 function shownStep(db: Db, step: ListedSchedule, all: readonly ListedSchedule[]): SeriesStep {
-  const { parent_id, segment_id } = step;
-  const segment =
-    segment_id === null
-      ? undefined
-      : db
-          .select({ name: segments.segment_name })
-          .from(segments)
-          .where(and(ownedBy(segments, step.user_id), eq(segments.id, segment_id)))
-          .get();
+  const { parent_id, segment_id, contact_type_id, field_id } = step;
+  const nameOf = (named: string, id: number | null) =>
+    id === null
+      ? null
+      : (prepared<[number, number], string>(
+          db.$client,
+          `SELECT ${named} WHERE id = ? AND user_id = ? AND deleted_at IS NULL`,
+        )
+          .pluck()
+          .get(id, step.user_id) ?? null);
+  const custom = listCustomFields(db, step.user_id).find(({ id }) => id === field_id);
   return {
     ...step,
     parent: all.find(({ id }) => id === parent_id)?.utr ?? null,
-    segment_name: segment?.name ?? null,
+    segment_name: nameOf('segment_name FROM segments', segment_id),
+    contact_type_name: nameOf('name FROM contact_types', contact_type_id),
+    field: step.field ?? custom?.field_name ?? null,
   };
 }
 

@@ -59,6 +59,7 @@ import { findPlace, type GivenPlace, inReadingOrder } from '../path.ts';
 import { ByUtr, checkAutomation, TARGET, WAITING_TYPES } from './automations.ts';
 import { type ChangeResult, Effects, withEffects } from './effects.ts';
 import { ByMail, checkMail, MAX_WAITING_PERIOD } from './mails.ts';
+import { checkSettings, NO_SETTINGS, OTHER_KINDS, storedSettings } from './step-kinds.ts';
 
 /** The longest time after which a contact may enter again: ten years. */
 const MAX_RE_ENTRY_DAYS = 3650;
@@ -90,7 +91,7 @@ const place = {
   branch: Type.Optional({ ...choice(...BRANCHES), description: 'Of parent: which path.' }),
 };
 /** The columns of other steps in a mail, and of a mail in other steps. */
-const NO_STEP = { kind: 'mail' as const, segment_id: null, share: null };
+const NO_STEP = { kind: 'mail' as const, ...NO_SETTINGS };
 const NO_MAIL = {
   sender_id: 0,
   subject: '',
@@ -250,16 +251,35 @@ export const addMail = operation({
 
 export const addStep = operation({
   name: 'Add a step other than a mail to an automation (addition)',
-  description: `if and split let contacts take one of two paths, yes or no, to which mails and steps are added; exit ends the run. ${described}`,
+  description: `if and split let contacts take one of two paths, yes or no, to which mails and steps are added; set_field, move, segment_add and segment_remove change the contact; exit ends the run. ${described}`,
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
     ...how,
     ...place,
-    kind: { ...choice('exit', 'if', 'split'), description: 'What it does.' },
-    segment_id: Type.Optional(integer({ description: 'Of if: the segment whose contacts take the path yes.' })),
+    kind: { ...choice(...OTHER_KINDS), description: 'What it does.', examples: ['exit'] },
+    segment_id: Type.Optional(
+      integer({
+        description:
+          'Of if: the segment whose contacts take the path yes. Of segment_add and segment_remove: the segment that changes.',
+      }),
+    ),
     share: Type.Optional(
       integer({ minimum: 1, maximum: 99, description: 'Of split: how many contacts of a hundred take the path yes.' }),
+    ),
+    contact_type_id: Type.Optional(integer({ description: 'Of move: the list (contact type) they are moved to.' })),
+    field: Type.Optional(
+      line({
+        description: 'Of set_field: the name of the field, one of your own or of each contact except addresses.',
+      }),
+    ),
+    value: Type.Optional(
+      Type.Unsafe<string>({
+        ...line({
+          description: 'Of set_field: the new value, of the type of the field; empty or absent: it is cleared.',
+        }),
+        examples: ['Ulm'],
+      }),
     ),
     waiting_period: mail.waiting_period,
     waiting_type: mail.waiting_type,
@@ -267,10 +287,7 @@ export const addStep = operation({
   output: Utr,
   check(context, given, errors) {
     checkPlace(context, given, errors);
-    const { kind, segment_id: segment, share } = given;
-    if (kind === 'if' && !segment) errors.add('segment_id', messages.required('segment_id'));
-    if (kind === 'split' && share === undefined) errors.add('share', messages.required('share'));
-    if (segment) errors.reference('segment_id', () => hasSegment(context.db, context.accountId, segment));
+    checkSettings(context, given, errors);
   },
   async run(context, { utr, unchanged_since, dry_run, before, parent, branch, ...given }) {
     const { db, clock, accountId, actor } = context;
@@ -279,8 +296,7 @@ export const addStep = operation({
     const columns = {
       ...NO_MAIL,
       kind: given.kind,
-      segment_id: given.kind === 'if' ? (given.segment_id ?? null) : null,
-      share: given.kind === 'split' ? (given.share ?? null) : null,
+      ...storedSettings(db, accountId, given.kind, given),
       waiting_period: given.waiting_period,
       waiting_type: given.waiting_type,
       user_id: accountId,

@@ -35,7 +35,7 @@ import {
   refusalText,
   sendQuestion,
 } from './changing.tsx';
-import { branchText, pathSteps, STEP_ICONS, segmentOptions, stepText } from './path.tsx';
+import { branchText, pathSteps, STEP_ICONS, stepText, targetOptions } from './path.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
 
 /** The days that the form proposes before a contact enters again. */
@@ -456,7 +456,10 @@ function AutomationFieldset({
               label={language.say(`automations.${end}Segment`)}
               hint={language.say(`automations.${end}Segment.hint`)}
               value={given[`${end}_segment_id`] ?? '0'}
-              options={[{ value: '0', label: language.say('automations.noSegment') }, ...segmentOptions(targets)]}
+              options={[
+                { value: '0', label: language.say('automations.noSegment') },
+                ...targetOptions(targets, 'segment'),
+              ]}
               problems={problems}
             />
           ))}

@@ -4,29 +4,56 @@ import { BRANCHES } from '../../database/schema/index.ts';
 import type { FlowStep } from '../../ui/components/flow.tsx';
 import type { IconName } from '../../ui/components/icon.tsx';
 import type { Language } from '../../ui/words/index.ts';
+import { fieldLabel } from '../../ui/words/known.ts';
 import type { Series, SeriesStep } from '../operations/automations.ts';
 import { isDeciding } from '../path.ts';
 
 export const STEP_ICONS: Readonly<Record<SeriesStep['kind'], IconName>> = {
   mail: 'mail',
-  exit: 'exit',
   if: 'path',
   split: 'path',
+  exit: 'exit',
+  set_field: 'sliders',
+  move: 'people',
+  segment_add: 'plus',
+  segment_remove: 'leave',
 };
 
-/** Returns the segments among the choices of targets, as options of a field. */
-export function segmentOptions(targets: readonly Target[]): { value: string; label: string }[] {
+/** Returns the lists or segments among the choices of targets, as options of a field. */
+export function targetOptions(targets: readonly Target[], of: Target['kind']): { value: string; label: string }[] {
   return targets
-    .filter(({ kind }) => kind === 'segment')
+    .filter(({ kind }) => kind === of)
     .map(({ value, name: label }) => ({ value: value.split('_').at(-1) ?? '', label }));
 }
 
 /** Returns a step in words: the subject of a mail, or what the step does. */
-export function stepText(language: Language, { kind, subject, segment_name: name, share }: SeriesStep): string {
-  if (kind === 'mail') return subject;
-  if (kind === 'if')
-    return name === null ? language.say('automations.step.ifDeleted') : language.say('automations.step.ifIn', { name });
-  return language.say(`automations.step.${kind}.text`, { share: share ?? 0 });
+export function stepText(language: Language, step: SeriesStep): string {
+  const { kind, subject, segment_name, contact_type_name, field, value, share } = step;
+  switch (kind) {
+    case 'mail':
+      return subject;
+    case 'if':
+      return segment_name === null
+        ? language.say('automations.step.ifDeleted')
+        : language.say('automations.step.ifIn', { name: segment_name });
+    case 'split':
+      return language.say('automations.step.split.text', { share: share ?? 0 });
+    case 'exit':
+      return language.say('automations.step.exit.text');
+    case 'set_field': {
+      if (field === null) return language.say('automations.step.deleted');
+      const name = fieldLabel(language, field);
+      return value
+        ? language.say('automations.step.set_field.text', { name, value })
+        : language.say('automations.step.set_field.clear', { name });
+    }
+    default: {
+      const name = kind === 'move' ? contact_type_name : segment_name;
+      return language.say(name === null ? 'automations.step.deleted' : `automations.step.${kind}.text`, {
+        name: name ?? '',
+      });
+    }
+  }
 }
 
 /** Returns the name of a path of a deciding step: yes or no, or of a split its share. */

@@ -1,7 +1,7 @@
 /** A step other than a mail: adding one, and removing it. If contacts wait there, the page shows the effects on them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { readChoices } from '../../campaigns/screens/compose/step.tsx';
-import type { Target } from '../../campaigns/screens/compose/targets.ts';
+import { listOwnFields } from '../../audience/fields/operations.ts';
+import { readTargets, type Target } from '../../campaigns/screens/compose/targets.ts';
 import { withAnnouncedWork } from '../../database/write-turns.ts';
 import { notFound } from '../../errors/failure.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
@@ -10,10 +10,13 @@ import { Card, Notice, Problem } from '../../ui/components/surface.tsx';
 import { ask, problemsAt } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
+import { withQuery } from '../../ui/with-query.ts';
 import { useLanguage } from '../../ui/words/index.ts';
+import { fieldLabel } from '../../ui/words/known.ts';
 import { field, texts } from '../../users/screens/sign-in/fields.ts';
 import { readSeries, type Series } from '../operations/automations.ts';
 import { addStep, removeStep } from '../operations/changes.ts';
+import { OTHER_KINDS, type OtherKind, SETTABLE_FIELDS, settingsOf } from '../operations/step-kinds.ts';
 import {
   attemptChange,
   automationAddress,
@@ -23,25 +26,35 @@ import {
   sendQuestion,
 } from './changing.tsx';
 import { AddingEnd, WaitFields } from './mail.tsx';
-import { segmentOptions, stepText } from './path.tsx';
+import { stepText, targetOptions } from './path.tsx';
 
-const KINDS = ['if', 'split', 'exit'] as const;
-
-/** Where the new step goes, as in the address of the form. */
+/** What the new step does and where it goes, as in the address of the form. */
 interface NewStepCall {
   Params: { utr: string };
-  Querystring: { before?: string; parent?: string; branch?: string };
+  Querystring: { kind?: string; before?: string; parent?: string; branch?: string };
 }
 
-interface StepFields {
-  kind: string;
-  segment_id: string;
-  share: string;
-  waiting_type: string;
-  waiting_period: string;
+/** Where a new step goes; empty fields say nothing. */
+interface Place {
   before: string;
   parent: string;
   branch: string;
+}
+
+/** The fields of the form; those of other kinds of steps are empty. */
+interface StepFields extends Place {
+  kind: OtherKind;
+  segment_id: string;
+  share: string;
+  contact_type_id: string;
+  field: string;
+  value: string;
+  waiting_type: string;
+  waiting_period: string;
+}
+
+function kindNamed(name: string | undefined): OtherKind | undefined {
+  return OTHER_KINDS.find((kind) => kind === name);
 }
 
 /** Returns those fields that have a value, so that a step on the main path names no path. */
@@ -56,40 +69,45 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
     sent: { given?: StepFields; problems?: Problems; problem?: string } = {},
   ) => {
     const viewer = viewerOf(request);
-    const [{ series }, { targets }] = await Promise.all([
-      ask(request, readSeries, request.params),
-      readChoices(request),
-    ]);
-    const at = (name: 'before' | 'parent' | 'branch') => texts(request.query[name])[0] ?? '';
+    const language = languageOf(request, viewer);
+    const at = (name: 'kind' | 'before' | 'parent' | 'branch') => texts(request.query[name])[0] ?? '';
+    const place = { before: at('before'), parent: at('parent'), branch: at('branch') };
+    const kind = sent.given?.kind ?? kindNamed(at('kind'));
+    const { series } = await ask(request, readSeries, request.params);
+    if (kind === undefined) {
+      const frame = { title: language.say('automations.addStep'), section: 'automations' } as const;
+      return sendPage(request, reply, viewer, frame, <Kinds utr={series.utr} place={place} />);
+    }
+    const [targets, fields] = await Promise.all([readTargets(request), ask(request, listOwnFields, {})]);
     const given = sent.given ?? {
-      kind: 'if',
-      segment_id: '',
-      share: '50',
-      waiting_type: 'instantly',
-      waiting_period: '1',
-      before: at('before'),
-      parent: at('parent'),
-      branch: at('branch'),
+      ...{ kind, ...place, segment_id: '', share: '50', contact_type_id: '', field: '', value: '' },
+      ...{ waiting_type: 'instantly', waiting_period: '1' },
     };
-    const title = languageOf(request, viewer).say('automations.addStep');
-    const content = <AddStep {...{ series, targets, ...sent, given }} />;
-    return sendPage(request, reply, viewer, { title, section: 'automations' }, content);
+    const frame = { title: language.say(`automations.step.${kind}`), section: 'automations' } as const;
+    const names = [...SETTABLE_FIELDS, ...fields.map(({ field_name }) => field_name)];
+    return sendPage(request, reply, viewer, frame, <AddStep {...{ series, targets, names, ...sent, given }} />);
   };
 
   pageRoute<NewStepCall>(app, '/automations/:utr/steps/new', (request, reply) => show(request, reply));
 
   app.post<NewStepCall>('/automations/:utr/steps/new', async (request, reply) => {
     const { utr } = request.params;
-    const kind = field(request, 'kind');
+    const kind = kindNamed(field(request, 'kind'));
+    if (kind === undefined) throw notFound();
+    const text = (name: keyof StepFields) => field(request, name).trim();
+    const none = { segment_id: '', share: '', contact_type_id: '', field: '', value: '' };
+    const settings = settingsOf(kind, {
+      segment_id: text('segment_id'),
+      share: text('share'),
+      contact_type_id: text('contact_type_id'),
+      field: text('field'),
+      value: text('value'),
+    });
     const given = {
-      kind,
-      segment_id: kind === 'if' ? field(request, 'segment_id') : '',
-      share: kind === 'split' ? field(request, 'share').trim() : '',
-      waiting_type: field(request, 'waiting_type'),
-      waiting_period: field(request, 'waiting_period').trim() || '1',
-      before: field(request, 'before'),
-      parent: field(request, 'parent'),
-      branch: field(request, 'branch'),
+      ...{ kind, ...none, ...settings },
+      waiting_type: text('waiting_type'),
+      waiting_period: text('waiting_period') || '1',
+      ...{ before: text('before'), parent: text('parent'), branch: text('branch') },
     };
     const { series } = await ask(request, readSeries, { utr });
     const unchanged_since = field(request, 'unchanged_since');
@@ -148,53 +166,119 @@ interface RemoveCall {
   Params: { automation: string; utr: string };
 }
 
+/** The kinds of steps, each as a link to its form. */
+function Kinds({ utr, place }: { utr: string; place: Place }) {
+  const language = useLanguage();
+  return (
+    <ul class="recipes">
+      {OTHER_KINDS.map((kind) => (
+        <li key={kind} class="card">
+          <h2>
+            <a href={withQuery(`${automationAddress(utr)}/steps/new`, { kind, ...place })}>
+              {language.say(`automations.step.${kind}`)}
+            </a>
+          </h2>
+          <p class="quiet-text">{language.say(`automations.step.${kind}.about`)}</p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 interface AddStepProps {
   series: Series;
   targets: readonly Target[];
+  /** The names of the fields that a step can set. */
+  names: readonly string[];
   given: StepFields;
   problems?: Problems;
   problem?: string;
 }
 
-function AddStep({ series, targets, given, problems = {}, problem }: AddStepProps) {
+function AddStep({ series, targets, names, given, problems = {}, problem }: AddStepProps) {
   const language = useLanguage();
-  const { before, parent, branch } = given;
+  const { kind, before, parent, branch } = given;
   return (
     <>
       <Problem>{problem}</Problem>
       {series.is_live === 1 && <Notice>{language.say('automations.addStep.isLive')}</Notice>}
       <Card>
+        <p class="quiet-text">{language.say(`automations.step.${kind}.about`)}</p>
         <form method="post" action={`${automationAddress(series.utr)}/steps/new`} class="narrow">
-          <SelectField
-            name="kind"
-            label={language.say('automations.step')}
-            hint={language.say('automations.step.hint')}
-            value={given.kind}
-            options={KINDS.map((value) => ({ value, label: language.say(`automations.step.${value}`) }))}
-            problems={problems}
-          />
-          <SelectField
-            name="segment_id"
-            label={language.say('automations.step.segment')}
-            hint={language.say('automations.step.segment.hint')}
-            value={given.segment_id}
-            options={[{ value: '', label: language.say('compose.choose') }, ...segmentOptions(targets)]}
-            problems={problems}
-          />
-          <TextField
-            name="share"
-            type="number"
-            min={1}
-            max={99}
-            label={language.say('automations.step.share')}
-            hint={language.say('automations.step.share.hint')}
-            value={given.share || '50'}
-            problems={problems}
-          />
+          <input type="hidden" name="kind" value={kind} />
+          <Settings {...{ targets, names, given, problems }} />
           <WaitFields given={given} isFirst={series.steps.length === 0} problems={problems} />
           <AddingEnd series={series} place={{ before, parent, branch }} label={language.say('automations.addStep')} />
         </form>
       </Card>
     </>
   );
+}
+
+/** The fields of a kind of step. */
+function Settings({
+  targets,
+  names,
+  given,
+  problems,
+}: Pick<AddStepProps, 'targets' | 'names' | 'given'> & { problems: Problems }) {
+  const language = useLanguage();
+  const none = { value: '', label: language.say('compose.choose') };
+  switch (given.kind) {
+    case 'exit':
+      return null;
+    case 'split':
+      return (
+        <TextField
+          name="share"
+          type="number"
+          min={1}
+          max={99}
+          label={language.say('automations.step.share')}
+          value={given.share}
+          problems={problems}
+        />
+      );
+    case 'set_field':
+      return (
+        <>
+          <SelectField
+            name="field"
+            label={language.say('automations.step.field')}
+            value={given.field}
+            options={[none, ...names.map((value) => ({ value, label: fieldLabel(language, value) }))]}
+            problems={problems}
+          />
+          <TextField
+            name="value"
+            label={language.say('automations.step.value')}
+            hint={language.say('automations.step.value.hint')}
+            value={given.value}
+            maxLength={255}
+            autocomplete="off"
+            problems={problems}
+          />
+        </>
+      );
+    case 'move':
+      return (
+        <SelectField
+          name="contact_type_id"
+          label={language.say('automations.step.list')}
+          value={given.contact_type_id}
+          options={[none, ...targetOptions(targets, 'list')]}
+          problems={problems}
+        />
+      );
+    default:
+      return (
+        <SelectField
+          name="segment_id"
+          label={language.say('automations.step.segment')}
+          value={given.segment_id}
+          options={[none, ...targetOptions(targets, 'segment')]}
+          problems={problems}
+        />
+      );
+  }
 }

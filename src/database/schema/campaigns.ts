@@ -171,8 +171,17 @@ export const automations = sqliteTable(
   ],
 );
 
-/** What a step of an automation does: sends a mail, ends the run, or decides which path the contact takes. */
-export const STEP_KINDS = ['mail', 'exit', 'if', 'split'] as const;
+/** What a step of an automation does: sends a mail, decides which path the contact takes, ends the run, or changes the contact. */
+export const STEP_KINDS = [
+  'mail',
+  'if',
+  'split',
+  'exit',
+  'set_field',
+  'move',
+  'segment_add',
+  'segment_remove',
+] as const;
 
 /**
  * The steps of automations. A step other than a mail has its name in `subject`, and no sender, template or code. The steps of both paths
@@ -200,10 +209,17 @@ export const automationSchedules = sqliteTable(
     /** The deciding step on whose path it is, and which path; null on the main path. */
     parent_id: integer(),
     branch: text({ enum: BRANCHES }),
-    /** Of `if`: the segment whose members take the path yes. */
+    /** Of `if`: the segment whose members take the path yes. Of `segment_add` and `segment_remove`: the segment that changes. */
     segment_id: integer(),
     /** Of `split`: how many contacts of a hundred take the path yes. */
     share: integer(),
+    /** Of `move`: the list the contact is moved to. */
+    contact_type_id: integer(),
+    /** Of `set_field`: the name of the contact's field, or the id of the custom field; the other is null. */
+    field: text(),
+    field_id: integer(),
+    /** Of `set_field`: the new value; empty: the field is cleared. */
+    value: text(),
     template_id: integer().notNull(),
     preview_img: text().notNull(),
     template_json: line(),
@@ -341,8 +357,11 @@ export const enrolmentLog = sqliteTable(
   ],
 );
 
-/** What was done at a step: a mail was queued, or skipped because the contact had it; the run ended; or which path the contact takes. */
-export const STEP_OUTCOMES = ['mail', 'skipped', 'exit', ...BRANCHES] as const;
+/**
+ * What was done at a step: a mail was queued, or skipped because the contact had it; the run ended; which path the contact takes; or the
+ * change of the contact was made, or not, because there is no such contact, field, list or segment any more.
+ */
+export const STEP_OUTCOMES = ['mail', 'skipped', 'exit', ...BRANCHES, 'done', 'not_done'] as const;
 
 /** One mail of one enrolment and its delivery. The unique index keeps a mail from being sent to the same contact twice. */
 export const steps = sqliteTable(

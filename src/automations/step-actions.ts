@@ -1,0 +1,117 @@
+/** What steps do to contacts: each changes a page of contacts at once, in the transaction that takes the step. */
+import { sql } from 'drizzle-orm';
+import { moveToType } from '../audience/bulk/apply.ts';
+import { isLineField } from '../audience/contacts/contact-fields.ts';
+import { countryId } from '../audience/contacts/countries.ts';
+import { customValuePath, listCustomFields } from '../audience/fields/custom-fields.ts';
+import { syncAfterContactChange } from '../audience/segments/membership.ts';
+import { addContactsToSegment, removeFromSegment } from '../audience/segments/segments.ts';
+import type { Db } from '../database/open.ts';
+import { prepared } from '../database/prepared.ts';
+import { isoTimestamp } from '../time/clock.ts';
+import type { Schedule } from './automations.ts';
+
+/** A contact at a step: the enrolment, and the contact if there still is one. */
+export interface AtStep {
+  id: number;
+  address_id: number;
+  contact_id: number | null;
+}
+
+/** A step that changes contacts. */
+export type Acting = Pick<
+  Schedule,
+  'user_id' | 'kind' | 'segment_id' | 'contact_type_id' | 'field' | 'field_id' | 'value'
+>;
+
+/**
+ * Makes the change of a step for these contacts. Segments follow, and so do automations and webhooks. Returns the ids of the enrolments for
+ * which it was made; the others have no contact any more, or the field, list or segment was deleted, or the list has their address already.
+ * Call it in the transaction that takes the step.
+ */
+export function act(db: Db, step: Acting, people: readonly AtStep[], now: Date): ReadonlySet<number> {
+  const stamp = isoTimestamp(now);
+  const contacts = people.flatMap(({ contact_id }) => contact_id ?? []);
+  const { user_id: account, segment_id: segment, contact_type_id: list } = step;
+  switch (step.kind) {
+    case 'set_field':
+      return withContacts(people, setField(db, step, contacts, stamp));
+    case 'move':
+      moveToType(db, account, contacts, list ?? 0, stamp);
+      return withContacts(people, contactsIn(db, list ?? 0, contacts));
+    case 'segment_add':
+      addContactsToSegment(db, account, segment ?? 0, contacts, stamp);
+      return membersOf(db, segment ?? 0, people);
+    case 'segment_remove': {
+      const members = membersOf(db, segment ?? 0, people);
+      const addresses = people.filter(({ id }) => members.has(id)).map(({ address_id }) => address_id);
+      removeFromSegment(db, account, segment ?? 0, addresses, stamp);
+      return members;
+    }
+    default:
+      return new Set();
+  }
+}
+
+function withContacts(people: readonly AtStep[], contacts: ReadonlySet<number>): Set<number> {
+  return new Set(people.filter(({ contact_id }) => contacts.has(contact_id ?? 0)).map(({ id }) => id));
+}
+
+/** Sets a field of contacts, or clears it, and updates the segments of their lists. Returns the ids of the contacts. */
+function setField(
+  db: Db,
+  { user_id: account, field, field_id, value }: Acting,
+  contacts: readonly number[],
+  now: string,
+): Set<number> {
+  const set = assignment(db, account, field, field_id, value ?? '');
+  if (set === null) return new Set();
+  const changed = prepared<[object], { id: number; contact_type_id: number; address_id: number }>(
+    db.$client,
+    `UPDATE contacts SET ${set.text}, updated_at = @now
+    WHERE id IN (SELECT value FROM json_each(@contacts)) AND user_id = @account AND deleted_at IS NULL RETURNING id, contact_type_id, address_id`,
+  ).all({ ...set.values, contacts: JSON.stringify(contacts), account, now });
+  for (const [list, rows] of Map.groupBy(changed, ({ contact_type_id }) => contact_type_id))
+    syncAfterContactChange(
+      db,
+      list,
+      rows.map(({ address_id }) => address_id),
+      now,
+    );
+  return new Set(changed.map(({ id }) => id));
+}
+
+/** Returns the SQL that gives a field of a contact this value, with what it binds; null if the field was deleted. */
+function assignment(
+  db: Db,
+  account: number,
+  field: string | null,
+  fieldId: number | null,
+  value: string,
+): { text: string; values: Record<string, string | number | null> } | null {
+  if (field === 'country') return { text: 'country_id = @value', values: { value: countryId(value) } };
+  if (field !== null && isLineField(field)) return { text: `${field} = @value`, values: { value } };
+  if (!listCustomFields(db, account).some(({ id }) => id === fieldId)) return null;
+  const present = "ifnull(custom_values, '{}')";
+  return {
+    text: `custom_values = iif(@value = '', json_remove(${present}, @path), json_set(${present}, @path, @value))`,
+    values: { value, path: customValuePath(fieldId ?? 0) },
+  };
+}
+
+/** Returns those of these contacts that are in a list that is not deleted. */
+function contactsIn(db: Db, list: number, contacts: readonly number[]): Set<number> {
+  const rows = db.all<{ id: number }>(sql`
+    SELECT c.id FROM json_each(${JSON.stringify(contacts)}) CROSS JOIN contacts c ON c.id = value
+    WHERE c.contact_type_id = ${list} AND c.deleted_at IS NULL AND EXISTS (SELECT 1 FROM contact_types WHERE id = ${list} AND deleted_at IS NULL)`);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Returns the enrolments of those who are in a segment that is not deleted. */
+function membersOf(db: Db, segment: number, people: readonly AtStep[]): Set<number> {
+  const rows = db.all<{ id: number }>(sql`
+    SELECT value ->> 'id' AS id FROM json_each(${JSON.stringify(people)}) CROSS JOIN segment_recipients r
+      ON r.segment_id = ${segment} AND r.address_id = value ->> 'address_id' AND r.is_removed = 0
+    WHERE EXISTS (SELECT 1 FROM segments WHERE id = ${segment} AND deleted_at IS NULL)`);
+  return new Set(rows.map(({ id }) => id));
+}
