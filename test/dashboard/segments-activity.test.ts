@@ -34,7 +34,12 @@ async function withForm(t: Parameters<typeof sentCampaign>[0]) {
 t.test('every rule about activity is made by clicking as through the API, and can be changed', async (t) => {
   const { app, utr, series, visitor } = await withForm(t);
   const { open, send } = visitor('en');
-  const operands: Record<string, string[]> = { mails: ['3', '90'], mail: [utr], link: [LINK], automation: [series] };
+  const operands: Record<string, string[]> = {
+    mails: ['3', '90'],
+    mail: [utr, '7'],
+    link: [LINK],
+    automation: [series],
+  };
   for (const [field, type] of Object.entries(ACTIVITY_FIELDS)) {
     if (type === 'datetime-local') continue;
     for (const [operator, count] of Object.entries(operatorsOf(type))) {

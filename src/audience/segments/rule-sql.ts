@@ -4,6 +4,7 @@
  */
 import { fold } from '../../database/functions/fold.ts';
 import { BY_PERSON, DELIVERY_STATE, MADE_BY, type SegmentRule } from '../../database/schema/index.ts';
+import { english } from '../../errors/stored.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { addDays, yearlyDays } from '../../time/zones.ts';
 import { byField } from '../contacts/contact-fields.ts';
@@ -286,7 +287,7 @@ function mailsHold(operator: string, first: string, second: string, now: string,
     : `(${IS_MEASURED} AND (SELECT count(*) = ${number} AND sum(seen) = 0 FROM ${last}))`;
 }
 
-function mailHolds({ operator, named }: SegmentRule, bind: Bind): string {
+function mailHolds({ operator, operands, named }: SegmentRule, bind: Bind): string {
   if (named === undefined) throw new Error('a rule about a mail does not say which');
   const outcome = (columns: string) => `ifnull((
     SELECT ${columns} FROM mailings m INDEXED BY mailings_of_owner CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = c.address_id
@@ -306,6 +307,26 @@ function mailHolds({ operator, named }: SegmentRule, bind: Bind): string {
       return `(${IS_MEASURED} AND ${outcome(`${gotMeasured} > max(${MAYBE_SEEN.open})`)})`;
     case 'got and did not click':
       return `(${IS_MEASURED} AND ${outcome(`${gotMeasured} > max(${MAYBE_SEEN.click})`)})`;
+    case 'clicked the link':
+      return outcome(
+        `max(${SEEN.click} AND EXISTS (SELECT 1 FROM events e INDEXED BY events_link WHERE e.mailing_id = m.id AND e.kind = 'click'
+          AND e.link_number = ${bind(String(Number(operands[1])))} AND e.delivery_id = d.id AND e.made_by = ${MADE_BY.person}))`,
+      );
+    case 'was a recipient':
+      return outcome('1');
+    case 'bounced':
+    case 'failed':
+      return outcome(`max(d.state = ${DELIVERY_STATE[operator]})`);
+    case 'was skipped':
+      return outcome(`max(d.state = ${DELIVERY_STATE.suppressed})`);
+    case 'was cancelled':
+      return outcome(`max(d.state = ${DELIVERY_STATE.cancelled})`);
+    case 'did not arrive because':
+      return outcome(
+        `max(d.state <> ${DELIVERY_STATE.accepted} AND d.reply IS NOT NULL AND english(reply_kind(d.reply)) = ${bind(english(operands[1] ?? ''))})`,
+      );
+    case 'unsubscribed':
+      return outcome('max(d.unsubscribed_at IS NOT NULL)');
     default:
       throw new Error(`unknown operator ${operator} of a mail`);
   }

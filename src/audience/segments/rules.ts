@@ -204,6 +204,14 @@ export const ACTIVITY_OPERATORS: Readonly<Record<ActivityType, Readonly<Record<s
     'got and did not open': 1,
     clicked: 1,
     'got and did not click': 1,
+    'clicked the link': 2,
+    'was a recipient': 1,
+    bounced: 1,
+    failed: 1,
+    'was skipped': 1,
+    'was cancelled': 1,
+    'did not arrive because': 2,
+    unsubscribed: 1,
   },
   link: { clicked: 1, 'did not click': 1 },
   automation: { 'is in': 1, 'is not in': 1, 'has finished': 1, 'has not finished': 1 },
@@ -226,6 +234,8 @@ export const MAX_MAIL_DAYS = 365;
 /** The maximum number of mails that a rule counts or examines. */
 export const MAX_MAILS = 50;
 const MAX_URL = 2048;
+/** The maximum length of a reason in its stored form, whose quotes and backslashes are escaped. */
+export const MAX_REASON = 1000;
 /** The maximum number of rules about received mails in one segment, because each examines every mailing of its days for each contact. */
 const MAX_MAILS_RULES = 5;
 
@@ -248,6 +258,8 @@ function isActivityOperand(type: ActivityType, operator: string, operand: string
     return (
       /^\d{1,3}$/.test(operand) && Number(operand) >= 1 && Number(operand) <= (at === 0 ? MAX_MAILS : MAX_MAIL_DAYS)
     );
+  if (operator === 'clicked the link' && at === 1) return /^\d{1,6}$/.test(operand);
+  if (operator === 'did not arrive because' && at === 1) return operand.length <= MAX_REASON;
   return operand.length <= (type === 'link' ? MAX_URL : 255);
 }
 

@@ -5,6 +5,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { isAddress } from '../../audience/contacts/address-rows.ts';
+import { MAX_REASON } from '../../audience/segments/rules.ts';
 import { fold } from '../../database/functions/fold.ts';
 import type { Db } from '../../database/open.ts';
 import { recordObject } from '../../database/record-json.ts';
@@ -129,8 +130,6 @@ const Recipient = Type.Object({
   clicks: integer(),
   updated_at: nullable(Type.String()),
 });
-/** The maximum length of a reason in its stored form, whose quotes and backslashes are escaped. */
-const MAX_REASON = 1000;
 const FilterQuery = Type.Object({
   utr: identifier('The single send.'),
   state: Type.Optional(ShownDeliveryState),
@@ -141,6 +140,7 @@ const FilterQuery = Type.Object({
     description: 'Only those who did this, without bots.',
   }),
   search: Type.Optional(line({ description: 'Only those whose address begins with this.' })),
+  domain: Type.Optional(line({ description: 'Only those whose address has this domain.' })),
 });
 const FindQuery = Type.Object({
   ...FilterQuery.properties,

@@ -23,8 +23,6 @@ const HOUR_MS = 3_600_000;
 /** The number of hours in the chart, from the start; most opens and clicks happen within them. */
 const MAX_HOURS = 72;
 
-/** The averages of the campaigns before. */
-
 interface ReportProps {
   summary: Summary;
   report: Report;
@@ -48,7 +46,7 @@ export function Overview({ summary, report, usual }: ReportProps) {
           local_wait={report.local_wait}
         />
       )}
-      <Watched watch={report.watch} isHeld={summary.state === 'held'} isKept={isAllKept(report)} />
+      <Watched utr={summary.utr} watch={report.watch} isHeld={summary.state === 'held'} isKept={isAllKept(report)} />
       <Results summary={summary} report={report} usual={usual} />
       {report.findings !== null && report.findings.length > 0 && <Findings findings={report.findings} />}
     </>
@@ -315,11 +313,18 @@ function sinceStart(hours: readonly ReportedHour[], start: number): { at: Date; 
 
 type Watch = NonNullable<Report['watch']>;
 
+interface WatchedProps {
+  utr: string;
+  watch: Report['watch'];
+  isHeld: boolean;
+  isKept: boolean;
+}
+
 /**
  * `isKept`: the outbox kept every mail so far. Shows nothing for a campaign without counts, such as one whose audience is too
  * small for a canary.
  */
-function Watched({ watch, isHeld, isKept }: { watch: Report['watch']; isHeld: boolean; isKept: boolean }) {
+function Watched({ utr, watch, isHeld, isKept }: WatchedProps) {
   const language = useLanguage();
   if (watch === null) return null;
   const { canary_stage: stage, domains } = watch;
@@ -333,7 +338,7 @@ function Watched({ watch, isHeld, isKept }: { watch: Report['watch']; isHeld: bo
           <p>{progressText(language, watch, isHeld, isKept)}</p>
         </Card>
       )}
-      {domains.length > 0 && <Domains domains={domains} />}
+      {domains.length > 0 && <Domains utr={utr} domains={domains} />}
     </>
   );
 }
@@ -354,18 +359,19 @@ function progressText(
   return count === 0 ? language.say('campaigns.first.chosen') : language.say('campaigns.first.sent', { count });
 }
 
-function Domains({ domains }: Pick<Watch, 'domains'>) {
+function Domains({ utr, domains }: Pick<Watch, 'domains'> & { utr: string }) {
   const language = useLanguage();
   const title = language.say('campaigns.domains');
   const rows = domains.map((row) => ({ ...row, received: row.delivered - row.kept }));
+  // Each column's count, its heading, whether it is a bad result, and the state by which its recipients are found.
   const figures = [
-    ['mails', 'campaigns.domains.mails', false],
-    ['received', 'campaigns.delivered', false],
-    ...(domains.some(({ kept }) => kept > 0) ? ([['kept', 'delivery.kept', false]] as const) : []),
-    ['bounces', 'campaigns.bounced', true],
-    ['failed', 'campaigns.failed', true],
-    ['complaints', 'campaigns.domains.complaints', true],
-    ['waiting', 'campaigns.waiting', false],
+    ['mails', 'campaigns.domains.mails', false, null],
+    ['received', 'campaigns.delivered', false, 'accepted'],
+    ...(domains.some(({ kept }) => kept > 0) ? ([['kept', 'delivery.kept', false, 'kept']] as const) : []),
+    ['bounces', 'campaigns.bounced', true, 'bounced'],
+    ['failed', 'campaigns.failed', true, 'failed'],
+    ['complaints', 'campaigns.domains.complaints', true, null],
+    ['waiting', 'campaigns.waiting', false, null],
   ] as const;
   return (
     <Card title={title} isList>
@@ -376,12 +382,24 @@ function Domains({ domains }: Pick<Watch, 'domains'>) {
         columns={[
           {
             heading: language.say('campaigns.domains.domain'),
-            cell: ({ domain }) => (domain === '' ? language.say('campaigns.domains.others') : <bdi>{domain}</bdi>),
+            cell: ({ domain }) =>
+              domain === '' ? (
+                language.say('campaigns.domains.others')
+              ) : (
+                <a href={`/campaigns/${utr}/recipients?${new URLSearchParams({ domain })}`}>
+                  <bdi>{domain}</bdi>
+                </a>
+              ),
           },
-          ...figures.map(([key, heading, isBad]) => ({
+          ...figures.map(([key, heading, isBad, state]) => ({
             heading: language.say(heading),
             isNumber: true,
-            cell: (row: (typeof rows)[number]) => <Count count={row[key]} mails={row.mails} isBad={isBad} />,
+            cell: (row: (typeof rows)[number]) => {
+              const count = <Count count={row[key]} mails={row.mails} isBad={isBad} />;
+              if (state === null || row[key] === 0 || row.domain === '') return count;
+              const query = new URLSearchParams({ domain: row.domain, state });
+              return <a href={`/campaigns/${utr}/recipients?${query}`}>{count}</a>;
+            },
           })),
         ]}
       />

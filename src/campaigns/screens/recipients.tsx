@@ -8,7 +8,7 @@ import type { Static } from 'typebox';
 import { listContactTypes } from '../../audience/contact-types/operations.ts';
 import { SHOWN_DELIVERY_STATES, type ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import { RECIPIENT_DEEDS, type RecipientDeed } from '../../delivery/reporting/recipients.ts';
-import { readStored } from '../../errors/stored.ts';
+import { english, readStored } from '../../errors/stored.ts';
 import { sendLongCsv } from '../../http/list-response.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -21,7 +21,7 @@ import { ask } from '../../ui/operations.ts';
 import { recordTime } from '../../ui/record-time.ts';
 import { viewerOf } from '../../ui/signed-in.ts';
 import { withQuery } from '../../ui/with-query.ts';
-import { useLanguage } from '../../ui/words/index.ts';
+import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { exportRecipientsOf, findRecipientsOf, readReport, readSummary, type Summary } from '../operations/reports.ts';
 import { sendPart } from './campaign.tsx';
 
@@ -35,6 +35,7 @@ interface Filter {
   reason?: string;
   link?: string;
   did?: RecipientDeed;
+  domain?: string;
 }
 
 /** Registers the recipients of a campaign. */
@@ -65,7 +66,7 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
           link={link}
           isLater={Boolean(after)}
           now={now}
-          save={viewerOf(request).role === 'viewer' ? null : await segmentForm(request, summary, filter)}
+          save={viewerOf(request).role === 'viewer' ? null : await segmentForm(request, summary, filter, link)}
         />
       );
       return sendPart(request, reply, { summary, now, current: 'recipients' }, content, action);
@@ -83,7 +84,7 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
 }
 
 /** Returns the filter in the URL of a page, without empty and unknown parameters. */
-function readFilter({ search, state, reason, link, did }: Record<string, string | undefined>): Filter {
+function readFilter({ search, state, reason, link, did, domain }: Record<string, string | undefined>): Filter {
   const deed = RECIPIENT_DEEDS.find((name) => name === did);
   const known = SHOWN_DELIVERY_STATES.find((name) => name === state);
   return {
@@ -92,6 +93,7 @@ function readFilter({ search, state, reason, link, did }: Record<string, string 
     ...(reason && { reason }),
     ...(link && /^\d{1,6}$/.test(link) && { link }),
     ...(deed && { did: deed }),
+    ...(domain && { domain }),
   };
 }
 
@@ -100,36 +102,90 @@ function listAddress(utr: string, filter: Filter & { after?: string }, page = '/
   return withQuery(`/campaigns/${utr}${page}`, { ...filter });
 }
 
-/** What the rule of a segment calls recipients who did this; others cannot be found again by a rule. */
-const OPERATORS = { opened: 'opened', clicked: 'clicked' } as const;
+/** The operators of a segment's rules about a mail, by what a filter asks for. Who still waits for the mail cannot be found by a rule. */
+const OPERATORS = {
+  accepted: 'got',
+  kept: 'got',
+  bounced: 'bounced',
+  failed: 'failed',
+  suppressed: 'was skipped',
+  cancelled: 'was cancelled',
+  opened: 'opened',
+  clicked: 'clicked',
+  unsubscribed: 'unsubscribed',
+} as const;
+
+/** A rule of a segment as the form of a segment takes it. */
+type GivenRule = [field: string, operator: string, value: string, until?: string | undefined];
+
+/** The rules that find the same contacts as a filter; null where none do. */
+function rulesOf(utr: string, { search, state, reason, link, did, domain }: Filter): GivenRule[] | null {
+  if (state === 'queued' || state === 'sending') return null;
+  const about = (operator: string, until?: string): GivenRule => ['activity.mail', operator, utr, until];
+  const inAddress = (operator: string, text: string): GivenRule => ['email', operator, text];
+  const rules: GivenRule[] = [
+    ...(state ? [about(OPERATORS[state])] : []),
+    ...(did ? [about(OPERATORS[did])] : []),
+    ...(reason ? [about('did not arrive because', english(reason))] : []),
+    ...(link ? [about('clicked the link', link)] : []),
+  ];
+  return [
+    ...(rules.length > 0 ? rules : [about('was a recipient')]),
+    ...(search ? [inAddress('starts with', search)] : []),
+    ...(domain ? [inAddress('ends with', `@${domain}`)] : []),
+  ];
+}
 
 /** The form that makes a segment of those whom a filter finds; null where no rule of a segment says the same. */
-async function segmentForm(request: FastifyRequest, summary: Summary, filter: Filter): Promise<VNode | null> {
-  const { did, state, ...others } = filter;
-  const operator = did === 'opened' || did === 'clicked' ? OPERATORS[did] : state === 'accepted' ? 'got' : null;
-  if (operator === null || (did && state) || Object.keys(others).length > 0) return null;
+async function segmentForm(
+  request: FastifyRequest,
+  summary: Summary,
+  filter: Filter,
+  link: string | undefined,
+): Promise<VNode | null> {
+  const rules = rulesOf(summary.utr, filter);
+  if (rules === null || summary.recipients === 0) return null;
   const lists = await ask(request, listContactTypes, {});
-  return <SaveSegment summary={summary} operator={operator} lists={lists} />;
+  return <SaveSegment {...{ summary, rules, filter, link, lists }} />;
 }
 
 interface SaveSegmentProps {
   summary: Summary;
-  operator: 'got' | 'opened' | 'clicked';
+  rules: readonly GivenRule[];
+  filter: Filter;
+  /** The URL of the link in the filter. */
+  link: string | undefined;
   lists: readonly { id: number; name: string }[];
 }
 
-function SaveSegment({ summary: { utr, single_send_name: name }, operator, lists }: SaveSegmentProps) {
+/** The name of a segment may have 255 characters. */
+const MAX_NAME = 255;
+
+function SaveSegment({ summary, rules, filter, link, lists }: SaveSegmentProps) {
   const language = useLanguage();
-  const rule = { field0: 'activity.mail', operator0: operator, value0: utr, query_type: 'and' };
+  const found = shownFilter(language, filter, link).map(([, value]) => value);
+  const name = [summary.single_send_name, found.join(', ') || language.say('campaigns.recipients')].join(': ');
+  const given = {
+    ...Object.fromEntries(
+      rules.flatMap(([field, operator, value, until = ''], at) => [
+        [`field${at}`, field],
+        [`operator${at}`, operator],
+        [`value${at}`, value],
+        [`until${at}`, until],
+      ]),
+    ),
+    query_type: 'and',
+    segment_name: name.slice(0, MAX_NAME),
+  };
+  const own = summary.recipient_id.find((target) => target.startsWith('contacts_'));
   return (
     <form method="post" action="/contacts/segments/new" class="search">
-      {Object.entries(rule).map(([key, value]) => (
+      {Object.entries(given).map(([key, value]) => (
         <input key={key} type="hidden" name={key} value={value} />
       ))}
-      <input type="hidden" name="segment_name" value={language.say(`recipients.segment.${operator}`, { name })} />
       <select name="contact_type_id" aria-label={language.say('recipients.segment.list')}>
         {lists.map(({ id, name }) => (
-          <option key={id} value={id}>
+          <option key={id} value={id} selected={own === `contacts_${id}`}>
             {name}
           </option>
         ))}
@@ -139,6 +195,19 @@ function SaveSegment({ summary: { utr, single_send_name: name }, operator, lists
       </Button>
     </form>
   );
+}
+
+/** The parts of a filter in words, each with its heading; those that say it themselves have none. */
+function shownFilter(language: Language, filter: Filter, link: string | undefined): [heading: string, value: string][] {
+  const { search, state, reason, did, domain } = filter;
+  const parts: [heading: string, value: string][] = [];
+  if (state) parts.push([language.say('campaigns.state'), language.say(`delivery.${state}`)]);
+  if (reason) parts.push([language.say('campaigns.reason'), language.sentence(readStored(reason))]);
+  if (link) parts.push([language.say('recipients.ofLink'), link]);
+  if (did) parts.push(['', language.say(`recipients.did.${did}`)]);
+  if (domain) parts.push([language.say('campaigns.domains.domain'), domain]);
+  if (search) parts.push([language.say('recipients.search'), `${search}…`]);
+  return parts;
 }
 
 function ExportLink({ href }: { href: string }) {
@@ -174,6 +243,9 @@ function Recipients({
   save,
 }: RecipientsProps) {
   const language = useLanguage();
+  // The search form above shows its own two.
+  const { search: _, state: __, ...others } = filter;
+  const named = shownFilter(language, others, link);
   const href = (after?: string) => listAddress(utr, { ...filter, ...(after !== undefined && { after }) });
   return (
     <>
@@ -191,23 +263,19 @@ function Recipients({
             </option>
           ))}
         </select>
-        {filter.reason && <input type="hidden" name="reason" value={filter.reason} />}
+        {filter.reason && <input type="hidden" name="reason" value={english(filter.reason)} />}
         {filter.link && <input type="hidden" name="link" value={filter.link} />}
         {filter.did && <input type="hidden" name="did" value={filter.did} />}
+        {filter.domain && <input type="hidden" name="domain" value={filter.domain} />}
       </SearchForm>
-      {(filter.reason || filter.link || filter.did) && (
+      {named.length > 0 && (
         <p class="small">
-          {filter.reason && (
+          {named.map(([heading, value]) => (
             <>
-              {language.say('campaigns.reason')}: <bdi>{language.sentence(readStored(filter.reason))}</bdi>{' '}
+              {heading && `${heading}: `}
+              <bdi>{value}</bdi>{' '}
             </>
-          )}
-          {link && (
-            <>
-              {language.say('recipients.ofLink')}: <bdi>{link}</bdi>{' '}
-            </>
-          )}
-          {filter.did && <>{language.say(`recipients.did.${filter.did}`)} </>}
+          ))}
           <a href={`/campaigns/${utr}/recipients`}>{language.say('recipients.all')}</a>
         </p>
       )}

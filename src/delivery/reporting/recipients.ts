@@ -19,6 +19,8 @@ export interface RecipientFilter {
   link?: number | undefined;
   /** What they did with the mail. */
   did?: RecipientDeed | undefined;
+  /** The domain of the e-mail address, in lower case. */
+  domain?: string | undefined;
   /** The beginning of the e-mail address. */
   search?: string | undefined;
 }
@@ -52,8 +54,8 @@ interface Row extends Omit<FoundRecipient, 'state' | 'reply'> {
   state: number;
   /** In its stored form. */
   reply: string | null;
-  /** 1: they did what was asked for, or nothing was. */
-  has_done: 0 | 1;
+  /** 1: they did what was asked for and have the domain, or neither was asked for. */
+  is_wanted: 0 | 1;
 }
 
 /**
@@ -86,7 +88,7 @@ export function findRecipients(
     .prepare<
       Record<string, string | number | null>,
       Row
-    >(`SELECT ${COLUMNS}, ${filter.did === undefined ? 1 : DEEDS[filter.did]} AS has_done, key FROM (${select} LIMIT ${most})
+    >(`SELECT ${COLUMNS}, ${wantedSql(filter)} AS is_wanted, key FROM (${select} LIMIT ${most})
       CROSS JOIN deliveries d ON d.id = delivery CROSS JOIN addresses a ON a.id = d.address_id`)
     .all({
       mailing: mailing.id,
@@ -94,12 +96,13 @@ export function findRecipients(
       after: first === '' ? after : Number(after || first),
       state,
       link: filter.link ?? null,
+      domain: filter.domain?.toLowerCase() ?? null,
       search: fold(filter.search ?? ''),
       end: `${fold(filter.search ?? '')}\u{10ffff}`,
     });
   const recipients: FoundRecipient[] = [];
-  for (const { key, has_done: hasDone, ...row } of rows) {
-    if (hasDone === 0) continue;
+  for (const { key, is_wanted: isWantedRow, ...row } of rows) {
+    if (isWantedRow === 0) continue;
     const reply = readStored(row.reply);
     const shown = shownDeliveryState(stateName(row.state), reply);
     if (filter.state !== undefined && filter.state !== shown) continue;
@@ -109,6 +112,16 @@ export function findRecipients(
   }
   const last = rows.at(-1);
   return { recipients, next: rows.length < most || last === undefined ? null : String(last.key) };
+}
+
+/** SQL: whether delivery `d` to address `a` passes the parts of the filter that no index finds. */
+function wantedSql({ did, domain }: RecipientFilter): string {
+  return [
+    did === undefined ? '1' : DEEDS[did],
+    domain === undefined
+      ? '@domain IS NULL'
+      : "substr(a.normalized_email, instr(a.normalized_email, '@') + 1) = @domain",
+  ].join(' AND ');
 }
 
 /** Returns a function that tests whether a stored reason is of the requested kind, which is given in English or in its stored form. */

@@ -5,7 +5,7 @@ import { type Problems, SelectField, TextField } from '../../../ui/components/fi
 import { isWordKey, type Language, useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
 import { eventOfField } from '../../events/names.ts';
-import { MAX_MAIL_DAYS, MAX_MAILS, MAX_RULES } from '../rules.ts';
+import { MAX_MAIL_DAYS, MAX_MAILS, MAX_REASON, MAX_RULES } from '../rules.ts';
 import { type Choices, countryNamer, type RuleField } from './choices.ts';
 import { operandCount, operatorsFor, type Rule, typeOf } from './rules.ts';
 
@@ -104,7 +104,10 @@ function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choic
   const type = typeOf(rule.field, choices.fields) ?? 'text';
   if (type === 'mail' || type === 'automation')
     return (
-      <NamedField named={type === 'mail' ? choices.mails : choices.automations} {...{ rule, at, type, problems }} />
+      <>
+        <NamedField named={type === 'mail' ? choices.mails : choices.automations} {...{ rule, at, type, problems }} />
+        {count > 1 && <OfMail {...{ rule, at, problems }} />}
+      </>
     );
   const attributes = (value: string, isLast = false) => ({
     value,
@@ -144,6 +147,17 @@ function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choic
         />
       )}
     </>
+  );
+}
+
+/** What a rule says about a mail beside its name: the number of a link, or a reason in English. */
+function OfMail({ rule, at, problems }: { rule: Rule; at: number; problems: Problems }) {
+  const language = useLanguage();
+  const field = { name: `until${at}`, value: rule.values[1], problems };
+  return rule.operator === 'clicked the link' ? (
+    <TextField {...field} label={language.say('segments.link')} type="number" min={0} step={1} />
+  ) : (
+    <TextField {...field} label={language.say('segments.reason')} maxLength={MAX_REASON} autocomplete="off" />
   );
 }
 

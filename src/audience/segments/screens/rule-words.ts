@@ -22,8 +22,8 @@ export function rulesInWords(
 
 function ruleInWords(language: Language, rule: Rule, choices: Choices): string {
   const type = typeOf(rule.field, choices.fields) ?? 'text';
-  const [value = '', until = '', filter = ''] = operandsOf(rule).map((operand) =>
-    valueInWords(language, rule, type, operand, choices),
+  const [value = '', until = '', filter = ''] = operandsOf(rule).map((operand, at) =>
+    valueInWords(language, rule, type === 'mail' && at === 1 ? 'text' : type, operand, choices),
   );
   const event = eventOfField(rule.field);
   const eventKey = `rule.event.${rule.operator}`;
