@@ -59,11 +59,7 @@ export interface IExecuteFunctions {
   getCredentials(name: string): Promise<Json>;
   continueOnFail(): boolean;
   helpers: {
-    httpRequestWithAuthentication(
-      this: IExecuteFunctions,
-      name: string,
-      options: IHttpRequestOptions,
-    ): Promise<unknown>;
+    httpRequestWithAuthentication(name: string, options: IHttpRequestOptions): Promise<unknown>;
   };
 }
 
