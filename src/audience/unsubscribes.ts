@@ -22,6 +22,14 @@ export interface ListChange {
   keepsExisting?: boolean;
 }
 
+/**
+ * SQL: the names of an account's topics (unsubscribe groups) that an address has not unsubscribed from, one in a line. Both are SQL for ids.
+ */
+export const topicsOf = (account: string, address: string) => `(
+  SELECT group_concat(g.group_name, char(10)) FROM unsubscribe_groups g
+  WHERE g.user_id = ${account} AND g.deleted_at IS NULL
+    AND NOT EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${address} AND u.unsubscribe_groups_id = g.id))`;
+
 /** An entry of an address: the group that it unsubscribed from; null: all mail. */
 interface Unsubscription {
   unsubscribe_groups_id: number | null;

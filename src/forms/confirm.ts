@@ -119,7 +119,7 @@ function subscribe(db: Db, form: Form, request: FormRequest, from: string, now: 
 }
 
 function addNew(db: Db, form: Form, request: FormRequest, { address }: Address, now: string): number {
-  const { columns, custom } = contactValues(filledFields(db, form, request.given), request.given);
+  const { columns, custom } = contactValues(filledFields(db, form, request.given), request.given, form.language);
   const input = {
     contact_type_id: form.contact_type_id,
     email: address,
@@ -132,7 +132,7 @@ function addNew(db: Db, form: Form, request: FormRequest, { address }: Address, 
 
 /** Fills in the empty fields of a contact. Other fields stay, because a stranger may have submitted the form. */
 function fillIn(db: Db, form: Form, request: FormRequest, contact: Contact, now: string): void {
-  const { columns, custom } = contactValues(filledFields(db, form, request.given), request.given);
+  const { columns, custom } = contactValues(filledFields(db, form, request.given), request.given, form.language);
   const { contact_type_id, email, country_id: country } = contact;
   const input: ContactInput = { contact_type_id, email, country };
   for (const [name, value] of Object.entries(columns) as [keyof typeof columns, string][])

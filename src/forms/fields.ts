@@ -32,7 +32,8 @@ export interface AskedField {
 
 /** Returns the field with this name as a form stores it; undefined if the account has none that a form may have. */
 export function findField(db: Db, accountId: number, name: string): FormField['field'] | undefined {
-  if (isLineField(name)) return name;
+  // The language of a contact is that of the form.
+  if (isLineField(name) && name !== 'language') return name;
   return listCustomFields(db, accountId).find((field) => field.field_name === name)?.id;
 }
 
@@ -80,12 +81,13 @@ export function valueFault({ required, type }: AskedField, value: string): 'requ
   return CONTROL.test(value) || !isValidValue(type, value) ? 'invalid' : null;
 }
 
-/** Returns the values for a contact: its columns and its custom fields by name, without empty ones. */
+/** Returns the values for a contact: its columns and its custom fields by name, without empty ones. `language` is that of the form. */
 export function contactValues(
   fields: readonly AskedField[],
   given: Readonly<Record<string, string>>,
+  language: string,
 ): { columns: Partial<Record<LineName, string>>; custom: Record<string, string> } {
-  const columns: Partial<Record<LineName, string>> = {};
+  const columns: Partial<Record<LineName, string>> = { language };
   const custom: Record<string, string> = Object.create(null);
   for (const { key, name } of fields) {
     const value = given[key];

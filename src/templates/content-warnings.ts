@@ -1,4 +1,5 @@
 /** The placeholders that an account may use, and the warnings about its mails. */
+import { RESERVED_FIELDS, TOPIC } from '../audience/contacts/contact-fields.ts';
 import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import type { Db } from '../database/open.ts';
 import { dynamicContents } from '../database/schema/index.ts';
@@ -14,11 +15,11 @@ interface MailTexts {
   template_html?: string | null;
 }
 
-/** Returns every placeholder name: the built-in ones with our addition web_copy, then the account's custom fields. */
+/** Returns every placeholder name: the built-in ones with our additions, and what conditions may ask for, then the account's custom fields. */
 export function knownPlaceholders(db: Db, accountId: number): string[] {
   const own = listCustomFields(db, accountId).map(({ field_name }) => field_name);
   const listed = db.select({ name: dynamicContents.name }).from(dynamicContents).all();
-  return [...new Set([...listed.map(({ name }) => name), WEB_COPY, ...own])];
+  return [...new Set([...listed.map(({ name }) => name), WEB_COPY, ...RESERVED_FIELDS, TOPIC, ...own])];
 }
 
 /** Returns the warnings about a mail to contacts of an account. */

@@ -41,7 +41,7 @@ t.test('it is a CSV attachment with the reserved and the custom fields, an empty
   t.match(headers['content-type'], 'text/csv');
   t.match(headers['content-disposition'], 'attachment; filename="contacts.csv"');
   t.equal(text.split('\r\n').length, 2);
-  t.match(text, /^"first_name",.*"postal_code","Shoe_size"\r\n$/);
+  t.match(text, /^"first_name",.*"postal_code","language","Shoe_size"\r\n$/);
 });
 
 t.test("another account's type is not found", async (t) => {

@@ -60,7 +60,7 @@ const FIELDS = [
     name,
     'text',
   ]),
-  ...['address_line2', 'state_province_region', 'postal_code', 'hobby'].map((name) => [name, 'text']),
+  ...['address_line2', 'state_province_region', 'postal_code', 'language', 'hobby'].map((name) => [name, 'text']),
   ['points', 'number'],
   ['created_at', 'datetime-local'],
   ['seen', 'datetime-local'],

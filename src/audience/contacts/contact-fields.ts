@@ -11,6 +11,8 @@ interface ReservedField {
   autocomplete?: string;
   /** A part of a postal address. An import joins several lines of its cell into one. */
   isOfAddress?: true;
+  /** Not in the API's contract, whose answers have no more fields than it lists. */
+  isAddition?: true;
 }
 
 /** The fields that every contact has, in the order of their ids, from 1. Their columns are in src/database/schema/audience.ts. */
@@ -108,14 +110,36 @@ const RESERVED = {
     autocomplete: 'postal-code',
     isOfAddress: true,
   },
+  language: {
+    description:
+      'Addition: the language, as an ISO 639-1 code such as de. A tag such as de-AT and a name such as German are understood and stored as the code.',
+    headings: [
+      'locale',
+      'lang',
+      'language code',
+      'preferred language',
+      'sprache',
+      'langue',
+      'idioma',
+      'lingua',
+      'taal',
+      'język',
+      'língua',
+    ],
+    sample: 'en',
+    isAddition: true,
+  },
 } as const satisfies Record<string, ReservedField>;
 
 type ReservedName = keyof typeof RESERVED;
 /** The fields that are one line of text in a column of the same name. */
 export type LineName = Exclude<ReservedName, 'email' | 'alt_email' | 'country'>;
 
-/** The names of the reserved fields in the order of their ids, from 1. */
+/** The names of the reserved fields. */
 export const RESERVED_FIELDS = Object.keys(RESERVED) as readonly ReservedName[];
+
+/** Those of the API's contract, in the order of their ids, from 1. */
+export const CONTRACT_FIELDS = RESERVED_FIELDS.filter((name) => !reservedField(name)?.isAddition);
 
 /** Returns the properties of the reserved field with this name; undefined if there is none. */
 export function reservedField(name: string): ReservedField | undefined {
@@ -146,8 +170,12 @@ export function byField<Others extends Record<Exclude<ReservedName, LineName>, u
   return Object.fromEntries(entries);
 }
 
+/** What conditions in mails compare with the topics that a contact gets. It is not a field. */
+export const TOPIC = 'topic';
+
 const RESERVED_NAMES = new Set<string>([
   ...RESERVED_FIELDS,
+  TOPIC,
   'full_name',
   'sender_name',
   'sender_address',

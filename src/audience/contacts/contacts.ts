@@ -20,6 +20,7 @@ import {
 import { addressId, isErased } from './address-rows.ts';
 import { parseAddress } from './addresses.ts';
 import { type LineName, TEXT_COLUMNS } from './contact-fields.ts';
+import { languageCode } from './contact-languages.ts';
 
 /** The fields of a contact in a request. Absent fields are not changed. */
 export interface ContactInput extends Partial<Record<LineName, string>> {
@@ -75,11 +76,12 @@ export function contactErrors(db: Db, accountId: number, input: Partial<ContactI
 /** Returns the field errors of a contact by facts, which a caller with many contacts reads once. */
 export function errorsByFacts(input: Partial<ContactInput>, facts: ContactFacts): [string, Said][] {
   const errors: [string, Said][] = [];
-  const { contact_type_id, country, custom_field } = input;
+  const { contact_type_id, country, language, custom_field } = input;
   if (contact_type_id !== undefined && !facts.hasList(contact_type_id)) {
     errors.push(['contact_type_id', messages.selected('contact_type_id')]);
   }
   if (country != null && !facts.hasCountry(country)) errors.push(['country', messages.selected('country')]);
+  if (language && languageCode(language) === null) errors.push(['language', messages.selected('language')]);
   for (const field of ['email', 'alt_email'] as const)
     if (facts.isErased(input[field])) errors.push([field, messages.erased(field)]);
   if (custom_field !== undefined) {
@@ -230,7 +232,7 @@ function contactColumns(db: Db, accountId: number, input: ContactInput, present:
   if (address === null) throw new Error('an address reached the database unchecked');
   const address_id = addressId(db, accountId, address);
   const lines: Partial<Record<LineName, string>> = {};
-  for (const column of TEXT_COLUMNS) if (input[column] !== undefined) lines[column] = input[column];
+  for (const column of TEXT_COLUMNS) if (input[column] !== undefined) lines[column] = storedLine(column, input[column]);
   return {
     ...lines,
     country_id,
@@ -238,6 +240,11 @@ function contactColumns(db: Db, accountId: number, input: ContactInput, present:
     ...(custom_field && { custom_values: mergeCustomValues(custom_field, listCustomFields(db, accountId), present) }),
     ...{ contact_type_id, email, address_id, updated_at: now },
   };
+}
+
+/** Returns the value of a field of one line as the database has it, for a value without errors. */
+export function storedLine(name: LineName, value: string): string {
+  return name === 'language' ? (languageCode(value) ?? '') : value;
 }
 
 /** Returns the values of a contact's custom fields by field id: the present ones, changed by those given by name. An empty one is removed. */

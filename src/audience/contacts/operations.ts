@@ -31,7 +31,7 @@ import { type CustomField, customFieldRecord, listCustomFields, storedFieldRecor
 import { type CsvValue, csvStream } from '../import/csv-write.ts';
 import { listSearch } from '../search/find-contacts.ts';
 import { deleteAllContacts } from '../unfinished-writes.ts';
-import { byField, type LineName, RESERVED_FIELDS, reservedField } from './contact-fields.ts';
+import { byField, CONTRACT_FIELDS, type LineName, RESERVED_FIELDS, reservedField } from './contact-fields.ts';
 import {
   type ContactInput,
   contactErrors,
@@ -47,19 +47,21 @@ const described = (name: LineName) => ({
   description: reservedField(name)?.description ?? 'As text, as it was given.',
 });
 
+const { language: Language, ...ContractFields } = byField(
+  {
+    email: Type.String(),
+    alt_email: nullable(Type.String(), 'A second e-mail address; null when there is none. It gets no mail.'),
+    country: Type.String(),
+  },
+  (name) => Type.String(described(name)),
+);
+
 /** A contact in the form of the API's contract. */
 export const Contact = Type.Object({
   id: integer(),
   user_id: integer(),
   contact_type_id: integer(),
-  ...byField(
-    {
-      email: Type.String(),
-      alt_email: nullable(Type.String(), 'A second e-mail address; null when there is none. It gets no mail.'),
-      country: Type.String(),
-    },
-    (name) => Type.String(described(name)),
-  ),
+  ...ContractFields,
   custom_field: nullable(
     Type.Record(
       Type.String(),
@@ -74,6 +76,8 @@ export const Contact = Type.Object({
   fullname: Type.String(),
 });
 export type Contact = Static<typeof Contact>;
+/** A contact with what the contract does not have. */
+export const WholeContact = Type.Object({ ...Contact.properties, language: Language });
 const ListedContact = Type.Object({
   ...Contact.properties,
   contact_type: Type.Object(ContactType.properties, { description: 'The contact type of the contact.' }),
@@ -282,10 +286,10 @@ export const sampleCsv = operation({
   run({ db, accountId }): Readable {
     const own = listCustomFields(db, accountId);
     const row = [
-      ...RESERVED_FIELDS.map((field) => reservedField(field)?.sample ?? ''),
+      ...CONTRACT_FIELDS.map((field) => reservedField(field)?.sample ?? ''),
       ...own.map((field) => SAMPLE_VALUES[field.field_type] ?? ''),
     ];
-    return csvStream([...RESERVED_FIELDS, ...own.map((field) => field.field_name)], [[row]]);
+    return csvStream([...CONTRACT_FIELDS, ...own.map((field) => field.field_name)], [[row]]);
   },
 });
 
@@ -368,8 +372,10 @@ const PAGE_CELLS = 5500;
  */
 export function contactsCsv(db: Db, accountId: number, typeId: number, onRows?: (rows: number) => void): Readable {
   const own = listCustomFields(db, accountId);
-  const pageRows = Math.max(1, Math.floor(PAGE_CELLS / (RESERVED_FIELDS.length + own.length)));
-  const columns = RESERVED_FIELDS.map((field) =>
+  // A custom field may have the name of a field that a later release added; the file has one column of a name.
+  const reserved = RESERVED_FIELDS.filter((name) => !own.some((field) => field.field_name.toLowerCase() === name));
+  const pageRows = Math.max(1, Math.floor(PAGE_CELLS / (reserved.length + own.length)));
+  const columns = reserved.map((field) =>
     field === 'country' ? '(SELECT name FROM countries WHERE id = contacts.country_id)' : field,
   );
   // In the order of an index by type and address, so that each page reads only contacts of this type.
@@ -397,5 +403,5 @@ export function contactsCsv(db: Db, accountId: number, typeId: number, onRows?: 
     }
   }
 
-  return csvStream([...RESERVED_FIELDS, ...own.map((field) => field.field_name)], pages());
+  return csvStream([...reserved, ...own.map((field) => field.field_name)], pages());
 }

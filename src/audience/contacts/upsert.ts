@@ -17,6 +17,7 @@ import {
   fieldTypes,
   hasContactType,
   mergeCustomValues,
+  storedLine,
 } from './contacts.ts';
 import { countryId } from './countries.ts';
 
@@ -160,7 +161,12 @@ const UPDATE = `
 
 /** Returns the values of `COLUMNS`. */
 function columnsOf({ contact_type_id: _list, email: _email, custom_field: _own, country, ...lines }: ContactInput) {
-  return { ...LEFT_OUT, ...lines, ...(country !== undefined && { country_id: country ?? 0 }) };
+  const { language } = lines;
+  return {
+    ...{ ...LEFT_OUT, ...lines },
+    ...(language !== undefined && { language: storedLine('language', language) }),
+    ...(country !== undefined && { country_id: country ?? 0 }),
+  };
 }
 
 /** Reads a contact of a request, whose shape nothing has checked yet. The address is null if it is not valid. */

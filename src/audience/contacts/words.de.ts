@@ -185,6 +185,7 @@ export const people: Translation<typeof english> = {
   'field.address_line2': 'Adresse, Zeile 2',
   'field.state_province_region': 'Bundesland, Provinz oder Region',
   'field.postal_code': 'Postleitzahl',
+  'field.language': 'Sprache',
   'source.api': 'über die API oder im Dashboard',
   'source.one-click': 'mit einem Klick im Mailprogramm',
   'source.page': 'über den Abmeldelink',

@@ -182,6 +182,7 @@ export const people = {
   'field.address_line2': 'Address, line 2',
   'field.state_province_region': 'State, province or region',
   'field.postal_code': 'Postal code',
+  'field.language': 'Language',
   'source.api': 'by the API or in the dashboard',
   'source.one-click': 'by one click in the mail program',
   'source.page': 'by the unsubscribe link',

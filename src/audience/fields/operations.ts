@@ -22,7 +22,7 @@ import { type Context, listOperation, operation } from '../../operations/operati
 import { holdCampaignsUsingSegments } from '../../senders/hold-campaigns.ts';
 import { countPlaceholderUses } from '../../templates/placeholder-uses.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { isReservedName, RESERVED_FIELDS } from '../contacts/contact-fields.ts';
+import { CONTRACT_FIELDS, isReservedName } from '../contacts/contact-fields.ts';
 import { segmentsWithField } from '../segments/broken-rules.ts';
 import { nameFields } from '../segments/recompute.ts';
 import { FIELD_TYPES, listCustomFields, MAX_FIELDS } from './custom-fields.ts';
@@ -42,7 +42,7 @@ const ById = { id: identifier('The custom field.') };
 export type Field = Static<typeof Field>;
 
 const record = recordObject(Field, customFields, { is_reserved: sql`0` });
-const reservedFields = RESERVED_FIELDS.map((field_name, at) => ({
+const reservedFields = CONTRACT_FIELDS.map((field_name, at) => ({
   id: at + 1,
   user_id: null,
   field_name,
@@ -164,7 +164,7 @@ export const listPlaceholders = operation({
       .orderBy(asc(dynamicContents.id))
       .all();
     const own = listCustomFields(db, accountId).map((field) => field.field_name);
-    return { contents: [...new Set([...builtIn.map((content) => content.name), ...RESERVED_FIELDS, ...own])] };
+    return { contents: [...new Set([...builtIn.map((content) => content.name), ...CONTRACT_FIELDS, ...own])] };
   },
 });
 

@@ -5,6 +5,7 @@ import { messages } from '../../errors/field-errors.ts';
 import { stored } from '../../errors/stored.ts';
 import { type Address, parseAddress } from '../contacts/addresses.ts';
 import { RESERVED_FIELDS, reservedField } from '../contacts/contact-fields.ts';
+import { languageCode } from '../contacts/contact-languages.ts';
 import { countryId } from '../contacts/countries.ts';
 import { meantDomain } from '../contacts/misspelt-domains.ts';
 import { type CustomField, type FieldType, isValidValue } from '../fields/custom-fields.ts';
@@ -207,12 +208,14 @@ export class RowReader {
       return this.#isErased(normalized) ? { text: stored(messages.erased(field)) } : null;
     }
     if (field === 'country') return this.#countryId(value) === null ? refusal(messages.selected(field), value) : null;
+    if (field === 'language') return languageCode(value) === null ? refusal(messages.selected(field), value) : null;
     if (value.length > MAX_LENGTH) return refusal(messages.maximum(field, MAX_LENGTH), value);
     return CONTROL.test(value) ? refusal(messages.oneLine(field), value) : null;
   }
 
   #stored(field: string, value: string): string | number | null {
     if (field === 'country') return value === '' ? null : this.#countryId(value);
+    if (field === 'language') return languageCode(value) ?? '';
     return field === 'alt_email' && value === '' ? null : value;
   }
 

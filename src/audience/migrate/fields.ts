@@ -2,6 +2,7 @@
 
 import { parseAddress } from '../contacts/addresses.ts';
 import { isReservedName, reservedField } from '../contacts/contact-fields.ts';
+import { languageCode } from '../contacts/contact-languages.ts';
 import { countryId } from '../contacts/countries.ts';
 import {
   type CustomField,
@@ -81,7 +82,7 @@ export class ColumnCollector {
     const columns: MigratedColumn[] = [];
     for (const [column, { isNumber, isMoment, isMonthDay, samples }] of this.#seen) {
       const name = fieldNameFor(column, columns.length + 1);
-      if (reservedField(name) !== undefined && name !== 'email' && !used.has(name)) {
+      if (reservedField(name) !== undefined && name !== 'email' && !used.has(name) && !fields.has(name)) {
         used.add(name);
         columns.push({ column, field: name, type: 'text', isNew: false, isMonthDay: false, samples });
         continue;
@@ -151,6 +152,7 @@ function monthDay(value: string): string | null {
 export function migratedValue({ field, type, isMonthDay }: MigratedColumn, value: string): string {
   if (value === '' || value.length > MAX_VALUE) return '';
   if (field === 'country') return countryId(value) === null ? '' : value;
+  if (field === 'language') return languageCode(value) ?? '';
   if (field === 'alt_email') return parseAddress(value) === null ? '' : value;
   if (reservedField(field) !== undefined) return value.replaceAll(CONTROL, ' ').trim();
   if (isMonthDay) return monthDay(value) ?? '';

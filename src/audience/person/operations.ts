@@ -19,7 +19,7 @@ import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { addressesIn } from '../contacts/addresses.ts';
 import { ownedContacts } from '../contacts/contacts.ts';
-import { Contact, fullname, requireAddress } from '../contacts/operations.ts';
+import { fullname, requireAddress, WholeContact } from '../contacts/operations.ts';
 import { contactEventsRemovedTime } from '../events/old-events.ts';
 import { customFieldRecord, listCustomFields } from '../fields/custom-fields.ts';
 import { findSuppressionReason } from '../suppressions.ts';
@@ -67,7 +67,7 @@ const Person = Type.Object({
   email: Type.String(),
   contacts: Type.Array(
     Type.Object({
-      ...Contact.properties,
+      ...WholeContact.properties,
       contact_type_name: Type.String({ description: 'Name of the contact type.' }),
     }),
     { description: 'The contacts with this address, one for each contact type it is in.' },
@@ -173,7 +173,7 @@ export const erase = operation({
 function personOf(context: Context, addressId: number): Person {
   const { db, accountId } = context;
   const client = db.$client;
-  const record = recordObject(Contact, contacts, {
+  const record = recordObject(WholeContact, contacts, {
     country: sql`ifnull((SELECT name FROM countries WHERE id = ${contacts.country_id}), '')`,
     fullname,
     custom_field: customFieldRecord(listCustomFields(db, accountId)),

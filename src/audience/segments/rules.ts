@@ -151,11 +151,12 @@ export function findRuleField(
   given: string,
 ): Pick<SegmentRule, 'field' | 'customId' | 'type'> | null {
   const name = given.toLowerCase();
-  if (reservedField(name) !== undefined) return { field: name, customId: null, type: 'text' };
-  if (name === 'created_at') return { field: name, customId: null, type: 'datetime-local' };
+  // A custom field may have the name of a field that a later release added; it keeps its meaning.
   const custom = fields.find(({ field_name }) => field_name.toLowerCase() === name);
   const type = parseFieldType(custom?.field_type);
-  return custom === undefined || type === null ? null : { field: custom.field_name, customId: custom.id, type };
+  if (custom !== undefined && type !== null) return { field: custom.field_name, customId: custom.id, type };
+  if (name === 'created_at') return { field: name, customId: null, type: 'datetime-local' };
+  return reservedField(name) === undefined ? null : { field: name, customId: null, type: 'text' };
 }
 
 function parseFieldType(stored: string | undefined): FieldType | null {

@@ -69,6 +69,8 @@ export const contacts = sqliteTable(
     address_line2: line(),
     state_province_region: line(),
     postal_code: line(),
+    /** An ISO 639-1 code; empty: unknown. */
+    language: line(),
     /** Custom values as JSON by custom field id. Once a field is deleted, its values are no longer read. */
     custom_values: text({ mode: 'json' }).$type<Record<string, string>>(),
     ...softStamps(),

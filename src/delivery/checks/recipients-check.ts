@@ -5,6 +5,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { exclusionReason, isReadEarlier } from '../../audience/eligibility.ts';
+import { topicsOf } from '../../audience/unsubscribes.ts';
 import { type Condition, readyCondition } from '../content/conditions.ts';
 import { mergeLine, type Values } from '../content/merge.ts';
 import { type ContactFields, type CustomName, contactFieldsFor, mergeValues } from '../content/values.ts';
@@ -74,6 +75,12 @@ function measure(text: Counted, values: Values, empty: Set<string>): number {
   return bytes;
 }
 
+/** The SQL of fields that are no columns of a contact `c` with a country `co`. */
+const OTHER_COLUMNS: Partial<Record<keyof ContactFields, string>> = {
+  country: 'co.name AS country',
+  topic: `${topicsOf('c.user_id', 'c.address_id')} AS topic`,
+};
+
 /** The audience of a mail, as it would be enqueued now. */
 export interface CheckedAudience extends Pick<EnqueueProgress, 'targets' | 'excluded'> {
   groupId: number;
@@ -88,7 +95,7 @@ export async function checkRecipients(
 ): Promise<CheckedRecipients> {
   const [ofSubject, ofHtml] = [counted(mail.ofSubject), counted(mail.ofHtml)];
   const fields = contactFieldsFor(placeholders, names);
-  const columns = fields.map((field) => (field === 'country' ? 'co.name AS country' : `c.${field}`)).join(', ');
+  const columns = fields.map((field) => OTHER_COLUMNS[field] ?? `c.${field}`).join(', ');
   const empty = new Map<string, { count: number; contact_id: number }>();
   let longest = { length: 0, contact_id: 0 };
   let clipped = { count: 0, contact_id: 0 };

@@ -2,6 +2,7 @@
  * Conditions in mails: `((if plan = "pro"))…((else))…((end))`. They compare the values of merge tags as the rules of segments do, and are
  * parsed once for each mailing.
  */
+import { TOPIC } from '../../audience/contacts/contact-fields.ts';
 import { fold } from '../../database/functions/fold.ts';
 
 /** The operators, named as in the rules of segments. */
@@ -148,12 +149,18 @@ function readyRule({ name, operator, operand }: Rule): Test {
     'is blank': (value) => value === '',
     'is not blank': (value) => value !== '',
   };
-  const test = tests[operator];
+  const test = name === TOPIC ? testOfLines(tests[operator], operator) : tests[operator];
   // On a plain object, a name like `constructor` finds an inherited member, which is not a string.
   return (find) => {
     const value = find(name);
     return test(typeof value === 'string' ? value : '');
   };
+}
+
+/** A contact gets several topics, one in a line: one that matches is enough, and for a negation none may. */
+function testOfLines(test: (value: string) => boolean, operator: Operator): (value: string) => boolean {
+  const isNegated = operator === 'is not' || operator === 'does not contain';
+  return (value) => (isNegated ? value.split('\n').every(test) : value.split('\n').some(test));
 }
 
 /** A decimal number as contacts' number fields have it; null for any other text. */

@@ -1,14 +1,18 @@
 /** Reads the values of a contact's placeholders: reserved fields first, then the account's custom fields. */
 import type { Database } from 'better-sqlite3';
-import { RESERVED_FIELDS, TEXT_COLUMNS } from '../../audience/contacts/contact-fields.ts';
+import { RESERVED_FIELDS, TEXT_COLUMNS, TOPIC } from '../../audience/contacts/contact-fields.ts';
 import { listCustomFields } from '../../audience/fields/custom-fields.ts';
+import { topicsOf } from '../../audience/unsubscribes.ts';
 import type { Db } from '../../database/open.ts';
 import type { RecipientIds } from '../links/tokens.ts';
 import type { Values } from './merge.ts';
 
-const CONTACT_FIELDS = [...RESERVED_FIELDS, 'custom_values'] as const;
+const CONTACT_FIELDS = [...RESERVED_FIELDS, TOPIC, 'custom_values'] as const;
 
-/** The fields of a contact; all null if only the address is known. `custom_values` is JSON keyed by custom field id. */
+/**
+ * The fields of a contact; all null if only the address is known. `topic` has the names of the topics that the contact gets, one in a line;
+ * `custom_values` is JSON keyed by custom field id.
+ */
 export type ContactFields = Record<(typeof CONTACT_FIELDS)[number], string | null>;
 
 /** The fields of a contact that a mail needs for its placeholders and its To header. */
@@ -31,7 +35,8 @@ export interface CustomName {
 export function findContactFields(client: Database, contactId: number): ContactFields | undefined {
   return client
     .prepare<[number], ContactFields>(`
-      SELECT email, alt_email, countries.name AS country, ${TEXT_COLUMNS.join(', ')}, custom_values
+      SELECT email, alt_email, countries.name AS country, ${TEXT_COLUMNS.join(', ')}, custom_values,
+        ${topicsOf('contacts.user_id', 'contacts.address_id')} AS ${TOPIC}
       FROM contacts LEFT JOIN countries ON countries.id = contacts.country_id WHERE contacts.id = ?`)
     .get(contactId);
 }
@@ -43,7 +48,7 @@ export function mergeValues(
   email: string,
 ): Record<string, string> {
   const values: Record<string, string> = {};
-  for (const name of RESERVED_FIELDS) values[name] = contact[name] ?? '';
+  for (const name of [...RESERVED_FIELDS, TOPIC] as const) values[name] = contact[name] ?? '';
   values.email = contact.email ?? email;
   values.full_name = `${values.first_name} ${values.last_name}`.trim();
   if (!contact.custom_values) return values;

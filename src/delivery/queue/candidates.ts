@@ -9,6 +9,7 @@ import {
   suppressionReason,
 } from '../../audience/eligibility.ts';
 import { UNMEASURED } from '../../audience/tracking-choice.ts';
+import { topicsOf } from '../../audience/unsubscribes.ts';
 import { DELIVERY_STATE, type TrackingMode } from '../../database/schema/index.ts';
 import { storedSql } from '../../errors/stored.ts';
 import type { ContactFields } from '../content/values.ts';
@@ -64,6 +65,7 @@ const PERSON_COLUMNS: Partial<Record<ClaimField, string>> = {
   first_name: 'ifnull(c.first_name, r.first_name) AS first_name',
   last_name: 'ifnull(c.last_name, r.last_name) AS last_name',
   country: 'co.name AS country',
+  topic: `${topicsOf('m.user_id', 'd.address_id')} AS topic`,
   variant: `CAST(${VARIANT_OF} AS TEXT) AS variant`,
 };
 

@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox';
 import { findAddressId, isErased } from '../../audience/contacts/address-rows.ts';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { TEXT_COLUMNS } from '../../audience/contacts/contact-fields.ts';
+import { languageCode } from '../../audience/contacts/contact-languages.ts';
 import { NewContact } from '../../audience/contacts/operations.ts';
 import { findSuppressionReason } from '../../audience/suppressions.ts';
 import { listUnsubscriptions } from '../../audience/unsubscribes.ts';
@@ -92,6 +93,7 @@ export const subscribeContact = operation({
       errors.addAll([['contact_type_id', sentence('list_without_form')]]);
     if (!group_ids.every((id) => isOwned(db, unsubscribeGroups, id, accountId)))
       errors.add('group_ids', messages.selected('group_ids'));
+    if (given.language && languageCode(given.language) === null) errors.add('language', messages.selected('language'));
     if (ip && isIP(ip) === 0) errors.add('ip', messages.selected('ip'));
     checkCustomFields(db, accountId, given.custom_field ?? {}, errors);
   },

@@ -12,6 +12,12 @@ export function fieldLabel(language: Language, name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** Returns a function that names languages, given by ISO 639-1 codes, in the user's language; '' for ''. */
+export function languageNamer(language: Language): (code: string) => string {
+  const names = new Intl.DisplayNames(language.locale, { type: 'language' });
+  return (code) => (code === '' ? '' : (names.of(code) ?? code));
+}
+
 /** Returns the label of a value of the API in the user's language, or the value if there is none. */
 export function knownWord(
   language: Language,

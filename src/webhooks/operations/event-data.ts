@@ -36,6 +36,7 @@ const contact = {
   address_line2: text(),
   state_province_region: text(),
   postal_code: text(),
+  language: text('The language, as an ISO 639-1 code; empty when it is unknown.'),
   custom_field: Type.Record(Type.String(), Type.String(), { description: 'Values of custom fields by name.' }),
 };
 const consent = data({

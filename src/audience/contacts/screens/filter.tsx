@@ -8,10 +8,11 @@ import { useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
 import { texts } from '../../../users/screens/sign-in/fields.ts';
 import { type ListedContactType, listContactTypes } from '../../contact-types/operations.ts';
-import { type Field, listOwnFields, listReservedFields } from '../../fields/operations.ts';
+import { type Field, listOwnFields } from '../../fields/operations.ts';
 import { CONTACT_ORDERS, CONTACT_STATES } from '../../search/find-contacts.ts';
 import { listSegments, type Segment } from '../../segments/operations.ts';
 import { listGroups } from '../../unsubscribed/groups.ts';
+import { RESERVED_FIELDS } from '../contact-fields.ts';
 
 /** The parameters that select contacts, with the same names as those of the search. */
 const FILTER_NAMES = ['search', 'contact_type_id', 'segment_id', 'mail_state', 'field', 'value'] as const;
@@ -63,7 +64,7 @@ export interface Choices {
   segments: readonly Segment[];
   groups: readonly Static<typeof listGroups.record>[];
   /** Every field of a contact by its name: the reserved ones, then the account's custom ones. */
-  fields: readonly Field[];
+  fields: readonly Pick<Field, 'field_name' | 'field_type'>[];
 }
 
 /** Reads the choices of filters and actions. */
@@ -77,10 +78,11 @@ export async function readChoices(request: FastifyRequest): Promise<Choices> {
   return { types, segments, groups, fields };
 }
 
-/** Reads the fields of contacts. */
+/** Reads the fields of contacts. The list of the API's contract has no additions. */
 export async function readFields(request: FastifyRequest): Promise<Choices['fields']> {
-  const { reservedFields } = await ask(request, listReservedFields, {});
-  return [...reservedFields, ...(await ask(request, listOwnFields, {}))];
+  const reserved = RESERVED_FIELDS.map((field_name) => ({ field_name, field_type: 'text' as const }));
+  const own = await ask(request, listOwnFields, {});
+  return [...reserved.filter(({ field_name }) => !own.some((field) => field.field_name === field_name)), ...own];
 }
 
 /** Fields that every row shows anyway. */

@@ -36,6 +36,8 @@ const COLUMNS: KnownColumns = {
   lastname: 'last_name',
   nom: 'last_name',
   nachname: 'last_name',
+  langue: 'language',
+  sprache: 'language',
   sms: 'phone_number',
 };
 /** Columns that tell whether the contact is blocked: yes or no. */

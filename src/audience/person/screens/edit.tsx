@@ -11,14 +11,16 @@ import { ask, attempt, problemsAt } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
-import { fieldLabel } from '../../../ui/words/known.ts';
+import { fieldLabel, languageNamer } from '../../../ui/words/known.ts';
 import { field, fieldList } from '../../../users/screens/sign-in/fields.ts';
 import { listContactTypes } from '../../contact-types/operations.ts';
 import { RESERVED_FIELDS } from '../../contacts/contact-fields.ts';
+import { languageCodes } from '../../contacts/contact-languages.ts';
 import { meantDomain } from '../../contacts/misspelt-domains.ts';
 import { type Contact, editContact, enterContact, readContact } from '../../contacts/operations.ts';
 import { type Field, listOwnFields } from '../../fields/operations.ts';
 import { COUNTRIES } from '../../places/operations.ts';
+import { readPerson } from '../operations.ts';
 
 const SEE_OTHER = 303;
 const UNPROCESSABLE = 422;
@@ -37,6 +39,7 @@ const LABELS = RESERVED_FIELDS.toSorted((one, other) => Number(other === 'email'
     name,
     label: `field.${name}` as const,
     ...(name === 'country' && { control: Country }),
+    ...(name === 'language' && { control: ContactLanguage }),
   }),
 );
 const [EMAIL, ...OTHERS] = LABELS;
@@ -192,10 +195,15 @@ function lookAtDomain(given: unknown) {
   return { domain, meant, email: typed.slice(0, at) + (meant ?? domain) };
 }
 
-async function readFields(request: FastifyRequest<WithId>): Promise<{ contact: Contact; own: OwnValue[] }> {
-  const contact = await ask(request, readContact, { contact_id: request.params.id });
+async function readFields(
+  request: FastifyRequest<WithId>,
+): Promise<{ contact: Contact & { language: string }; own: OwnValue[] }> {
+  const { id: contact_id } = request.params;
+  const contact = await ask(request, readContact, { contact_id });
+  const { person } = await ask(request, readPerson, { contact_id });
+  const language = person.contacts.find(({ id }) => id === contact.id)?.language ?? '';
   const own = await ownValues(request, contact.custom_field);
-  return { contact, own: own.filter(({ value }) => value.length <= MAX_SHOWN) };
+  return { contact: { ...contact, language }, own: own.filter(({ value }) => value.length <= MAX_SHOWN) };
 }
 
 /** Returns the custom fields with the values of a contact. */
@@ -282,6 +290,23 @@ function Country({ label, value, problems }: { label: string; value: unknown; pr
         ...(value === '' ? [{ value: '', label: '–' }] : []),
         ...COUNTRIES.map(({ id, name }) => ({ value: String(id), label: name })),
       ]}
+    />
+  );
+}
+
+function ContactLanguage({ label, value, problems }: { label: string; value: unknown; problems: Problems }) {
+  const language = useLanguage();
+  const nameOf = languageNamer(language);
+  const known = languageCodes()
+    .map((code) => ({ value: code, label: nameOf(code) }))
+    .sort((one, other) => one.label.localeCompare(other.label, language.locale));
+  return (
+    <SelectField
+      name="language"
+      label={label}
+      value={String(value ?? '')}
+      problems={problems}
+      options={[{ value: '', label: '–' }, ...known]}
     />
   );
 }

@@ -15,7 +15,7 @@ import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
-import { fieldLabel, knownWord } from '../../../ui/words/known.ts';
+import { fieldLabel, knownWord, languageNamer } from '../../../ui/words/known.ts';
 import { texts } from '../../../users/screens/sign-in/fields.ts';
 import { RESERVED_FIELDS } from '../../contacts/contact-fields.ts';
 import type { Contact } from '../../contacts/operations.ts';
@@ -129,7 +129,11 @@ function Facts({ person, canChange }: { person: Person; canChange: boolean }) {
         <Card key={contact.id} title={language.say('person.contact', { name: contact.contact_type_name })}>
           <dl class="person-facts">
             {FACTS.map((name) => (
-              <Fact key={name} label={name} value={contact[name]} />
+              <Fact
+                key={name}
+                label={name}
+                value={name === 'language' ? languageNamer(language)(contact[name]) : contact[name]}
+              />
             ))}
             {customValues(contact).map(([name, value]) => (
               <Fact key={name} label={name} value={value} />

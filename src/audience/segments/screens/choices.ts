@@ -4,8 +4,8 @@ import { countries, type SegmentRule } from '../../../database/schema/index.ts';
 import { ask } from '../../../ui/operations.ts';
 import type { Language } from '../../../ui/words/index.ts';
 import { type ListedContactType, listContactTypes } from '../../contact-types/operations.ts';
+import { readFields } from '../../contacts/screens/filter.tsx';
 import { EVENT_FIELD } from '../../events/names.ts';
-import { listOwnFields, listReservedFields } from '../../fields/operations.ts';
 import { listNames, type Names } from '../operations.ts';
 import { ACTIVITY_FIELDS } from '../rules.ts';
 
@@ -25,16 +25,15 @@ export interface Choices extends Names {
 
 /** Reads the choices of an account. */
 export async function readChoices(request: FastifyRequest): Promise<Choices> {
-  const [types, { reservedFields }, ownFields, names] = await Promise.all([
+  const [types, contactFields, names] = await Promise.all([
     ask(request, listContactTypes, {}),
-    ask(request, listReservedFields, {}),
-    ask(request, listOwnFields, {}),
+    readFields(request),
     ask(request, listNames, {}),
   ]);
   const added: RuleField = { field_name: 'created_at', field_type: 'datetime-local' };
   const activity = Object.entries(ACTIVITY_FIELDS).map(([field_name, field_type]) => ({ field_name, field_type }));
   const events = names.events.map((name): RuleField => ({ field_name: `${EVENT_FIELD}${name}`, field_type: 'event' }));
-  const fields = [...reservedFields, added, ...ownFields, ...activity, ...events];
+  const fields = [...contactFields, added, ...activity, ...events];
   return {
     ...names,
     types,

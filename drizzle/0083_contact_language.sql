@@ -1,0 +1,1 @@
+ALTER TABLE `contacts` ADD `language` text DEFAULT '' NOT NULL;
