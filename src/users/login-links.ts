@@ -22,6 +22,8 @@ export interface NewLink {
   user: User | null;
   /** True if using the link also switches two-factor authentication off and removes the user's passkeys. */
   resetsSecondFactor?: boolean;
+  /** For how long it works, in milliseconds; 30 minutes by default. */
+  lastsMs?: number;
 }
 
 /** The account and user of a valid link. */
@@ -32,15 +34,15 @@ export interface LoginLink {
   resetsSecondFactor: boolean;
 }
 
-/** Creates a link that can be used once within 30 minutes. Returns its secret. Earlier links for the same user stop working. */
+/** Creates a link that can be used once. Returns its secret. Earlier links for the same user stop working. */
 export function createLoginLink(
   db: Db,
-  { accountId, user, resetsSecondFactor = false }: NewLink,
+  { accountId, user, resetsSecondFactor = false, lastsMs = LINK_MS }: NewLink,
   actor: Actor,
   now: Date,
 ): { secret: string; expiresAt: Date } {
   const secret = newSecret();
-  const expiresAt = new Date(now.getTime() + LINK_MS);
+  const expiresAt = new Date(now.getTime() + lastsMs);
   const samePerson = user === null ? isNull(loginLinks.user_id) : eq(loginLinks.user_id, user.id);
   inTransaction(db, (tx) => {
     tx.delete(loginLinks)

@@ -31,13 +31,20 @@ export const users: Translation<typeof english> = {
   'users.save': 'Speichern',
   'users.newLink': 'Neuen Link erstellen',
   'users.link': 'Geben Sie {email} diesen Link. Er gilt einmal, 30 Minuten lang, und wird nur jetzt gezeigt:',
+  'users.mailed': 'Die Einladung wurde an {email} geschickt.',
+  'users.notMailed': 'An {email} ging keine Mail: {reason} Geben Sie den Link selbst weiter.',
+  'users.mailed.link': {
+    one: 'Der Link gilt einmal, {count} Tag lang, und wird nur jetzt gezeigt:',
+    other: 'Der Link gilt einmal, {count} Tage lang, und wird nur jetzt gezeigt:',
+  },
   'users.remove': 'Entfernen',
   'users.remove.title': '{email} entfernen?',
   'users.remove.text':
     'Der Benutzer wird überall abgemeldet und kann sich nicht mehr anmelden. Was er erstellt hat, bleibt.',
   'users.invite.title': 'Benutzer einladen',
-  'users.invite.text': 'Sie bekommen einen Link zum Weitergeben. Sendlark verschickt dafür keine Mail.',
-  'users.invite.submit': 'Link erstellen',
+  'users.invite.text':
+    'Der Benutzer bekommt eine Mail mit einem Link, um ein Passwort zu wählen. Sie sehen den Link auch.',
+  'users.invite.submit': 'Einladen',
   'keys.name': 'Name',
   'keys.name.hint': 'Das Programm, das das Paar bekommt, etwa „Onlineshop“.',
   'keys.unnamed': 'Ohne Namen',

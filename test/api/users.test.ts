@@ -5,6 +5,7 @@ import { addPasskey } from '../../src/users/passkeys/passkeys.ts';
 import { type Caller, type CallOptions, startApp } from '../support/app.ts';
 import { operationsOf, readDocument } from '../support/openapi-operations.ts';
 import { addPerson, callerOf } from '../support/people.ts';
+import { startSink } from '../support/smtp/scripted-relay.ts';
 
 t.test('an invited user gets a link, shown once, and has no password until it is followed', async (t) => {
   const app = await startApp(t);
@@ -27,6 +28,48 @@ t.test('an invited user gets a link, shown once, and has no password until it is
     email: ['The email must be a valid email address.'],
     role: ['The selected role is invalid.'],
   });
+});
+
+t.test('an invitation is mailed at once in the language asked for, and is stored nowhere', async (t) => {
+  const app = await startApp(t);
+  const owner = callerOf(app, addPerson(app));
+  const invite = async (email: string, more: Record<string, unknown> = {}) =>
+    (await owner.call('POST', '/users/invite', { form: { email, role: 'viewer', ...more } })).body.message;
+  t.equal((await invite('a@example.org')).not_mailed, 'No SMTP server is set up.');
+  const sink = await startSink(t);
+  const relay = { name: 'Relay', host: '127.0.0.1', port: sink.port, security: 'none' };
+  await owner.call('POST', '/relays/save', { form: relay });
+  t.equal((await invite('b@example.org')).not_mailed, 'The account has no verified sender.');
+  const addSender =
+    app.db.prepare(`INSERT INTO senders (user_id, utr, from_name, from_email, reply_to_email, country_id, company_address, nickname, is_verified, send_at, created_at, updated_at)
+    VALUES (?, ?, 'Shop', ?, ?, 1, 'x', 'x', ?, '', '', '')`);
+  addSender.run(2, 'a', 'other@other.example', 'other@other.example', 1);
+  addSender.run(1, 'b', 'unconfirmed@shop.example', 'unconfirmed@shop.example', 0);
+  t.equal((await invite('c@example.org')).not_mailed, 'The account has no verified sender.');
+  addSender.run(1, 'c', 'news@shop.example', 'news@shop.example', 1);
+  const mailed = await invite('d@example.org', { language: 'de' });
+  t.equal(mailed.not_mailed, null);
+  t.equal(Date.parse(mailed.expires_at) - app.clock.now().getTime(), 3 * 24 * 60 * 60 * 1000);
+  t.equal(sink.received.length, 1);
+  t.match(sink.commands, /MAIL FROM:<news@shop\.example>/);
+  t.match(sink.commands, /RCPT TO:<d@example\.org>/);
+  const received = String(sink.received[0]?.message).replaceAll('=\r\n', '');
+  t.match(received, 'From: Shop <news@shop.example>');
+  t.match(received, /owner@example\.org verschickt Mails/);
+  const secret = mailed.link.split('#')[1];
+  t.match(received, secret);
+  t.notOk(app.db.serialize().includes(secret), 'the file holds a hash of it');
+  t.equal(app.db.prepare('SELECT count(*) FROM outbox').pluck().get(), 0);
+  sink.script = { dot: '554 5.7.1 not today\r\n' };
+  t.match((await invite('e@example.org')).not_mailed, '554 5.7.1 not today');
+  sink.script = { rcpt: '550 5.1.1 nobody\r\n' };
+  const refused = await invite('f@example.org');
+  t.match([refused.not_mailed, refused.link], ['550 5.1.1 nobody', /welcome#/]);
+  t.match(
+    (await owner.call('POST', '/users/invite', { form: { email: 'g@example.org', role: 'viewer', language: 'xx' } }))
+      .body.errors.language,
+    [],
+  );
 });
 
 t.test(

@@ -30,10 +30,16 @@ export const PIECE_BYTES = 57 * 8192;
 const MIXED = '=_mixed-sendlark';
 const ALTERNATIVE = '=_sendlark';
 
+/** What a message is built from, of the columns of a mail. */
+type BuiltMail = Pick<
+  ClaimedMail,
+  'id' | 'utr' | 'name' | 'subject' | 'content' | 'attachments' | 'message_key' | 'message_domain'
+>;
+
 /** Builds the whole message to `to`. Yields to other work between two pieces of an attachment. */
 export async function buildMail(
   client: Database,
-  mail: ClaimedMail,
+  mail: BuiltMail,
   { sender, to, date }: { sender: MailSender; to: string; date: Date },
 ): Promise<MailData> {
   const attachments: Attachment[] = JSON.parse(mail.attachments);

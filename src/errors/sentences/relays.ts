@@ -18,6 +18,10 @@ export const RELAY_SENTENCES = {
   relay_last:
     'It is the last relay, and mail waits ({count}), which would end in the outbox: add another relay, or cancel what is under way',
 
+  // Why an invitation of a user was not mailed.
+  invitation_no_server: 'No SMTP server is set up.',
+  invitation_no_sender: 'The account has no verified sender.',
+
   // Results of the test of an SMTP relay, and what to do.
   relay_test_passed: 'It would take this mail. Nothing was sent.',
   relay_test_no_host: 'No server of this name was found.',

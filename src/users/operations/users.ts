@@ -19,13 +19,18 @@ import {
   line,
   listQuery,
   nullable,
+  said,
   stamps,
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
+import { LANGUAGE_CODES } from '../../languages.ts';
 import { type Context, listOperation, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { createLoginLink, loginLinkPath } from '../login-links.ts';
 import { addUser, changeUser, findUser, findUserByEmail, removeUser, type User } from '../users.ts';
+import { INVITATION_DAYS, mailInvitation } from './invitation.ts';
+
+const DAY_MS = 86_400_000;
 
 const Role = choice('owner', 'editor', 'viewer');
 const ListedUser = Type.Object({
@@ -69,20 +74,34 @@ export const listUsers = listOperation({
 });
 
 export const inviteUser = operation({
-  name: 'Add a user and make the link by which they choose a password (addition)',
+  name: 'Add a user and mail them the link by which they choose a password (addition)',
+  description: `The link works for ${INVITATION_DAYS} days. The mail goes at once, from the first sender that may send, over its SMTP server.`,
   role: 'owner',
   isForUsers: true,
-  input: Type.Object({ email: email(), name: Type.Optional(line()), role: Role }),
-  output: Type.Object({ id: integer(), ...Link }),
-  run(context, { email, name = '', role }) {
+  input: Type.Object({
+    email: email(),
+    name: Type.Optional(line()),
+    role: Role,
+    language: Type.Optional({ ...choice(...LANGUAGE_CODES), description: 'The language of the mail; en by default.' }),
+  }),
+  output: Type.Object({
+    id: integer(),
+    ...Link,
+    not_mailed: nullable(
+      said(),
+      'Why the link was not mailed, so that it has to be passed on; null: the server took the mail.',
+    ),
+  }),
+  async run(context, { email, name = '', role, language = 'en' }) {
     const { db, clock, accountId, actor } = context;
     const address = parseAddress(email);
     if (address === null) throw new Error('an invalid address passed the schema');
-    return inTransaction(db, () => {
+    const invited = inTransaction(db, () => {
       if (findUserByEmail(db, address) !== undefined) throw invalid('email', messages.taken('email'));
       const user = addUser(db, { accountId, address, name, role, passwordHash: null }, actor, clock.now());
-      return { id: user.id, ...makeLink(context, user) };
+      return { id: user.id, ...makeLink(context, user, INVITATION_DAYS * DAY_MS) };
     });
+    return { ...invited, not_mailed: await mailInvitation(context, { address, link: invited.link, language }) };
   },
 });
 
@@ -128,7 +147,9 @@ function requireUser({ db, accountId }: Context, id: unknown): User {
   return user;
 }
 
-function makeLink({ db, clock, accountId, actor, publicUrl }: Context, user: User) {
-  const { secret, expiresAt } = createLoginLink(db, { accountId, user }, actor, clock.now());
+/** Makes a link of a user, which works for `lastsMs` milliseconds, or as long as others by default. */
+function makeLink({ db, clock, accountId, actor, publicUrl }: Context, user: User, lastsMs?: number) {
+  const made = { accountId, user, ...(lastsMs !== undefined && { lastsMs }) };
+  const { secret, expiresAt } = createLoginLink(db, made, actor, clock.now());
   return { link: `${publicUrl()}${loginLinkPath(secret)}`, expires_at: isoTimestamp(expiresAt) };
 }

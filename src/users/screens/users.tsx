@@ -1,6 +1,7 @@
 /** The page of the account's users: invite a user, change a role, make a new sign-in link, remove a user. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
+import type { Said } from '../../errors/sentences.ts';
 import { Button } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { Time } from '../../ui/components/figures.tsx';
@@ -8,10 +9,12 @@ import { form, SentForm } from '../../ui/components/form.tsx';
 import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { type Attempt, ask, attempt, sentenceOf } from '../../ui/operations.ts';
+import { languageOf } from '../../ui/page.tsx';
 import type { Shown } from '../../ui/record-screens.ts';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
-import { sessionOf } from '../../ui/signed-in.ts';
+import { sessionOf, viewerOf } from '../../ui/signed-in.ts';
 import { useLanguage } from '../../ui/words/index.ts';
+import { INVITATION_DAYS } from '../operations/invitation.ts';
 import { deleteUser, inviteUser, listUsers, makeLoginLink, updateUser } from '../operations/users.ts';
 import { field } from './sign-in/fields.ts';
 
@@ -29,7 +32,7 @@ interface ById {
 
 /** What the page shows after a form was submitted: a new link, the refused form, or a problem. */
 interface Outcome {
-  link?: { email: string; url: string };
+  link?: { email: string; url: string; notMailed?: Said | null };
   form?: Pick<Shown, 'values' | 'problems'>;
   problem?: string;
 }
@@ -47,9 +50,12 @@ export async function userScreen(app: FastifyInstance): Promise<void> {
 
   app.post('/settings/users', async (request, reply) => {
     const values = INVITATION.read(request);
-    const invited = await attempt(request, inviteUser, values);
-    if ('output' in invited)
-      return show(request, reply, { link: { email: String(values.email), url: invited.output.link } });
+    const language = languageOf(request, viewerOf(request)).code;
+    const invited = await attempt(request, inviteUser, { ...values, language });
+    if ('output' in invited) {
+      const { link: url, not_mailed: notMailed } = invited.output;
+      return show(request, reply, { link: { email: String(values.email), url, notMailed } });
+    }
     const { status, problems, problem } = invited;
     return show(request, reply.code(status), { form: { values, problems }, problem });
   });
@@ -93,8 +99,19 @@ function Users({
   return (
     <>
       {link && (
-        <Notice tone="good" isNews>
-          <p>{language.say('users.link', { email: link.email })}</p>
+        <Notice tone={link.notMailed ? 'warn' : 'good'} isNews>
+          {link.notMailed === undefined ? (
+            <p>{language.say('users.link', { email: link.email })}</p>
+          ) : (
+            <>
+              <p>
+                {link.notMailed === null
+                  ? language.say('users.mailed', { email: link.email })
+                  : language.say('users.notMailed', { email: link.email, reason: language.sentence(link.notMailed) })}
+              </p>
+              <p>{language.say('users.mailed.link', { count: INVITATION_DAYS })}</p>
+            </>
+          )}
           <p>
             <code class="once">{link.url}</code>
           </p>

@@ -1,13 +1,16 @@
 /**
  * Tests an SMTP relay with the courier's own SMTP client: connects, secures the connection, logs in, and asks whether it would accept a
- * mail from a sender to a recipient. RSET ends the transaction before a message is sent (RFC 5321 4.1.1.5).
+ * mail from a sender to a recipient. RSET ends the transaction before a message is sent (RFC 5321 4.1.1.5). With a message, hands it over
+ * instead, for a mail whose fate the caller wants to know at once.
  */
 
 import { type Sentence, type SentenceCode, sentence } from '../../../errors/sentences.ts';
+import type { MailData } from '../../mime/mail-data.ts';
 import { SmtpConnection } from '../smtp/connection.ts';
 import { Dialogue, handshake } from '../smtp/handshake.ts';
 import { type Outcome, replyOutcome, type Stage, withoutReply } from '../smtp/outcome.ts';
 import type { Relay } from '../smtp/relay-urls.ts';
+import { stuffDots } from '../smtp/session/message-writer.ts';
 import { RFC_TIMEOUTS, type Timeouts } from '../smtp/timeouts.ts';
 
 /** The stages of a test, in order. */
@@ -31,6 +34,8 @@ export interface TrialOptions {
   to: string;
   /** Our name for EHLO; if empty, our IP address is sent. */
   name: string;
+  /** The whole message; without it none is sent. */
+  message?: MailData;
   /** The longest wait for one reply, and for the whole test, in milliseconds. */
   replyMs?: number;
   totalMs?: number;
@@ -42,7 +47,7 @@ const CHECK_MS = 100;
 
 /** Tests a relay. Never rejects, and takes little longer than `totalMs`. */
 export async function tryRelay(relay: Relay, options: TrialOptions): Promise<Trial> {
-  const { from, to, name, replyMs = REPLY_MS, totalMs = TOTAL_MS } = options;
+  const { from, to, name, message, replyMs = REPLY_MS, totalMs = TOTAL_MS } = options;
   const timeouts: Timeouts = { ...RFC_TIMEOUTS };
   for (const wait of ['connect', 'tls', 'greeting', 'command'] as const) timeouts[wait] = replyMs;
   const closed = Promise.withResolvers<void>();
@@ -56,11 +61,18 @@ export async function tryRelay(relay: Relay, options: TrialOptions): Promise<Tri
     for (const [stage, command] of [
       ['mail', `MAIL FROM:<${from}>`],
       ['rcpt', `RCPT TO:<${to}>`],
+      ...(message === undefined
+        ? []
+        : [
+            ['data', 'DATA'] as const,
+            // The message ends with CRLF, so the dot is alone on its line (RFC 5321 4.5.2).
+            ['body', `${stuffDots(message.bytes).toString('latin1')}.`] as const,
+          ]),
     ] as const) {
       const outcome = await ask(dialogue, stage, command, replyMs);
       if (outcome !== null) return failed(outcome, connection);
     }
-    await dialogue.ask(replyMs, 'RSET').catch(() => undefined);
+    if (message === undefined) await dialogue.ask(replyMs, 'RSET').catch(() => undefined);
     return { stage: 'done', outcome: null, error: '', isSilent: false };
   } finally {
     connection.quit(timeouts.quit);
@@ -74,7 +86,8 @@ export async function tryRelay(relay: Relay, options: TrialOptions): Promise<Tri
 async function ask(dialogue: Dialogue, stage: Stage, command: string, ms: number): Promise<Outcome | null> {
   try {
     const reply = await dialogue.ask(ms, command);
-    return reply.code < 300 ? null : replyOutcome(stage, reply);
+    // 354 asks for the message after DATA.
+    return reply.code < (stage === 'data' ? 400 : 300) ? null : replyOutcome(stage, reply);
   } catch (error) {
     return withoutReply('deferred', stage, error instanceof Error ? error.message : String(error));
   }

@@ -19,6 +19,9 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   relay_last:
     'Es ist der letzte SMTP-Server, und Mails warten ({count}), die im Test-Postausgang enden würden: Fügen Sie einen anderen hinzu, oder brechen Sie ab, was gerade gesendet wird.',
 
+  invitation_no_server: 'Es ist kein SMTP-Server eingerichtet.',
+  invitation_no_sender: 'Das Konto hat keinen bestätigten Absender.',
+
   relay_test_passed: 'Es würde diese Mail annehmen. Gesendet wurde nichts.',
   relay_test_no_host: 'Es wurde kein Server dieses Namens gefunden.',
   relay_test_no_host_cure:
