@@ -209,7 +209,12 @@ t.test('birthdays, zones, addresses and telephone numbers keep what they mean', 
     ['dan@example.org', '1', '1 Harbour St', 'Door 2', '4366412345'],
   );
   t.strictSame(sendgrid.new_fields, [{ field_name: 'phone_number', field_type: 'text' }]);
-  await take('brevo', ['EMAIL', 'SMS', 'ORDERS', 'SINCE'], ['eve@example.org', '4366454321', '7', '2024-03-14']);
+  await take(
+    'brevo',
+    ['EMAIL', 'FNAME', 'SMS', 'ORDERS', 'SINCE'],
+    ['eve@example.org', 'Eve', '4366454321', '7', '2024-03-14'],
+  );
+  t.equal(app.db.prepare("SELECT first_name FROM contacts WHERE email = 'eve@example.org'").pluck().get(), 'Eve');
   const fields = 'SELECT field_name, field_type FROM custom_fields ORDER BY id LIMIT -1 OFFSET 4';
   t.strictSame(app.db.prepare(fields).raw().all(), [
     ['orders', 'number'],

@@ -2,8 +2,8 @@
  * Brevo: "Export contacts" creates a CSV file with the chosen attributes, ADDED_TIME and MODIFIED_TIME, and optionally the
  * subscription status and the ids of lists (API reference, "Export contacts": `exportSubscriptionStatus`, `exportMetadata`).
  * The API's answers have more: `GET /v3/contacts` has `emailBlacklisted`, `listIds` and `listUnsubscribed`; `GET
- * /v3/smtp/blockedContacts` has the reason why a contact is blocked. The attribute SMS is the mobile number with its country code
- * ("Create a contact").
+ * /v3/smtp/blockedContacts` has the reason why a contact is blocked ("Get the list of blocked or unsubscribed transactional contacts").
+ * The attribute SMS is the mobile number with its country code ("Create a contact").
  */
 import {
   addAttributes,
@@ -21,7 +21,7 @@ import {
   valuesOf,
 } from '../tables.ts';
 
-/** Known columns. The attributes for first and last names have different names in different languages. */
+/** Known columns. First and last names have attributes with different names; FNAME and LNAME are those of "Create a contact". */
 const COLUMNS: KnownColumns = {
   email: null,
   'contact id': null,
@@ -31,9 +31,11 @@ const COLUMNS: KnownColumns = {
   'added on': null,
   'last changed on': null,
   firstname: 'first_name',
+  fname: 'first_name',
   prenom: 'first_name',
   vorname: 'first_name',
   lastname: 'last_name',
+  lname: 'last_name',
   nom: 'last_name',
   nachname: 'last_name',
   langue: 'language',

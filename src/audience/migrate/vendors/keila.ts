@@ -1,6 +1,7 @@
 /**
  * Keila: a contact has email, first_name, last_name, data (JSON) and one of the states active, unsubscribed and unreachable. The CSV
- * file of "Export" has them as columns, `GET /api/v1/contacts` as JSON (documentation, "Contacts", and the schema in the source code).
+ * file of "Export" has the columns Email, First name, Last name, Data and, in newer releases, Status (source code,
+ * `KeilaWeb.ContactController` and `Keila.Contacts.Contact`); `GET /api/v1/contacts` has them as JSON (API documentation, "Contacts").
  */
 import {
   addAttributes,

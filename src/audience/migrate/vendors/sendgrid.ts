@@ -1,6 +1,6 @@
 /**
- * Twilio SendGrid: "Export Contacts" of Marketing Campaigns creates a CSV file of contacts with reserved and custom fields; the reserved ones are in
- * the API reference, "Get All Field Definitions": address_line_1, address_line_2, alternate_emails, city, phone_number and others.
+ * Twilio SendGrid: "Export Contacts" of Marketing Campaigns creates a CSV file of contacts with reserved and custom fields; the reserved ones are
+ * the fields of a contact in the API reference, "Add or Update a Contact": address_line_1, address_line_2, alternate_emails, city and others.
  * Suppressions are in separate files, downloaded from the pages below Suppressions: global unsubscribes (email, created), group
  * unsubscribes, bounces (status, reason, email, created), invalid emails (reason, email, created), spam reports (ip, email,
  * created) and blocks (documentation, "Suppressions Overview" and its pages).
