@@ -4,7 +4,7 @@
  * the program alone, for those who run the sources.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { browserSources, bundleForBrowsers } from './build-browser.js';
@@ -90,7 +90,12 @@ async function buildBrowser() {
 async function buildProgram() {
   const old = existsSync(DIST) ? readdirSync(DIST) : [];
   for (const name of old) if (name !== 'browser') rmSync(join(DIST, name), { recursive: true });
-  rmSync(COMPILED, { recursive: true, force: true });
+  if (existsSync(COMPILED)) {
+    // Renamed first, since a service that runs from this folder may write to its cache meanwhile, and a folder must be empty to be removed.
+    const old = `${COMPILED}-${process.pid}`;
+    renameSync(COMPILED, old);
+    rmSync(old, { recursive: true });
+  }
   const { build: bundle } = await import('esbuild');
   const options = {
     absWorkingDir: ROOT,

@@ -1,5 +1,6 @@
 /** The build of `npm start`, on a small project of its own. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   cpSync,
   mkdirSync,
@@ -29,16 +30,24 @@ function project(t: Test) {
     'tsconfig.json': JSON.stringify({ compilerOptions: OPTIONS }),
   });
   for (const name of ['scripts/build.js', 'scripts/build-browser.js']) cpSync(join(ROOT, name), join(folder, name));
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  // Package by package: a build empties node_modules/.cache/start, which services of other tests use.
+  const packages = join(ROOT, 'node_modules');
+  mkdirSync(join(folder, 'node_modules'));
+  for (const name of readdirSync(packages)) {
+    if (name !== '.cache') symlinkSync(join(packages, name), join(folder, 'node_modules', name));
+  }
   const build = () => {
-    const { status, stdout } = spawnSync(process.execPath, ['scripts/build.js'], { cwd: folder, encoding: 'utf8' });
-    return { status, stdout };
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/build.js'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    return { status, stdout, stderr };
   };
   return { folder, build, path: (name: string) => join(folder, name) };
 }
 
-const BUILT = { status: 0, stdout: /^Building, [^\n]+\n$/ };
-const NOTHING = { status: 0, stdout: '' };
+const BUILT = { status: 0, stdout: /^Building, [^\n]+\n$/, stderr: '' };
+const NOTHING = { status: 0, stdout: '', stderr: '' };
 
 t.test('a build runs, and says so in one sentence, only if something changed since the last one', async (t) => {
   const { build, path } = project(t);
@@ -70,6 +79,31 @@ t.test('a build runs, and says so in one sentence, only if something changed sin
   t.strictSame(build(), NOTHING);
 });
 
+t.test('a build succeeds while a service writes to the cache of compiled code that it removes', async (t) => {
+  const { build, path } = project(t);
+  const cache = path('node_modules/.cache/start/v24');
+  const writing = `const { mkdirSync, writeFileSync } = require('node:fs');
+    const cache = ${JSON.stringify(cache)};
+    let file = 0;
+    const write = () => {
+      try {
+        mkdirSync(cache, { recursive: true });
+        for (let n = 0; n < 100; n++) writeFileSync(cache + '/' + (file++ % 50), '');
+      } catch {}
+      if (process.connected) setImmediate(write);
+    };
+    process.send('writing', write);`;
+  const service = spawn(process.execPath, ['-e', writing], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  await once(service, 'message');
+  for (let time = 0; time < 3; time++) {
+    writeFileSync(path('src/two.ts'), `export const two = ${time};`);
+    t.match(build(), BUILT);
+  }
+  // Before the folder is removed.
+  service.kill('SIGKILL');
+  await once(service, 'exit');
+});
+
 t.test('a build that fails exits with 1, and so does the next one until its cause is mended', async (t) => {
   const { build, path } = project(t);
   writeFileSync(path('src/commands/index.ts'), 'console.log(;');
@@ -79,7 +113,7 @@ t.test('a build that fails exits with 1, and so does the next one until its caus
 t.test('the link to the Node of the checkout is made again where npm 10 has removed it', async (t) => {
   const { build, path } = project(t);
   t.match(build(), BUILT);
-  rmSync(path('node_modules'));
+  rmSync(path('node_modules'), { recursive: true });
   const brought = `node_modules/node-${process.platform}-${process.arch}/bin`;
   mkdirSync(path(brought), { recursive: true });
   mkdirSync(path('node_modules/.bin'));
