@@ -21,6 +21,7 @@ import { inTransaction } from '../database/transaction.ts';
 import { isTransientSqliteError } from '../database/write-lock.ts';
 import { type Frozen, freezeContent } from '../delivery/compiling/freeze.ts';
 import { findPublicUrl } from '../delivery/links/public-url.ts';
+import { prepareBestHours } from '../delivery/queue/best-hours.ts';
 import { type EnqueueProgress, hasAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { type Held, held, releasedAt } from '../delivery/queue/holds.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
@@ -163,6 +164,11 @@ async function launch({ db, clock, config, log }: LaunchDeps, send: SingleSend):
   };
   if (!hasAudience(db.$client, send.unsubscribe_group_id, progress)) {
     return held('no_audience');
+  }
+  if (send.best_hour === 1) {
+    const { utr: key, recipient_id: targets } = send;
+    const when = { start: clock.now().getTime(), key, zone: config.TIME_ZONE, targets };
+    progress.best = await prepareBestHours(db.$client, send.user_id, when);
   }
   const frozen = await freezeSend(db, config, send, sender);
   if ('problem' in frozen) return { held_code: 'content_invalid', held_reason: frozen.problem };

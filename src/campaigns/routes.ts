@@ -20,6 +20,7 @@ import {
   resumeSingleSend,
   retryFailed,
 } from './operations/actions.ts';
+import { readBestHours } from './operations/best-hours.ts';
 import { checkAnyMail } from './operations/check.ts';
 import { countAudience, createDraft, readDraft, saveDraft } from './operations/drafts.ts';
 import { countJoined, sendToJoined } from './operations/joined.ts';
@@ -92,6 +93,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   sends.read('GET /single-send/draft', readDraft);
   sends.code('GET /single-send/html', readSingleSendCode);
   sends.read('GET /single-send/audience', countAudience);
+  sends.read('GET /single-send/best-hours', readBestHours);
 };
 
 export const singleSendResendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {

@@ -59,6 +59,7 @@ export interface SingleSendInput {
   schedule_date?: string;
   schedule_time?: string;
   local_time?: 0 | 1;
+  best_hour?: 0 | 1;
   tracking?: 0 | 1;
   canary_percent?: number;
   canary_minutes?: number;
@@ -123,15 +124,22 @@ export function templateErrors(input: {
 }
 
 /**
- * Throws 422 for a single send in the recipients' own time zones with a canary or an A/B test. Both wait for results before the
- * rest is sent, which would be too late for some recipients.
+ * Throws 422 for a single send in the recipients' own time zones, or at their best hours, with a canary or an A/B test. Both wait for results
+ * before the rest is sent, which would be too late for some recipients. It cannot have both times either.
  */
 export function requireOneClock(
-  send: Partial<Pick<typeof singleSends.$inferSelect, 'local_time' | 'canary_percent' | 'ab_test'>>,
+  send: Partial<Pick<typeof singleSends.$inferSelect, 'local_time' | 'best_hour' | 'canary_percent' | 'ab_test'>>,
 ): void {
-  if (send.local_time !== 1) return;
-  if ((send.canary_percent ?? 0) > 0) throw invalid('local_time', sentence('local_time_canary'));
-  if (send.ab_test) throw invalid('local_time', sentence('local_time_ab'));
+  const { local_time, best_hour, canary_percent = 0, ab_test } = send;
+  if (local_time === 1 && best_hour === 1) throw invalid('best_hour', sentence('best_hour_local'));
+  for (const [field, chosen] of [
+    ['local_time', local_time],
+    ['best_hour', best_hour],
+  ] as const) {
+    if (chosen !== 1) continue;
+    if (canary_percent > 0) throw invalid(field, sentence(`${field}_canary`));
+    if (ab_test) throw invalid(field, sentence(`${field}_ab`));
+  }
 }
 
 function scheduleErrors({ clock, config }: SingleSendDeps, input: Partial<SingleSendInput>): [string, Said][] {
@@ -227,6 +235,7 @@ export function requireChangeable(
 const FIELD_OF_PROBLEM = {
   ab_canary: 'canary_percent',
   local_time_ab: 'local_time',
+  best_hour_ab: 'best_hour',
   ab_untracked: 'tracking',
 } as const;
 
@@ -294,6 +303,7 @@ export function singleSendColumns({ db, clock, config }: SingleSendDeps, account
     ...(input.schedule_type === 0
       ? { local_time: 0 as const }
       : input.local_time !== undefined && { local_time: input.local_time }),
+    ...(input.best_hour !== undefined && { best_hour: input.best_hour }),
     ...(input.tracking !== undefined && { tracking: input.tracking }),
     ...(input.canary_percent !== undefined && { canary_percent: input.canary_percent }),
     ...(input.canary_minutes !== undefined && { canary_minutes: input.canary_minutes }),

@@ -132,6 +132,10 @@ export const SENTENCES = {
     'A campaign in each contact’s own time zone cannot start with a first batch: the rest would wait past their time.',
   local_time_ab:
     'A campaign in each contact’s own time zone cannot have an A/B test: the groups could not be compared.',
+  best_hour_canary:
+    'A campaign at each contact’s best hour cannot start with a first batch: the rest would wait past their hour.',
+  best_hour_ab: 'A campaign at each contact’s best hour cannot have an A/B test: the groups could not be compared.',
+  best_hour_local: 'A campaign is sent either in each contact’s own time zone or at their best hour.',
   local_time_schedule: 'Sending in each contact’s own time zone needs a day and a time.',
   window_days: 'Weekdays are given as 1 (Monday) to 7 (Sunday).',
   window_hours: 'Give two times of a day such as 09:00 and 18:00, the second after the first.',

@@ -47,13 +47,10 @@ t.test(
     headers.cookie = cookieOf(app, owner);
     t.match(
       await read(`/campaigns/${draft}`),
-      '1 contact gets it later in their own time zone: Tuesday, 20 January 2026 at 09:00 (UTC).',
+      '1 contact gets it at their own time: Tuesday, 20 January 2026 at 09:00 (UTC).',
     );
     app.db.exec("UPDATE users SET language = 'de'");
-    t.match(
-      await read(`/campaigns/${draft}`),
-      '1 Kontakt bekommt sie später, nach seiner Zeitzone: Dienstag, 20. Januar',
-    );
+    t.match(await read(`/campaigns/${draft}`), '1 Kontakt bekommt sie zu seiner eigenen Zeit: Dienstag, 20. Januar');
   },
 );
 

@@ -317,6 +317,7 @@ export const resendToUnopened = operation({
         schedule_date: NO_DATE,
         schedule_time: NO_TIME_OF_DAY,
         local_time: 0,
+        best_hour: 0,
         starts_at: clock.now().getTime(),
         sent_at: NO_TIME,
         changed_by: actor.userId,

@@ -176,6 +176,7 @@ const Draft = Type.Object({
   schedule_date: Type.String(),
   schedule_time: Type.String(),
   local_time: zeroOrOne(),
+  best_hour: zeroOrOne(),
   time_zone: Type.String({ description: 'The zone of schedule_date and schedule_time.' }),
   recall_seconds: integer({ description: 'How long a send that starts at once rests, in which it can be cancelled.' }),
   updated_at: isoTimestampSchema(),

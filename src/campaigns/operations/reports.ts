@@ -24,6 +24,7 @@ import { exportRecipients, findRecipients, RECIPIENT_DEEDS } from '../../deliver
 import { findLocalWait } from '../../delivery/timing/local-times.ts';
 import { findWaitsUntil } from '../../delivery/timing/send-window.ts';
 import { COURIERS, courierInUse } from '../../delivery/transport/relays/in-use.ts';
+import { bestHourResults } from '../../delivery/variants/best-hour-results.ts';
 import { abTestReport } from '../../delivery/variants/report.ts';
 import { findWarmUpWait } from '../../delivery/warm-up/plans.ts';
 import { findWatch } from '../../delivery/watch/watched-mailings.ts';
@@ -44,7 +45,7 @@ import {
   text,
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
-import { listOperation, operation } from '../../operations/operation.ts';
+import { type Context, listOperation, operation } from '../../operations/operation.ts';
 import { WarmUpWait } from '../../senders/operations/warm-ups.ts';
 import { mailWarnings } from '../../templates/content-warnings.ts';
 import { ContentWarnings } from '../../templates/operations.ts';
@@ -202,6 +203,32 @@ const LocalWait = Type.Object({
   last_at: Type.String({ description: 'When the last of them reach it, UTC.' }),
 });
 
+const HourGroup = Type.Object({
+  delivered: integer({ description: 'How many got it, without those who are unmeasured.' }),
+  opened: integer({ description: 'How many of them opened it, as far as is known.' }),
+  clicked: integer({ description: 'How many of them clicked.' }),
+});
+const Difference = Type.Object({
+  low: Type.Number({
+    description: 'Lower end of the 95 % confidence interval, such as -0.01 for one percentage point less.',
+  }),
+  high: Type.Number({ description: 'Upper end of it.' }),
+});
+const BestHour = Type.Object({
+  at_best_hour: described(HourGroup, 'Recipients who got it at their best hour.'),
+  at_start: described(HourGroup, 'Recipients, chosen at random, who got it at the start.'),
+  compared_at: isoTimestampSchema('When the groups can be compared, UTC: three days after the last of the hours.'),
+  opened_more: nullable(
+    Difference,
+    'How much higher the share that opened is at the best hour; null before compared_at.',
+  ),
+  clicked_more: nullable(
+    Difference,
+    'How much higher the share that clicked is at the best hour; null before compared_at.',
+  ),
+});
+export type BestHour = Static<typeof BestHour>;
+
 const hour = () => Type.String({ description: 'Start of the hour, UTC.' });
 const hourly = (description: string) => Type.Array(Type.Object({ hour: hour(), count: integer() }), { description });
 const Report = Type.Object({
@@ -229,6 +256,7 @@ const Report = Type.Object({
     LocalWait,
     'Whose own time it waits for (addition); null when it waits for nobody, or leaves at one moment.',
   ),
+  best_hour: nullable(BestHour, 'Whether the best hours helped (addition); null when it was not sent at them.'),
   states: Type.Record(Type.String(), integer(), { description: 'Recipients by state.' }),
   reasons: Type.Array(
     Type.Object({
@@ -450,6 +478,11 @@ export const readSummary = operation({
   },
 });
 
+function reportedBestHour({ db, clock }: Pick<Context, 'db' | 'clock'>, mailingId: number): BestHour | null {
+  const results = bestHourResults(db.$client, mailingId, clock.now().getTime());
+  return results && { ...results, compared_at: isoTimestamp(new Date(results.compared_at)) };
+}
+
 export const readReport = operation({
   name: 'Read the report of a single send',
   role: 'viewer',
@@ -475,6 +508,7 @@ export const readReport = operation({
       warm_up: isUnderWay && mailing !== null ? findWarmUpWait(db.$client, mailing.sender_id, clock.now()) : null,
       waits_until: waits && isoTimestamp(waits),
       local_wait: isRunning && mailing !== null ? findLocalWait(db.$client, mailing.id, clock.now()) : null,
+      best_hour: mailing === null || send.best_hour === 0 ? null : reportedBestHour(context, mailing.id),
       ...mailingReport(db.$client, mailing?.id ?? 0),
       ab_test: abTest && reportedAbTest(abTest),
       findings: mailing?.findings ?? null,

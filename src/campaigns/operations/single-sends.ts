@@ -111,6 +111,14 @@ const NewSingleSend = Type.Object({
       empty: 0,
     }),
   ),
+  best_hour: Type.Optional(
+    Type.Unsafe<0 | 1>({
+      ...flag(
+        'Addition: 1: each recipient gets it at their best hour within 24 hours of the start, by when they opened and clicked earlier mails; 0 (default): not.',
+      ),
+      empty: 0,
+    }),
+  ),
   tracking: trackingFlag(),
   ...canaryOptions,
   ...capOption,

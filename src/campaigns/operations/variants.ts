@@ -173,7 +173,12 @@ const DecideBody = Type.Object({
 });
 
 /** The field that is wrong, by the problem of a test. */
-const FIELD_OF_PROBLEM = { ab_canary: 'subjects', local_time_ab: 'subjects', ab_untracked: 'winner_by' } as const;
+const FIELD_OF_PROBLEM = {
+  ab_canary: 'subjects',
+  local_time_ab: 'subjects',
+  best_hour_ab: 'subjects',
+  ab_untracked: 'winner_by',
+} as const;
 
 export const readVariants = operation({
   name: 'Read the A/B test of a single send, with the size of its groups and what it can find (addition)',

@@ -16,7 +16,7 @@ import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
 import { numberColumn, Table } from '../../ui/components/table.tsx';
 import { recordTime } from '../../ui/record-time.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
-import type { Report, Summary, UsualRates } from '../operations/reports.ts';
+import type { BestHour, Report, Summary, UsualRates } from '../operations/reports.ts';
 import { findingText } from './finding-text.ts';
 
 const HOUR_MS = 3_600_000;
@@ -48,9 +48,55 @@ export function Overview({ summary, report, usual }: ReportProps) {
       )}
       <Watched utr={summary.utr} watch={report.watch} isHeld={summary.state === 'held'} isKept={isAllKept(report)} />
       <Results summary={summary} report={report} usual={usual} />
+      {report.best_hour !== null && <BestHourCard results={report.best_hour} />}
       {report.findings !== null && report.findings.length > 0 && <Findings findings={report.findings} />}
     </>
   );
+}
+
+/** Whether sending at each contact's best hour helped. */
+function BestHourCard({ results }: { results: BestHour }) {
+  const language = useLanguage();
+  const { at_best_hour, at_start, compared_at, opened_more, clicked_more } = results;
+  const title = language.say('best.title');
+  const share = (count: number, { delivered }: { delivered: number }) =>
+    delivered === 0 ? '–' : language.percent(count / delivered);
+  const rows = [
+    { name: language.say('campaigns.opened'), of: 'opened' as const, more: opened_more },
+    { name: language.say('campaigns.clicked'), of: 'clicked' as const, more: clicked_more },
+  ];
+  return (
+    <Card title={title} isList>
+      <Table
+        caption={title}
+        rows={rows}
+        keyOf={({ of }) => of}
+        columns={[
+          { heading: title, cell: ({ name }) => name },
+          {
+            heading: language.say('best.atHour', { count: at_best_hour.delivered }),
+            cell: ({ of }) => share(at_best_hour[of], at_best_hour),
+          },
+          {
+            heading: language.say('best.atStart', { count: at_start.delivered }),
+            cell: ({ of }) => share(at_start[of], at_start),
+          },
+          { heading: language.say('best.difference'), cell: ({ more }) => differenceText(language, more, compared_at) },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function differenceText(language: Language, more: BestHour['opened_more'], comparedAt: string): string {
+  if (more === null) {
+    const time = recordTime(comparedAt);
+    return language.say('best.early', { day: time === null ? '' : language.dateTime(time) });
+  }
+  const points = (share: number) => language.number(Math.round(Math.abs(share) * 1000) / 10);
+  if (more.low > 0) return language.say('best.more', { low: points(more.low), high: points(more.high) });
+  if (more.high < 0) return language.say('best.less', { low: points(more.high), high: points(more.low) });
+  return language.say('best.none', { low: points(more.low), high: points(more.high) });
 }
 
 /** What the check found when the campaign started. */

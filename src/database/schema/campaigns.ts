@@ -81,6 +81,8 @@ export const singleSends = sqliteTable(
     schedule_time: text().notNull(),
     /** 1: each recipient gets it at the scheduled day and time in their own time zone. */
     local_time: flag(),
+    /** 1: each recipient gets it at their best hour within 24 hours of the start. */
+    best_hour: flag(),
     status: integer().notNull(),
     utr: text().notNull().unique(),
     template_json: text(),

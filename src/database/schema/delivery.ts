@@ -186,7 +186,20 @@ export const deliveries = sqliteTable(
   ],
 );
 
-/** For a mailing in the recipients' own time zones: how many recipients were deferred to each moment when they were enqueued. */
+/** The recipients of a mailing at each contact's best hour who got it at the start instead, for the comparison. */
+export const bestHourHoldouts = sqliteTable(
+  'best_hour_holdouts',
+  {
+    mailing_id: integer().notNull(),
+    delivery_id: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.mailing_id, table.delivery_id] })],
+);
+
+/**
+ * For a mailing in the recipients' own time zones, or at their best hours: how many recipients were deferred to each moment when they were
+ * enqueued.
+ */
 export const localWaits = sqliteTable(
   'local_waits',
   {

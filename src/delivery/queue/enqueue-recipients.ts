@@ -11,6 +11,7 @@ import type { Said } from '../../errors/sentences.ts';
 import { readStored } from '../../errors/stored.ts';
 import { findZone, type LocalTime, localTimes, type Place, placeColumns } from '../timing/local-times.ts';
 import { type CapPeriods, capReasonOf } from '../timing/mail-caps.ts';
+import { type BestHours, bestHourTimes } from './best-hours.ts';
 import { enqueueStatement } from './ledger/enqueue.ts';
 import { type ReasonChange, reasonCounter } from './ledger/reasons.ts';
 import { endEnqueueing } from './mailing-state.ts';
@@ -26,6 +27,8 @@ export interface EnqueueProgress {
   after: number;
   /** Set if each recipient gets the mail at a time in their own time zone. */
   local?: LocalTime;
+  /** Set if each recipient gets the mail at their best hour. */
+  best?: BestHours;
 }
 
 /**
@@ -79,6 +82,7 @@ export async function enqueueRecipients(
   );
   const countReasons = reasonCounter(client);
   const setLocalTimes = localTimes(client, mailingId);
+  const setBestHours = bestHourTimes(client, mailingId);
   const save = client.prepare(
     'UPDATE mailings SET enqueue_progress = ?, recipients = recipients + ?, suppressed = suppressed + ? WHERE id = ?',
   );
@@ -110,6 +114,7 @@ export async function enqueueRecipients(
     });
     divideRecipients(client, mailingId, before);
     if (progress.local) setLocalTimes(before, progress.local);
+    if (progress.best) setBestHours(before, progress.best);
     const suppressed = suppressedSince.all(before);
     countReasons(suppressed);
     const count = suppressed.reduce((sum, { by }) => sum + by, 0);

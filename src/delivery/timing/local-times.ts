@@ -41,9 +41,7 @@ export function localTimes(client: Database, mailingId: number): (after: number,
   const setDueTime = client.prepare<[number, string]>(
     'UPDATE deliveries SET due_at = ? WHERE id IN (SELECT value FROM json_each(?))',
   );
-  const count = client.prepare<[number, number, number]>(`
-    INSERT INTO local_waits (mailing_id, due_at, people) VALUES (?, ?, ?)
-    ON CONFLICT DO UPDATE SET people = people + excluded.people`);
+  const count = waitCounter(client, mailingId);
   return (after, local) => {
     const places = placeColumns(client, account.get(mailingId) ?? 0, 'c');
     const groups = prepared<[number, number], PlaceGroup>(
@@ -55,8 +53,7 @@ export function localTimes(client: Database, mailingId: number): (after: number,
     const byDueTime = Map.groupBy(groups, (place) => dueTimeIn(findZone(place) ?? local.zone, local));
     for (const [due, theirs] of byDueTime) {
       setDueTime.run(due, `[${theirs.map(({ ids }) => ids).join()}]`);
-      count.run(
-        mailingId,
+      count(
         due,
         theirs.reduce((sum, { people }) => sum + people, 0),
       );
@@ -64,7 +61,15 @@ export function localTimes(client: Database, mailingId: number): (after: number,
   };
 }
 
-/** The recipients of a mailing whose local time has not come yet. */
+/** Returns a function that counts recipients of a mailing who wait until a moment, in epoch milliseconds. */
+export function waitCounter(client: Database, mailingId: number): (due: number, people: number) => void {
+  const count = client.prepare<[number, number, number]>(`
+    INSERT INTO local_waits (mailing_id, due_at, people) VALUES (?, ?, ?)
+    ON CONFLICT DO UPDATE SET people = people + excluded.people`);
+  return (due, people) => count.run(mailingId, due, people);
+}
+
+/** The recipients of a mailing whose own time has not come yet. */
 export interface LocalWait {
   /** The number of recipients still waiting, including those who have unsubscribed since. */
   people: number;
@@ -73,7 +78,7 @@ export interface LocalWait {
   last_at: string;
 }
 
-/** The recipients that a mailing still waits for at `now`; null if there are none, or if it is not sent by local time. */
+/** The recipients that a mailing still waits for at `now`; null if there are none, or if it is sent to all at one moment. */
 export function findLocalWait(client: Database, mailingId: number, now: Date): LocalWait | null {
   const row = prepared<[number, number], { people: number | null; next: number; last: number }>(
     client,

@@ -72,8 +72,28 @@ export function chanceOf(better: Group, worse: Group): number {
   return Math.min(1, sum);
 }
 
+/** A 95 % confidence interval. */
+export interface Interval {
+  low: number;
+  high: number;
+}
+
+/**
+ * The 95 % confidence interval of the rate of the first group minus that of the second, from the intervals of both (Newcombe 1998,
+ * "Interval estimation for the difference between independent proportions", method 10); -1 to 1 if a group is empty.
+ */
+export function differenceInterval(one: Group, other: Group): Interval {
+  if (one.people === 0 || other.people === 0) return { low: -1, high: 1 };
+  const [p, q] = [one.successes / one.people, other.successes / other.people];
+  const [ofOne, ofOther] = [rateInterval(one), rateInterval(other)];
+  return {
+    low: p - q - Math.hypot(p - ofOne.low, ofOther.high - q),
+    high: p - q + Math.hypot(ofOne.high - p, q - ofOther.low),
+  };
+}
+
 /** The 95 % confidence interval of a rate, by Wilson's formula; 0 to 1 for an empty group. */
-export function rateInterval({ people, successes }: Group): { low: number; high: number } {
+export function rateInterval({ people, successes }: Group): Interval {
   if (people === 0) return { low: 0, high: 1 };
   const rate = successes / people;
   const square = Z_INTERVAL ** 2;

@@ -5,6 +5,7 @@ const PLACE = 'As text, as it was given.';
 const CODE = 'Either template_json or template_html is empty.';
 
 const DESCRIPTIONS: Record<string, string> = {
+  best_hour: '1: each recipient gets it at their best hour within 24 hours of the start.',
   block_name: 'What the block is called.',
   size: 'Bytes.',
   uses: 'What contains the picture.',

@@ -41,10 +41,26 @@ export const times: Translation<typeof english> = {
   'local.doneNow':
     'Geplant für {time} in der Zeitzone jedes Kontakts. Kontakte, deren Zeit schon vorbei ist, bekommen sie jetzt.',
   'local.waits': {
-    one: '{count} Kontakt bekommt sie später, nach seiner Zeitzone: {last} ({zone}).',
-    other:
-      '{count} Kontakte bekommen sie später, nach ihrer Zeitzone: die nächsten {next}, die letzten {last} ({zone}).',
+    one: '{count} Kontakt bekommt sie zu seiner eigenen Zeit: {last} ({zone}).',
+    other: '{count} Kontakte bekommen sie zu ihrer eigenen Zeit: die nächsten {next}, die letzten {last} ({zone}).',
   },
+  'best.option': 'Beste Stunde jedes Kontakts, innerhalb von 24 Stunden',
+  'best.unknown':
+    'Noch sind keine Öffnungen oder Klicks bekannt; alle bekommen sie zur Zeit oben. Spätere Kampagnen können nutzen, was bis dahin erfasst wird.',
+  'best.known':
+    'Innerhalb von 24 Stunden nach der Zeit oben bekommt jeder Kontakt sie zu der Stunde, zu der er meist liest. Von den ersten {count} Kontakten haben {known} zuletzt Mails geöffnet oder geklickt; für die anderen gilt die übliche Stunde ihrer Liste. Am häufigsten ({zone}): {hours}. Einer von zehn bekommt sie zur Zeit oben, damit der Bericht sagen kann, ob die Stunden geholfen haben.',
+  'best.hour': '{hour} ({share})',
+  'best.is': 'Geplant für {time} ({zone}); jeder Kontakt bekommt sie innerhalb von 24 Stunden zu seiner besten Stunde.',
+  'best.done':
+    'Geplant für {time} ({zone}). Jeder Kontakt bekommt sie innerhalb von 24 Stunden danach zu seiner besten Stunde.',
+  'best.title': 'Beste Stunde und Beginn im Vergleich',
+  'best.atHour': { one: 'Beste Stunde ({count} Kontakt)', other: 'Beste Stunde ({count} Kontakte)' },
+  'best.atStart': { one: 'Zu Beginn ({count} Kontakt)', other: 'Zu Beginn ({count} Kontakte)' },
+  'best.difference': 'Unterschied',
+  'best.early': 'Zu früh: verglichen wird ab {day}',
+  'best.more': 'Zwischen {low} und {high} Prozentpunkte mehr zur besten Stunde',
+  'best.less': 'Zwischen {low} und {high} Prozentpunkte weniger zur besten Stunde',
+  'best.none': 'Kein Unterschied zu sehen: zwischen {low} Punkten weniger und {high} Punkten mehr',
   'holding.title': 'Automatische Pause',
   'holding.on': 'Jede Kampagne pausiert automatisch, wenn ihre Ergebnisse schlecht sind.',
   'holding.off': 'Nur Kampagnen mit einer ersten Gruppe pausieren automatisch.',

@@ -29,6 +29,7 @@ import { viewerOf } from '../../../ui/signed-in.ts';
 import type { Viewer } from '../../../ui/viewer.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
 import { field } from '../../../users/screens/sign-in/fields.ts';
+import { type BestHourPlan, readBestHours } from '../../operations/best-hours.ts';
 import { type Audience, countAudience, type Draft, readDraft } from '../../operations/drafts.ts';
 import { updateSingleSend } from '../../operations/single-sends.ts';
 import { readVariants, type TestPlan } from '../../operations/variants.ts';
@@ -55,6 +56,7 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     const language = languageOf(request, viewerOf(request));
     const start = isLater ? findStart(when, draft.time_zone, language.zone) : null;
     const isLocal = when.zone === OWN_ZONES;
+    const isBest = when.zone === BEST_HOURS;
     const { date, time } = start === null || isLocal ? when : wallClock(start, draft.time_zone);
     const sent = await attempt(request, updateSingleSend, {
       ...draft,
@@ -64,14 +66,21 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
       // The form has this field only if the account has frequency caps.
       ignores_caps: field(request, isLater ? 'caps_later' : 'caps_now') || draft.ignores_caps,
       ...(isLater
-        ? { schedule_type: LATER, schedule_date: date, schedule_time: time, local_time: isLocal ? 1 : 0 }
-        : { schedule_type: 0, local_time: 0 }),
+        ? {
+            schedule_type: LATER,
+            schedule_date: date,
+            schedule_time: time,
+            local_time: isLocal ? 1 : 0,
+            best_hour: isBest ? 1 : 0,
+          }
+        : { schedule_type: 0, local_time: 0, best_hour: 0 }),
     });
     if ('problems' in sent) {
       const { status, problems } = sent;
       // The button was pressed twice, and the first press has sent the campaign.
       if (status === CONFLICT && isLeaving(draft)) return toCampaign(reply, draft.utr);
-      const isSchedule = sent.problem === '' && Object.keys(problems).every((name) => /^(schedule|local)_/.test(name));
+      const isSchedule =
+        sent.problem === '' && Object.keys(problems).every((name) => /^(schedule|local|best)_/.test(name));
       const problem =
         status === CONFLICT
           ? language.say('compose.schedule.changed')
@@ -82,6 +91,11 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     }
     if (start !== null && isLocal)
       sayBookedLocally(reply, language, { date, time, zone: draft.time_zone }, clock.now());
+    else if (start !== null && isBest)
+      setFlash(reply, 'good', 'best.done', {
+        time: language.weekdayTime(start, draft.time_zone),
+        zone: draft.time_zone,
+      });
     else if (start !== null) sayBooked(reply, language, await ask(request, readWindow, {}), start, when.zone);
     return toCampaign(reply, draft.utr);
   });
@@ -92,10 +106,11 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     utr: string,
     sent: { when?: When; problems?: Problems; problem?: string } = {},
   ) {
-    const [{ draft }, choices, { audience }, hasCaps, times, { limits }] = await Promise.all([
+    const [{ draft }, choices, { audience }, { best_hours: best }, hasCaps, times, { limits }] = await Promise.all([
       ask(request, readDraft, { utr }),
       readChoices(request),
       ask(request, countAudience, { utr }),
+      ask(request, readBestHours, { utr }),
       readHasCaps(request),
       ask(request, readWindow, {}),
       ask(request, readResultLimits, {}),
@@ -107,6 +122,7 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
       draft,
       choices,
       audience,
+      best,
       unverified,
       viewer: viewerOf(request),
       plan,
@@ -135,6 +151,7 @@ interface ScheduleProps {
   draft: Draft;
   choices: Choices;
   audience: Audience;
+  best: BestHourPlan;
   /** What its A/B test can find; null without one. */
   plan: TestPlan | null;
   /** Why nothing may leave from its sender yet; null when it may. */
@@ -154,6 +171,7 @@ function Schedule({
   draft,
   choices,
   audience,
+  best,
   plan,
   unverified,
   viewer,
@@ -190,6 +208,7 @@ function Schedule({
           <Later
             draft={draft}
             audience={audience}
+            best={best}
             caps={caps('caps_later')}
             now={now}
             when={when}
@@ -209,7 +228,9 @@ function Present({ draft }: { draft: Draft }) {
   const { schedule_date: date, schedule_time: day, time_zone: zone } = draft;
   const time = language.weekdayTime(toUtc(date, day, zone), zone);
   const text =
-    draft.local_time === 1 ? language.say('local.is', { time }) : language.say('compose.schedule.is', { time, zone });
+    draft.local_time === 1
+      ? language.say('local.is', { time })
+      : language.say(draft.best_hour === 1 ? 'best.is' : 'compose.schedule.is', { time, zone });
   return <Notice>{text}</Notice>;
 }
 
@@ -236,8 +257,9 @@ function Now({ draft, count, caps }: { draft: Draft; count: number; caps: Compon
 }
 
 const LATER = 1;
-/** The option for the recipient's own time zone. */
+/** The options for the recipient's own time zone, and for their best hour within 24 hours. */
 const OWN_ZONES = 'own';
+const BEST_HOURS = 'best';
 const DAY_MS = 86_400_000;
 
 /** Date, time and time zone as submitted. */
@@ -254,7 +276,7 @@ interface When {
 function findStart({ date, time, zone: given }: When, accountZone: string, ownZone: string): Date | null {
   const day = parseScheduleDate(date);
   const hour = parseScheduleTime(time);
-  const zone = given === OWN_ZONES ? accountZone : given;
+  const zone = given === OWN_ZONES || given === BEST_HOURS ? accountZone : given;
   return day === null || hour === null || ![accountZone, ownZone].includes(zone) ? null : toUtc(day, hour, zone);
 }
 
@@ -296,13 +318,14 @@ function sayBooked(
 interface LaterProps {
   draft: Draft;
   audience: Audience;
+  best: BestHourPlan;
   caps: ComponentChildren;
   now: Date;
   when: When | undefined;
   problems: Problems | undefined;
 }
 
-function Later({ draft, audience, caps, now, when, problems = {} }: LaterProps) {
+function Later({ draft, audience, best, caps, now, when, problems = {} }: LaterProps) {
   const language = useLanguage();
   const { recipients: count, with_zone: known } = audience;
   const isBooked = draft.status === SINGLE_SEND_STATUS.queued && draft.schedule_type === LATER;
@@ -311,11 +334,12 @@ function Later({ draft, audience, caps, now, when, problems = {} }: LaterProps) 
   const shown = when ?? {
     date: isBooked ? draft.schedule_date : tomorrow,
     time: isBooked ? draft.schedule_time.slice(0, 'HH:MM'.length) : '09:00',
-    zone: !isBooked ? zoneOfPlans : draft.local_time === 1 ? OWN_ZONES : draft.time_zone,
+    zone: isBooked ? bookedZone(draft) : zoneOfPlans,
   };
   const zones = [...new Set([draft.time_zone, language.zone])];
   // The API has other names for the fields.
-  const { schedule_date: date, schedule_time: time, local_time: zone } = problems;
+  const { schedule_date: date, schedule_time: time, local_time: local, best_hour: hour } = problems;
+  const zone = local ?? hour;
   const named = { ...(date && { date }), ...(time && { time }), ...(zone && { zone }) };
   return (
     <Card title={language.say('compose.schedule.later')}>
@@ -345,6 +369,7 @@ function Later({ draft, audience, caps, now, when, problems = {} }: LaterProps) 
               options={[
                 ...zones.map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') })),
                 { value: OWN_ZONES, label: language.say('local.option') },
+                { value: BEST_HOURS, label: language.say('best.option') },
               ]}
               problems={named}
             />
@@ -357,6 +382,7 @@ function Later({ draft, audience, caps, now, when, problems = {} }: LaterProps) 
             })}{' '}
             {language.say('local.about')}
           </p>
+          <p class="small quiet-text best-hours">{bestHoursText(language, best)}</p>
           <FirstPart name="first_later" draft={draft} count={count} />
           {caps}
           <p data-weekday role="status" />
@@ -368,6 +394,30 @@ function Later({ draft, audience, caps, now, when, problems = {} }: LaterProps) 
       </Island>
     </Card>
   );
+}
+
+/** The choice of time zone that a scheduled campaign has. */
+function bookedZone({ local_time, best_hour, time_zone }: Draft): string {
+  if (local_time === 1) return OWN_ZONES;
+  return best_hour === 1 ? BEST_HOURS : time_zone;
+}
+
+/** The number of hours that are named. */
+const NAMED_HOURS = 3;
+
+function bestHoursText(language: Language, { looked_at, with_evidence, time_zone, hours }: BestHourPlan): string {
+  if (hours.length === 0) return language.say('best.unknown');
+  const named = hours
+    .slice(0, NAMED_HOURS)
+    .map(({ hour, count }) =>
+      language.say('best.hour', { hour: `${hour}:00`, share: language.percent(count / looked_at) }),
+    );
+  return language.say('best.known', {
+    known: language.number(with_evidence),
+    count: looked_at,
+    zone: time_zone,
+    hours: named.join(', '),
+  });
 }
 
 const FIRST_PERCENTS = [0, 1, 2, 3, 4, 5];

@@ -126,6 +126,11 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Eine Kampagne in der Zeitzone jedes Kontakts kann nicht mit einer ersten Gruppe beginnen: Der Rest würde über seine Zeit hinaus warten.',
   local_time_ab:
     'Eine Kampagne in der Zeitzone jedes Kontakts kann keinen A/B-Test haben: Die Gruppen wären nicht vergleichbar.',
+  best_hour_canary:
+    'Eine Kampagne zur besten Stunde jedes Kontakts kann nicht mit einer ersten Gruppe beginnen: Der Rest würde über seine Stunde hinaus warten.',
+  best_hour_ab:
+    'Eine Kampagne zur besten Stunde jedes Kontakts kann keinen A/B-Test haben: Die Gruppen wären nicht vergleichbar.',
+  best_hour_local: 'Eine Kampagne wird entweder in der Zeitzone jedes Kontakts oder zu seiner besten Stunde gesendet.',
   local_time_schedule: 'Die Zeitzone jedes Kontakts braucht einen Tag und eine Uhrzeit.',
   window_days: 'Wochentage werden als 1 (Montag) bis 7 (Sonntag) angegeben.',
   window_hours: 'Geben Sie zwei Uhrzeiten an, etwa 09:00 und 18:00, die zweite nach der ersten.',

@@ -1,0 +1,272 @@
+/**
+ * Mailings that each contact gets at their best hour: the hour of the day, within 24 hours of the start, at which they usually read mail. The
+ * evidence is when people opened and clicked earlier mails. A contact with little of it gets the usual hour of their list in their time zone.
+ * A random part of the recipients gets the mail at the start, so that the results say whether the hours help.
+ */
+
+import { setImmediate } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
+import { prepared } from '../../database/prepared.ts';
+import { BY_PERSON, DELIVERY_STATE, MADE_BY, MAILING_ENDED, type Target } from '../../database/schema/index.ts';
+import { wallClock } from '../../time/zones.ts';
+import { findZone, type Place, placeColumns, waitCounter } from '../timing/local-times.ts';
+import { fractionFor } from './variant-groups.ts';
+
+const HOUR_MS = 3_600_000;
+const HOURS = 24;
+/** The number of earlier mails whose opens and clicks are looked at, and among how many mails they are looked for. */
+const MAILS = 20;
+const EXAMINED = 60;
+/** The number of readers of each of them from whom the usual hours of lists are taken. */
+const SAMPLE = 500;
+/** A list, or an account, with fewer opens and clicks has no usual hours of its own. */
+const LEAST_EVENTS = 20;
+/** The number of a contact's own opens that count as much as the usual hours of their list. */
+const USUAL_WEIGHT = 4;
+/** An open in the first hour after its mail says more about when the mail was sent than about when the contact reads. */
+const EARLY_WEIGHT = 0.25;
+const CLICK_WEIGHT = 2;
+/** The part of the recipients that gets the mail at the start, and the greatest number of them, which is enough to see a difference. */
+const HELD_OUT = 0.1;
+const MOST_HELD_OUT = 10_000;
+
+/** Weights of the hours of a day, from 0 to 23. */
+type Hours = readonly number[];
+
+/** What the hours of a mailing follow from, as JSON in `mailings.enqueue_progress`. */
+export interface BestHours {
+  /** The start, epoch milliseconds. */
+  start: number;
+  /** The key of the random choice of recipients who get the mail at the start, and their share. */
+  key: string;
+  held_out: number;
+  /** The zone of contacts whose own is unknown. */
+  zone: string;
+  /** The ids of the mailings with the evidence. */
+  mailings: number[];
+  /** The shares of the hours, local time: of all contacts of the account, and by contact type; null without enough evidence. */
+  usual: Hours | null;
+  of_lists: Record<string, Hours>;
+}
+
+/** An open or a click of a person. */
+interface Evidence {
+  address_id: number;
+  /** Hours since 1970, UTC. */
+  hour: number;
+  is_click: 0 | 1;
+  is_early: 0 | 1;
+}
+
+/** SQL: what people did with the mails in `d`, at most once for each mail and hour. */
+const EVIDENCE_OF_D = `
+  e.happened_at / ${HOUR_MS} AS hour, max(e.kind = 'click') AS is_click, min(e.happened_at - d.updated_at < ${HOUR_MS}) AS is_early`;
+const WITH_EVENTS = `CROSS JOIN events e INDEXED BY events_delivery
+  ON e.delivery_id = d.id AND e.made_by = ${MADE_BY.person} AND e.kind IN ('open', 'click')`;
+const BY_PEOPLE = `d.by_person & ${BY_PERSON.opened | BY_PERSON.clicked}`;
+
+/** Reads what the best hours of an account's mailing follow from. The mails are read one after the other, other work in between. */
+export async function prepareBestHours(
+  client: Database,
+  accountId: number,
+  { start, key, zone, targets }: Pick<BestHours, 'start' | 'key' | 'zone'> & { targets: readonly Target[] },
+): Promise<BestHours> {
+  const mailings = client
+    .prepare<[number], number>(
+      `SELECT id FROM (SELECT id, people_opens + people_clicks AS read FROM mailings INDEXED BY mailings_recent
+          WHERE user_id = ? AND owner_kind IN ('single', 'schedule') ORDER BY ${MAILING_ENDED} DESC LIMIT ${EXAMINED})
+        WHERE read > 0 LIMIT ${MAILS}`,
+    )
+    .pluck()
+    .all(accountId);
+  const sample = client.prepare<[number], Place & Omit<Evidence, 'address_id'> & { list: number; count: number }>(`
+    SELECT list, country_id, state, time_zone, hour, is_click, is_early, count(*) AS count FROM (
+      SELECT c.contact_type_id AS list, ${placeColumns(client, accountId, 'c')}, ${EVIDENCE_OF_D}
+      FROM (SELECT id, contact_id, updated_at FROM deliveries d INDEXED BY deliveries_opened
+          WHERE mailing_id = ? AND opened_at IS NOT NULL AND ${BY_PEOPLE} ORDER BY opened_at DESC LIMIT ${SAMPLE}) d
+        CROSS JOIN contacts c ON c.id = d.contact_id ${WITH_EVENTS} GROUP BY d.id, hour)
+    GROUP BY 1, 2, 3, 4, 5, 6, 7`);
+  const all = new Counts();
+  const lists = new Map<number, Counts>();
+  const clock = new Clocks(start, zone);
+  for (const mailing of mailings) {
+    for (const { list, count, hour, is_click, is_early, ...place } of sample.all(mailing)) {
+      const local = clock.of(place)[hour % HOURS] ?? 0;
+      const ofList = lists.get(list) ?? new Counts();
+      lists.set(list, ofList);
+      for (const counts of [all, ofList]) counts.add(local, count, weightOf({ is_click, is_early }));
+    }
+    await setImmediate();
+  }
+  const ofLists = [...lists].flatMap(([list, counts]) => {
+    const shares = counts.shares();
+    return shares === null ? [] : [[String(list), shares] as const];
+  });
+  return {
+    ...{ start, key, zone, mailings },
+    held_out: Math.min(HELD_OUT, MOST_HELD_OUT / Math.max(1, countMembers(client, targets))),
+    usual: all.shares(),
+    of_lists: Object.fromEntries(ofLists),
+  };
+}
+
+/** A contact whose best hour is looked for. */
+export interface Person extends Place {
+  address_id: number;
+  /** Their contact type; null for a recipient who is not a contact. */
+  list: number | null;
+}
+
+/** A best hour, and how many opens and clicks of the contact's own speak for it. */
+export interface BestHour {
+  /** When it next begins, epoch milliseconds; the start if that is in it. */
+  at: number;
+  evidence: number;
+}
+
+/** Returns the best hours of contacts in the order given; null for a contact about whom nothing is known. */
+export function findBestHours(client: Database, best: BestHours, people: readonly Person[]): (BestHour | null)[] {
+  const rows = prepared<[object], Evidence>(
+    client,
+    `SELECT d.address_id, ${EVIDENCE_OF_D} FROM json_each(@people) p CROSS JOIN json_each(@mailings) m
+      CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.value AND d.address_id = p.value AND ${BY_PEOPLE}
+      ${WITH_EVENTS} GROUP BY d.id, hour`,
+  ).all({
+    people: JSON.stringify(people.map(({ address_id }) => address_id)),
+    mailings: JSON.stringify(best.mailings),
+  });
+  const own = Map.groupBy(rows, ({ address_id }) => address_id);
+  const clock = new Clocks(best.start, best.zone);
+  return people.map((person) => {
+    const counts = new Counts();
+    for (const one of own.get(person.address_id) ?? []) counts.add(one.hour % HOURS, 1, weightOf(one));
+    const usual = best.of_lists[String(person.list)] ?? best.usual;
+    const hour = bestHour(best.start, counts, usual, clock.of(person));
+    return hour === null ? null : { at: nextTime(best.start, hour), evidence: counts.events };
+  });
+}
+
+/**
+ * Returns a function that sets the due times of the recipients enqueued after a delivery, for a mailing at each contact's best hour. Call it
+ * in the transaction that enqueues them.
+ */
+export function bestHourTimes(client: Database, mailingId: number): (after: number, best: BestHours) => void {
+  const account = client.prepare<[number], number>('SELECT user_id FROM mailings WHERE id = ?').pluck();
+  const setDueTimes = client.prepare(
+    'UPDATE deliveries SET due_at = g.value ->> 1 FROM json_each(?) g WHERE deliveries.id = g.value ->> 0',
+  );
+  const holdOut = client.prepare(
+    'INSERT OR IGNORE INTO best_hour_holdouts (mailing_id, delivery_id) SELECT ?, value FROM json_each(?)',
+  );
+  const count = waitCounter(client, mailingId);
+  return (after, best) => {
+    const added = prepared<[number, number], Person & { id: number }>(
+      client,
+      `SELECT d.id, d.address_id, c.contact_type_id AS list, ${placeColumns(client, account.get(mailingId) ?? 0, 'c')}
+        FROM deliveries d INDEXED BY deliveries_mailing LEFT JOIN contacts c ON c.id = d.contact_id
+        WHERE d.mailing_id = ? AND d.id > ? AND d.state = ${DELIVERY_STATE.queued}`,
+    ).all(mailingId, after);
+    const [heldOut = [], others = []] = divide(
+      added,
+      ({ address_id }) => fractionFor(address_id, best.key) < best.held_out,
+    );
+    holdOut.run(mailingId, JSON.stringify(heldOut.map(({ id }) => id)));
+    const hours = findBestHours(client, best, others);
+    const times = others.flatMap(({ id }, at) => {
+      const hour = hours[at];
+      return hour == null || hour.at === best.start ? [] : [[id, hour.at] as const];
+    });
+    setDueTimes.run(JSON.stringify(times));
+    for (const [due, theirs] of Map.groupBy(times, ([, at]) => at)) count(due, theirs.length);
+  };
+}
+
+function divide<T>(all: readonly T[], isFirst: (one: T) => boolean): [first: T[], second: T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
+}
+
+/** An upper bound of the number of recipients. */
+function countMembers(client: Database, targets: readonly Target[]): number {
+  const count = {
+    contacts:
+      'SELECT count(*) FROM contacts INDEXED BY contacts_person WHERE contact_type_id = ? AND deleted_at IS NULL',
+    segments:
+      'SELECT count(*) FROM segment_recipients INDEXED BY segment_recipients_person WHERE segment_id = ? AND is_removed = 0',
+  };
+  return targets.reduce(
+    (sum, { table, id }) => sum + (prepared<[string], number>(client, count[table]).pluck().get(id) ?? 0),
+    0,
+  );
+}
+
+function weightOf({ is_click, is_early }: Pick<Evidence, 'is_click' | 'is_early'>): number {
+  return (is_click === 1 ? CLICK_WEIGHT : 1) * (is_early === 1 ? EARLY_WEIGHT : 1);
+}
+
+/** Opens and clicks by the hour of the day. */
+class Counts {
+  /** How many of them were counted, whatever their weight. */
+  events = 0;
+  readonly #weights = new Float64Array(HOURS);
+
+  add(hour: number, count: number, weight: number): void {
+    this.events += count;
+    this.#weights[hour] = (this.#weights[hour] ?? 0) + count * weight;
+  }
+
+  /** The weight of an hour, half of it its own and half that of the hours around it. */
+  at(hour: number): number {
+    const weight = (of: number) => this.#weights[(of + HOURS) % HOURS] ?? 0;
+    return weight(hour) / 2 + (weight(hour - 1) + weight(hour + 1)) / 4;
+  }
+
+  /** The share of each hour, to four places; null without enough evidence. */
+  shares(): Hours | null {
+    const total = this.#weights.reduce((sum, weight) => sum + weight, 0);
+    if (this.events < LEAST_EVENTS) return null;
+    return Array.from(this.#weights, (_, hour) => Math.round((this.at(hour) / total) * 10_000) / 10_000);
+  }
+}
+
+/** The local hours of the hours of the day in UTC, by zone, on the day of the start. */
+class Clocks {
+  readonly #start: number;
+  readonly #zone: string;
+  readonly #byZone = new Map<string, Hours>();
+
+  constructor(start: number, zone: string) {
+    this.#start = start;
+    this.#zone = zone;
+  }
+
+  of(place: Place): Hours {
+    const zone = findZone(place) ?? this.#zone;
+    const known = this.#byZone.get(zone);
+    if (known !== undefined) return known;
+    const hours = Array.from({ length: HOURS }, (_, hour) =>
+      Number(wallClock(new Date(nextTime(this.#start, hour)), zone).time.slice(0, 2)),
+    );
+    this.#byZone.set(zone, hours);
+    return hours;
+  }
+}
+
+/** When an hour of the day in UTC next begins; the start itself if it is in that hour. */
+function nextTime(start: number, hour: number): number {
+  const first = Math.floor(start / HOUR_MS);
+  const later = (hour - (first % HOURS) + HOURS) % HOURS;
+  return later === 0 ? start : (first + later) * HOUR_MS;
+}
+
+/** The hour with the most evidence, in UTC; of equal ones the first after the start. Null without any evidence. */
+function bestHour(start: number, own: Counts, usual: Hours | null, local: Hours): number | null {
+  if (own.events === 0 && usual === null) return null;
+  let best = 0;
+  let most = -1;
+  for (let after = 0; after < HOURS; after++) {
+    const hour = (Math.floor(start / HOUR_MS) + after) % HOURS;
+    const score = own.at(hour) + USUAL_WEIGHT * (usual?.[local[hour] ?? 0] ?? 0);
+    if (score > most) [best, most] = [hour, score];
+  }
+  return best;
+}
