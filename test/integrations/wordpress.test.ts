@@ -105,7 +105,7 @@ t.test('the settings keep the keys, never show them, and say what the pair may d
     ['page'],
     ['settings', { url, public_key: '', secret_key: '' }],
     ['page'],
-    ['settings', { url: 'javascript:alert(1)', public_key: 'ä', secret_key: 'a\nb' }],
+    ['settings', { url: 'javascript:alert(1)', public_key: 'ä', secret_key: 'a\nb', mode: 'add' }],
     ['settings', pair(everything)],
     ['page'],
     ['settings', pair(mails)],
@@ -119,7 +119,7 @@ t.test('the settings keep the keys, never show them, and say what the pair may d
   t.strictSame([first, kept], [[], []]);
   t.match(page, /<p>Connected\.<\/p>/);
   t.match(again, /<p>Connected\.<\/p>/, 'empty keys keep what is stored');
-  t.strictSame(wrong, ['url', 'public_key', 'secret_key']);
+  t.strictSame(wrong, ['url', 'list_id', 'public_key', 'secret_key']);
   t.match(more, /may do more than this plugin needs/);
   t.match(less, /lacks the scope Contacts/);
   t.match(invalid, /not valid/);

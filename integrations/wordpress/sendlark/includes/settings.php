@@ -39,6 +39,9 @@ function sanitize_settings( $given ): array {
 		add_settings_error( OPTION, $name, __( 'A key has characters that it must not have.', 'sendlark' ) );
 		return setting( $name );
 	};
+	if ( 'add' === $text( 'mode' ) && 0 === absint( $text( 'list_id' ) ) ) {
+		add_settings_error( OPTION, 'list_id', __( 'Customers can be added at once only with the number of a list.', 'sendlark' ) );
+	}
 	return array(
 		'url'        => $url,
 		'public_key' => $key( 'public_key' ),
