@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { launch, openTab } from '../support/dashboard/browser.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
+import { png, uploadPicture } from '../support/pictures.ts';
 import { readyToSend } from '../support/single-sends.ts';
 import { skipWithout } from '../support/tools.ts';
 
@@ -22,7 +23,7 @@ async function openDraft(t: Test) {
   const designer = page.frameLocator('iframe.designer');
   await designer.locator('body[data-ready=yes]').waitFor();
   const mail = designer.frameLocator('iframe.gjs-frame');
-  return { page, designer, mail };
+  return { app, page, designer, mail };
 }
 
 t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
@@ -46,10 +47,48 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
         t.ok(width <= 60 && height <= 48, `${await link.innerText()}: ${width} × ${height}`);
       }
       const head = designer.locator('header .what');
-      t.match(await head.innerText(), /News.*\nNo preview text yet/s);
-      t.notMatch(await head.innerText(), '((');
+      t.equal(await head.getByLabel('Subject').inputValue(), 'News '.repeat(12).trim());
+      t.equal(await head.getByLabel('Preview text').getAttribute('placeholder'), 'Preview text');
     },
   );
+
+  t.test('subject and preview text are edited above the mail, and saved with it', async (t) => {
+    const { app, designer } = await openDraft(t);
+    await designer.getByLabel('Subject').fill('Spring is here');
+    await designer.getByLabel('Preview text').fill('  With flowers ');
+    await designer.getByRole('button', { name: 'Save', exact: true }).click();
+    await designer.getByText('Saved', { exact: true }).waitFor();
+    const stored = () => app.db.prepare('SELECT subject, preheader FROM single_sends').raw().all();
+    t.strictSame(stored(), [['Spring is here', 'With flowers']]);
+    app.db.exec("UPDATE single_sends SET subject = 'Changed elsewhere'");
+    await designer.getByLabel('Preview text').fill('Other flowers');
+    await designer.getByText('Not saved yet').waitFor();
+    await designer.getByRole('button', { name: 'Save', exact: true }).click();
+    await designer.getByText('Saved', { exact: true }).waitFor();
+    t.strictSame(stored(), [['Changed elsewhere', 'Other flowers']], 'only what was changed here');
+  });
+
+  t.test('images of the library are beside the mail: a click adds one, or replaces the selected one', async (t) => {
+    const { app, designer, page, mail } = await openDraft(t);
+    for (const [width, name] of [
+      [30, 'Harbour'],
+      [40, 'Market'],
+    ] as const) {
+      await uploadPicture(app.one, png(width, 20));
+      app.db.prepare('UPDATE pictures SET name = ?, alt = ? WHERE width = ?').run(name, `${name} in spring`, width);
+    }
+    await designer.locator('#images summary').click();
+    const images = mail.locator('[data-gjs-type="mj-image"]');
+    const before = await images.count();
+    await designer.getByRole('button', { name: 'Add: Harbour' }).click();
+    t.equal(await images.count(), before + 1);
+    await designer.getByRole('button', { name: 'Add: Market' }).click();
+    t.equal(await images.count(), before + 1, 'the one that was added is selected');
+    const frame = page.frames().find((one) => one.url().includes('/design/'));
+    const mjml = await frame?.evaluate(() => window.editor.getHtml());
+    t.match(mjml, 'alt="Market in spring"');
+    t.notMatch(mjml, 'Harbour in spring');
+  });
 
   t.test('the panel shows the style of a part that is clicked in the mail', async (t) => {
     const { designer, mail } = await openDraft(t);

@@ -211,3 +211,22 @@ t.test(
     for (const path of [ofKeys, ...still.paths]) t.equal((await app.page('GET', path)).status, 200);
   },
 );
+
+t.test('subject and preview text are saved with the design, each one line, and a mail keeps a subject', async (t) => {
+  const { app, path } = await withSchedule(t);
+  const save = (texts: Record<string, unknown>, link = path) =>
+    app.page('POST', link, { json: { mjml: mail('x'), ...texts } });
+  const stored = () => app.db.prepare('SELECT subject, preheader FROM automation_schedules').raw().get();
+  t.equal((await save({ subject: ' Spring ((first_name)) ', preheader: 'Soon' })).status, 200);
+  t.strictSame(stored(), ['Spring ((first_name))', 'Soon']);
+  t.equal((await save({})).status, 200);
+  t.strictSame(stored(), ['Spring ((first_name))', 'Soon'], 'what is not given stays');
+  for (const texts of [{ subject: 'a\r\nBcc: x@example.org' }, { preheader: 'x'.repeat(256) }])
+    t.match(await save(texts), { status: 422, body: { problem: /one line each/ } });
+  t.equal((await save({ subject: 7, preheader: ['x'] })).status, 200);
+  t.strictSame(stored(), ['Spring ((first_name))', 'Soon']);
+  const preview = await app.page('POST', `${path}/preview`, { json: { mjml: mail('x'), subject: 'New' } });
+  t.equal(preview.body.subject, 'New');
+  app.db.exec('UPDATE automations SET status = 1');
+  t.match(await save({ subject: '' }), { status: 422, body: { problem: 'The mail needs a subject.' } });
+});

@@ -217,7 +217,15 @@ function Links({ utr, report, links, hasMail }: LinksProps) {
   const language = useLanguage();
   if (links.length === 0) {
     return (
-      <Empty pose="flies" title={language.say('links.none.title')}>
+      <Empty
+        pose="flies"
+        title={language.say('links.none.title')}
+        action={
+          <LinkButton look="plain" href={`/campaigns/${utr}`}>
+            {language.say('campaigns.part.overview')}
+          </LinkButton>
+        }
+      >
         {language.say(report.tracking === 0 ? 'campaigns.untracked' : 'links.none.text')}
       </Empty>
     );

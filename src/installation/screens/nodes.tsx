@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { NodeState } from '../../database/schema/index.ts';
 import type { Deps } from '../../operations/deps.ts';
+import { LinkButton } from '../../ui/components/button.tsx';
 import { Meter } from '../../ui/components/figures.tsx';
 import { Island } from '../../ui/components/island.tsx';
 import { Badge, Empty, type Tone } from '../../ui/components/surface.tsx';
@@ -40,7 +41,16 @@ export async function nodeScreen(app: FastifyInstance, { clock }: Deps): Promise
 function NodeList({ nodes, fleet, now }: Nodes & { now: Date }) {
   const language = useLanguage();
   if (fleet.is_used === 0) {
-    return <Empty title={language.say('nodes.off.title')}>{language.say('nodes.off.text')}</Empty>;
+    const action = (
+      <LinkButton look="plain" href="/settings/sending">
+        {language.say('settings.sending')}
+      </LinkButton>
+    );
+    return (
+      <Empty title={language.say('nodes.off.title')} action={action}>
+        {language.say('nodes.off.text')}
+      </Empty>
+    );
   }
   return (
     <Island name="live" data={{ every: LOOK_MS, results: '#nodes' }}>

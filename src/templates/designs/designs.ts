@@ -46,6 +46,9 @@ export interface TemplateCode {
   template_html: string;
 }
 
+/** What is stored of a mail; parts that are not given stay as they are. */
+type StoredContent = TemplateCode & Partial<MailContent & Pick<Design, 'subject' | 'preheader'>>;
+
 export interface Design extends TemplateCode {
   kind: 'single' | 'schedule' | 'template';
   id: number;
@@ -291,14 +294,14 @@ export function sampleValues(db: Db, design: Design, address: Address | null): V
 }
 
 /**
- * Stores new template code, with the user who changed it if known. A mail of a live automation gets a new revision of its
+ * Stores new template code, and the subject and preview text if they are given, with the user who changed it if known. A mail of a live automation gets a new revision of its
  * mailing; a queued single send stays queued and is sent with the new code. Throws 409 if a single send has started, or if a
  * live automation could not send this code.
  */
 export async function saveDesign(
   deps: SingleSendActionDeps,
   design: Design,
-  code: TemplateCode,
+  code: TemplateCode & Partial<Pick<Design, 'subject' | 'preheader'>>,
   userId: number | null,
 ): Promise<void> {
   if (design.kind === 'template') return saveTemplate(deps, design, code);
@@ -310,7 +313,7 @@ export async function saveContent(
   deps: SingleSendActionDeps,
   kind: 'single' | 'schedule',
   id: number,
-  content: TemplateCode & Partial<MailContent>,
+  content: StoredContent,
   userId: number | null,
 ): Promise<void> {
   if (kind === 'single') saveSingleSend(deps, id, content, userId);
@@ -331,7 +334,7 @@ async function saveTemplate(
 function saveSingleSend(
   { db, clock }: SingleSendActionDeps,
   id: number,
-  content: TemplateCode & Partial<MailContent>,
+  content: StoredContent,
   userId: number | null,
 ): void {
   inTransaction(db, (tx) => {
@@ -351,7 +354,7 @@ function saveSingleSend(
 async function saveSchedule(
   deps: SingleSendActionDeps,
   id: number,
-  content: TemplateCode & Partial<MailContent>,
+  content: StoredContent,
   userId: number | null,
 ): Promise<void> {
   const { db, clock } = deps;

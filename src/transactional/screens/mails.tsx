@@ -6,6 +6,7 @@ import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { DELIVERY_STATE_NAMES, type DeliveryState } from '../../database/schema/index.ts';
 import { shownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
+import { LinkButton } from '../../ui/components/button.tsx';
 import { DeliveryBadge } from '../../ui/components/campaign-state.tsx';
 import { Time } from '../../ui/components/figures.tsx';
 import { Empty, NothingFound } from '../../ui/components/surface.tsx';
@@ -54,7 +55,15 @@ function Mails({ mails, next_before_id: next, email, state, isLater, now }: Mail
   const href = (before?: number) => withQuery('/transactional', { email, state, before });
   if (mails.length === 0 && email === '' && state === undefined && !isLater) {
     return (
-      <Empty pose="flies" title={language.say('transactional.empty.title')}>
+      <Empty
+        pose="flies"
+        title={language.say('transactional.empty.title')}
+        action={
+          <LinkButton look="plain" href="/settings/keys">
+            {language.say('settings.keys')}
+          </LinkButton>
+        }
+      >
         {language.say('transactional.empty.text')}
       </Empty>
     );

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { auditLog } from '../../database/schema/index.ts';
 import { Sentence } from '../../errors/sentences.ts';
+import { LinkButton } from '../../ui/components/button.tsx';
 import { Time } from '../../ui/components/figures.tsx';
 import { Empty } from '../../ui/components/surface.tsx';
 import { Pager, Table } from '../../ui/components/table.tsx';
@@ -38,7 +39,16 @@ export async function auditScreen(app: FastifyInstance): Promise<void> {
 function Entries({ entries }: { entries: readonly Entry[] }) {
   const language = useLanguage();
   if (entries.length === 0) {
-    return <Empty title={language.say('audit.none.title')}>{language.say('audit.none.text')}</Empty>;
+    const action = (
+      <LinkButton look="plain" href="/settings/users">
+        {language.say('settings.users')}
+      </LinkButton>
+    );
+    return (
+      <Empty title={language.say('audit.none.title')} action={action}>
+        {language.say('audit.none.text')}
+      </Empty>
+    );
   }
   return (
     <Table

@@ -48,10 +48,18 @@ export function editorPage(
     >
       <header>
         <div class="what">
-          <h1>{plainSubject(language, subject)}</h1>
-          <p title={title}>
-            {kind === 'template' ? title : plainSubject(language, preheader) || say('designer.preheader.none')}
-          </p>
+          {kind === 'template' || locked !== null ? (
+            <>
+              <h1>{plainSubject(language, subject)}</h1>
+              <p title={title}>{kind === 'template' ? title : plainSubject(language, preheader)}</p>
+            </>
+          ) : (
+            <>
+              <h1 class="hidden">{plainSubject(language, subject)}</h1>
+              <Line name="subject" value={subject} label={say('designer.subject')} />
+              <Line name="preheader" value={preheader} label={say('designer.preheader')} />
+            </>
+          )}
         </div>
         <p id="state" />
         <p id="status" role="status">
@@ -84,6 +92,11 @@ export function editorPage(
             <button id="brand" class="plain" type="button" hidden>
               {say('designer.brand.apply')}
             </button>
+            <details id="images" hidden={locked !== null}>
+              <summary>{say('designer.images')}</summary>
+              <p class="quiet">{say('designer.images.hint')}</p>
+              <ul id="image-list" />
+            </details>
             <section id="own-blocks" aria-labelledby="own-title">
               <h2 id="own-title">{say('designer.own')}</h2>
               <ul id="own-list" />
@@ -171,6 +184,21 @@ export function editorPage(
 
 type Key = `designer.${string}` & keyof typeof designer;
 type Say = (key: Key) => string;
+
+/** A field for the subject or the preview text, whose label is its placeholder. */
+function Line({ name, value, label }: { name: 'subject' | 'preheader'; value: string; label: string }) {
+  return (
+    <input
+      name={name}
+      type="text"
+      value={value}
+      aria-label={label}
+      placeholder={label}
+      maxlength={255}
+      autocomplete="off"
+    />
+  );
+}
 
 /** The button that closes a dialog without any change. */
 function Close({ say }: { say: Say }) {

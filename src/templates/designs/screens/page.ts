@@ -69,12 +69,16 @@ const HTTP_GONE = 410;
 const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
 /** The maximum number of members of a JSON body. The page sends only a few texts by name. */
 const MAX_PARTS = 10;
+/** The maximum length of a subject, a preview text and the name of a block. */
+const MAX_NAME = 255;
 
 interface Call {
   Params: { token: string; id: string };
   /** The language of the page, or the name of the uploaded file. */
   Querystring: { lang?: unknown; name?: string };
-  Body: { mjml?: unknown; html?: unknown; email?: unknown; name?: unknown } | undefined;
+  Body:
+    | { mjml?: unknown; html?: unknown; email?: unknown; name?: unknown; subject?: unknown; preheader?: unknown }
+    | undefined;
 }
 
 export async function designPage(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -137,7 +141,12 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   app.post<Call>('/design/:token', { onRequest }, async (request) => {
     const design = requireDesign(request.params.token);
     await withinShare(design.user_id, async () =>
-      saveDesign(deps, design, await readTemplateCode(design, request.body), signedIn(request, design)),
+      saveDesign(
+        deps,
+        design,
+        { ...(await readTemplateCode(design, request.body)), ...readLines(design, request.body) },
+        signedIn(request, design),
+      ),
     );
     return { message: 'Saved' };
   });
@@ -157,7 +166,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
 
   app.post<Call>('/design/:token/preview', { onRequest }, async (request, reply) => {
     const design = requireDesign(request.params.token);
-    const { subject, preheader } = design;
+    const { subject, preheader } = { ...design, ...readLines({ ...design, isDraft: true }, request.body) };
     const given = trimmedText(request.body?.email);
     const address = given === '' ? null : parseAddress(given);
     const person = given !== '' && address === null ? null : sampleValues(db, design, address);
@@ -186,6 +195,29 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
 /** Returns the id of the signed-in user if the user belongs to the mail's account; null for anyone who only has the link. */
 function signedIn({ session }: FastifyRequest, { user_id }: Design): number | null {
   return session?.user.accountId === user_id ? session.user.id : null;
+}
+
+/**
+ * Returns the subject and the preview text of a request, if it has them; a template has neither. Throws ContentError if one is not a line
+ * or too long, or if a mail that is no draft would have no subject.
+ */
+function readLines({ kind, isDraft }: Design, body: Call['Body']): Partial<Pick<Design, 'subject' | 'preheader'>> {
+  if (kind === 'template') return {};
+  const lines: Partial<Pick<Design, 'subject' | 'preheader'>> = {};
+  for (const name of ['subject', 'preheader'] as const) {
+    const given = body?.[name];
+    if (typeof given !== 'string') continue;
+    const line = given.trim();
+    if (!isLine(line)) throw new ContentError('Subject and preview text are one line each, of at most 255 characters.');
+    if (name === 'subject' && line === '' && !isDraft) throw new ContentError('The mail needs a subject.');
+    lines[name] = line;
+  }
+  return lines;
+}
+
+/** Returns true for a text of one line that is not too long for a name or subject. */
+function isLine(text: string): boolean {
+  return text.length <= MAX_NAME && !/[\p{Cc}\u2028\u2029]/u.test(text);
 }
 
 /** Returns a trimmed text from a JSON body; empty if it is not a text. */
@@ -282,8 +314,6 @@ async function designPictures(
   });
 }
 
-const MAX_NAME = 255;
-
 /** Registers the list of saved blocks and the actions on one. `requireDesign` returns the design of a valid link, or throws. */
 async function designBlocks(app: FastifyInstance, deps: Deps, requireDesign: (token: string) => Design): Promise<void> {
   const { db } = deps;
@@ -338,7 +368,6 @@ async function designBlocks(app: FastifyInstance, deps: Deps, requireDesign: (to
 /** Returns the name of a block from a request. Throws ContentError if it is empty, too long or has several lines. */
 function nameIn(body: Call['Body']): string {
   const name = typeof body?.name === 'string' ? body.name.trim() : '';
-  if (name === '' || name.length > MAX_NAME || /[\p{Cc}\u2028\u2029]/u.test(name))
-    throw new ContentError('The block needs a name of one line.');
+  if (name === '' || !isLine(name)) throw new ContentError('The block needs a name of one line.');
   return name;
 }

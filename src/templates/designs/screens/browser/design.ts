@@ -10,13 +10,24 @@ const TYPING_MS = 2000;
 let isChanged = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let saving: Promise<unknown> = Promise.resolve();
-const content = await openContent(() => {
+const lines = [...document.querySelectorAll<HTMLInputElement>('.what input')];
+const content = await openContent(changed);
+for (const line of lines) line.addEventListener('input', changed);
+
+function changed(): void {
   isChanged = true;
   showState();
   if (!mustSave()) return;
   clearTimeout(timer);
   timer = setTimeout(showSaving, TYPING_MS);
-});
+}
+
+/** The subject and the preview text, if they differ from what was saved: another page may have changed the others. */
+function changedLines(): Record<string, string> {
+  return Object.fromEntries(
+    lines.flatMap(({ name, value, defaultValue }) => (value === defaultValue ? [] : [[name, value]])),
+  );
+}
 
 /** Returns true if changes are to be saved automatically. */
 function mustSave(): boolean {
@@ -37,16 +48,26 @@ function save(): Promise<string> {
 
 async function saveOnce(): Promise<string> {
   const body = content.current();
-  await call('', body);
+  const texts = changedLines();
+  await call('', { ...body, ...texts });
+  for (const line of lines) line.defaultValue = texts[line.name] ?? line.defaultValue;
   // Content that was changed during the save is still unsaved.
-  isChanged = JSON.stringify(content.current()) !== JSON.stringify(body);
+  isChanged = JSON.stringify(content.current()) !== JSON.stringify(body) || Object.keys(changedLines()).length > 0;
   showState();
   return isChanged ? '' : say('designer.saved');
 }
 
 async function preview(): Promise<string> {
   const contact = element('contact', HTMLInputElement).value;
-  const { html = '', subject = '', email = '' } = await call('/preview', { ...content.current(), email: contact });
+  const {
+    html = '',
+    subject = '',
+    email = '',
+  } = await call('/preview', {
+    ...content.current(),
+    ...changedLines(),
+    email: contact,
+  });
   element('mail', HTMLIFrameElement).srcdoc = html;
   element('subject', HTMLElement).textContent = say(email ? 'designer.subject.for' : 'designer.subject.nobody', {
     subject,

@@ -4,6 +4,7 @@ import { applyBrand } from './apply-brand.ts';
 import { type Block, listBlocks } from './blocks.ts';
 import { type Brand, type BrandChoice, completeBrand } from './brand.ts';
 import { chooseFound } from './find.ts';
+import { openImagePanel } from './image-panel.ts';
 import { insertAfterChosen, keepForeignParts } from './insert.ts';
 import { openOutline } from './outline.ts';
 import { element, isLocked, say, showProgress, tell } from './page.ts';
@@ -74,6 +75,7 @@ export async function openEditor(
     editor.Canvas.getFrameEl().title = say('designer.frame');
     openOutline(editor, partTools(editor), [keepTool(editor)]);
     void showKept(editor);
+    openImagePanel(editor);
     offerFonts(editor, brand);
     offerBrand(editor, brand, choice);
     keepFieldsNamed();

@@ -3,7 +3,7 @@ import { scaledDown } from '../../../../../ui/islands/parts/scaled-down.ts';
 import { ask, element, say } from './page.ts';
 
 /** A picture of the library. */
-interface Picture {
+export interface Picture {
   src: string;
   name: string;
   alt: string;
@@ -81,25 +81,36 @@ function chosenSource(): string {
   return document.querySelector<HTMLInputElement>('#picture-list input:checked')?.value ?? '';
 }
 
-/** Shows the newest pictures; none if they cannot be loaded, because the mail can be designed without them. */
-async function showLibrary(chosen: string): Promise<void> {
+/** Returns the newest pictures of the library; none if they cannot be loaded, because the mail can be designed without them. */
+export async function listPictures(): Promise<Picture[]> {
   library ??= await readLibrary();
+  return library;
+}
+
+/** Returns the image of a picture as the library shows it. */
+export function thumbnail({ src }: Picture): HTMLImageElement {
+  const image = document.createElement('img');
+  // The URL in mails may have another host name of this server.
+  Object.assign(image, { src: new URL(src).pathname, alt: '', loading: 'lazy' });
+  return image;
+}
+
+/** Shows the newest pictures. */
+async function showLibrary(chosen: string): Promise<void> {
+  const pictures = await listPictures();
   const list = element('picture-list', HTMLElement);
   const legend = list.querySelector('legend');
-  const choices = library.map((picture) => {
+  const choices = pictures.map((picture) => {
     const radio = document.createElement('input');
     Object.assign(radio, { type: 'radio', name: 'picture', value: picture.src, checked: picture.src === chosen });
     radio.addEventListener('change', () => {
       decorationField().checked = false;
       altField().value = picture.alt;
     });
-    const image = document.createElement('img');
-    // The URL in mails may have another host name of this server.
-    Object.assign(image, { src: new URL(picture.src).pathname, alt: '', loading: 'lazy' });
     const name = document.createElement('span');
     name.textContent = picture.name;
     const label = document.createElement('label');
-    label.append(radio, image, name);
+    label.append(radio, thumbnail(picture), name);
     return label;
   });
   const none = document.createElement('p');
