@@ -1,7 +1,7 @@
 /** The documents say what the code does: the settings table, and every command, run in the order in which they stand. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import t from 'tap';
 import { SETTINGS } from '../../src/config.ts';
@@ -151,6 +151,29 @@ t.test('the tour can be pasted into every shell', async (t) => {
       t.pass(`${shell} is not installed here, so its words are not compared`, { skip: `${shell} is not installed` });
     else t.equal(stdout, expected, shell);
   }
+});
+
+t.test('every link of the documents leads to a file and a heading that exist', (t) => {
+  const folders = readdirSync(join(ROOT, 'integrations')).map((name) => `integrations/${name}/README.md`);
+  const prose = (document: string) => readFileSync(join(ROOT, document), 'utf8').replaceAll(/```.*?```/gs, '');
+  // As GitHub makes them: small letters, without marks, and hyphens for spaces.
+  const anchorsOf = (document: string) =>
+    [...prose(document).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+  for (const document of [...ALL, ...folders]) {
+    for (const [, link = ''] of prose(document).matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)) {
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? document : join(dirname(document), path);
+      t.ok(existsSync(join(ROOT, target)), `${document}: ${link}`);
+      if (anchor !== undefined && target.endsWith('.md'))
+        t.ok(anchorsOf(target).includes(anchor), `${document}: the heading of ${link}`);
+    }
+  }
+  t.end();
 });
 
 t.test('every script that the documents name exists', async (t) => {
