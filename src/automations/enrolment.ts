@@ -34,9 +34,9 @@ import {
   problemOf,
   type Schedule,
 } from './automations.ts';
-import { isDeciding } from './path.ts';
 import { holdAutomations } from './status.ts';
-import { type Acting, type AtStep, act } from './step-actions.ts';
+import { type Acting, type AtStep, act, type Taken } from './step-actions.ts';
+import { endWaits, type WaitingContact, type Waits, waitColumns } from './waits.ts';
 
 const PAGE_ROWS = 250;
 
@@ -45,18 +45,19 @@ interface Change {
   automation_id: number;
   address_id: number;
   contact_id: number | null;
-  change: 'joined' | 'left' | 'goal' | 'exit';
+  change: 'joined' | 'left' | 'goal' | 'exit' | 'arrived' | 'changed';
+  step_id: number | null;
   event_key: string | null;
   happened_at: number;
 }
 
 /** SQL: a page of recorded changes that have not been applied, oldest first. */
 export const MEMBERSHIP_CHANGES_PAGE = `
-  SELECT m.id, m.automation_id, m.address_id, m.contact_id, m.change, m.event_key, m.happened_at FROM membership_changes m ORDER BY m.id LIMIT ${PAGE_ROWS}`;
+  SELECT m.id, m.automation_id, m.address_id, m.contact_id, m.change, m.step_id, m.event_key, m.happened_at FROM membership_changes m ORDER BY m.id LIMIT ${PAGE_ROWS}`;
 
 /**
  * Applies the next page of recorded changes in their order: enrols contacts who joined and ends the enrolments of contacts who
- * left. Returns how many changes were applied. A join is recorded only while the automation is live, so it still counts if the
+ * left, and wakes those who waited for what happened. Returns how many changes were applied. A join is recorded only while the automation is live, so it still counts if the
  * automation was paused since.
  */
 export function applyMembershipChanges(client: Database): number {
@@ -67,10 +68,11 @@ export function applyMembershipChanges(client: Database): number {
       const page = client.prepare<[], Change>(MEMBERSHIP_CHANGES_PAGE).all();
       const last = page.at(-1);
       if (last === undefined) return 0;
-      const { enter, leaveTarget, joinEnd } = enrolmentMoves(client);
+      const { enter, leaveTarget, joinEnd, wake } = enrolmentMoves(client);
       for (const { id: _id, change, happened_at: at, ...row } of page) {
         if (change === 'joined') enter({ ...row, at });
         else if (change === 'left') leaveTarget({ ...row, at });
+        else if (change === 'arrived' || change === 'changed') wake({ ...row, at, change });
         else joinEnd({ ...row, at }, change);
       }
       client.prepare('DELETE FROM membership_changes WHERE id <= ?').run(last.id);
@@ -116,7 +118,7 @@ export async function enqueueDueMails(deps: AutomationDeps & { log: Log }): Prom
       if (first.schedule_id === null) moved += finishDueEnrolments(client, id, now, PAGE_ROWS);
       else if (step.get(first.schedule_id)?.kind === 'mail')
         moved += await sendSchedule(deps, id, first.schedule_id, now);
-      else moved += takeStep(db, id, first.schedule_id, now);
+      else moved += takeStep(deps, id, first.schedule_id, now);
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       log({ automation: id, err: String(error) }, 'an automation could not go on', 'error');
@@ -199,7 +201,7 @@ const DUE_FOR_MAIL = duePage(
     EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @schedule) AS is_taken`,
   `JOIN mailings m ON m.id = @mailing ${ENROLLED_PERSON}`,
 );
-const DUE_FOR_ACTION = duePage(`${CONTACT} AS contact_id, ${endReason('e')} AS reason, 0 AS is_in`, ENROLLED_PERSON);
+const DUE_FOR_ACTION = duePage(`${CONTACT} AS contact_id, ${endReason('e')} AS reason`, ENROLLED_PERSON);
 const DUE_FOR_DECISION = duePage(
   `NULL AS contact_id, ${endReason('e')} AS reason,
     EXISTS (SELECT 1 FROM segment_recipients x JOIN segments g ON g.id = x.segment_id AND g.deleted_at IS NULL
@@ -253,36 +255,33 @@ function enqueueScheduleMail(
 }
 
 /** A step other than a mail. */
-type OtherStep = Pick<Schedule, 'utr' | 'share'> & Acting;
+type OtherStep = Pick<Schedule, 'utr' | 'share'> & Acting & Waits;
 
 /**
- * Takes a step other than a mail for a page of due enrolments, in one transaction with its lines of the log. Returns how many took it. A
- * contact for whom the automation has ended exits instead.
+ * Takes a step other than a mail for a page of due enrolments, in one transaction with its lines of the log. Returns how many took it, or wait
+ * at it. A contact for whom the automation has ended exits instead.
  */
-function takeStep(db: Db, automation: number, schedule: number, now: number): number {
+function takeStep({ db, config }: AutomationDeps, automation: number, schedule: number, now: number): number {
   const client = db.$client;
   return client
     .transaction(() => {
       const step = prepared<[number, number], OtherStep>(
         client,
-        `SELECT s.user_id, s.utr, s.kind, s.segment_id, s.share, s.contact_type_id, s.field, s.field_id, s.value
-        FROM automation_schedules s JOIN automations ON automations.id = s.automation_id
+        `SELECT s.* FROM automation_schedules s JOIN automations ON automations.id = s.automation_id
         WHERE s.id = ? AND s.automation_id = ? AND ${IS_GOING}`,
       ).get(schedule, automation);
       if (step === undefined) return 0;
-      const isActing = step.kind !== 'exit' && !isDeciding(step.kind);
-      const page = prepared<[object], AtStep & { reason: string | null; is_in: 0 | 1 }>(
-        client,
-        isActing ? DUE_FOR_ACTION : DUE_FOR_DECISION,
-      ).all({ automation, schedule, now, segment: step.segment_id ?? 0 });
       const leave = enrolmentEnd(client, now);
-      for (const { id, reason } of page) if (reason !== null) leave(id, reason);
-      const staying = page.filter(({ reason }) => reason === null);
-      const done = isActing ? act(db, step, staying, new Date(now)) : null;
-      const taken = staying.map(({ id, address_id, is_in }) => ({
-        id,
-        outcome: done === null ? outcomeOf(step, address_id, is_in === 1) : done.has(id) ? 'done' : 'not_done',
-      }));
+      let found = 0;
+      const readPage = <Row extends AtStep>(page: string): Row[] => {
+        const rows = prepared<[object], Row & { reason: string | null }>(client, page).all({
+          ...{ automation, schedule, now, segment: step.segment_id ?? 0 },
+        });
+        found = rows.length;
+        for (const { id, reason } of rows) if (reason !== null) leave(id, reason);
+        return rows.filter(({ reason }) => reason === null);
+      };
+      const taken = takenBy(step, readPage, db, { now, zone: config.TIME_ZONE });
       prepared<[object]>(
         client,
         `INSERT INTO steps (enrolment_id, schedule_id, outcome, taken_at)
@@ -295,9 +294,37 @@ function takeStep(db: Db, automation: number, schedule: number, now: number): nu
           taken.map(({ id }) => id),
           now,
         );
-      return page.length;
+      return found;
     })
     .immediate();
+}
+
+/** Returns who of the next page takes a step and what it does: decides on a path, changes the contact, or ends a wait. */
+function takenBy(
+  step: OtherStep,
+  readPage: <Row extends AtStep>(page: string) => Row[],
+  db: Db,
+  { now, zone }: { now: number; zone: string },
+): Taken[] {
+  switch (step.kind) {
+    case 'if':
+    case 'split':
+    case 'exit':
+      return readPage<AtStep & { is_in: 0 | 1 }>(DUE_FOR_DECISION).map(({ id, address_id, is_in }) => ({
+        id,
+        outcome: outcomeOf(step, address_id, is_in === 1),
+      }));
+    case 'wait_until': {
+      const joins = `${ENROLLED_PERSON} LEFT JOIN contacts p ON p.id = ${CONTACT}`;
+      const page = duePage(`${CONTACT} AS contact_id, ${endReason('e')} AS reason, ${waitColumns(db, step)}`, joins);
+      return endWaits(db.$client, step, readPage<WaitingContact>(page), { now, zone });
+    }
+    default: {
+      const people = readPage<AtStep>(DUE_FOR_ACTION);
+      const done = act(db, step, people, new Date(now));
+      return people.map(({ id }) => ({ id, outcome: done.has(id) ? 'done' : 'not_done' }));
+    }
+  }
 }
 
 /** Returns what a contact does at a step: ends the run, or takes one of its paths. */

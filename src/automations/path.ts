@@ -1,11 +1,17 @@
 /** The order of an automation's steps: the main path, and after each deciding step those of its path yes and then of its path no. */
-import { BRANCHES, type STEP_KINDS } from '../database/schema/index.ts';
+import { type AWAITED, BRANCHES, type STEP_KINDS } from '../database/schema/index.ts';
+
+/** What a step does, as far as its paths depend on it. */
+interface Kind {
+  kind: (typeof STEP_KINDS)[number];
+  /** Of a wait: for what. */
+  until: (typeof AWAITED)[number] | null;
+}
 
 /** A step with its place on the paths, as `ListedSchedule` has it. */
-interface Placed {
+interface Placed extends Kind {
   id: number;
   utr: string;
-  kind: (typeof STEP_KINDS)[number];
   parent_id: number | null;
   branch: (typeof BRANCHES)[number] | null;
 }
@@ -19,9 +25,9 @@ export interface GivenPlace {
   branch?: (typeof BRANCHES)[number] | undefined;
 }
 
-/** Returns true if contacts take one of two paths at such a step. */
-export function isDeciding(kind: Placed['kind']): boolean {
-  return kind === 'if' || kind === 'split';
+/** Returns true if contacts take one of two paths at such a step. An hour and a weekday always come, so no path is for those who waited in vain. */
+export function isDeciding({ kind, until }: Kind): boolean {
+  return kind === 'if' || kind === 'split' || (kind === 'wait_until' && (until === 'event' || until === 'date'));
 }
 
 /** Returns the index of a new step and the path it is on; null if there is no such place. `steps`: in their order. */
@@ -36,8 +42,11 @@ export function findPlace(
   }
   if (!parent) return { at: steps.length, parent_id: null, branch: null };
   const deciding = steps.find(({ utr }) => utr === parent.toLowerCase());
-  if (deciding === undefined || !isDeciding(deciding.kind) || branch === undefined) return null;
-  const order = inReadingOrder([...steps, { id: 0, utr: '', kind: 'mail', parent_id: deciding.id, branch }]);
+  if (deciding === undefined || !isDeciding(deciding) || branch === undefined) return null;
+  const order = inReadingOrder([
+    ...steps,
+    { id: 0, utr: '', kind: 'mail', until: null, parent_id: deciding.id, branch },
+  ]);
   return { at: order.findIndex(({ id }) => id === 0), parent_id: deciding.id, branch };
 }
 

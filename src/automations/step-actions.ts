@@ -8,6 +8,7 @@ import { syncAfterContactChange } from '../audience/segments/membership.ts';
 import { addContactsToSegment, removeFromSegment } from '../audience/segments/segments.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
+import type { STEP_OUTCOMES } from '../database/schema/index.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import type { Schedule } from './automations.ts';
 
@@ -18,14 +19,21 @@ export interface AtStep {
   contact_id: number | null;
 }
 
-/** A step that changes contacts. */
+/** An enrolment that takes a step, and what is done there. */
+export interface Taken {
+  id: number;
+  outcome: (typeof STEP_OUTCOMES)[number];
+}
+
+/** A step that changes contacts, or tells webhooks. */
 export type Acting = Pick<
   Schedule,
-  'user_id' | 'kind' | 'segment_id' | 'contact_type_id' | 'field' | 'field_id' | 'value'
+  'id' | 'user_id' | 'kind' | 'segment_id' | 'contact_type_id' | 'field' | 'field_id' | 'value'
 >;
 
 /**
- * Makes the change of a step for these contacts. Segments follow, and so do automations and webhooks. Returns the ids of the enrolments for
+ * Makes the change of a step for these contacts. Segments follow, and so do automations and webhooks. A step that tells webhooks writes the
+ * events to send; the webhook thread sends them. Returns the ids of the enrolments for
  * which it was made; the others have no contact any more, or the field, list or segment was deleted, or the list has their address already.
  * Call it in the transaction that takes the step.
  */
@@ -48,6 +56,8 @@ export function act(db: Db, step: Acting, people: readonly AtStep[], now: Date):
       removeFromSegment(db, account, segment ?? 0, addresses, stamp);
       return members;
     }
+    case 'webhook':
+      return withContacts(people, tellWebhooks(db, step.id, people));
     default:
       return new Set();
   }
@@ -115,3 +125,27 @@ function membersOf(db: Db, segment: number, people: readonly AtStep[]): Set<numb
     WHERE EXISTS (SELECT 1 FROM segments WHERE id = ${segment} AND deleted_at IS NULL)`);
   return new Set(rows.map(({ id }) => id));
 }
+
+/** Writes the event of a step for the account's webhooks that want it. Returns the ids of the contacts it is about. */
+function tellWebhooks(db: Db, step: number, people: readonly AtStep[]): Set<number> {
+  const given = JSON.stringify(people);
+  prepared<[object]>(db.$client, STEP_EVENTS).run({ step, people: given });
+  const rows = db.all<{ id: number }>(sql`
+    SELECT c.id FROM json_each(${given}) p CROSS JOIN contacts c ON c.id = p.value ->> 'contact_id' WHERE c.deleted_at IS NULL`);
+  return new Set(rows.map(({ id }) => id));
+}
+
+const STEP_EVENTS = `
+  INSERT INTO webhook_events (user_id, type, lane, data)
+  SELECT c.user_id, w.event, c.address_id,
+    json_object('automation_utr', au.utr, 'automation_name', au.automation_name, 'step_utr', s.utr, 'note', s.value, 'run', e.run,
+      'contact_id', c.id, 'contact_type_id', c.contact_type_id, 'first_name', c.first_name, 'last_name', c.last_name, 'email', c.email,
+      'alt_email', c.alt_email, 'country_id', c.country_id, 'state', c.state, 'city', c.city,
+      'address_line1', c.address_line1, 'address_line2', c.address_line2, 'state_province_region', c.state_province_region, 'postal_code', c.postal_code,
+      'custom_field', json(ifnull((SELECT json_group_object(f.field_name, v.value) FROM json_each(c.custom_values) v
+        CROSS JOIN custom_fields f ON f.id = CAST(v.key AS INTEGER) AND f.user_id = c.user_id), '{}')))
+  FROM json_each(@people) p CROSS JOIN contacts c ON c.id = p.value ->> 'contact_id' AND c.deleted_at IS NULL
+    CROSS JOIN webhook_wants w ON w.user_id = c.user_id AND w.event = 'automation.step'
+    CROSS JOIN enrolments e ON e.id = p.value ->> 'id' CROSS JOIN automation_schedules s ON s.id = @step
+    CROSS JOIN automations au ON au.id = s.automation_id
+  ORDER BY p.key`;

@@ -71,6 +71,12 @@ export const EVENTS = [
     en: 'A contact exited an automation',
     de: 'Ein Kontakt ist aus einer Automation ausgestiegen',
   },
+  {
+    type: 'automation.step',
+    group: 'sends',
+    en: 'A contact came to a webhook step of an automation',
+    de: 'Ein Kontakt kam zu einem Webhook-Schritt einer Automation',
+  },
 ] as const;
 export const WEBHOOK_EVENTS = EVENTS.map(({ type }) => type);
 

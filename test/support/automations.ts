@@ -72,8 +72,8 @@ export async function withWelcomeSeries(
  * The welcome series (one at once, two after 2 days, three 12 hours later) with a segment of those whose first name is ann, and functions
  * that add steps. `step` and `mail` return the utr.
  */
-export async function withPaths(t: Test) {
-  const world = await withWelcomeSeries(t);
+export async function withPaths(t: Test, settings: Record<string, string> = {}) {
+  const world = await withWelcomeSeries(t, { settings });
   const { app, utr, post, get } = world;
   await post('/segment/store', {
     segment_name: 'Anns',

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { recordBounce } from '../../src/delivery/feedback/bounces/record.ts';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/event-types.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { withWelcomeSeries } from '../support/automations.ts';
+import { DAY, HOUR, withPaths, withWelcomeSeries } from '../support/automations.ts';
 import { mustSucceed, sendCampaign } from '../support/campaign.ts';
 import { describedData } from '../support/webhooks/described.ts';
 import { addWebhook, ON_THIS_MACHINE } from '../support/webhooks/dispatching.ts';
@@ -186,6 +186,39 @@ t.test('entering and leaving an automation is an event', async (t) => {
       ['anna@example.org', true],
     ],
   );
+});
+
+t.test('a webhook step of an automation is an event with the step and the contact, once', async (t) => {
+  const { app, utr, join, pass, live, post, step } = await withPaths(t, ON_THIS_MACHINE);
+  await post('/custom-fields/save', { field_name: 'size', field_type: 'number' });
+  const told = await step({ kind: 'webhook', value: 'after three mails' });
+  const { id } = await addWebhook(app.one, NOWHERE, ['automation.step']);
+  const events = reader(t, app);
+  await live();
+  await post('/contacts/add', {
+    contact_type_id: 1,
+    email: 'Anna@example.org',
+    country: 1,
+    'custom_field[size]': '38',
+  });
+  await join('bert');
+  await pass(HOUR);
+  await app.one.call('DELETE', '/contacts/delete', { query: { contact_id: 2 } });
+  await pass(4 * DAY);
+  t.match(events(), [
+    {
+      type: 'automation.step',
+      data: {
+        ...{ automation_utr: utr, step_utr: told, note: 'after three mails', run: 1 },
+        ...{ contact_id: 1, contact_type_id: 1, email: 'Anna@example.org', custom_field: { size: '38' } },
+      },
+    },
+  ]);
+  t.equal(app.db.prepare("SELECT count(*) FROM steps WHERE outcome = 'done'").pluck().get(), 1);
+  await app.one.call('POST', '/webhooks/delete', { form: { id } });
+  await join('cy');
+  await pass(4 * DAY);
+  t.strictSame(events(), [], 'nobody asks for it');
 });
 
 t.test('a send that is held is an event with the reason', async (t) => {

@@ -9,7 +9,7 @@ import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { countErasedAddresses } from '../contacts/address-rows.ts';
 import { upsertAll } from '../contacts/upsert.ts';
 import type { GivenEvent } from './given-events.ts';
-import { startAutomations } from './start-automations.ts';
+import { startAutomations, wakeWaiting } from './start-automations.ts';
 
 /** The maximum number of names of events and properties in an account, because a program could put anything into a name. */
 const MAX_WORDS = 1000;
@@ -163,6 +163,7 @@ function writeEvents(
   }
   addTotals(client, [...added.values()]);
   startAutomations(client, account, { after, nameIds, now });
+  wakeWaiting(client, account, { after, nameIds, now });
   return { recorded, repeated, unknown };
 }
 

@@ -1,4 +1,4 @@
-/** Lets contacts enter the automations that an event starts. */
+/** Lets contacts enter the automations that an event starts, and wakes those who wait for it. */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { AUTOMATION_STATUS, type automations } from '../../database/schema/index.ts';
@@ -9,6 +9,16 @@ import { filterHolds } from './event-sql.ts';
  * mails for them. Milliseconds.
  */
 const MAX_AGE_MS = 86_400_000;
+
+/** Events that are recorded in one transaction. */
+interface NewEvents {
+  /** The id after which the events are new. */
+  after: number;
+  /** The ids of the names of the events. */
+  nameIds: ReadonlyMap<string, number>;
+  /** Epoch milliseconds. */
+  now: number;
+}
 
 type Started = Pick<
   typeof automations.$inferSelect,
@@ -38,27 +48,14 @@ const MEMBERS: Readonly<Record<string, { from: string; contact: string }>> = {
 /**
  * Records the entries that new events cause, for the live automations of the account: of contacts who are in the target now and, where
  * no contact enters again, were never in the automation. Enrolment applies them like joins. Call it in the transaction that records the events.
- * @param after The id after which the events are new.
- * @param nameIds The ids of the names of the events.
- * @param now Epoch milliseconds.
  */
-export function startAutomations(
-  client: Database,
-  account: number,
-  { after, nameIds, now }: { after: number; nameIds: ReadonlyMap<string, number>; now: number },
-): void {
+export function startAutomations(client: Database, account: number, { after, nameIds, now }: NewEvents): void {
   for (const automation of prepared<[number], Started>(client, LIVE).all(account)) {
     const name = nameIds.get(automation.trigger_event);
     const members = MEMBERS[automation.automation_for_table];
     if (name === undefined || members === undefined) continue;
-    const values: Record<string, string> = {};
-    const bind = (value: string) => {
-      const parameter = `filter${Object.keys(values).length}`;
-      values[parameter] = value;
-      return `@${parameter}`;
-    };
-    const { trigger_filter: filter, re_entry } = automation;
-    const passes = filter === '' ? '' : `AND ${filterHolds(filter, account, bind)}`;
+    const { trigger_filter, re_entry } = automation;
+    const { passes, values } = filterOf(trigger_filter, account);
     prepared<[object]>(
       client,
       `INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, event_key, happened_at)
@@ -78,5 +75,51 @@ export function startAutomations(
       now,
       since: now - MAX_AGE_MS,
     });
+  }
+}
+
+/** Returns the condition that event `v` passes a filter, as SQL with what it binds. */
+function filterOf(filter: string, account: number): { passes: string; values: Record<string, string> } {
+  const values: Record<string, string> = {};
+  const bind = (value: string) => {
+    const parameter = `filter${Object.keys(values).length}`;
+    values[parameter] = value;
+    return `@${parameter}`;
+  };
+  return { passes: filter === '' ? '' : `AND ${filterHolds(filter, account, bind)}`, values };
+}
+
+interface AwaitingStep {
+  id: number;
+  automation: number;
+  event: string;
+  event_filter: string;
+}
+
+const AWAITING = `
+  SELECT s.id, s.automation_id AS automation, s.event, s.event_filter FROM automation_schedules s INDEXED BY automation_schedules_until
+    CROSS JOIN automations a ON a.id = s.automation_id AND a.deleted_at IS NULL
+  WHERE s.user_id = ? AND s.until = 'event'`;
+
+/**
+ * Records for which steps new events are awaited, of contacts who are in the automation or may be about to enter: recorded changes can contain
+ * their entry. Enrolment wakes those who are at the step, in the order of what was recorded. Call it after `startAutomations`.
+ */
+export function wakeWaiting(client: Database, account: number, { after, nameIds, now }: NewEvents): void {
+  const steps = prepared<[number], AwaitingStep>(client, AWAITING).all(account);
+  if (steps.length === 0) return;
+  const mayEnter = prepared(client, 'SELECT 1 FROM membership_changes LIMIT 1').get() !== undefined;
+  const isIn = `AND EXISTS (SELECT 1 FROM enrolments e INDEXED BY enrolments_active
+    WHERE e.automation_id = @automation AND e.address_id = v.address_id AND e.state = 'active')`;
+  for (const { id: step, automation, event, event_filter } of steps) {
+    const name = nameIds.get(event);
+    if (name === undefined) continue;
+    const { passes, values } = filterOf(event_filter, account);
+    prepared<[object]>(
+      client,
+      `INSERT INTO membership_changes (user_id, automation_id, address_id, change, step_id, happened_at)
+      SELECT @account, @automation, v.address_id, 'arrived', @step, min(max(v.happened_at), @now) FROM contact_events v
+      WHERE v.id > @after AND v.name_id = @name ${passes} ${mayEnter ? '' : isIn} GROUP BY v.address_id`,
+    ).run({ ...values, account, automation, step, after, name, now });
   }
 }

@@ -38,6 +38,7 @@ export function syncAfterContactChange(
   now: string,
   options: SyncOptions = {},
 ): void {
+  wakeWaitingForDates(db, typeId, people, now);
   const affected = db
     .select()
     .from(segments)
@@ -48,6 +49,19 @@ export function syncAfterContactChange(
   if (first === undefined) return;
   const facts = readSyncFacts(db, first);
   for (const segment of affected) syncSegment(db, segment, people, now, facts, options);
+}
+
+/** Records that these contacts (address ids) may have another date for which they wait in an automation. */
+function wakeWaitingForDates(db: Db, typeId: number, people: readonly number[], now: string): void {
+  prepared<[object]>(
+    db.$client,
+    `INSERT INTO membership_changes (user_id, automation_id, address_id, change, step_id, happened_at)
+    SELECT s.user_id, s.automation_id, p.value, 'changed', s.id, @at
+    FROM contact_types t CROSS JOIN automation_schedules s INDEXED BY automation_schedules_until ON s.user_id = t.user_id AND s.until = 'date'
+      CROSS JOIN json_each(@people) p CROSS JOIN enrolments e INDEXED BY enrolments_active
+        ON e.automation_id = s.automation_id AND e.address_id = p.value AND e.state = 'active'
+    WHERE t.id = @type`,
+  ).run({ type: typeId, people: JSON.stringify(people), at: Date.parse(now) });
 }
 
 /**

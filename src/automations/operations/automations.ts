@@ -14,6 +14,7 @@ import { prepared } from '../../database/prepared.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import {
   AUTOMATION_STATUS,
+  AWAITED,
   automations,
   BRANCHES,
   RE_ENTRY,
@@ -311,9 +312,21 @@ const SeriesStep = Type.Object({
   contact_type_name: nullable(Type.String(), 'The name of that list; null if it was deleted, so that nobody is moved.'),
   field: nullable(
     Type.String(),
-    'Of set_field: the name of the field; null if it was deleted, so that nothing is set.',
+    'Of set_field and a wait for a date: the name of the field; null if it was deleted: nothing is set, and no date comes.',
   ),
-  value: nullable(Type.String(), 'Of set_field: the new value; empty: the field is cleared.'),
+  value: nullable(
+    Type.String(),
+    'Of set_field: the new value; empty: the field is cleared. Of webhook: the note that is sent with it.',
+  ),
+  until: { ...nullable(choice(...AWAITED)), description: 'Of wait_until: what contacts wait for.' },
+  event: nullable(Type.String(), 'Of a wait for an event: its name.'),
+  event_filter: nullable(Type.String(), 'Of a wait for an event: the filter of its properties; empty: none.'),
+  weekday: nullable(integer(), 'Of a wait for a weekday: 1 is Monday.'),
+  hour: nullable(integer(), 'Of a wait for an hour: which. Of a wait for a date or weekday: from this hour on.'),
+  timeout_hours: nullable(
+    integer(),
+    'Of a wait for an event or date: contacts who waited so many hours take the path no.',
+  ),
 });
 export type SeriesStep = Static<typeof SeriesStep>;
 const Series = Type.Object({

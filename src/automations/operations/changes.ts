@@ -14,6 +14,7 @@ import { recordUtr } from '../../database/ownership.ts';
 import type { HeldCode } from '../../database/schema/index.ts';
 import {
   AUTOMATION_STATUS,
+  AWAITED,
   automationSchedules,
   automations,
   BRANCHES,
@@ -63,6 +64,9 @@ import { checkSettings, NO_SETTINGS, OTHER_KINDS, storedSettings } from './step-
 
 /** The longest time after which a contact may enter again: ten years. */
 const MAX_RE_ENTRY_DAYS = 3650;
+
+/** The longest wait for an event or date: ten years. */
+const MAX_TIMEOUT_HOURS = 87_600;
 
 /** The options of each change: only if nothing has changed since, and as a dry run. */
 const how = {
@@ -251,7 +255,7 @@ export const addMail = operation({
 
 export const addStep = operation({
   name: 'Add a step other than a mail to an automation (addition)',
-  description: `if and split let contacts take one of two paths, yes or no, to which mails and steps are added; set_field, move, segment_add and segment_remove change the contact; exit ends the run. ${described}`,
+  description: `if and split let contacts take one of two paths, yes or no, to which mails and steps are added; so does wait_until; set_field, move, segment_add and segment_remove change the contact; webhook tells webhooks; exit ends the run. ${described}`,
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
@@ -270,15 +274,48 @@ export const addStep = operation({
     contact_type_id: Type.Optional(integer({ description: 'Of move: the list (contact type) they are moved to.' })),
     field: Type.Optional(
       line({
-        description: 'Of set_field: the name of the field, one of your own or of each contact except addresses.',
+        description:
+          'Of set_field: the name of the field, one of your own or of each contact except addresses. Of a wait for a date: one of your own with a date.',
       }),
     ),
     value: Type.Optional(
       Type.Unsafe<string>({
         ...line({
-          description: 'Of set_field: the new value, of the type of the field; empty or absent: it is cleared.',
+          description:
+            'Of set_field: the new value, of the type of the field; empty or absent: it is cleared. Of webhook: a note that is sent with it.',
         }),
         examples: ['Ulm'],
+      }),
+    ),
+    until: Type.Optional({
+      ...choice(...AWAITED),
+      description:
+        'Of wait_until: a reported event, a date of the contact, an hour of the day or a weekday, in the time zone of the contact.',
+      examples: ['event'],
+    }),
+    event: Type.Optional(
+      Type.Unsafe<string>({ ...line({ description: 'Of a wait for an event: its name.' }), examples: ['purchase'] }),
+    ),
+    event_filter: Type.Optional(
+      line({ description: 'Only such events: a property, = != > >= < or <=, and a text or number. Empty: all.' }),
+    ),
+    weekday: Type.Optional(integer({ minimum: 1, maximum: 7, description: 'Of a wait for a weekday: 1 is Monday.' })),
+    hour: Type.Optional(
+      Type.Unsafe<number>({
+        ...integer({
+          minimum: 0,
+          maximum: 23,
+          description:
+            'Of a wait for an hour: which. Of a wait for a date or weekday: from this hour on; 0 by default.',
+        }),
+        examples: [9],
+      }),
+    ),
+    timeout_hours: Type.Optional(
+      integer({
+        minimum: 1,
+        maximum: MAX_TIMEOUT_HOURS,
+        description: 'Of a wait for an event or date: contacts who waited so many hours take the path no.',
       }),
     ),
     waiting_period: mail.waiting_period,

@@ -154,8 +154,8 @@ function planMails(
       .slice(at + 1)
       .find((step) => progress.get(step.id) === undefined && !isOnOtherPath(step, progress));
     if (isAhead && next !== null) next += waitMs(following);
-    // Which path the contact takes, and so when later mails come, is not known before the step.
-    if (isAhead && isDeciding(schedule.kind)) next = null;
+    // Which path the contact takes or how long they wait, and so when later mails come, is not known before the step.
+    if (isAhead && (isDeciding(schedule) || schedule.kind === 'wait_until')) next = null;
     if (schedule.kind !== 'mail' || isOnOtherPath(schedule, progress)) return [];
     const timed = (moment: number | null | undefined) =>
       moment === null || moment === undefined ? null : isoTimestamp(new Date(moment));

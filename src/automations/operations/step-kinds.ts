@@ -4,10 +4,11 @@ import { namesErased } from '../../audience/contacts/address-rows.ts';
 import { TEXT_COLUMNS } from '../../audience/contacts/contact-fields.ts';
 import { hasContactType } from '../../audience/contacts/contacts.ts';
 import { countryId } from '../../audience/contacts/countries.ts';
-import { isValidValue, listCustomFields } from '../../audience/fields/custom-fields.ts';
+import { isEventName, parseFilter } from '../../audience/events/names.ts';
+import { type CustomField, isValidValue, listCustomFields } from '../../audience/fields/custom-fields.ts';
 import { hasSegment } from '../../audience/segments/segments.ts';
 import type { Db } from '../../database/open.ts';
-import type { automationSchedules, STEP_KINDS } from '../../database/schema/index.ts';
+import { AWAITED, type automationSchedules, type STEP_KINDS } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import type { Context } from '../../operations/operation.ts';
@@ -22,13 +23,17 @@ export interface GivenSettings {
   contact_type_id?: number;
   field?: string;
   value?: string;
+  until?: (typeof AWAITED)[number];
+  event?: string;
+  event_filter?: string;
+  weekday?: number;
+  hour?: number;
+  timeout_hours?: number;
 }
+type SettingName = keyof GivenSettings;
 
 /** The columns with the settings of a step; null: its kind has no such setting. */
-type StoredSettings = Pick<
-  typeof automationSchedules.$inferSelect,
-  'segment_id' | 'share' | 'contact_type_id' | 'field' | 'field_id' | 'value'
->;
+type StoredSettings = Pick<typeof automationSchedules.$inferSelect, SettingName | 'field_id'>;
 
 /** The settings of a mail: none. */
 export const NO_SETTINGS: StoredSettings = {
@@ -38,28 +43,68 @@ export const NO_SETTINGS: StoredSettings = {
   field: null,
   field_id: null,
   value: null,
+  until: null,
+  event: null,
+  event_filter: null,
+  weekday: null,
+  hour: null,
+  timeout_hours: null,
 };
 
-/** The settings of each kind. All but `value` are required. */
-const SETTINGS: Readonly<Record<OtherKind, readonly (keyof GivenSettings)[]>> = {
-  if: ['segment_id'],
-  split: ['share'],
-  exit: [],
-  set_field: ['field', 'value'],
-  move: ['contact_type_id'],
-  segment_add: ['segment_id'],
-  segment_remove: ['segment_id'],
+/** Which settings a step must and may have. */
+interface Settings {
+  required: readonly SettingName[];
+  optional?: readonly SettingName[];
+}
+
+const SETTINGS: Readonly<Record<OtherKind, Settings>> = {
+  if: { required: ['segment_id'] },
+  split: { required: ['share'] },
+  wait_until: { required: ['until'] },
+  set_field: { required: ['field'], optional: ['value'] },
+  move: { required: ['contact_type_id'] },
+  segment_add: { required: ['segment_id'] },
+  segment_remove: { required: ['segment_id'] },
+  webhook: { required: [], optional: ['value'] },
+  exit: { required: [] },
 };
+const SETTINGS_OF_WAIT: Readonly<Record<(typeof AWAITED)[number], Settings>> = {
+  event: { required: ['until', 'event', 'timeout_hours'], optional: ['event_filter'] },
+  date: { required: ['until', 'field', 'timeout_hours'], optional: ['hour'] },
+  weekday: { required: ['until', 'weekday'], optional: ['hour'] },
+  hour: { required: ['until', 'hour'] },
+};
+/** The texts that a step has without them. */
+const DEFAULTS = { value: '', event_filter: '' };
 
 /** The kinds in the order in which the page offers them. */
-export const OTHER_KINDS = ['if', 'split', 'set_field', 'move', 'segment_add', 'segment_remove', 'exit'] as const;
+export const OTHER_KINDS = [
+  'if',
+  'split',
+  'wait_until',
+  'set_field',
+  'move',
+  'segment_add',
+  'segment_remove',
+  'webhook',
+  'exit',
+] as const;
 
 /** The fields that every contact has and steps can set. An address belongs to a consent, so no step changes it. */
 export const SETTABLE_FIELDS: readonly string[] = [...TEXT_COLUMNS, 'country'];
 
-/** Returns those settings that a kind has. */
-export function settingsOf<Given extends object>(kind: OtherKind, given: Given): Partial<Given> {
-  const names: readonly string[] = SETTINGS[kind];
+/** Returns which settings a step of this kind has; of a wait, by what it waits for. */
+function settingsOf(kind: OtherKind, until: GivenSettings['until']): Required<Settings> {
+  return { optional: [], ...(kind === 'wait_until' && until !== undefined ? SETTINGS_OF_WAIT[until] : SETTINGS[kind]) };
+}
+
+/** Returns those of the given settings that a step of this kind has. */
+export function ownSettings<Given extends { until?: string }>(kind: OtherKind, given: Given): Partial<Given> {
+  const { required, optional } = settingsOf(
+    kind,
+    AWAITED.find((known) => known === given.until),
+  );
+  const names: readonly string[] = [...required, ...optional];
   return Object.fromEntries(Object.entries(given).filter(([name]) => names.includes(name))) as Partial<Given>;
 }
 
@@ -69,24 +114,49 @@ export function checkSettings(
   given: GivenSettings & { kind?: OtherKind },
   errors: FieldErrorCollector,
 ): void {
-  const { kind, segment_id: segment, contact_type_id: list, field, value = '' } = given;
+  const { kind, segment_id: segment, contact_type_id: list, field, value = '', event, event_filter: filter } = given;
   if (segment) errors.reference('segment_id', () => hasSegment(db, accountId, segment));
   if (list) errors.reference('contact_type_id', () => hasContactType(db, accountId, list));
+  if (event && !isEventName(event)) errors.add('event', messages.selected('event'));
+  if (filter && parseFilter(filter) === null) errors.add('event_filter', messages.selected('event_filter'));
+  for (const [name, text] of Object.entries({ value, event_filter: filter ?? '' }))
+    if (text !== '' && namesErased(db.$client, accountId, [text])) errors.add(name, messages.erased(name));
   if (kind === undefined) return;
-  for (const name of SETTINGS[kind]) if (!given[name] && name !== 'value') errors.add(name, messages.required(name));
-  if (value !== '' && namesErased(db.$client, accountId, [value])) errors.add('value', messages.erased('value'));
-  if (kind !== 'set_field' || !field) return;
-  const found = findSettable(db, accountId, field);
-  if (found === null) errors.add('field', messages.selected('field'));
-  else if (value !== '' && !found.accepts(value)) errors.add('value', messages.selected('value'));
+  for (const name of settingsOf(kind, given.until).required)
+    if (!given[name] && !(name === 'hour' && given.hour === 0)) errors.add(name, messages.required(name));
+  if (!field) return;
+  if (kind === 'set_field') {
+    const found = findSettable(db, accountId, field);
+    if (found === null) errors.add('field', messages.selected('field'));
+    else if (value !== '' && !found.accepts(value)) errors.add('value', messages.selected('value'));
+  }
+  if (given.until === 'date') errors.reference('field', () => findDate(db, accountId, field) !== undefined);
 }
 
 /** Returns the columns with the settings of a step that `checkSettings` accepted. */
 export function storedSettings(db: Db, accountId: number, kind: OtherKind, given: GivenSettings): StoredSettings {
-  const { field = '', ...settings } = settingsOf(kind, given);
-  if (kind !== 'set_field') return { ...NO_SETTINGS, ...settings };
+  const { required, optional } = settingsOf(kind, given.until);
+  const { field, ...settings } = ownSettings(kind, given);
+  const defaults = Object.fromEntries(
+    Object.entries(DEFAULTS).filter(([name]) => [...required, ...optional].some((one) => one === name)),
+  );
+  const stored = { ...NO_SETTINGS, ...defaults, ...settings };
+  if (field === undefined) return stored;
+  if (kind === 'wait_until') return { ...stored, field_id: findDate(db, accountId, field)?.id ?? null };
   const found = findSettable(db, accountId, field);
-  return { ...NO_SETTINGS, field: found?.name ?? null, field_id: found?.id ?? null, value: given.value ?? '' };
+  return { ...stored, field: found?.name ?? null, field_id: found?.id ?? null };
+}
+
+/** Returns the custom field with this name, in any case, if it holds dates. */
+function findDate(db: Db, accountId: number, name: string): CustomField | undefined {
+  return listCustomFields(db, accountId).find(
+    ({ field_name, field_type }) => field_name.toLowerCase() === name.toLowerCase() && isDateType(field_type),
+  );
+}
+
+/** Returns true if values of this type of field are dates that a step can wait for. */
+export function isDateType(type: string): boolean {
+  return type === 'datetime-local' || type === 'yearly-date';
 }
 
 /** A field that a step can set: the name of a field that every contact has, or the id of a custom field. */

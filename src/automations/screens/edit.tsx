@@ -553,7 +553,7 @@ function StepActions({ series, step }: { series: Series; step: SeriesStep }) {
   return (
     <>
       {mail?.content === 'none' && <Notice tone="warn">{language.say('automations.noContent')}</Notice>}
-      {isDeciding(step.kind) &&
+      {isDeciding(step) &&
         BRANCHES.map((branch) => (
           <div key={branch}>
             <p class="quiet-text">{branchText(language, step, branch)}</p>

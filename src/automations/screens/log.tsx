@@ -104,7 +104,8 @@ function Log({ email, log, pages, problems }: LogProps) {
 
 /** Returns a line in words, such as “Mail: Welcome” or “Exited: unsubscribed from all mail”. */
 function lineText(language: Language, { code, kind, subject, reason }: LogLine): string {
-  const what = language.say(`automations.log.${code}`);
+  const isOfWait = kind === 'wait_until' && (code === 'yes' || code === 'no');
+  const what = language.say(isOfWait ? `automations.path.wait.${code}` : `automations.log.${code}`);
   const isStep = code !== 'entered' && code !== 'finished' && code !== 'left';
   const about =
     reason !== null

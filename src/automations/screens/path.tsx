@@ -5,6 +5,7 @@ import type { FlowStep } from '../../ui/components/flow.tsx';
 import type { IconName } from '../../ui/components/icon.tsx';
 import type { Language } from '../../ui/words/index.ts';
 import { fieldLabel } from '../../ui/words/known.ts';
+import { weekdayName } from '../../ui/words/weekdays.ts';
 import type { Series, SeriesStep } from '../operations/automations.ts';
 import { isDeciding } from '../path.ts';
 
@@ -17,6 +18,8 @@ export const STEP_ICONS: Readonly<Record<SeriesStep['kind'], IconName>> = {
   move: 'people',
   segment_add: 'plus',
   segment_remove: 'leave',
+  wait_until: 'clock',
+  webhook: 'next',
 };
 
 /** Returns the lists or segments among the choices of targets, as options of a field. */
@@ -47,6 +50,12 @@ export function stepText(language: Language, step: SeriesStep): string {
         ? language.say('automations.step.set_field.text', { name, value })
         : language.say('automations.step.set_field.clear', { name });
     }
+    case 'wait_until':
+      return waitText(language, step);
+    case 'webhook':
+      return value
+        ? language.say('automations.step.webhook.noted', { value })
+        : language.say('automations.step.webhook.text');
     default: {
       const name = kind === 'move' ? contact_type_name : segment_name;
       return language.say(name === null ? 'automations.step.deleted' : `automations.step.${kind}.text`, {
@@ -56,9 +65,33 @@ export function stepText(language: Language, step: SeriesStep): string {
   }
 }
 
-/** Returns the name of a path of a deciding step: yes or no, or of a split its share. */
+/** Returns in words what contacts wait for at a step. */
+function waitText(language: Language, step: SeriesStep): string {
+  const { until, event, event_filter: filter, field, weekday, hour, timeout_hours } = step;
+  const time = `${hour ?? 0}:00`;
+  const most = language.say('automations.step.atMost', { count: timeout_hours ?? 0 });
+  switch (until) {
+    case 'event': {
+      const name = event ?? '';
+      const awaited = filter
+        ? language.say('automations.step.until.filtered', { event: name, filter })
+        : language.say('automations.step.until.event.text', { event: name });
+      return `${awaited}, ${most}`;
+    }
+    case 'date':
+      if (field === null) return language.say('automations.step.until.deleted');
+      return `${language.say('automations.step.until.date.text', { name: fieldLabel(language, field), time })}, ${most}`;
+    case 'weekday':
+      return language.say('automations.step.until.weekday.text', { day: weekdayName(language, weekday ?? 1), time });
+    default:
+      return language.say('automations.step.until.hour.text', { time });
+  }
+}
+
+/** Returns the name of a path of a deciding step: yes or no, of a wait whether it came in time, or of a split its share. */
 export function branchText(language: Language, { kind, share }: SeriesStep, branch: 'yes' | 'no'): string {
   if (kind === 'if') return language.say(`automations.path.${branch}`);
+  if (kind === 'wait_until') return language.say(`automations.path.wait.${branch}`);
   return language.say('automations.path.share', { share: branch === 'yes' ? (share ?? 0) : 100 - (share ?? 0) });
 }
 
@@ -72,7 +105,7 @@ export function pathSteps(
   return series.steps
     .filter((step) => step.parent === parent && step.branch === branch)
     .map((step) => {
-      if (!isDeciding(step.kind)) return show(step);
+      if (!isDeciding(step)) return show(step);
       const branches = BRANCHES.map((one) => ({
         label: branchText(language, step, one),
         steps: pathSteps(language, series, show, [step.utr, one]),

@@ -1,7 +1,9 @@
 /** A step other than a mail: adding one, and removing it. If contacts wait there, the page shows the effects on them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { listOwnFields } from '../../audience/fields/operations.ts';
+import { type Field, listOwnFields } from '../../audience/fields/operations.ts';
+import { listNames } from '../../audience/segments/operations.ts';
 import { readTargets, type Target } from '../../campaigns/screens/compose/targets.ts';
+import { AWAITED } from '../../database/schema/index.ts';
 import { withAnnouncedWork } from '../../database/write-turns.ts';
 import { notFound } from '../../errors/failure.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
@@ -11,12 +13,13 @@ import { ask, problemsAt } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
 import { withQuery } from '../../ui/with-query.ts';
-import { useLanguage } from '../../ui/words/index.ts';
+import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { fieldLabel } from '../../ui/words/known.ts';
+import { WEEKDAYS, weekdayName } from '../../ui/words/weekdays.ts';
 import { field, texts } from '../../users/screens/sign-in/fields.ts';
 import { readSeries, type Series } from '../operations/automations.ts';
 import { addStep, removeStep } from '../operations/changes.ts';
-import { OTHER_KINDS, type OtherKind, SETTABLE_FIELDS, settingsOf } from '../operations/step-kinds.ts';
+import { isDateType, OTHER_KINDS, type OtherKind, ownSettings, SETTABLE_FIELDS } from '../operations/step-kinds.ts';
 import {
   attemptChange,
   automationAddress,
@@ -49,9 +52,30 @@ interface StepFields extends Place {
   contact_type_id: string;
   field: string;
   value: string;
+  until: string;
+  event: string;
+  event_filter: string;
+  weekday: string;
+  hour: string;
+  timeout_hours: string;
   waiting_type: string;
   waiting_period: string;
 }
+
+/** The settings of a kind that has none. */
+const NO_SETTINGS = {
+  segment_id: '',
+  share: '',
+  contact_type_id: '',
+  field: '',
+  value: '',
+  until: '',
+  event: '',
+  event_filter: '',
+  weekday: '',
+  hour: '',
+  timeout_hours: '',
+};
 
 function kindNamed(name: string | undefined): OtherKind | undefined {
   return OTHER_KINDS.find((kind) => kind === name);
@@ -78,14 +102,23 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
       const frame = { title: language.say('automations.addStep'), section: 'automations' } as const;
       return sendPage(request, reply, viewer, frame, <Kinds utr={series.utr} place={place} />);
     }
-    const [targets, fields] = await Promise.all([readTargets(request), ask(request, listOwnFields, {})]);
+    const [targets, fields, { events }] = await Promise.all([
+      readTargets(request),
+      ask(request, listOwnFields, {}),
+      ask(request, listNames, {}),
+    ]);
     const given = sent.given ?? {
-      ...{ kind, ...place, segment_id: '', share: '50', contact_type_id: '', field: '', value: '' },
+      ...{ kind, ...place, ...NO_SETTINGS, share: '50', until: 'event', weekday: '1', hour: '9', timeout_hours: '72' },
       ...{ waiting_type: 'instantly', waiting_period: '1' },
     };
     const frame = { title: language.say(`automations.step.${kind}`), section: 'automations' } as const;
-    const names = [...SETTABLE_FIELDS, ...fields.map(({ field_name }) => field_name)];
-    return sendPage(request, reply, viewer, frame, <AddStep {...{ series, targets, names, ...sent, given }} />);
+    return sendPage(
+      request,
+      reply,
+      viewer,
+      frame,
+      <AddStep {...{ series, targets, fields, events, ...sent, given }} />,
+    );
   };
 
   pageRoute<NewStepCall>(app, '/automations/:utr/steps/new', (request, reply) => show(request, reply));
@@ -95,16 +128,21 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
     const kind = kindNamed(field(request, 'kind'));
     if (kind === undefined) throw notFound();
     const text = (name: keyof StepFields) => field(request, name).trim();
-    const none = { segment_id: '', share: '', contact_type_id: '', field: '', value: '' };
-    const settings = settingsOf(kind, {
+    const settings = ownSettings(kind, {
       segment_id: text('segment_id'),
       share: text('share'),
       contact_type_id: text('contact_type_id'),
       field: text('field'),
       value: text('value'),
+      until: text('until'),
+      event: text('event'),
+      event_filter: text('event_filter'),
+      weekday: text('weekday'),
+      hour: text('hour'),
+      timeout_hours: text('timeout_hours'),
     });
     const given = {
-      ...{ kind, ...none, ...settings },
+      ...{ kind, ...NO_SETTINGS, ...settings },
       waiting_type: text('waiting_type'),
       waiting_period: text('waiting_period') || '1',
       ...{ before: text('before'), parent: text('parent'), branch: text('branch') },
@@ -188,14 +226,16 @@ function Kinds({ utr, place }: { utr: string; place: Place }) {
 interface AddStepProps {
   series: Series;
   targets: readonly Target[];
-  /** The names of the fields that a step can set. */
-  names: readonly string[];
+  /** The account's own fields. */
+  fields: readonly Field[];
+  /** The names of events to choose from. */
+  events: readonly string[];
   given: StepFields;
   problems?: Problems;
   problem?: string;
 }
 
-function AddStep({ series, targets, names, given, problems = {}, problem }: AddStepProps) {
+function AddStep({ series, targets, fields, events, given, problems = {}, problem }: AddStepProps) {
   const language = useLanguage();
   const { kind, before, parent, branch } = given;
   return (
@@ -206,7 +246,7 @@ function AddStep({ series, targets, names, given, problems = {}, problem }: AddS
         <p class="quiet-text">{language.say(`automations.step.${kind}.about`)}</p>
         <form method="post" action={`${automationAddress(series.utr)}/steps/new`} class="narrow">
           <input type="hidden" name="kind" value={kind} />
-          <Settings {...{ targets, names, given, problems }} />
+          <Settings {...{ targets, fields, events, given, problems }} />
           <WaitFields given={given} isFirst={series.steps.length === 0} problems={problems} />
           <AddingEnd series={series} place={{ before, parent, branch }} label={language.say('automations.addStep')} />
         </form>
@@ -215,13 +255,10 @@ function AddStep({ series, targets, names, given, problems = {}, problem }: AddS
   );
 }
 
+type SettingsProps = Pick<AddStepProps, 'targets' | 'fields' | 'events' | 'given'> & { problems: Problems };
+
 /** The fields of a kind of step. */
-function Settings({
-  targets,
-  names,
-  given,
-  problems,
-}: Pick<AddStepProps, 'targets' | 'names' | 'given'> & { problems: Problems }) {
+function Settings({ targets, fields, events, given, problems }: SettingsProps) {
   const language = useLanguage();
   const none = { value: '', label: language.say('compose.choose') };
   switch (given.kind) {
@@ -246,7 +283,10 @@ function Settings({
             name="field"
             label={language.say('automations.step.field')}
             value={given.field}
-            options={[none, ...names.map((value) => ({ value, label: fieldLabel(language, value) }))]}
+            options={[
+              none,
+              ...fieldOptions(language, [...SETTABLE_FIELDS, ...fields.map(({ field_name }) => field_name)]),
+            ]}
             problems={problems}
           />
           <TextField
@@ -259,6 +299,20 @@ function Settings({
             problems={problems}
           />
         </>
+      );
+    case 'wait_until':
+      return <WaitSettings {...{ fields, events, given, problems }} />;
+    case 'webhook':
+      return (
+        <TextField
+          name="value"
+          label={language.say('automations.step.note')}
+          hint={language.say('automations.step.note.hint')}
+          value={given.value}
+          maxLength={255}
+          autocomplete="off"
+          problems={problems}
+        />
       );
     case 'move':
       return (
@@ -281,4 +335,80 @@ function Settings({
         />
       );
   }
+}
+
+function fieldOptions(language: Language, names: readonly string[]): { value: string; label: string }[] {
+  return names.map((value) => ({ value, label: fieldLabel(language, value) }));
+}
+
+/** The fields of a wait. The styles show those that fit what contacts wait for. */
+function WaitSettings({ fields, events, given, problems }: Omit<SettingsProps, 'targets'>) {
+  const language = useLanguage();
+  const dates = fields.filter(({ field_type }) => isDateType(field_type)).map(({ field_name }) => field_name);
+  return (
+    <div class="until stack">
+      <SelectField
+        name="until"
+        label={language.say('automations.step.until')}
+        value={given.until}
+        options={AWAITED.map((value) => ({ value, label: language.say(`automations.step.until.${value}`) }))}
+        problems={problems}
+      />
+      <TextField
+        name="event"
+        label={language.say('automations.event')}
+        value={given.event}
+        maxLength={64}
+        autocomplete="off"
+        list="event-names"
+        problems={problems}
+      />
+      <datalist id="event-names">
+        {events.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <TextField
+        name="event_filter"
+        label={language.say('segments.filter')}
+        value={given.event_filter}
+        maxLength={255}
+        autocomplete="off"
+        problems={problems}
+      />
+      <SelectField
+        name="field"
+        label={language.say('automations.step.dateField')}
+        value={given.field}
+        options={[{ value: '', label: language.say('compose.choose') }, ...fieldOptions(language, dates)]}
+        problems={problems}
+      />
+      <SelectField
+        name="weekday"
+        label={language.say('automations.step.weekday')}
+        value={given.weekday}
+        options={WEEKDAYS.map((day) => ({ value: String(day), label: weekdayName(language, day) }))}
+        problems={problems}
+      />
+      <TextField
+        name="hour"
+        type="number"
+        min={0}
+        max={23}
+        label={language.say('automations.step.hour')}
+        hint={language.say('automations.step.hour.hint')}
+        value={given.hour}
+        problems={problems}
+      />
+      <TextField
+        name="timeout_hours"
+        type="number"
+        min={1}
+        label={language.say('automations.step.timeout')}
+        hint={language.say('automations.step.timeout.hint')}
+        value={given.timeout_hours}
+        problems={problems}
+      />
+    </div>
+  );
 }

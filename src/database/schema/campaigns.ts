@@ -183,7 +183,12 @@ export const STEP_KINDS = [
   'move',
   'segment_add',
   'segment_remove',
+  'wait_until',
+  'webhook',
 ] as const;
+
+/** What a contact waits for at a step: a reported event, a date of the contact, an hour of the contact's day, or a weekday. */
+export const AWAITED = ['event', 'date', 'hour', 'weekday'] as const;
 
 /**
  * The steps of automations. A step other than a mail has its name in `subject`, and no sender, template or code. The steps of both paths
@@ -217,11 +222,22 @@ export const automationSchedules = sqliteTable(
     share: integer(),
     /** Of `move`: the list the contact is moved to. */
     contact_type_id: integer(),
-    /** Of `set_field`: the name of the contact's field, or the id of the custom field; the other is null. */
+    /** Of `set_field`: the name of the contact's field, or the id of the custom field; the other is null. Of a wait for a date: the id. */
     field: text(),
     field_id: integer(),
-    /** Of `set_field`: the new value; empty: the field is cleared. */
+    /** Of `set_field`: the new value; empty: the field is cleared. Of `webhook`: a note that is sent with it. */
     value: text(),
+    /** Of `wait_until`: what contacts wait for. */
+    until: text({ enum: AWAITED }),
+    /** Of a wait for an event: its name, and the filter of its properties; empty: none. */
+    event: text(),
+    event_filter: text(),
+    /** Of a wait for a weekday: 1 is Monday. */
+    weekday: integer(),
+    /** Of a wait for an hour, also of a date or weekday: 0 to 23. */
+    hour: integer(),
+    /** Of a wait for an event or date: after so many hours the contact takes the path no. */
+    timeout_hours: integer(),
     template_id: integer().notNull(),
     preview_img: text().notNull(),
     template_json: line(),
@@ -230,7 +246,10 @@ export const automationSchedules = sqliteTable(
     changed_by: changedBy(),
     ...stamps(),
   },
-  (table) => [index('automation_schedules_automation').on(table.automation_id, table.position)],
+  (table) => [
+    index('automation_schedules_automation').on(table.automation_id, table.position),
+    index('automation_schedules_until').on(table.user_id, table.until).where(sql`until IS NOT NULL`),
+  ],
 );
 
 /**
@@ -261,6 +280,8 @@ export const enrolments = sqliteTable(
     waiting_since: integer().notNull(),
     /** Epoch milliseconds when the next mail is due. */
     due_at: integer().notNull(),
+    /** The step at which the contact waited for an event that has happened; null without one. */
+    arrived_step: integer(),
     /** The delivery that is queued or being sent; null while the contact waits for the next mail. */
     delivery_id: integer(),
     /** 1 for the first entry of the address, and one more for each further entry. */

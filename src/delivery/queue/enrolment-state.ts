@@ -50,6 +50,7 @@ export function enrolmentMoves(client: Database) {
       SELECT 1 FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = p.address_id AND ${BARS_ENTRY})
       AND ${segmentEnd('p')} IS NULL`);
   const leave = client.prepare(LEAVE_TARGET);
+  const wake = client.prepare(WAKE);
   const end = { goal: client.prepare(endBySegment('goal')), exit: client.prepare(endBySegment('exit')) };
   return {
     enter(entry: Membership & { at: number; event_key: string | null }) {
@@ -57,6 +58,8 @@ export function enrolmentMoves(client: Database) {
     },
     leaveTarget: (membership: Membership & { at: number }) => leave.run(membership),
     joinEnd: (membership: Membership & { at: number }, change: keyof typeof ENDS) => end[change].run(membership),
+    wake: (woken: Membership & { at: number; step_id: number | null; change: 'arrived' | 'changed' }) =>
+      wake.run(woken),
   };
 }
 
@@ -75,6 +78,14 @@ export function passStep(client: Database, ids: readonly number[], now: number):
     `UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now, due_at = @now + ifnull(${WAIT_FOR_UNSENT}, 0)
     WHERE id IN (SELECT value FROM json_each(@ids))`,
   ).run({ ids: JSON.stringify(ids), now });
+}
+
+/** Lets enrolments wait at their step until `due`, epoch milliseconds. */
+export function waitAtStep(client: Database, waits: readonly { id: number; due: number }[]): void {
+  prepared<[object]>(
+    client,
+    `UPDATE enrolments SET due_at = w.value ->> 'due' FROM json_each(@waits) w WHERE enrolments.id = w.value ->> 'id'`,
+  ).run({ waits: JSON.stringify(waits) });
 }
 
 /** Finishes up to `limit` enrolments that are due at `now` (epoch milliseconds) and have received every mail. Returns how many. */
@@ -170,6 +181,7 @@ export interface Enrolment {
   position: number;
   waiting_since: number;
   due_at: number;
+  arrived_step: number | null;
   delivery_id: number | null;
   run: number;
   event_key: string | null;
@@ -197,7 +209,7 @@ export function mergeEnrolments(
   client
     .prepare(`
       UPDATE enrolments SET contact_id = @contact_id, state = @state, reason = @reason, position = @position,
-        waiting_since = @waiting_since, due_at = @due_at, delivery_id = @delivery_id, ended_at = @ended_at WHERE id = @id`)
+        waiting_since = @waiting_since, due_at = @due_at, arrived_step = @arrived_step, delivery_id = @delivery_id, ended_at = @ended_at WHERE id = @id`)
     .run(kept);
 }
 
@@ -272,6 +284,12 @@ export const POSITION = `ifnull((SELECT m.landing FROM moved_mails m WHERE m.aut
 /** The id of the schedule that an enrolment `e` waits for, as SQL: the first after its position; null at the end of the automation. */
 export const NEXT_SCHEDULE = `(SELECT s.id FROM automation_schedules s
     WHERE s.automation_id = e.automation_id AND s.position > ${POSITION} ORDER BY s.position LIMIT 1)`;
+
+/** Wakes an enrolment that waits at a step, unless its wait has not begun. Exported so that a test can check its query plan. */
+export const WAKE = `
+  UPDATE enrolments AS e SET due_at = @at, arrived_step = iif(@change = 'arrived', @step_id, arrived_step)
+  WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active' AND delivery_id IS NULL
+    AND ${NEXT_SCHEDULE} = @step_id AND @at > waiting_since + (SELECT ${SCHEDULE_WAIT} FROM automation_schedules s WHERE s.id = @step_id)`;
 
 /**
  * The steps after the position of an enrolment `e` that it has not taken yet, on the paths it takes, as SQL after FROM. Reordering can move

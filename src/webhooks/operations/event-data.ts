@@ -125,6 +125,14 @@ const EVENT_DATA = {
     finished: Type.Boolean({ description: 'True after the last mail.' }),
     reason: nullable(text(), 'Why they left; null after the last mail.'),
   }),
+  'automation.step': data({
+    automation_utr: text('The automation.'),
+    automation_name: text(),
+    step_utr: text('The step.'),
+    note: text('The note of the step; empty without one.'),
+    run: integer({ description: 'Which of the entries of the contact it is, from 1.' }),
+    ...contact,
+  }),
   [TEST_EVENT]: data({
     endpoint_id: integer({ description: 'Id of the webhook.' }),
     note: text('What the owner noted about the webhook.'),

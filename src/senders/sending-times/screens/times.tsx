@@ -10,6 +10,7 @@ import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
 import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireOwner } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
+import { WEEKDAYS, weekdayName } from '../../../ui/words/weekdays.ts';
 import { field, fieldList } from '../../../users/screens/sign-in/fields.ts';
 import { changeAutoHold, changeCaps, changeWindow, type ResultLimits, readCaps, readWindow } from '../operations.ts';
 
@@ -115,14 +116,8 @@ interface WindowFields {
   closes: string;
 }
 
-/** Any Monday, to name the weekdays. */
-const MONDAY = Date.UTC(2024, 0, 1);
-const DAY_MS = 86_400_000;
-const DAYS = [0, 1, 2, 3, 4, 5, 6];
-
 function WindowCard({ given, zone }: { given: WindowFields; zone: string }) {
   const language = useLanguage();
-  const weekday = new Intl.DateTimeFormat(language.locale, { weekday: 'long', timeZone: 'UTC' });
   return (
     <Card title={language.say('window.title')}>
       <p class="quiet-text">{language.say('window.about', { zone })}</p>
@@ -130,13 +125,13 @@ function WindowCard({ given, zone }: { given: WindowFields; zone: string }) {
         <fieldset class="bare-fieldset">
           <legend>{language.say('window.days')}</legend>
           <div class="choices-in-row">
-            {DAYS.map((day) => (
+            {WEEKDAYS.map((day) => (
               <CheckField
                 key={day}
                 name="days"
-                value={String(day + 1)}
-                label={weekday.format(MONDAY + day * DAY_MS)}
-                checked={given.days.includes(String(day + 1))}
+                value={String(day)}
+                label={weekdayName(language, day)}
+                checked={given.days.includes(String(day))}
               />
             ))}
           </div>

@@ -1,0 +1,98 @@
+/**
+ * Steps at which contacts wait: for an event, a date of their own, an hour of their day or a weekday. Nobody is looked at while they wait: a
+ * contact is due when the time has come or is over, and an event or a changed date makes them due at once.
+ */
+import type { Database } from 'better-sqlite3';
+import { customValuePath, listCustomFields } from '../audience/fields/custom-fields.ts';
+import type { Db } from '../database/open.ts';
+import { waitAtStep, waitMs } from '../delivery/queue/enrolment-state.ts';
+import { findZone, type Place, placeColumns } from '../delivery/timing/local-times.ts';
+import { addDays, toUtc, wallClock, weekdayOf, yearlyDays } from '../time/zones.ts';
+import type { Schedule } from './automations.ts';
+import type { AtStep, Taken } from './step-actions.ts';
+
+const HOUR_MS = 3_600_000;
+const WEEK = 7;
+const YEARLY = /^\d{2}-\d{2}$/;
+
+/** A step at which contacts wait. */
+export type Waits = Pick<
+  Schedule,
+  'id' | 'user_id' | 'waiting_type' | 'waiting_period' | 'until' | 'field_id' | 'weekday' | 'hour' | 'timeout_hours'
+>;
+
+/** A contact at such a step. */
+export interface WaitingContact extends AtStep, Place {
+  waiting_since: number;
+  arrived_step: number | null;
+  /** The value of the field of the contact that the step waits for; null: none. */
+  date: string | null;
+}
+
+/** Returns the columns of a `WaitingContact`, but those of `AtStep`, as SQL: of enrolment `e` and its contact `p`. */
+export function waitColumns(db: Db, { user_id: account, field_id }: Waits): string {
+  const field = listCustomFields(db, account).find(({ id }) => id === field_id);
+  const date = field === undefined ? 'NULL' : `p.custom_values ->> '${customValuePath(field.id)}'`;
+  return `e.waiting_since, e.arrived_step, ${placeColumns(db.$client, account, 'p')}, ${date} AS date`;
+}
+
+/** Returns those who go on at `now` (epoch milliseconds), and on which path, and lets all others wait. `zone`: of contacts without one. */
+export function endWaits(
+  client: Database,
+  step: Waits,
+  people: readonly WaitingContact[],
+  { now, zone }: { now: number; zone: string },
+): Taken[] {
+  const taken: Taken[] = [];
+  const waits: { id: number; due: number }[] = [];
+  for (const contact of people) {
+    const began = contact.waiting_since + waitMs(step);
+    const end = step.timeout_hours === null ? Number.POSITIVE_INFINITY : began + step.timeout_hours * HOUR_MS;
+    const time = comesAt(step, contact, zone, now) ?? Number.POSITIVE_INFINITY;
+    if (time <= Math.min(now, end)) taken.push({ id: contact.id, outcome: 'yes' });
+    else if (end <= now) taken.push({ id: contact.id, outcome: 'no' });
+    else waits.push({ id: contact.id, due: Math.min(time, end) });
+  }
+  waitAtStep(client, waits);
+  return taken;
+}
+
+/** Returns when what a contact waits for happened or will happen, epoch milliseconds; null: nobody knows. */
+function comesAt(step: Waits, contact: WaitingContact, zone: string, now: number): number | null {
+  if (step.until === 'event') return contact.arrived_step === step.id ? 0 : null;
+  return awaitedTime(step, contact.date, findZone(contact) ?? zone, now);
+}
+
+/**
+ * Returns when the time comes, in epoch milliseconds: not after `now` if it has come, the next such time otherwise, null without a date. An hour lasts until the next one, and a weekday or a day of every year until its end; after a date it has always come.
+ * @param date The value of the contact's field as `isValidValue` accepts it; null: none.
+ * @param zone The contact's time zone.
+ */
+function awaitedTime({ until, hour, weekday }: Waits, date: string | null, zone: string, now: number): number | null {
+  const at = (day: string) => toUtc(day, `${String(hour ?? 0).padStart(2, '0')}:00:00`, zone).getTime();
+  const today = wallClock(new Date(now), zone).date;
+  if (until === 'hour') {
+    const isNow = at(today) <= now && now < at(today) + HOUR_MS;
+    return isNow ? now : at(at(today) > now ? today : addDays(today, 1));
+  }
+  if (until === 'weekday') {
+    const ahead = ((weekday ?? 1) - weekdayOf(today) + WEEK) % WEEK;
+    return at(addDays(today, ahead));
+  }
+  if (!date) return null;
+  if (YEARLY.test(date)) return nextYearly(date, today, at);
+  const [day = '', time] = date.split('T');
+  return time === undefined
+    ? at(day)
+    : toUtc(day, time.length === 'HH:MM'.length ? `${time}:00` : time, zone).getTime();
+}
+
+/** Returns when a day of every year (MM-DD) comes next, `today` included. */
+function nextYearly(date: string, today: string, at: (day: string) => number): number {
+  const year = Number(today.slice(0, 4));
+  const [first = today, next = today] = [year, year + 1].map((one) => {
+    const lastOfFebruary = `${one}-02-28`;
+    return yearlyDays(lastOfFebruary).includes(date) ? lastOfFebruary : `${one}-${date}`;
+  });
+  return at(first < today ? next : first);
+}
