@@ -174,7 +174,7 @@ t.test('the form of a mail asks when it is sent, and for no number where it is a
   const { pageOf, open, mails } = await withPages(t);
   const [first] = await mails();
   const { text } = await open(await pageOf(first?.subject ?? ''));
-  t.match(text, /When it is sent.*At once, without a wait.*How many hours or days/s);
+  t.match(text, /When<.*At once, without a wait.*How many hours or days/s);
   t.notMatch(text, /Not at all|>Unit</);
 });
 

@@ -1,10 +1,9 @@
 /** The log of an automation: what happened to its contacts at each step, newest first, of all contacts or of one. */
 import type { FastifyInstance } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
-import { Button } from '../../ui/components/button.tsx';
-import { TextField } from '../../ui/components/field.tsx';
-import { Card } from '../../ui/components/surface.tsx';
-import { numberColumn, Pager, Table } from '../../ui/components/table.tsx';
+import type { Problems } from '../../ui/components/field.tsx';
+import { Card, Problem } from '../../ui/components/surface.tsx';
+import { numberColumn, Pager, SearchForm, Table } from '../../ui/components/table.tsx';
 import { ask, attempt } from '../../ui/operations.ts';
 import { sendPage } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
@@ -14,6 +13,8 @@ import { texts } from '../../users/screens/sign-in/fields.ts';
 import { type LogLine, readLog } from '../operations/log.ts';
 import { readSummary } from '../operations/reports.ts';
 import { BackToAutomation, logAddress } from './changing.tsx';
+
+const ROWS = 15;
 
 interface Call {
   Params: { utr: string };
@@ -28,6 +29,7 @@ export async function logScreen(app: FastifyInstance): Promise<void> {
     const { automation_name } = await ask(request, readSummary, { utr });
     const read = await attempt(request, readLog, {
       utr,
+      limit: ROWS,
       ...(email.trim() !== '' && { email }),
       ...(before !== undefined && { before_id: before }),
     });
@@ -51,51 +53,50 @@ interface LogProps {
   email: string;
   log: readonly LogLine[];
   pages: { first: string | null; next: string | null };
-  problems: Parameters<typeof TextField>[0]['problems'];
+  problems: Problems;
 }
 
 function Log({ email, log, pages, problems }: LogProps) {
   const language = useLanguage();
   return (
     <Card title={language.say('automations.log')}>
-      <form method="get" class="narrow">
-        <TextField
-          name="email"
-          label={language.say('automations.forecast.email')}
-          type="email"
-          value={email}
-          autocomplete="off"
-          problems={problems}
-        />
-        <Button look="plain">{language.say('compose.check.see')}</Button>
-      </form>
+      <SearchForm
+        name="email"
+        label={language.say('automations.forecast.email')}
+        find={language.say('campaigns.find')}
+        value={email}
+      />
+      <Problem>{Object.values(problems).flat().join(' ')}</Problem>
       {log.length === 0 ? (
         <p class="quiet-text">{language.say('automations.log.none')}</p>
       ) : (
-        <Table
-          caption={language.say('automations.log.see')}
-          rows={log}
-          keyOf={({ id }) => id}
-          columns={[
-            {
-              heading: language.say('automations.log.when'),
-              cell: ({ happened_at: at }) => language.dateTime(new Date(at)),
-            },
-            {
-              heading: language.say('automations.forecast.email'),
-              cell: ({ contact_id: id, email: address }) =>
-                id === null ? (
-                  <bdi>{address}</bdi>
-                ) : (
-                  <a href={`/contacts/${id}`}>
+        <div class="log-list">
+          <Table
+            caption={language.say('automations.log.see')}
+            rows={log}
+            keyOf={({ id }) => id}
+            columns={[
+              { heading: language.say('automations.log.what'), cell: (line) => <bdi>{lineText(language, line)}</bdi> },
+              {
+                heading: language.say('automations.forecast.email'),
+                cell: ({ contact_id: id, email: address }) =>
+                  id === null ? (
                     <bdi>{address}</bdi>
-                  </a>
-                ),
-            },
-            { heading: language.say('automations.log.what'), cell: (line) => <bdi>{lineText(language, line)}</bdi> },
-            numberColumn(language, 'automations.log.run', 'run'),
-          ]}
-        />
+                  ) : (
+                    <a href={`/contacts/${id}`}>
+                      <bdi>{address}</bdi>
+                    </a>
+                  ),
+              },
+              {
+                heading: language.say('automations.log.when'),
+                cell: ({ happened_at: at }) => language.dateTime(new Date(at)),
+              },
+              // Most automations are entered once.
+              ...(log.some(({ run }) => run > 1) ? [numberColumn(language, 'automations.log.run', 'run')] : []),
+            ]}
+          />
+        </div>
       )}
       <Pager {...pages} />
     </Card>

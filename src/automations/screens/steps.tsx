@@ -23,6 +23,7 @@ import { isDateType, OTHER_KINDS, type OtherKind, ownSettings, SETTABLE_FIELDS }
 import {
   attemptChange,
   automationAddress,
+  BackToAutomation,
   concerningMail,
   editAddress,
   refusalText,
@@ -99,7 +100,11 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
     const kind = sent.given?.kind ?? kindNamed(at('kind'));
     const { series } = await ask(request, readSeries, request.params);
     if (kind === undefined) {
-      const frame = { title: language.say('automations.addStep'), section: 'automations' } as const;
+      const frame = {
+        title: language.say('automations.addStep'),
+        section: 'automations',
+        action: <BackToAutomation utr={series.utr} />,
+      } as const;
       return sendPage(request, reply, viewer, frame, <Kinds utr={series.utr} place={place} />);
     }
     const [targets, fields, { events }] = await Promise.all([

@@ -19,7 +19,7 @@ import { createTemplate, type ListedTemplate, listTemplates } from '../operation
 import { templateScreen } from './template.tsx';
 
 const SEE_OTHER = 303;
-const ROWS = 24;
+const ROWS = 12;
 const NAME = form(createTemplate.input, [{ name: 'template_name', label: 'templates.name' }]);
 const NEW = form(createTemplate.input, [
   { name: 'template_name', label: 'templates.name' },
