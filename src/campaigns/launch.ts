@@ -3,6 +3,7 @@
  */
 
 import { and, asc, eq, lte, or, sql } from 'drizzle-orm';
+import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { isRecomputing, markForRecompute } from '../audience/segments/recompute.ts';
 import type { Config } from '../config.ts';
@@ -19,6 +20,8 @@ import {
 } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { isTransientSqliteError } from '../database/write-lock.ts';
+import { checkLanguages } from '../delivery/checks/recipients-check.ts';
+import { FINDINGS } from '../delivery/checks/severity.ts';
 import { type Frozen, freezeContent } from '../delivery/compiling/freeze.ts';
 import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { prepareBestHours } from '../delivery/queue/best-hours.ts';
@@ -181,9 +184,32 @@ async function launch({ db, clock, config, log }: LaunchDeps, send: SingleSend):
   // A user of the dashboard has seen the check in the step before sending.
   if (errors.length > 0 && send.changed_by === null && readMailRules(db, send.user_id).stops_errors === 1)
     return { held_code: 'check_failed', held_reason: sentence('held_check_failed', { codes: errors.join(', ') }) };
-  const mailing = start(db, send, { ...frozen, findings }, progress, clock.now());
+  const all = findings && [...findings, ...(await missingLanguages(db, send))];
+  const mailing = start(db, send, { ...frozen, findings: all }, progress, clock.now());
   if (mailing !== null) log({ single_send: send.id, mailing }, 'campaign started');
   return null;
+}
+
+/** Returns for each language in which recipients of the send have no version how many these are, as the report shows it. */
+async function missingLanguages(db: Db, send: SingleSend): Promise<RecordedFinding[]> {
+  if (send.languages === null) return [];
+  const found = await checkLanguages(
+    db.$client,
+    listCustomFields(db, send.user_id),
+    {
+      targets: send.recipient_id,
+      excluded: send.exclude_specific_recipient_id,
+      groupId: send.unsubscribe_group_id,
+    },
+    {
+      language: readMailRules(db, send.user_id).mail_language,
+      others: send.languages.map(({ language }) => language),
+    },
+  );
+  return found.map(({ code, name, count }) => ({
+    ...{ code, count, limit: 0, names: [name] },
+    severity: FINDINGS[code].severity,
+  }));
 }
 
 /**
@@ -233,18 +259,19 @@ function hold({ db, clock }: LaunchDeps, { id, updated_at }: DueSend, reason: He
   holdQueuedSends(db, isUnchanged, reason, isoTimestamp(clock.now()));
 }
 
-/** Returns all variants of a mail as they are sent, A first. Without a test there is only A. */
+/** Returns all variants of a mail, or its versions in other languages, as they are sent; the mail itself first. */
 export function allVariants(
-  { subject, preheader }: Pick<SingleSend, 'subject' | 'preheader'>,
+  { subject, preheader, languages }: Pick<SingleSend, 'subject' | 'preheader' | 'languages'>,
   test: AbTest | null,
 ): Variant[] {
   const mail: Variant = { subject, preheader, sender_name: '', template_id: 0 };
   return [
     mail,
-    ...(test?.variants ?? []).map((variant) => ({
-      ...variant,
+    ...(test?.variants ?? languages ?? []).map((variant) => ({
       subject: variant.subject || subject,
       preheader: variant.preheader || preheader,
+      sender_name: 'sender_name' in variant ? variant.sender_name : '',
+      template_id: variant.template_id,
     })),
   ];
 }
@@ -263,7 +290,7 @@ export function asVariant(db: Db, send: SingleSend, number: number): SingleSend 
   return { ...send, ...own, template_json: null, template_html: null, ...copied };
 }
 
-/** Freezes the content of a single send and its variants. Returns it, or the problem that its owner must fix first. */
+/** Freezes the content of a single send, and its variants or versions. Returns it, or the problem that its owner must fix first. */
 async function freezeSend(
   db: Db,
   config: Config,
@@ -274,16 +301,24 @@ async function freezeSend(
   const problem = findAbTestProblem(db, config, send);
   if (problem !== null) return { problem: sentence(problem) };
   const mail = await freezeContent(db, config, send, sender);
-  if (test === null || 'problem' in mail) return 'problem' in mail ? mail : { ...mail, variants: [] };
+  const languages = send.languages ?? [];
+  if ('problem' in mail) return mail;
+  if (test === null && languages.length === 0) return { ...mail, variants: [] };
   const all = allVariants(send, test);
   const frozen: FrozenVariant[] = [];
   let { links, destinations } = mail;
   for (let number = 1; number < all.length; number++) {
     const variant = asVariant(db, send, number);
     const made = await freezeContent(db, config, variant, sender, links);
-    if ('problem' in made) return { problem: sentence('ab_variant_problem', { name: variantName(number), ...made }) };
+    const language = languages[number - 1]?.language;
+    if ('problem' in made) {
+      const name = language ?? variantName(number);
+      return { problem: sentence(language ? 'language_problem' : 'ab_variant_problem', { name, ...made }) };
+    }
     ({ links, destinations } = made);
-    frozen.push({ content: made.frozen.content, sender_name: variant.sender_name || null });
+    const sender_name = variant.sender_name || null;
+    frozen.push({ content: made.frozen.content, sender_name, ...(language && { language }) });
   }
-  return { links, destinations, frozen: { ...mail.frozen, variants: frozen }, variants: all };
+  const own = languages.length > 0 && { language: readMailRules(db, send.user_id).mail_language };
+  return { links, destinations, frozen: { ...mail.frozen, variants: frozen, ...own }, variants: all };
 }

@@ -24,6 +24,7 @@ import { readBestHours } from './operations/best-hours.ts';
 import { checkAnyMail } from './operations/check.ts';
 import { countAudience, createDraft, readDraft, saveDraft } from './operations/drafts.ts';
 import { countJoined, sendToJoined } from './operations/joined.ts';
+import { listLanguages, removeLanguage, saveLanguage } from './operations/languages.ts';
 import {
   exportRecipientsOf,
   findRecipientsOf,
@@ -109,6 +110,9 @@ export const singleSendVariantRoutes: FastifyPluginAsyncTypebox<Deps> = async (a
   tests.read('GET /single-send/variants', readVariants);
   tests.read('POST /single/send/variants', saveVariants);
   tests.change('POST /single/send/variants/decide', chooseWinner, 'Decided Successfully');
+  tests.read('GET /single-send/languages', listLanguages);
+  tests.read('POST /single/send/languages', saveLanguage);
+  tests.read('POST /single/send/languages/remove', removeLanguage);
 };
 
 const INTERVAL_MS = 1000;

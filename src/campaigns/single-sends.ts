@@ -236,6 +236,7 @@ const FIELD_OF_PROBLEM = {
   ab_canary: 'canary_percent',
   local_time_ab: 'local_time',
   best_hour_ab: 'best_hour',
+  ab_languages: 'subject',
   ab_untracked: 'tracking',
 } as const;
 

@@ -193,16 +193,20 @@ export function changeSendWindow(db: Db, accountId: number, send_window: SendWin
 }
 
 /** The rules of an account about its mails before they are sent. */
-type MailRules = Pick<typeof accounts.$inferSelect, 'stops_errors' | 'link_rules'>;
+type MailRules = Pick<typeof accounts.$inferSelect, 'stops_errors' | 'link_rules' | 'mail_language'>;
 
 /** Returns the rules of an account about its mails. */
 export function readMailRules(db: Db, accountId: number): MailRules {
   const rules = db
-    .select({ stops_errors: accounts.stops_errors, link_rules: accounts.link_rules })
+    .select({
+      stops_errors: accounts.stops_errors,
+      link_rules: accounts.link_rules,
+      mail_language: accounts.mail_language,
+    })
     .from(accounts)
     .where(eq(accounts.id, accountId))
     .get();
-  return rules ?? { stops_errors: 0, link_rules: null };
+  return rules ?? { stops_errors: 0, link_rules: null, mail_language: 'en' };
 }
 
 /** Changes those of the rules that are given. */

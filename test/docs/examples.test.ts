@@ -72,6 +72,9 @@ t.test('every request and command that stands in a document does what it is ther
     template_id: '2',
     'recipient_id[0]': 'contacts_1',
   });
+  // A campaign with an A/B test has no versions in other languages.
+  const other = await service.post('/single/send/draft', { single_send_name: 'Winter' });
+  const { utr: untested } = other.message as { utr: string };
   const series = await service.post('/automations/create', {
     type: 'custom',
     automation_name: 'Welcome',
@@ -108,7 +111,8 @@ t.test('every request and command that stands in a document does what it is ther
     SENDLARK_SECRET_KEY: SecretKey,
   };
   for (const { document, text } of blocks.filter((block) => !(block.document in NOT_RUN))) {
-    const utr = text.includes('/automations/') ? automation : UTR;
+    const campaign = document === 'docs/languages.md' ? untested : UTR;
+    const utr = text.includes('/automations/') ? automation : campaign;
     const { status, stdout, stderr } = spawnSync('/bin/bash', ['-ec', text], {
       cwd: folder,
       env: { ...env, UTR: utr },

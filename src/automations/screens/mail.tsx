@@ -70,6 +70,7 @@ function composedMail(request: FastifyRequest, series: Series, mail: SeriesMail)
     ...mail,
     name: mail.subject,
     variants: 1,
+    languages: [],
     async save(content, unchanged_since) {
       const saved = await attempt(request, changeMail, { ...content, utr: mail.utr, unchanged_since });
       return 'problems' in saved ? saved : null;

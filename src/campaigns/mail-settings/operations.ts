@@ -1,7 +1,9 @@
 /** Operations for the check and the link parameters of the account's mails (additions). */
 import Type, { type Static } from 'typebox';
+import { languageCode } from '../../audience/contacts/contact-languages.ts';
 import { changeMailRules, readMailRules } from '../../database/accounts.ts';
 import { inTransaction } from '../../database/transaction.ts';
+import { messages } from '../../errors/field-errors.ts';
 import { flag, line, zeroOrOne } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 import { auditBy } from '../../users/audit.ts';
@@ -14,6 +16,9 @@ const Settings = Type.Object(
     stops_errors: zeroOrOne(
       '1: a single send that the API queued is held with check_failed if the check finds an error in it. 0: findings are only recorded in its report.',
     ),
+    language: Type.String({
+      description: 'The language of the mails, and of contacts whose language is unknown: an ISO 639-1 code.',
+    }),
     utm_source: Type.String({ description: 'utm_source of the links in mails; empty: links get no parameters.' }),
     utm_medium: Type.String({ description: 'utm_medium of the links; empty: without it.' }),
     utm_campaign: Type.String({ description: 'utm_campaign of the links; empty: the name of the single send.' }),
@@ -29,10 +34,17 @@ export const readMailSettings = operation({
   input: Type.Object({}),
   output: Type.Object({ settings: Settings }),
   run({ db, accountId }): { settings: MailSettings } {
-    const { stops_errors, link_rules: rules } = readMailRules(db, accountId);
+    const { stops_errors, link_rules: rules, mail_language: language } = readMailRules(db, accountId);
     const { source = '', medium = '', campaign = '', content = 0 } = rules ?? {};
     return {
-      settings: { stops_errors, utm_source: source, utm_medium: medium, utm_campaign: campaign, utm_content: content },
+      settings: {
+        stops_errors,
+        language,
+        utm_source: source,
+        utm_medium: medium,
+        utm_campaign: campaign,
+        utm_content: content,
+      },
     };
   },
 });
@@ -45,6 +57,7 @@ export const changeMailSettings = operation({
     stops_errors: Type.Optional(
       Type.Unsafe<0 | 1>(flag('1: a single send that the API queued is held if the check finds an error in it.')),
     ),
+    language: Type.Optional(line({ description: 'The language of the mails: an ISO 639-1 code, a tag or a name.' })),
     utm_source: utm('utm_source of the links in mails. Given, it replaces all four; empty: links get no parameters.'),
     utm_medium: utm('utm_medium of the links, such as email; used with utm_source.'),
     utm_campaign: utm('utm_campaign of the links; empty: the name of the single send. Used with utm_source.'),
@@ -52,11 +65,17 @@ export const changeMailSettings = operation({
       Type.Unsafe<0 | 1>({ ...flag('1: utm_content is the text of the link. Used with utm_source.'), empty: 0 }),
     ),
   }),
-  run(context, { stops_errors, ...given }) {
+  check(_context, { language }, errors) {
+    if (language !== undefined && languageCode(language) === null)
+      errors.add('language', messages.selected('language'));
+  },
+  run(context, { stops_errors, language, ...given }) {
     const { utm_source } = given;
+    const mail_language = language === undefined ? null : languageCode(language);
     inTransaction(context.db, () => {
       changeMailRules(context.db, context.accountId, {
         ...(stops_errors !== undefined && { stops_errors }),
+        ...(mail_language !== null && { mail_language }),
         ...(utm_source !== undefined && { link_rules: utm_source === '' ? null : asLinkRules(given) }),
       });
       auditBy(context, 'mail_settings_changed');

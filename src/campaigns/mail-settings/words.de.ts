@@ -12,6 +12,9 @@ export const mailSettings: Translation<typeof english> = {
     'Jede Kampagne wird geprüft, wenn sie startet; ihr Bericht zeigt, was gefunden wurde. Eine Kampagne aus dem Dashboard wird dadurch nie angehalten.',
   'mailSettings.check.stops':
     'Eine Kampagne anhalten, die ein anderes Programm sendet (API), wenn die Prüfung einen Fehler findet',
+  'mailSettings.language.title': 'Sprache',
+  'mailSettings.language.about':
+    'Die Sprache Ihrer Mails. Hat eine Kampagne Fassungen in mehreren Sprachen, gilt sie für Kontakte, deren Sprache nicht bekannt ist.',
   'mailSettings.links.title': 'Link-Parameter (UTM)',
   'mailSettings.links.about':
     'An diesen Parametern erkennt Ihre Webstatistik, welche Besuche von einer Kampagne kommen. Links mit solchen Parametern, signierte Links und Links auf Seiten von Sendlark bleiben, wie sie sind. Berichte zeigen Links ohne sie.',

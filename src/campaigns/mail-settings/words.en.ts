@@ -8,6 +8,9 @@ export const mailSettings = {
   'mailSettings.check.about':
     'Every campaign is checked when it starts, and its report shows what was found. A campaign sent from the dashboard is never stopped by this.',
   'mailSettings.check.stops': 'Stop a campaign that another program sends (API) if the check finds an error',
+  'mailSettings.language.title': 'Language',
+  'mailSettings.language.about':
+    'The language of your mails. Contacts whose language is unknown count as speaking it, when a campaign has versions in several languages.',
   'mailSettings.links.title': 'Link parameters (UTM)',
   'mailSettings.links.about':
     'Web statistics tell by these parameters which visits came from a campaign. Links that have such parameters, signed links and links to Sendlark’s own pages stay as they are. Reports show links without them.',

@@ -3,8 +3,14 @@ import { and, asc, eq, isNull } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import { checkedTargets } from '../../audience/segments/segments.ts';
+import { readMailRules } from '../../database/accounts.ts';
 import { senders } from '../../database/schema/index.ts';
-import { checkRecipients, type RecipientFinding } from '../../delivery/checks/recipients-check.ts';
+import type { MeasuredMail } from '../../delivery/checks/measured-mail.ts';
+import {
+  checkRecipients,
+  type MeasuredVersions,
+  type RecipientFinding,
+} from '../../delivery/checks/recipients-check.ts';
 import { FINDINGS, type Severity } from '../../delivery/checks/severity.ts';
 import {
   identifier,
@@ -49,11 +55,13 @@ const ForRecipients = Type.Object({
       code: Type.Unsafe<RecipientFinding['code']>(
         Type.String({
           description:
-            'value_empty: a merge tag without default and value; branch_unused: a branch of a condition that nobody gets; subject_longest: a subject that inboxes cut; mail_clipped: HTML over 102 kB, which Gmail clips.',
+            'value_empty: a merge tag without default and value; branch_unused: a branch of a condition that nobody gets; subject_longest: a subject that inboxes cut; mail_clipped: HTML over 102 kB, which Gmail clips; language_missing: a language without a version.',
         }),
       ),
       severity,
-      name: Type.String({ description: 'The merge tag or the condition; empty for the whole mail.' }),
+      name: Type.String({
+        description: 'The merge tag, the condition, or the ISO 639-1 code of the language; empty for the whole mail.',
+      }),
       count: integer({ description: 'The recipients concerned; of subject_longest, its characters.' }),
       contact_id: nullable(integer(), 'One of them.'),
       path: path(),
@@ -127,7 +135,13 @@ export const checkAnyMail = operation({
     const recipients =
       measured === null || audience.targets.length === 0
         ? null
-        : await checkRecipients(db.$client, measured, listCustomFields(db, accountId), audience);
+        : await checkRecipients(
+            db.$client,
+            measured,
+            listCustomFields(db, accountId),
+            audience,
+            await measuredVersions(context, source),
+          );
     return {
       check: {
         ...{ contact_id: checked.contact_id, findings, problem: checked.problem },
@@ -144,6 +158,20 @@ export const checkAnyMail = operation({
     };
   },
 });
+
+/** The versions of a single send in other languages; null if it has none. One that has no mail counts as the mail itself. */
+async function measuredVersions(context: Context, { single_send }: ShownSource): Promise<MeasuredVersions | null> {
+  const { db, accountId } = context;
+  if (!single_send?.languages) return null;
+  const mails = new Map<string, MeasuredMail>();
+  for (const [at, { language }] of single_send.languages.entries()) {
+    const variant = at + 1;
+    const find = () => ({ ...asVariant(db, single_send, variant), single_send, variant });
+    const { measured } = await checkMail(context, { find });
+    if (measured !== null) mails.set(language, measured);
+  }
+  return { language: readMailRules(db, accountId).mail_language, mails };
+}
 
 /** The page of the dashboard where a finding is mended. */
 function pathOf(source: ShownSource, code: keyof typeof FINDINGS, contactId: number | null = null): string | null {

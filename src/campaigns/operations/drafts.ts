@@ -68,8 +68,11 @@ const DEFAULT_CANARY_MINUTES = 30;
 /** The maximum number of variants in addition to A, the mail itself. */
 export const MAX_VARIANTS = 3;
 
-/** Returns the schema of an optional variant number of an A/B test. */
-export const variantNumber = (description: string) => Type.Optional(integer({ maximum: MAX_VARIANTS, description }));
+/** The maximum number of versions in other languages. */
+export const MAX_LANGUAGES = 20;
+
+/** Returns the schema of an optional number of a variant of an A/B test, or of a version in another language. */
+export const variantNumber = (description: string) => Type.Optional(integer({ maximum: MAX_LANGUAGES, description }));
 
 const canaryPercent = () =>
   integer({
@@ -162,7 +165,10 @@ const Draft = Type.Object({
   status: integer(),
   held_reason: nullable(said()),
   tracking: zeroOrOne(),
-  variants: integer({ description: 'How many variants its A/B test has, A included; 1 without a test.' }),
+  variants: integer({
+    description: 'How many variants its A/B test has, A included, or how many versions it has; 1 without both.',
+  }),
+  languages: Type.Array(Type.String(), { description: 'The languages of its versions, as ISO 639-1 codes.' }),
   canary_percent: integer({ description: 'The percentage of recipients who get it first; 0: all at once.' }),
   canary_minutes: integer({ description: 'How many minutes the rest waits after them.' }),
   ignores_caps: zeroOrOne(),
@@ -305,7 +311,8 @@ export const readDraft = operation({
       exclude_specific_recipient_id: targetNames(send.exclude_specific_recipient_id),
       content: contentSource(db, send),
       html_size: Buffer.byteLength(html ?? ''),
-      variants: 1 + (send.ab_test?.variants.length ?? 0),
+      variants: 1 + (send.ab_test?.variants ?? send.languages ?? []).length,
+      languages: (send.languages ?? []).map(({ language }) => language),
       changed_by: changerName(db, send),
       tracking: send.tracking === 0 ? (0 as const) : (1 as const),
       ...shownLinkRules(link_rules),

@@ -137,7 +137,9 @@ function showing(
 const Seen = Type.Object({
   utr: identifier('The single send.'),
   email: Type.Optional(email()),
-  variant: variantNumber('The variant of its A/B test; 0, or not given: A.'),
+  variant: variantNumber(
+    'The variant of its A/B test, or the number of its version in another language; 0, or not given: the mail itself.',
+  ),
 });
 
 function selection({ db, accountId }: Context, { utr, email, variant = 0 }: Static<typeof Seen>): MailSelection {

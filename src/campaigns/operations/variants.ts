@@ -177,6 +177,7 @@ const FIELD_OF_PROBLEM = {
   ab_canary: 'subjects',
   local_time_ab: 'subjects',
   best_hour_ab: 'subjects',
+  ab_languages: 'subjects',
   ab_untracked: 'winner_by',
 } as const;
 

@@ -1,9 +1,10 @@
 /** What a finding of a check says in a language. */
 import type { FoundCheck } from '../../delivery/checks/severity.ts';
 import type { Language } from '../../ui/words/index.ts';
+import { languageNamer } from '../../ui/words/known.ts';
 
 interface Found {
-  check: FoundCheck;
+  check: FoundCheck | 'language_missing';
   /** 1: nothing has to be done about it. */
   is_good: 0 | 1;
   count: number;
@@ -16,6 +17,11 @@ export function findingText({ check, is_good, count, limit, names: all }: Found,
   const state = is_good ? 'good' : 'bad';
   const names = all.join(', ');
   switch (check) {
+    case 'language_missing':
+      return language.say('compose.check.all.language_missing', {
+        count,
+        name: all.map(languageNamer(language)).join(),
+      });
     case 'size':
       return language.say('outbox.check.size', { size: language.bytes(count), limit: language.bytes(limit) });
     case 'addressLacks':

@@ -38,11 +38,12 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
     const { variant = '' } = request.query;
     const summary = await ask(request, readSummary, { utr });
     const mail = await readMail(request, mailQuery(utr, variant));
-    const { variants } = (await ask(request, readDraft, { utr })).draft;
+    const { variants, languages } = (await ask(request, readDraft, { utr })).draft;
     if (mail === null) reply.code(TOO_MANY_REQUESTS).header('retry-after', RETRY_SECONDS);
     // Users with the role viewer cannot save it as a template.
     const keep = viewerOf(request).role === 'viewer' ? null : summary.single_send_name;
-    const content = mail === null ? <Busy utr={utr} /> : <Preview {...{ utr, mail, keep, variant, variants }} />;
+    const content =
+      mail === null ? <Busy utr={utr} /> : <Preview {...{ utr, mail, keep, variant, variants, languages }} />;
     return sendPart(request, reply, { summary, now: clock.now(), current: 'preview' }, content);
   });
 
@@ -111,9 +112,11 @@ interface PreviewProps {
   /** The number of the previewed variant, and the number of variants. */
   variant: string;
   variants: number;
+  /** The languages of its versions. */
+  languages: readonly string[];
 }
 
-function Preview({ utr, mail: { subject, problem, ...mail }, keep, variant, variants }: PreviewProps) {
+function Preview({ utr, mail: { subject, problem, ...mail }, keep, variant, variants, languages }: PreviewProps) {
   const language = useLanguage();
   if (problem !== null)
     return <Notice tone="warn">{language.say('preview.problem', { problem: language.sentence(problem) })}</Notice>;
@@ -124,7 +127,7 @@ function Preview({ utr, mail: { subject, problem, ...mail }, keep, variant, vari
       </p>
       {variants > 1 && (
         <form method="get" action={`/campaigns/${utr}/preview`} class="search">
-          <VariantField name="variant" variants={variants} value={variant} />
+          <VariantField name="variant" variants={variants} languages={languages} value={variant} />
           <Button look="plain">{language.say('compose.check.see')}</Button>
         </form>
       )}

@@ -107,8 +107,8 @@ function Findings({ findings }: { findings: NonNullable<Report['findings']> }) {
       <ul class="checks">
         {findings.map(
           ({ code, severity, ...found }) =>
-            isFoundCheck(code) && (
-              <li key={code}>
+            (isFoundCheck(code) || code === 'language_missing') && (
+              <li key={`${code} ${found.names}`}>
                 <Badge tone={severity === 'error' ? 'bad' : 'warn'}>{language.say('outbox.check.look')}</Badge>
                 <span>{findingText({ check: code, is_good: 0, ...found }, language)}</span>
               </li>

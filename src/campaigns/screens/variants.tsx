@@ -17,7 +17,8 @@ import { setFlash } from '../../ui/flash.ts';
 import { ask, attempt, sentenceOf } from '../../ui/operations.ts';
 import { languageOf } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
-import { useLanguage } from '../../ui/words/index.ts';
+import { type Language, useLanguage } from '../../ui/words/index.ts';
+import { languageNamer } from '../../ui/words/known.ts';
 import { field } from '../../users/screens/sign-in/fields.ts';
 import { type Draft, readDraft } from '../operations/drafts.ts';
 import type { Report } from '../operations/reports.ts';
@@ -276,9 +277,9 @@ interface GivenTest {
   hours: string;
 }
 
-export function TestCard({ draft: { utr, variants } }: { draft: Draft }) {
+export function TestCard({ draft: { utr, variants, languages } }: { draft: Draft }) {
   const language = useLanguage();
-  const isTested = variants > 1;
+  const isTested = variants > 1 && languages.length === 0;
   return (
     <Card title={language.say('variants.title')}>
       <p>
@@ -297,22 +298,31 @@ export function TestCard({ draft: { utr, variants } }: { draft: Draft }) {
 
 interface VariantFieldProps {
   name: string;
-  /** The number of variants, A included; without a test there is nothing to choose. */
+  /** The number of variants, A included, or of versions; with one there is nothing to choose. */
   variants: number;
+  /** The languages of versions; empty for a test. */
+  languages: readonly string[];
   /** The number of the selected one. */
   value: string;
   problems?: Problems;
 }
 
-/** The choice of a variant. */
-export function VariantField({ variants, ...chosen }: VariantFieldProps) {
+/** Returns the name of the variant or version with this number. */
+export function nameOfVariant(language: Language, languages: readonly string[], number: number): string {
+  if (languages.length === 0) return variantName(number);
+  return number === 0 ? language.say('languages.main') : languageNamer(language)(languages[number - 1] ?? '');
+}
+
+/** The choice of a variant, or of a version in another language. */
+export function VariantField({ variants, languages, ...chosen }: VariantFieldProps) {
   const language = useLanguage();
   if (variants === 1) return null;
   const options = Array.from({ length: variants }, (_, number) => ({
     value: String(number),
-    label: variantName(number),
+    label: nameOfVariant(language, languages, number),
   }));
-  return <SelectField label={language.say('variants.variant')} options={options} {...chosen} />;
+  const label = language.say(languages.length === 0 ? 'variants.variant' : 'languages.version');
+  return <SelectField label={label} options={options} {...chosen} />;
 }
 
 export function Plan({ plan }: { plan: TestPlan }) {

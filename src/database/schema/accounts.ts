@@ -57,6 +57,8 @@ export const accounts = sqliteTable(
     stops_errors: integer().$type<0 | 1>().notNull().default(0),
     /** The parameters that the links of its mails get; null: none. */
     link_rules: text({ mode: 'json' }).$type<LinkRules>(),
+    /** The language of its mails, and of contacts whose language is unknown: an ISO 639-1 code. */
+    mail_language: text().notNull().default('en'),
     /** The sending hours of its mail; null: any time. */
     send_window: text({ mode: 'json' }).$type<SendWindow>(),
   },

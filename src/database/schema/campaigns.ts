@@ -59,6 +59,11 @@ export interface AbTest {
   hours: number;
 }
 
+/** The version of a single send in a language, an ISO 639-1 code. An empty text or 0 means the same as in the mail itself. */
+export interface LanguageVersion extends Omit<Variant, 'sender_name'> {
+  language: string;
+}
+
 export const singleSends = sqliteTable(
   'single_sends',
   {
@@ -99,6 +104,8 @@ export const singleSends = sqliteTable(
     canary_minutes: integer().notNull().default(30),
     /** Null: every recipient gets the same mail. */
     ab_test: text({ mode: 'json' }).$type<AbTest>(),
+    /** Its versions in other languages than its own, by their codes; null: every recipient gets the same mail. */
+    languages: text({ mode: 'json' }).$type<LanguageVersion[]>(),
     /** The parameters that its links get; null: those of the account, 'off': none. */
     link_rules: text({ mode: 'json' }).$type<LinkRules | 'off'>(),
     /** 1: the single send ignores the frequency caps. Automations have the same column. */

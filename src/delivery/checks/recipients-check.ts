@@ -8,15 +8,22 @@ import { exclusionReason, isReadEarlier } from '../../audience/eligibility.ts';
 import { topicsOf } from '../../audience/unsubscribes.ts';
 import { type Condition, readyCondition } from '../content/conditions.ts';
 import { mergeLine, type Values } from '../content/merge.ts';
-import { type ContactFields, type CustomName, contactFieldsFor, mergeValues } from '../content/values.ts';
+import {
+  type ContactFields,
+  type CustomName,
+  contactFieldsFor,
+  contactLanguage,
+  LANGUAGE_FIELDS,
+  mergeValues,
+} from '../content/values.ts';
 import { type EnqueueProgress, MEMBERS } from '../queue/enqueue-recipients.ts';
 import { GMAIL_BYTES } from './mail-checks.ts';
-import { bytesOf, type MeasuredMail, type MeasuredText } from './measured-mail.ts';
+import { bytesOf, type MeasuredMail, type MeasuredText, measureMail } from './measured-mail.ts';
 
 /** What is found about the mails of the recipients. `contact_id` is one of those concerned. */
 export interface RecipientFinding {
-  code: 'value_empty' | 'branch_unused' | 'subject_longest' | 'mail_clipped';
-  /** The merge tag or the condition; empty for findings about the whole mail. */
+  code: 'value_empty' | 'branch_unused' | 'subject_longest' | 'mail_clipped' | 'language_missing';
+  /** The merge tag, the condition or the language; empty for findings about the whole mail. */
   name: string;
   /** The recipients concerned; of the longest subject, its characters. */
   count: number;
@@ -81,21 +88,53 @@ const OTHER_COLUMNS: Partial<Record<keyof ContactFields, string>> = {
   topic: `${topicsOf('c.user_id', 'c.address_id')} AS topic`,
 };
 
+/** Returns how many recipients of an audience have none of these languages, which are ISO 639-1 codes, as findings. */
+export async function checkLanguages(
+  client: Database,
+  names: readonly CustomName[],
+  audience: CheckedAudience,
+  { language, others }: { language: string; others: readonly string[] },
+): Promise<RecipientFinding[]> {
+  const mails = new Map(others.map((other) => [other, NO_MAIL]));
+  return (await checkRecipients(client, NO_MAIL, names, audience, { language, mails })).findings;
+}
+
+const NO_MAIL = measureMail({ subject: '', html: [] }, {});
+
 /** The audience of a mail, as it would be enqueued now. */
 export interface CheckedAudience extends Pick<EnqueueProgress, 'targets' | 'excluded'> {
   groupId: number;
 }
 
+/** The versions of a mail in other languages, by ISO 639-1 code, and the language of the mail itself and of contacts without a known one. */
+export interface MeasuredVersions {
+  language: string;
+  mails: ReadonlyMap<string, MeasuredMail>;
+}
+
+/** A mail whose conditions can be asked, with the number of recipients who get it. */
+const countedMail = ({ ofSubject, ofHtml, ...mail }: MeasuredMail) => ({
+  ...mail,
+  ofSubject: counted(ofSubject),
+  ofHtml: counted(ofHtml),
+  recipients: 0,
+});
+
 /** Checks the mails of an audience, of at most 100 000 recipients, in steps of some milliseconds. `names` are the account's custom fields. */
 export async function checkRecipients(
   client: Database,
-  { subject, constants, placeholders, ...mail }: MeasuredMail,
+  measured: MeasuredMail,
   names: readonly CustomName[],
   { targets, excluded, groupId }: CheckedAudience,
+  versions: MeasuredVersions | null = null,
 ): Promise<CheckedRecipients> {
-  const [ofSubject, ofHtml] = [counted(mail.ofSubject), counted(mail.ofHtml)];
-  const fields = contactFieldsFor(placeholders, names);
+  const main = countedMail(measured);
+  const others = new Map([...(versions?.mails ?? [])].map(([language, mail]) => [language, countedMail(mail)]));
+  const mails = [main, ...others.values()];
+  const placeholders = mails.flatMap((mail) => mail.placeholders);
+  const fields = contactFieldsFor([...placeholders, ...(versions === null ? [] : LANGUAGE_FIELDS)], names);
   const columns = fields.map((field) => OTHER_COLUMNS[field] ?? `c.${field}`).join(', ');
+  const missing = new Map<string, { count: number; contact_id: number }>();
   const empty = new Map<string, { count: number; contact_id: number }>();
   let longest = { length: 0, contact_id: 0 };
   let clipped = { count: 0, contact_id: 0 };
@@ -122,13 +161,19 @@ export async function checkRecipients(
       if (last === null) break;
       if (checked >= MAX_CHECKED) return result(true);
       for (const { id, address_id: _, ...contact } of page.all({ ...bounds, after, last })) {
-        const values = { ...mergeValues(contact, names, ''), ...constants };
+        const own = mergeValues(contact, names, '');
+        const language = versions && contactLanguage(own, versions.language);
+        const mail = (language && others.get(language)) || main;
+        if (language && mail === main && language !== versions.language)
+          missing.set(language, { count: (missing.get(language)?.count ?? 0) + 1, contact_id: id });
+        mail.recipients++;
+        const values = { ...own, ...mail.constants };
         const without = new Set<string>();
-        if (measure(ofSubject, values, without) > longest.length) {
-          const { length } = mergeLine(subject, values);
+        if (measure(mail.ofSubject, values, without) > longest.length) {
+          const { length } = mergeLine(mail.subject, values);
           if (length > longest.length) longest = { length, contact_id: id };
         }
-        if (measure(ofHtml, values, without) > GMAIL_BYTES) clipped = { count: clipped.count + 1, contact_id: id };
+        if (measure(mail.ofHtml, values, without) > GMAIL_BYTES) clipped = { count: clipped.count + 1, contact_id: id };
         for (const name of without)
           empty.set(name, { count: (empty.get(name)?.count ?? 0) + 1, contact_id: empty.get(name)?.contact_id ?? id });
         checked++;
@@ -140,12 +185,13 @@ export async function checkRecipients(
 
   function result(has_more: boolean): CheckedRecipients {
     const findings: RecipientFinding[] = [...empty].map(([name, found]) => ({ code: 'value_empty', name, ...found }));
-    if (checked > 0)
-      for (const name of [ofSubject, ofHtml].flatMap(unusedBranches))
+    for (const { recipients, ofSubject, ofHtml } of mails)
+      for (const name of recipients > 0 ? [ofSubject, ofHtml].flatMap(unusedBranches) : [])
         findings.push({ code: 'branch_unused', name, count: 0, contact_id: null });
     if (longest.length > LONG_SUBJECT)
       findings.push({ code: 'subject_longest', name: '', count: longest.length, contact_id: longest.contact_id });
     if (clipped.count > 0) findings.push({ code: 'mail_clipped', name: '', ...clipped });
+    for (const [name, found] of missing) findings.push({ code: 'language_missing', name, ...found });
     return { checked, has_more, findings };
   }
 }

@@ -62,4 +62,5 @@ export const FINDINGS: Readonly<Record<FoundCheck | RecipientFinding['code'], Ju
   branch_unused: { severity: 'warning', place: 'content' },
   subject_longest: { severity: 'note', place: 'content' },
   mail_clipped: { severity: 'warning', place: 'content' },
+  language_missing: { severity: 'note', place: 'content' },
 };

@@ -1,6 +1,7 @@
 /** Reads the values of a contact's placeholders: reserved fields first, then the account's custom fields. */
 import type { Database } from 'better-sqlite3';
 import { RESERVED_FIELDS, TEXT_COLUMNS, TOPIC } from '../../audience/contacts/contact-fields.ts';
+import { languageCode, languageOfCountry } from '../../audience/contacts/contact-languages.ts';
 import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import { topicsOf } from '../../audience/unsubscribes.ts';
 import type { Db } from '../../database/open.ts';
@@ -23,6 +24,14 @@ export function contactFieldsFor(
   const needed = new Set<string>([...placeholders, 'email', 'first_name', 'last_name']);
   if (names.some(({ field_name }) => needed.has(field_name))) needed.add('custom_values');
   return CONTACT_FIELDS.filter((field) => needed.has(field));
+}
+
+/** The fields from which the language of a contact follows. */
+export const LANGUAGE_FIELDS = ['language', 'country'] as const;
+
+/** The language of the contact with these values, as an ISO 639-1 code: its own, else the usual one of its country, else `otherwise`. */
+export function contactLanguage({ language = '', country = '' }: Values, otherwise: string): string {
+  return languageCode(language) ?? languageOfCountry(country) ?? otherwise;
 }
 
 /** The id and name of a custom field. */

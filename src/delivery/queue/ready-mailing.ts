@@ -2,7 +2,8 @@
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Content } from '../content/compiled-content.ts';
-import { type CustomName, contactFieldsFor, mergeValues } from '../content/values.ts';
+import type { Values } from '../content/merge.ts';
+import { type CustomName, contactFieldsFor, contactLanguage, LANGUAGE_FIELDS, mergeValues } from '../content/values.ts';
 import { returnPath } from '../links/return-paths.ts';
 import type { LinkTokens } from '../links/tokens.ts';
 import type { DkimKey } from '../mime/dkim.ts';
@@ -18,8 +19,10 @@ export interface FrozenContent extends SenderFacts {
   message_key: string;
   /** Whether `sender_name` replaces the sender's own name, as in a test mail of a variant. */
   has_own_sender_name?: boolean;
-  /** For an A/B test: the variants B, C and D; `content` is A. */
+  /** For an A/B test: the variants B, C and D; `content` is A. Or the versions in other languages than that of `content`. */
   variants?: readonly FrozenVariant[];
+  /** For a mail with versions: the language of contacts whose language is unknown. */
+  language?: string;
 }
 
 /** The content in which a variant of a mail differs. */
@@ -27,13 +30,29 @@ export interface FrozenVariant {
   content: Content;
   /** Null: the sender's name. */
   sender_name: string | null;
+  /** Of a version in another language: its ISO 639-1 code. */
+  language?: string;
 }
 
-/** The frozen content of the variant with this number; for 0 or an unknown number, that of variant A. */
-export function frozenVariant<Frozen extends Pick<FrozenContent, 'content' | 'sender_name' | 'variants'>>(
+/** Returns a function that finds the number of the version in the language of a contact; 0: the mail itself. Null without versions. */
+function versionFinder({
+  variants = [],
+  language: otherwise = '',
+}: Pick<FrozenContent, 'variants' | 'language'>): ((values: Values) => number) | null {
+  const numbers = new Map(variants.flatMap(({ language }, at) => (language === undefined ? [] : [[language, at + 1]])));
+  return numbers.size === 0 ? null : (values) => numbers.get(contactLanguage(values, otherwise)) ?? 0;
+}
+
+/**
+ * The frozen content of the variant with this number; for 0 or an unknown number, that of variant A, or of the version in the language of the
+ * contact with these values; null: of nobody.
+ */
+export function frozenVariant<Frozen extends Pick<FrozenContent, 'content' | 'sender_name' | 'variants' | 'language'>>(
   frozen: Frozen,
-  number: number,
+  given: number,
+  values: Values | null,
 ): Frozen {
+  const number = given === 0 && values !== null ? (versionFinder(frozen)?.(values) ?? 0) : given;
   const own = frozen.variants?.[number - 1];
   return own === undefined
     ? frozen
@@ -112,13 +131,17 @@ export function readyMailing(source: MailingSource, { clock, tokens, findKey }: 
   const { variants = [] } = frozen;
   const others = variants.map((variant) => preparedWith(variant.content, variant.sender_name ?? sender_name));
   const placeholders = [frozen, ...variants].flatMap(({ content }) => content.placeholders);
+  const findVersion = versionFinder(frozen);
   let key = findKey();
   const ready: ReadyMailing = {
     source,
     get key() {
       return key;
     },
-    fields: [...contactFieldsFor(placeholders, names), ...(others.length > 0 ? (['variant'] as const) : [])],
+    fields:
+      findVersion === null
+        ? [...contactFieldsFor(placeholders, names), ...(others.length > 0 ? (['variant'] as const) : [])]
+        : contactFieldsFor([...placeholders, ...LANGUAGE_FIELDS], names),
     refresh() {
       key = findKey();
     },
@@ -141,7 +164,7 @@ export function readyMailing(source: MailingSource, { clock, tokens, findKey }: 
       const preferences = `${origin}/u/${own.unsubscribe}`;
       const values = mergeValues(claim, names, to);
       return render(
-        others[Number(claim.variant ?? 0) - 1] ?? ofVariantA,
+        others[(findVersion?.(values) ?? Number(claim.variant ?? 0)) - 1] ?? ofVariantA,
         {
           address: to,
           name: values.full_name ?? '',

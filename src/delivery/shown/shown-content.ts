@@ -30,7 +30,7 @@ export interface ShowInput {
 }
 
 /** The parts of the frozen content that are shown. */
-type FrozenMail = Pick<FrozenContent, 'content' | 'sender_name' | 'sender_address' | 'variants'>;
+type FrozenMail = Pick<FrozenContent, 'content' | 'sender_name' | 'sender_address' | 'variants' | 'language'>;
 
 /** A mail as JSON, and the placeholders for which the contact has no value, whether or not they have a default. */
 export interface Shown {
@@ -48,7 +48,7 @@ const MAX_TEXT = 100_000;
  */
 export function mergeShown({ frozen: json, variant, values: given, hasHtml }: ShowInput) {
   const frozen = parsed(json);
-  const { content, sender_name, sender_address } = frozenVariant(frozen, variant);
+  const { content, sender_name, sender_address } = frozenVariant(frozen, variant, given);
   const values: Values = { ...given, sender_name, sender_address };
   const shown = { ...content, html: withMarkedLinks(content), text: untrackedText(content) };
   new MergedSize(shown).require((name) => values[name]);
@@ -65,7 +65,7 @@ function parsed(json: Uint8Array): FrozenMail {
 }
 
 function measureShown({ frozen, variant }: ShowInput): MeasuredMail {
-  const { content, sender_name, sender_address } = frozenVariant(parsed(frozen), variant);
+  const { content, sender_name, sender_address } = frozenVariant(parsed(frozen), variant, null);
   return measureMail(content, { sender_name, sender_address });
 }
 
@@ -85,7 +85,7 @@ export type CopyInput = Pick<ShowInput, 'frozen' | 'variant' | 'values'>;
 
 /** Returns the HTML of the web copy of a mail. Throws MergedTooLarge. */
 export function showCopy({ frozen, variant, values }: CopyInput): string {
-  const html = untracked(frozenVariant(parsed(frozen), variant).content);
+  const html = untracked(frozenVariant(parsed(frozen), variant, values).content);
   new MergedSize({ subject: '', html, text: [] }).require((name) => values[name]);
   return mergeHtml(html, values);
 }

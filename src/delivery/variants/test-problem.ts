@@ -6,7 +6,7 @@ import type { singleSends, TrackingMode } from '../../database/schema/index.ts';
 
 type TestedSend = Pick<
   typeof singleSends.$inferSelect,
-  'user_id' | 'tracking' | 'canary_percent' | 'local_time' | 'best_hour' | 'ab_test'
+  'user_id' | 'tracking' | 'canary_percent' | 'local_time' | 'best_hour' | 'ab_test' | 'languages'
 >;
 
 /** The code of the sentence that explains why a single send cannot be tested as it is; null if it can be, or has no test. */
@@ -14,11 +14,12 @@ export function findAbTestProblem(
   db: Db,
   config: Config,
   send: TestedSend,
-): 'ab_canary' | 'local_time_ab' | 'best_hour_ab' | 'ab_untracked' | null {
+): 'ab_canary' | 'local_time_ab' | 'best_hour_ab' | 'ab_languages' | 'ab_untracked' | null {
   if (send.ab_test === null) return null;
   if (send.canary_percent > 0) return 'ab_canary';
   if (send.local_time === 1) return 'local_time_ab';
   if (send.best_hour === 1) return 'best_hour_ab';
+  if (send.languages !== null) return 'ab_languages';
   return send.ab_test.winner_by === 'hand' || measuresIndividuals(db, config, send) ? null : 'ab_untracked';
 }
 

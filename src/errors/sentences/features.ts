@@ -4,8 +4,11 @@ export const FEATURE_SENTENCES = {
   // A/B tests.
   ab_canary: 'A campaign with a first batch cannot have an A/B test.',
   ab_untracked: 'Opens and clicks of this mail are not counted, so no winner can be found by them.',
+  ab_languages: 'A campaign cannot have an A/B test and versions in other languages.',
   ab_same: 'Two variants are the same mail.',
   ab_variant_problem: 'Variant {name}: {problem}',
+  language_problem: 'The version in the language {name}: {problem}',
+  language_same: 'A version needs a subject, a preview text or a template of its own.',
   ab_not_open: 'There is no test of this mail that waits for a decision.',
 
   // Errors of the owner's input.

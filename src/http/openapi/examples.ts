@@ -51,6 +51,7 @@ const EXAMPLES: Record<string, unknown> = {
   id: '1',
   is_display: 1,
   is_enabled: 1,
+  language: 'en',
   last_name: 'Müller',
   limit: 100,
   mails: ['3f2b8c1e-5a74-4d0c-9f5e-2f6f5f2b7c11'],

@@ -1,4 +1,5 @@
 /** Labels for values of the API. A value without a label is shown as it is. */
+import { languageCodes } from '../../audience/contacts/contact-languages.ts';
 import { isWordKey, type Language } from './index.ts';
 
 /**
@@ -16,6 +17,14 @@ export function fieldLabel(language: Language, name: string): string {
 export function languageNamer(language: Language): (code: string) => string {
   const names = new Intl.DisplayNames(language.locale, { type: 'language' });
   return (code) => (code === '' ? '' : (names.of(code) ?? code));
+}
+
+/** Returns every language as an option of a choice, by its name in the user's language. */
+export function languageOptions(language: Language): { value: string; label: string }[] {
+  const nameOf = languageNamer(language);
+  return languageCodes()
+    .map((code) => ({ value: code, label: nameOf(code) }))
+    .sort((one, other) => one.label.localeCompare(other.label, language.locale));
 }
 
 /** Returns the label of a value of the API in the user's language, or the value if there is none. */

@@ -11,11 +11,10 @@ import { ask, attempt, problemsAt } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
-import { fieldLabel, languageNamer } from '../../../ui/words/known.ts';
+import { fieldLabel, languageOptions } from '../../../ui/words/known.ts';
 import { field, fieldList } from '../../../users/screens/sign-in/fields.ts';
 import { listContactTypes } from '../../contact-types/operations.ts';
 import { RESERVED_FIELDS } from '../../contacts/contact-fields.ts';
-import { languageCodes } from '../../contacts/contact-languages.ts';
 import { meantDomain } from '../../contacts/misspelt-domains.ts';
 import { type Contact, editContact, enterContact, readContact } from '../../contacts/operations.ts';
 import { type Field, listOwnFields } from '../../fields/operations.ts';
@@ -296,17 +295,13 @@ function Country({ label, value, problems }: { label: string; value: unknown; pr
 
 function ContactLanguage({ label, value, problems }: { label: string; value: unknown; problems: Problems }) {
   const language = useLanguage();
-  const nameOf = languageNamer(language);
-  const known = languageCodes()
-    .map((code) => ({ value: code, label: nameOf(code) }))
-    .sort((one, other) => one.label.localeCompare(other.label, language.locale));
   return (
     <SelectField
       name="language"
       label={label}
       value={String(value ?? '')}
       problems={problems}
-      options={[{ value: '', label: '–' }, ...known]}
+      options={[{ value: '', label: '–' }, ...languageOptions(language)]}
     />
   );
 }

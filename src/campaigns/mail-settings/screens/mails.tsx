@@ -2,12 +2,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button } from '../../../ui/components/button.tsx';
-import { CheckField } from '../../../ui/components/field.tsx';
+import { CheckField, SelectField } from '../../../ui/components/field.tsx';
 import { Card } from '../../../ui/components/surface.tsx';
 import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
 import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireOwner } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
+import { languageOptions } from '../../../ui/words/known.ts';
 import { field } from '../../../users/screens/sign-in/fields.ts';
 import { LinkFields } from '../../screens/compose/link-fields.tsx';
 import { changeMailSettings, type MailSettings, readMailSettings } from '../operations.ts';
@@ -22,6 +23,13 @@ export async function mailSettingsScreen(app: FastifyInstance): Promise<void> {
     requireOwner(request);
     const stops_errors = field(request, 'stops_errors') === '1' ? 1 : 0;
     const changed = await attempt(request, changeMailSettings, { stops_errors });
+    if ('output' in changed) return backTo(reply, 'mails', 'settings.done.mailsSaved');
+    return show(request, reply.code(changed.status), sentenceOf(changed));
+  });
+
+  app.post('/settings/mails/language', async (request, reply) => {
+    requireOwner(request);
+    const changed = await attempt(request, changeMailSettings, { language: field(request, 'language') });
     if ('output' in changed) return backTo(reply, 'mails', 'settings.done.mailsSaved');
     return show(request, reply.code(changed.status), sentenceOf(changed));
   });
@@ -43,6 +51,7 @@ export async function mailSettingsScreen(app: FastifyInstance): Promise<void> {
     const content = (
       <div class="stack">
         <CheckCard settings={settings} />
+        <LanguageCard settings={settings} />
         <LinkCard settings={settings} />
       </div>
     );
@@ -63,6 +72,24 @@ function CheckCard({ settings: { stops_errors } }: { settings: MailSettings }) {
           checked={stops_errors === 1}
         />
         <Button>{language.say('mailSettings.save')}</Button>
+      </form>
+    </Card>
+  );
+}
+
+function LanguageCard({ settings }: { settings: MailSettings }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('mailSettings.language.title')}>
+      <p class="quiet-text">{language.say('mailSettings.language.about')}</p>
+      <form method="post" action="/settings/mails/language" class="stack">
+        <SelectField
+          name="language"
+          label={language.say('field.language')}
+          value={settings.language}
+          options={languageOptions(language)}
+        />
+        <Button look="plain">{language.say('mailSettings.save')}</Button>
       </form>
     </Card>
   );

@@ -2,7 +2,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { FINDINGS } from '../../../delivery/checks/severity.ts';
-import { variantName } from '../../../delivery/queue/variant-groups.ts';
 import { isTestMode } from '../../../delivery/transport/relays/in-use.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
@@ -17,11 +16,12 @@ import { languageOf } from '../../../ui/page.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
 import { withQuery } from '../../../ui/with-query.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
+import { languageNamer } from '../../../ui/words/known.ts';
 import { field, texts } from '../../../users/screens/sign-in/fields.ts';
 import type { checkAnyMail } from '../../operations/check.ts';
 import type { CheckedMailRecord } from '../../operations/shown-mails.ts';
 import { findingText } from '../finding-text.ts';
-import { VariantField } from '../variants.tsx';
+import { nameOfVariant, VariantField } from '../variants.tsx';
 import type { Composed, ComposedKind, ComposedParams, Seen } from './mail-content.tsx';
 
 interface Call {
@@ -59,7 +59,8 @@ export async function checkStep(
     const isKept = isTestMode(db.$client, config);
     if (variant === '') setFlash(reply, 'good', isKept ? 'compose.test.kept' : 'compose.test.sent', { address });
     else {
-      const values = { address, name: variantName(Number(variant)) };
+      const language = languageOf(request, viewerOf(request));
+      const values = { address, name: nameOfVariant(language, composed.languages, Number(variant)) };
       setFlash(reply, 'good', isKept ? 'compose.test.keptVariant' : 'compose.test.sentVariant', values);
     }
     return reply.redirect(composed.address('check'), 303);
@@ -114,6 +115,8 @@ function seenIn(query: Seen): Seen {
   return { ...(email.trim() !== '' && { email }), ...(variant && { variant }) };
 }
 
+const composedVariants = ({ variants, languages }: Composed) => ({ variants, languages });
+
 interface LookProps {
   composed: Composed;
   mail: CheckedMail | null;
@@ -151,7 +154,7 @@ function Look({ composed, mail, problems, email, variant, isDark }: LookProps) {
             label: language.say(`compose.check.${value}`),
           }))}
         />
-        <VariantField name="variant" variants={composed.variants} value={variant} problems={problems} />
+        <VariantField name="variant" {...composedVariants(composed)} value={variant} problems={problems} />
         <Button look="plain">{language.say('compose.check.see')}</Button>
       </form>
       {mail !== null && mail.problem !== null && (
@@ -255,7 +258,10 @@ function ForAll({ address, checked }: { address: string; checked: CheckedAll | u
               <li key={`${code} ${name}`}>
                 <Badge tone="warn">{language.say('outbox.check.look')}</Badge>
                 <div>
-                  {language.say(`compose.check.all.${code}`, { name, count })}{' '}
+                  {language.say(`compose.check.all.${code}`, {
+                    name: code === 'language_missing' ? languageNamer(language)(name) : name,
+                    count,
+                  })}{' '}
                   {contact_id !== null && (
                     <a href={`/contacts/${contact_id}`}>{language.say('compose.check.all.example')}</a>
                   )}
@@ -320,7 +326,7 @@ function TestMail({ composed, variant, address, problem }: TestMailProps) {
           required
           {...(problem && { problems: { email_address: [language.say('compose.test.refused', { reason: problem })] } })}
         />
-        <VariantField name="test_variant" variants={composed.variants} value={variant} />
+        <VariantField name="test_variant" {...composedVariants(composed)} value={variant} />
         <Button look="plain">{language.say('compose.test.send')}</Button>
       </form>
     </Card>

@@ -11,6 +11,7 @@ import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { field } from '../../../users/screens/sign-in/fields.ts';
 import { createDraft } from '../../operations/drafts.ts';
+import { languagesScreen } from '../languages.tsx';
 import { variantsScreen } from '../variants.tsx';
 import { audienceStep } from './audience.tsx';
 import { checkStep } from './check.tsx';
@@ -32,6 +33,7 @@ export async function composeScreens(app: FastifyInstance, { clock, db, config }
   await htmlScreen(app, CAMPAIGN);
   await designScreen(app, CAMPAIGN);
   await variantsScreen(app);
+  await languagesScreen(app);
   await checkStep(app, CAMPAIGN, { db, config });
   await scheduleStep(app, { clock });
 }

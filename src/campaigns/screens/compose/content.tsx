@@ -13,6 +13,7 @@ import { withQuery } from '../../../ui/with-query.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { field } from '../../../users/screens/sign-in/fields.ts';
 import type { Draft } from '../../operations/drafts.ts';
+import { LanguagesCard } from '../languages.tsx';
 import { TestCard } from '../variants.tsx';
 import { LinkFields } from './link-fields.tsx';
 import { type Composed, composedCampaign } from './mail-content.tsx';
@@ -78,6 +79,7 @@ function ContentForm({ draft, mail, given, problems, placeholders, template }: F
         <>
           <MailContent mail={mail} template={template} />
           <TestCard draft={draft} />
+          <LanguagesCard draft={draft} />
         </>
       }
     >

@@ -42,7 +42,16 @@ export interface Seen {
 export interface Composed
   extends Pick<
     Draft,
-    'utr' | 'subject' | 'preheader' | 'content' | 'html_size' | 'template_id' | 'sender_id' | 'variants' | 'updated_at'
+    | 'utr'
+    | 'subject'
+    | 'preheader'
+    | 'content'
+    | 'html_size'
+    | 'template_id'
+    | 'sender_id'
+    | 'variants'
+    | 'languages'
+    | 'updated_at'
   > {
   name: string;
   /** What its links get when it is sent, as in a query; empty or absent: nothing. */

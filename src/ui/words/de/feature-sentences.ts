@@ -6,6 +6,9 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   ab_canary: 'Eine Kampagne mit einer ersten Gruppe kann keinen A/B-Test haben.',
   ab_untracked: 'Öffnungen und Klicks dieser Mail werden nicht gezählt, daher lässt sich danach kein Gewinner finden.',
   ab_same: 'Zwei Varianten sind dieselbe Mail.',
+  ab_languages: 'Eine Kampagne kann nicht zugleich einen A/B-Test und Fassungen in anderen Sprachen haben.',
+  language_problem: 'Die Fassung in der Sprache {name}: {problem}',
+  language_same: 'Eine Fassung braucht einen eigenen Betreff, einen eigenen Vorschautext oder eine eigene Vorlage.',
   ab_variant_problem: 'Variante {name}: {problem}',
   ab_not_open: 'Es gibt keinen Test dieser Mail, der auf eine Entscheidung wartet.',
 
