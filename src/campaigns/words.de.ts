@@ -264,8 +264,18 @@ export const campaigns: Translation<typeof english> = {
   'variants.variant': 'Variante',
   'variants.isWinner': 'Gewinner',
   'variants.isChoice': 'Gewählt',
+  'variants.isWorse': 'Klar schlechter',
+  'variants.behind.opens': 'Öffnungen hinter der besten',
+  'variants.behind.clicks': 'Klicks hinter der besten',
+  'variants.points': '{points} Punkte',
+  'variants.points.range': '{low} bis {high}',
   'variants.about':
-    'Hier zählt nur die Testgruppe, ohne Bots. Unter jedem Anteil steht sein Bereich mit 95 % Sicherheit.',
+    'Hier zählt nur die Testgruppe, ohne Bots. Unter jedem Anteil steht sein Bereich mit 95 % Sicherheit. Die Bereiche der Unterschiede gelten, so oft Sie auch nachsehen.',
+  'variants.by.opens': 'Nach Öffnungen',
+  'variants.by.clicks': 'Nach Klicks',
+  'variants.tooEarly': '{by} ist es zu früh für eine Wahl: Keine Variante ist klar besser als eine andere.',
+  'variants.isClear': '{by} ist {name} klar besser als {others}.',
+  'variants.someWorse': '{by} klar schlechter: {worse}. Für eine Wahl zwischen {names} ist es zu früh.',
   'variants.sending': {
     one: 'Die Testgruppe bekommt gerade ihre Mails. Der Gewinner steht {hours} Std. danach fest; {count} Kontakt wartet darauf.',
     other:
@@ -286,6 +296,10 @@ export const campaigns: Translation<typeof english> = {
   'variants.noDifference': {
     one: 'Kein klarer Gewinner. {count} weiterer Kontakt bekommt A.',
     other: 'Kein klarer Gewinner. {count} weitere Kontakte bekommen A.',
+  },
+  'variants.noDifference.worse': {
+    one: 'Kein klarer Gewinner, aber klar schlechter: {worse}. {count} weiterer Kontakt bekommt A.',
+    other: 'Kein klarer Gewinner, aber klar schlechter: {worse}. {count} weitere Kontakte bekommen A.',
   },
   'variants.chosen': {
     one: 'Gewählt wurde {name}. {count} weiterer Kontakt bekommt diese Variante.',

@@ -254,7 +254,18 @@ export const campaigns = {
   'variants.variant': 'Variant',
   'variants.isWinner': 'Winner',
   'variants.isChoice': 'Chosen',
-  'variants.about': 'Only the test group counts, without bots. Below each rate is its range with 95 % certainty.',
+  'variants.isWorse': 'Clearly worse',
+  'variants.behind.opens': 'Opens behind the best',
+  'variants.behind.clicks': 'Clicks behind the best',
+  'variants.points': '{points} points',
+  'variants.points.range': '{low} to {high}',
+  'variants.about':
+    'Only the test group counts, without bots. Below each rate is its range with 95 % certainty. The ranges of the differences hold however often you look.',
+  'variants.by.opens': 'By opens',
+  'variants.by.clicks': 'By clicks',
+  'variants.tooEarly': '{by} it is too early to choose: no variant is clearly better than another.',
+  'variants.isClear': '{by}, {name} is clearly better than {others}.',
+  'variants.someWorse': '{by}, {worse} did clearly worse. Between {names} it is too early to choose.',
   'variants.sending': {
     one: 'The test group is getting its mails. The winner is decided {hours} h after that; {count} contact waits for it.',
     other:
@@ -275,6 +286,10 @@ export const campaigns = {
   'variants.noDifference': {
     one: 'No clear winner. {count} more contact gets A.',
     other: 'No clear winner. {count} more contacts get A.',
+  },
+  'variants.noDifference.worse': {
+    one: 'No clear winner, but {worse} did clearly worse. {count} more contact gets A.',
+    other: 'No clear winner, but {worse} did clearly worse. {count} more contacts get A.',
   },
   'variants.chosen': {
     one: 'You chose {name}. {count} more contact gets it.',

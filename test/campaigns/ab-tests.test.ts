@@ -84,6 +84,10 @@ t.test(
     click(shop, 0, 5);
     click(shop, 0, one, 'machine');
     t.equal(subjects(shop).two, two, 'the rest waits');
+    const seen = (await shop.report()).ab_test;
+    t.match(seen, { measured_by: 'clicks', worse: [0], variants: [{ behind: { low: Number } }, { behind: null }] });
+    const { difference, low, high } = seen.variants[0].behind;
+    t.ok(low > 0 && low < difference && difference < high, 'and the report says that A is behind');
     await shop.pass(3 * HOUR);
     t.equal(shop.accepted().length, one + two, 'for all of the time');
     await shop.pass(2 * HOUR);

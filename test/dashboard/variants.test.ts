@@ -40,6 +40,8 @@ t.test('the page of a mailing has its variants side by side, and somebody choose
     { delivered: 1, kept: 1 },
   ]);
   t.match(text, /Choose B/);
+  t.equal(text.match(/By clicks it is too early to choose/g)?.length, 3, 'on the page and beside each choice');
+  t.match((await open(viewer)).text, /By clicks it is too early to choose/);
   t.notMatch((await open(viewer)).text, /Choose B/);
   await choose(viewer);
   t.equal(app.db.prepare('SELECT winner FROM ab_tests').pluck().get(), null, 'a viewer chooses nothing');
@@ -49,7 +51,11 @@ t.test('the page of a mailing has its variants side by side, and somebody choose
   t.notMatch(after, /Choose B/);
 
   for (const [set, says] of [
-    ["verdict = 'no_difference', winner = 0", /No clear winner(?!.*class="badge good">Winner)/s],
+    [
+      `verdict = 'no_difference', winner = 0, counted = '${JSON.stringify([112, 60].map((successes) => ({ people: 1000, successes })))}'`,
+      /No clear winner, but B did clearly worse. 8 more contacts get A.*<bdi>&lt;b>Two&lt;\/b><\/bdi> <span class="badge plain">Clearly worse/s,
+    ],
+    ["verdict = 'no_difference', winner = 0, counted = NULL", /No clear winner(?!.*class="badge good">Winner)/s],
     [
       "verdict = 'winner', winner = 1, better_than = '[0]'",
       /B is better than A, and not by chance.*<bdi>&lt;b>Two&lt;\/b><\/bdi> <span class="badge good">Winner/s,

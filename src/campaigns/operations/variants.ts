@@ -116,6 +116,14 @@ export const ReportedAbTest = Type.Object({
     }),
     { description: 'The counts on which the decision is based, by variant; empty before it, and if a user chose.' },
   ),
+  measured_by: {
+    ...choice('opens', 'clicks'),
+    description: 'What worse and behind are about: what decides, or clicks if a user chooses.',
+  },
+  worse: Type.Array(integer(), {
+    description:
+      'The variants that are worse than the one with the highest rate beyond chance, however often the report is read; after the decision by its counts. Between the others it is too early to choose.',
+  }),
   rest: integer({ description: 'How many recipients get the winner only.' }),
   variants: Type.Array(
     Type.Object({
@@ -128,6 +136,14 @@ export const ReportedAbTest = Type.Object({
       }),
       opens: Type.Object(Rate.properties, { description: 'The number of recipients who opened it.' }),
       clicks: Type.Object(Rate.properties, { description: 'The number of recipients who clicked in it.' }),
+      behind: nullable(
+        Type.Object({
+          difference: Type.Number({ description: 'The highest rate less that of the variant.' }),
+          low: Type.Number({ description: 'Where its interval begins.' }),
+          high: Type.Number({ description: 'Where it ends.' }),
+        }),
+        'How much lower its rate is than the highest one; null for the highest. The interval holds with 95 % at all readings of the report together.',
+      ),
     }),
     { description: 'The variants side by side, A first. Only the test group counts, not the rest.' },
   ),

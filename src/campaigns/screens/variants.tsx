@@ -390,6 +390,7 @@ export async function variantChoice(app: FastifyInstance): Promise<void> {
 export function Variants({ utr, test, mayChoose }: { utr: string; test: ReportedTest; mayChoose: boolean }) {
   const language = useLanguage();
   const title = language.say('variants.title');
+  const isOpen = test.winner === null && test.state !== 'cancelled';
   const rate = ({ people, rate: share, low, high }: ReportedTest['variants'][number]['opens']) => (
     <span class="named">
       <span>
@@ -416,6 +417,7 @@ export function Variants({ utr, test, mayChoose }: { utr: string; test: Reported
                   <span>
                     {variantName(variant)} <bdi>{subject}</bdi>{' '}
                     {variant === test.winner && <WinnerBadge verdict={test.verdict} />}
+                    {test.worse.includes(variant) && <Badge>{language.say('variants.isWorse')}</Badge>}
                   </span>
                   <span class="small quiet-text">
                     <bdi>{preheader}</bdi> {sender_name !== '' && <bdi>({sender_name})</bdi>}
@@ -431,11 +433,17 @@ export function Variants({ utr, test, mayChoose }: { utr: string; test: Reported
             ...(test.variants.some(({ kept }) => kept > 0) ? [numberColumn(language, 'delivery.kept', 'kept')] : []),
             { heading: language.say('campaigns.opened'), isNumber: true, cell: ({ opens }) => rate(opens) },
             { heading: language.say('campaigns.clicked'), isNumber: true, cell: ({ clicks }) => rate(clicks) },
+            {
+              heading: language.say(BEHIND[test.measured_by]),
+              isNumber: true,
+              cell: ({ behind }) => (behind === null ? '–' : <Behind {...behind} />),
+            },
           ]}
         />
       </Card>
       <p class="small quiet-text">{language.say('variants.about')}</p>
-      {mayChoose && test.winner === null && test.state !== 'cancelled' && (
+      {isOpen && <p>{standing(language, test)}</p>}
+      {isOpen && mayChoose && (
         <div class="buttons">
           {test.variants.map(({ variant }) => (
             <Confirm
@@ -448,6 +456,7 @@ export function Variants({ utr, test, mayChoose }: { utr: string; test: Reported
             >
               <input type="hidden" name="variant" value={variant} />
               <p>{language.say('variants.choose.text', { count: test.rest })}</p>
+              <p>{standing(language, test)}</p>
             </Confirm>
           ))}
         </div>
@@ -463,14 +472,45 @@ function WinnerBadge({ verdict }: Pick<ReportedTest, 'verdict'>) {
   return verdict === 'chosen' ? <Badge>{language.say('variants.isChoice')}</Badge> : null;
 }
 
+const BEHIND = { opens: 'variants.behind.opens', clicks: 'variants.behind.clicks' } as const;
+
+/** How many points a rate is behind the highest one, with its interval. */
+function Behind({ difference, low, high }: NonNullable<ReportedTest['variants'][number]['behind']>) {
+  const language = useLanguage();
+  const points = (share: number) => language.number(Math.round(share * 1000) / 10 || 0);
+  return (
+    <span class="named">
+      <span>{language.say('variants.points', { points: points(difference) })}</span>
+      <span class="small quiet-text">
+        {language.say('variants.points.range', { low: points(low), high: points(high) })}
+      </span>
+    </span>
+  );
+}
+
+/** Returns what whoever chooses by hand can know now: which variants are clearly worse, and between which it is too early. */
+function standing(language: ReturnType<typeof useLanguage>, { variants, worse, measured_by }: ReportedTest): string {
+  const names = (numbers: readonly number[]) => numbers.map(variantName).join(', ');
+  const others = variants.flatMap(({ variant }) => (worse.includes(variant) ? [] : [variant]));
+  const by = language.say(BY[measured_by]);
+  if (worse.length === 0) return language.say('variants.tooEarly', { by });
+  if (others.length === 1) return language.say('variants.isClear', { by, name: names(others), others: names(worse) });
+  return language.say('variants.someWorse', { by, worse: names(worse), names: names(others) });
+}
+
+const BY = { opens: 'variants.by.opens', clicks: 'variants.by.clicks' } as const;
+
 /** Returns a sentence about the state of the test: what it waits for, or the decision. */
 function outcome(
   language: ReturnType<typeof useLanguage>,
-  { state, winner_by, hours, decides_at, verdict, winner, better_than, rest }: ReportedTest,
+  { state, winner_by, hours, decides_at, verdict, winner, better_than, worse, rest }: ReportedTest,
 ): string {
   const count = rest;
   if (state === 'cancelled') return language.say('variants.cancelled');
-  if (verdict === 'no_difference') return language.say('variants.noDifference', { count });
+  if (verdict === 'no_difference')
+    return worse.length === 0
+      ? language.say('variants.noDifference', { count })
+      : language.say('variants.noDifference.worse', { count, worse: worse.map(variantName).join(', ') });
   const name = variantName(winner ?? 0);
   if (verdict === 'chosen') return language.say('variants.chosen', { name, count });
   if (verdict === 'winner')

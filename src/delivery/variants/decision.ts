@@ -113,7 +113,7 @@ function countGroups(client: Database, mailingId: number, measure: Exclude<AbTes
 function storeDecision(
   client: Database,
   mailingId: number,
-  { verdict, variant, better_than }: Decision | { verdict: 'chosen'; variant: number; better_than: number[] },
+  { verdict, variant, better_than }: Omit<Decision, 'verdict' | 'worse'> & { verdict: Decision['verdict'] | 'chosen' },
   counted: readonly Group[] | null,
   now: number,
 ): boolean {

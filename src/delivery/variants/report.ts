@@ -5,7 +5,8 @@ import { prepared } from '../../database/prepared.ts';
 import { type AbTest, type abTests, BY_PERSON, DELIVERY_STATE, type Variant } from '../../database/schema/index.ts';
 import { storedSql } from '../../errors/stored.ts';
 import { keptMails } from '../reporting/mailing-report.ts';
-import { type Group, rateInterval } from './statistics.ts';
+import { decide, type Group, rateInterval } from './statistics.ts';
+import { standingOf } from './watching.ts';
 
 /** A rate from 0 to 1 with its 95 % confidence interval. `people` is the number of recipients who opened or clicked. */
 interface Rate {
@@ -24,6 +25,8 @@ interface ReportedVariant extends Variant {
   kept: number;
   opens: Rate;
   clicks: Rate;
+  /** How much lower its rate is than the highest one, now, with an interval that holds at all readings together; null for the highest. */
+  behind: { difference: number; low: number; high: number } | null;
 }
 
 export interface AbTestReport {
@@ -40,6 +43,10 @@ export interface AbTestReport {
   better_than: number[];
   /** The counts of each variant at the decision; empty before it, and if a user chose. */
   counted: Group[];
+  /** What `behind` and `worse` are about: that which decides, or clicks if a user chooses. */
+  measured_by: 'opens' | 'clicks';
+  /** The variants that are worse than the one with the highest rate beyond chance: at the decision by the figures, else now. */
+  worse: number[];
   /** The number of recipients who get only the winner. */
   rest: number;
   variants: ReportedVariant[];
@@ -64,18 +71,24 @@ export async function abTestReport(client: Database, mailingId: number): Promise
   ).get(mailingId);
   if (row === undefined) return null;
   const listed: Variant[] = JSON.parse(row.variants ?? '[]');
-  const variants: ReportedVariant[] = [];
-  for (const [variant, own] of listed.entries()) {
-    variants.push({ ...own, variant, ...(await countVariant(client, mailingId, variant)) });
-  }
   const { share, winner_by, hours, tried_at, decided_at, verdict, winner, rest } = row;
+  const measured_by = winner_by === 'hand' ? 'clicks' : winner_by;
+  const numbers = [];
+  for (const [variant, own] of listed.entries())
+    numbers.push({ ...own, variant, ...(await countVariant(client, mailingId, variant)) });
+  const standing = standingOf(numbers.map((of) => of[measured_by]));
+  const variants = numbers.map((of): ReportedVariant => {
+    const behind = standing.behind[of.variant] ?? null;
+    return { ...of, opens: rateOf(of.opens), clicks: rateOf(of.clicks), behind };
+  });
+  const counted: Group[] = JSON.parse(row.counted ?? '[]');
   const isTimed = winner_by !== 'hand' && tried_at !== null;
   return {
     state: stateOf(row),
-    ...{ share, winner_by, hours, decided_at, verdict, winner, rest, variants },
+    ...{ share, winner_by, hours, decided_at, verdict, winner, rest, variants, counted, measured_by },
     decides_at: isTimed ? tried_at + hours * HOUR_MS : null,
     better_than: JSON.parse(row.better_than ?? '[]'),
-    counted: JSON.parse(row.counted ?? '[]'),
+    worse: counted.length === 0 ? standing.worse : decide(counted).worse,
   };
 }
 
@@ -136,7 +149,9 @@ async function countVariant(client: Database, mailingId: number, variant: number
     group = findNext.get({ ...of, ...group });
   }
   const { recipients, delivered, kept, measured, known, opened, clicked } = counts;
-  return { recipients, delivered, kept, opens: rateOf(known, opened), clicks: rateOf(measured, clicked) };
+  // A recipient who was counted twice may have become a success that no group has.
+  const groupOf = (people: number, successes: number): Group => ({ people, successes: Math.min(people, successes) });
+  return { recipients, delivered, kept, opens: groupOf(known, opened), clicks: groupOf(measured, clicked) };
 }
 
 function add(
@@ -155,7 +170,7 @@ function add(
   if ((by_person & BY_PERSON.clicked) !== 0) counts.clicked += count;
 }
 
-function rateOf(people: number, successes: number): Rate {
+function rateOf({ people, successes }: Group): Rate {
   return {
     people: successes,
     rate: people === 0 ? 0 : successes / people,

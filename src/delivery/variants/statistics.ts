@@ -15,10 +15,12 @@ export interface Decision {
   variant: number;
   /** Indexes of the groups that the winner beats with statistical significance; empty without a winner. */
   better_than: number[];
+  /** Indexes of the groups that are significantly worse than the one with the highest rate, also without a winner. */
+  worse: number[];
 }
 
 /** The share of tests without a real difference in which a difference may be claimed. */
-const ERROR_RATE = 0.05;
+export const ERROR_RATE = 0.05;
 /** The quantile of the standard normal distribution for a power of 80 %. */
 const Z_POWER = 0.841621;
 /** The quantile for a 95 % confidence interval. */
@@ -27,21 +29,26 @@ const Z_INTERVAL = 1.959964;
 /**
  * Returns the winner: the group with the highest rate, if it is significantly better than group 0; or group 0, if it has the highest rate
  * and is significantly better than another group. Without a winner the rest of the audience gets the mail of group 0. Each pair of groups
- * is compared by Fisher's exact test. The error rate is divided by the number of pairs (Bonferroni), so that a difference is wrongly
- * claimed in at most 5 % of tests.
+ * is compared by Fisher's exact test. The error rate is divided by the number of pairs (Bonferroni; Dunn, "Multiple comparisons among
+ * means", JASA 56, 1961), so that any difference, of the winner or of a worse group, is wrongly claimed in at most 5 % of tests.
  */
 export function decide(groups: readonly Group[]): Decision {
-  const rates = groups.map(({ people, successes }) => (people === 0 ? 0 : successes / people));
-  const best = rates.indexOf(Math.max(...rates));
+  const best = highestOf(groups);
   const winner = groups[best];
   const threshold = ERROR_RATE / 2 / pairsOf(groups.length);
-  const better_than = groups.flatMap((group, at) =>
+  const worse = groups.flatMap((group, at) =>
     at !== best && winner !== undefined && chanceOf(winner, group) <= threshold ? [at] : [],
   );
-  const isFound = best === 0 ? better_than.length > 0 : better_than.includes(0);
+  const isFound = best === 0 ? worse.length > 0 : worse.includes(0);
   return isFound
-    ? { verdict: 'winner', variant: best, better_than }
-    : { verdict: 'no_difference', variant: 0, better_than: [] };
+    ? { verdict: 'winner', variant: best, better_than: worse, worse }
+    : { verdict: 'no_difference', variant: 0, better_than: [], worse };
+}
+
+/** The index of the group with the highest rate, the first of several. */
+export function highestOf(groups: readonly Group[]): number {
+  const rates = groups.map(({ people, successes }) => (people === 0 ? 0 : successes / people));
+  return rates.indexOf(Math.max(...rates));
 }
 
 /** The number of pairs among this number of groups. */

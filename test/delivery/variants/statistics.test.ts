@@ -70,13 +70,13 @@ t.test(
         { people, successes: 202 },
         { people, successes: 200 },
       ]),
-      { verdict: 'winner', variant: 1, better_than: [0] },
+      { verdict: 'winner', variant: 1, better_than: [0], worse: [0] },
     );
   },
 );
 
 t.test('without a difference, without people and without successes there is no winner and A goes on', async (t) => {
-  const none = { verdict: 'no_difference', variant: 0, better_than: [] };
+  const none = { verdict: 'no_difference', variant: 0, better_than: [], worse: [] };
   for (const groups of [
     [
       { people: 100, successes: 20 },
@@ -90,14 +90,28 @@ t.test('without a difference, without people and without successes there is no w
       { people: 5, successes: 0 },
       { people: 0, successes: 0 },
     ],
-    // C is better than B, and no better than A.
-    [
-      { people: 1000, successes: 150 },
-      { people: 1000, successes: 100 },
-      { people: 1000, successes: 160 },
-    ],
   ])
     t.strictSame(decide(groups), none);
+});
+
+t.test('without a winner, the variants that are clearly worse than the best are named', async (t) => {
+  const of = (...successes: number[]) => decide(successes.map((some) => ({ people: 1000, successes: some })));
+  const none = { verdict: 'no_difference', variant: 0, better_than: [] };
+  t.strictSame(of(100, 112, 60), { ...none, worse: [2] });
+  t.strictSame(of(150, 100, 160), { ...none, worse: [1] }, 'C is better than B, and no better than A');
+  t.strictSame(of(100, 112, 60, 50), { ...none, worse: [2, 3] });
+});
+
+t.test('of tests of one mail against itself, in at most 5 % is any variant called worse', async (t) => {
+  const random = randomOf(23);
+  for (const variants of [3, 4]) {
+    let wrong = 0;
+    for (let test = 0; test < 4000; test++) {
+      const { worse } = decide(drawGroups(random, 500, Array<number>(variants).fill(0.2)));
+      if (worse.length > 0) wrong++;
+    }
+    t.ok(wrong / 4000 <= 0.05, `${variants} variants: ${wrong / 4000}`);
+  }
 });
 
 t.test("Fisher's test and Wilson's interval give the values of the literature", async (t) => {

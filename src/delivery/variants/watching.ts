@@ -1,0 +1,69 @@
+/**
+ * What a running A/B test shows to somebody who reads it as often as they like. The intervals hold at all readings together, so that whoever
+ * stops at the first reading with a difference is wrong in at most 5 % of tests. docs/ab-tests.md has the formulas.
+ */
+import { ERROR_RATE, type Group, highestOf, pairsOf } from './statistics.ts';
+
+/** How much lower one rate is than another, from -1 to 1, with an interval that holds at all readings together. */
+interface Difference {
+  difference: number;
+  low: number;
+  high: number;
+}
+
+/** What is known of a running test. */
+interface Standing {
+  /** The index of the group with the highest rate. */
+  leader: number;
+  /** Indexes of the groups whose rate is lower than that of the leader beyond chance. */
+  worse: number[];
+  /** For each group, how much lower its rate is than that of the leader; null for the leader. */
+  behind: (Difference | null)[];
+}
+
+/**
+ * The information at which the interval is narrowest, as `ρ` of the normal mixture: about nine times as much (Howard et al. 2021,
+ * section 3.5), which two equal groups have after 176 successes together.
+ */
+const MIXTURE = 5;
+
+/**
+ * Compares each group with the one that has the highest rate. All pairs of groups have their interval, with the error rate divided by their
+ * number (Bonferroni), so the intervals hold whichever group is ahead.
+ */
+export function standingOf(groups: readonly Group[]): Standing {
+  const leader = highestOf(groups);
+  const ahead = groups[leader];
+  const behind = groups.map((group, at) =>
+    at === leader || ahead === undefined ? null : watchedDifference(ahead, group, pairsOf(groups.length)),
+  );
+  return { leader, behind, worse: behind.flatMap((difference, at) => (difference && difference.low > 0 ? [at] : [])) };
+}
+
+/**
+ * The rate of the first group less that of the second, with a confidence sequence: an interval that holds at all readings together with
+ * 95 %, or with more if it is one of several `pairs`. It is the normal mixture of Robbins ("Statistical methods related to the law of the
+ * iterated logarithm", Ann. Math. Statist. 41, 1970; Howard, Ramdas, McAuliffe, Sekhon, "Time-uniform, nonparametric, nonasymptotic
+ * confidence sequences", Ann. Statist. 49, 2021, equation 14), the interval of the mixture SPRT of Johari, Koomen, Pekelis and Walsh
+ * ("Always valid inference", Operations Research 70, 2022). The rates and their variance are those of Agresti and Caffo (The American
+ * Statistician 54, 2000), so that few successes have no variance of zero. The information grows with people and with the odds of success:
+ * in a mailing the people are there from the beginning, and the successes come.
+ */
+export function watchedDifference(first: Group, second: Group, pairs: number): Difference {
+  if (first.people === 0 || second.people === 0) return { difference: 0, low: -1, high: 1 };
+  const difference = first.successes / first.people - second.successes / second.people;
+  const [one, two] = [adjusted(first), adjusted(second)];
+  const pooled = (one.successes + two.successes) / (one.people + two.people);
+  const information = ((one.people * two.people) / (one.people + two.people)) * (pooled / (1 - pooled));
+  const error = ERROR_RATE / pairs;
+  const quantile = Math.sqrt((1 + MIXTURE / information) * Math.log((information + MIXTURE) / (MIXTURE * error ** 2)));
+  const halfWidth = quantile * Math.sqrt(one.variance + two.variance);
+  const middle = one.successes / one.people - two.successes / two.people;
+  return { difference, low: Math.max(-1, middle - halfWidth), high: Math.min(1, middle + halfWidth) };
+}
+
+/** A group with one success and one failure more, and the variance of its rate. */
+function adjusted({ people, successes }: Group): Group & { variance: number } {
+  const rate = (successes + 1) / (people + 2);
+  return { people: people + 2, successes: successes + 1, variance: (rate * (1 - rate)) / (people + 2) };
+}
