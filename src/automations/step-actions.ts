@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { moveToType } from '../audience/bulk/apply.ts';
 import { isLineField } from '../audience/contacts/contact-fields.ts';
+import { storedLine } from '../audience/contacts/contacts.ts';
 import { countryId } from '../audience/contacts/countries.ts';
 import { customValuePath, listCustomFields } from '../audience/fields/custom-fields.ts';
 import { syncAfterContactChange } from '../audience/segments/membership.ts';
@@ -100,7 +101,8 @@ function assignment(
   value: string,
 ): { text: string; values: Record<string, string | number | null> } | null {
   if (field === 'country') return { text: 'country_id = @value', values: { value: countryId(value) } };
-  if (field !== null && isLineField(field)) return { text: `${field} = @value`, values: { value } };
+  if (field !== null && isLineField(field))
+    return { text: `${field} = @value`, values: { value: storedLine(field, value) } };
   if (!listCustomFields(db, account).some(({ id }) => id === fieldId)) return null;
   const present = "ifnull(custom_values, '{}')";
   return {

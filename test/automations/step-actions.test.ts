@@ -42,6 +42,7 @@ t.test(
     await step({ kind: 'set_field', field: 'renewal', value: '2027-02-28', before });
     await step({ kind: 'set_field', field: 'country', value: 'de', before });
     await step({ kind: 'set_field', field: 'City', value: "D'Oro; --", before });
+    await step({ kind: 'set_field', field: 'language', value: 'pt-BR', before });
     await step({ kind: 'set_field', field: 'first_name', before });
     const condition = await step({ kind: 'if', segment_id: 2, before });
     await mail('for regulars', { parent: condition, branch: 'yes' });
@@ -54,6 +55,7 @@ t.test(
       custom_field: { Stage: { field_value: 'regular' }, renewal: { field_value: '2027-02-28' } },
     });
     t.equal(world.app.db.prepare('SELECT country_id FROM contacts').pluck().get(), countryId('Germany'));
+    t.equal(world.app.db.prepare('SELECT language FROM contacts').pluck().get(), 'pt');
     t.strictSame(membersOf(world, 2), ['ann@example.org']);
     t.strictSame(membersOf(world, 1), [], 'who has no first name is no Ann any more');
     t.strictSame(outcomes(world, stage), ['done']);
@@ -200,6 +202,7 @@ t.test('a setting that is missing, of another type or of another account is refu
     ['field', { kind: 'set_field' }],
     ['field', { kind: 'set_field', field: 'email', value: 'a@example.org' }],
     ['field', { kind: 'set_field', field: 'theirs', value: 'x' }],
+    ['value', { kind: 'set_field', field: 'language', value: 'Narnian' }],
     ['field', { kind: 'set_field', field: '__proto__', value: 'x' }],
     ['value', { kind: 'set_field', field: 'points', value: 'many' }],
     ['value', { kind: 'set_field', field: 'country', value: 'Atlantis' }],

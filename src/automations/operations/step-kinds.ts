@@ -2,6 +2,7 @@
 
 import { namesErased } from '../../audience/contacts/address-rows.ts';
 import { TEXT_COLUMNS } from '../../audience/contacts/contact-fields.ts';
+import { languageCode } from '../../audience/contacts/contact-languages.ts';
 import { hasContactType } from '../../audience/contacts/contacts.ts';
 import { countryId } from '../../audience/contacts/countries.ts';
 import { isEventName, parseFilter } from '../../audience/events/names.ts';
@@ -170,6 +171,7 @@ interface Settable {
 function findSettable(db: Db, accountId: number, given: string): Settable | null {
   const name = given.toLowerCase();
   if (name === 'country') return { name, id: null, accepts: (value) => countryId(value) !== null };
+  if (name === 'language') return { name, id: null, accepts: (value) => languageCode(value) !== null };
   if (SETTABLE_FIELDS.includes(name)) return { name, id: null, accepts: () => true };
   const custom = listCustomFields(db, accountId).find(({ field_name }) => field_name.toLowerCase() === name);
   if (custom === undefined) return null;
