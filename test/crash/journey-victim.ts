@@ -1,0 +1,42 @@
+/**
+ * The background by a clock of its own, which kills itself within the transaction that takes a step of a kind, for the crash test.
+ *
+ *   node test/crash/journey-victim.ts DATABASE START HOURS [KIND]   (START in epoch milliseconds)
+ */
+import { readConfig } from '../../src/config.ts';
+import { connect } from '../../src/database/open.ts';
+import { openTokens } from '../../src/delivery/links/tokens.ts';
+import { OutboxCourier } from '../../src/delivery/transport/outbox.ts';
+import { Background } from '../../src/threads/background.ts';
+
+const HOUR_MS = 3_600_000;
+/** It dies with the third contact of a page. */
+const FATAL = 3;
+const [path = '', start = '0', hours = '0', kind = ''] = process.argv.slice(2);
+const db = connect(path);
+let at = Number(start);
+const clock = { now: () => new Date(at), monotonic: () => at };
+
+let taken = 0;
+db.$client.function('takes', (of) => {
+  if (of === kind && ++taken === FATAL) process.kill(process.pid, 'SIGKILL');
+  return 0;
+});
+db.$client.exec(`CREATE TEMP TRIGGER dies AFTER INSERT ON main.steps BEGIN
+  SELECT takes((SELECT kind FROM automation_schedules WHERE id = new.schedule_id)); END`);
+
+const background = new Background({
+  db,
+  config: readConfig({ DATABASE_PATH: path }),
+  clock,
+  courier: new OutboxCourier(db, clock),
+  tokens: openTokens(db.$client),
+  publicUrl: () => 'http://localhost',
+  log: () => undefined,
+});
+for (let hour = 0; hour <= Number(hours); hour++) {
+  await background.untilIdle();
+  at += HOUR_MS;
+}
+await background.close(1000);
+db.$client.close();
