@@ -66,6 +66,43 @@ CREATE TRIGGER steps_logged AFTER INSERT ON steps BEGIN
   INSERT INTO enrolment_log (automation_id, address_id, run, code, step_id, happened_at)
     SELECT e.automation_id, e.address_id, e.run, new.outcome, new.schedule_id, new.taken_at FROM enrolments e WHERE e.id = new.enrolment_id;
 END;
+-- The dates of contacts in fields that are triggers of automations. The view contact_date_values has the rule of what is a date.
+CREATE TRIGGER contacts_dated AFTER INSERT ON contacts WHEN new.custom_values IS NOT NULL AND EXISTS (SELECT 1 FROM dated_fields WHERE user_id = new.user_id) BEGIN
+  INSERT INTO contact_dates (contact_id, field_id, day, date) SELECT contact_id, field_id, day, date FROM contact_date_values WHERE contact_id = new.id;
+END;
+CREATE TRIGGER contacts_redated AFTER UPDATE OF custom_values, deleted_at ON contacts
+WHEN (new.custom_values IS NOT old.custom_values OR new.deleted_at IS NOT old.deleted_at) AND EXISTS (SELECT 1 FROM dated_fields WHERE user_id = new.user_id) BEGIN
+  DELETE FROM contact_dates WHERE contact_id = new.id;
+  INSERT INTO contact_dates (contact_id, field_id, day, date) SELECT contact_id, field_id, day, date FROM contact_date_values WHERE contact_id = new.id;
+END;
+CREATE TRIGGER contacts_undated AFTER DELETE ON contacts BEGIN
+  DELETE FROM contact_dates WHERE contact_id = old.id;
+END;
+-- Contacts enter automations by a change of a field: a new contact's fields were empty before. Which value is compared is stated once, in
+-- the trigger of the view field_changes, which gives both triggers on contacts the same one.
+CREATE TRIGGER field_changes_start INSTEAD OF INSERT ON field_changes BEGIN
+  INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
+  SELECT new.user_id, id, new.address_id, new.contact_id, 'joined', CAST(ifnull(unixepoch(new.happened_at, 'subsec'), unixepoch('subsec')) * 1000 AS INTEGER)
+  FROM (
+    SELECT id, trigger_value AS wanted, ifnull(new.before ->> path, '') AS before, ifnull(new.after ->> path, '') AS after
+    FROM (
+      SELECT au.id, au.trigger_value, iif(au.trigger_field_id IS NULL, '$.' || au.trigger_field, '$.own."' || au.trigger_field_id || '"') AS path
+      FROM automations au INDEXED BY automations_fields
+      WHERE au.user_id = new.user_id AND au.trigger_kind = 'field' AND au.status = 1 AND au.deleted_at IS NULL
+        AND CASE au.automation_for_table WHEN 'contacts' THEN au.automation_for
+          ELSE (SELECT g.contact_type_id FROM segments g WHERE g.id = au.automation_for) END = new.contact_type_id))
+  WHERE after <> '' AND after <> before COLLATE NOCASE AND (wanted = '' OR after = wanted COLLATE NOCASE);
+END;
+CREATE TRIGGER contacts_field_given AFTER INSERT ON contacts WHEN new.deleted_at IS NULL AND EXISTS (SELECT 1 FROM automations INDEXED BY automations_fields WHERE user_id = new.user_id AND trigger_kind = 'field' AND status = 1 AND deleted_at IS NULL) BEGIN
+  INSERT INTO field_changes VALUES (new.user_id, new.contact_type_id, new.address_id, new.id, new.updated_at, '{}',
+    json_object('email', new.email, 'first_name', new.first_name, 'last_name', new.last_name, 'alt_email', new.alt_email, 'state', new.state, 'city', new.city, 'address_line1', new.address_line1, 'address_line2', new.address_line2, 'state_province_region', new.state_province_region, 'postal_code', new.postal_code, 'language', new.language, 'country', (SELECT name FROM countries WHERE id = new.country_id), 'own', json(ifnull(new.custom_values, '{}'))));
+END;
+CREATE TRIGGER contacts_field_changed AFTER UPDATE OF email, first_name, last_name, alt_email, state, city, address_line1, address_line2, state_province_region, postal_code, language, country_id, custom_values ON contacts
+WHEN new.deleted_at IS NULL AND old.deleted_at IS NULL AND EXISTS (SELECT 1 FROM automations INDEXED BY automations_fields WHERE user_id = new.user_id AND trigger_kind = 'field' AND status = 1 AND deleted_at IS NULL) BEGIN
+  INSERT INTO field_changes VALUES (new.user_id, new.contact_type_id, new.address_id, new.id, new.updated_at,
+    json_object('email', old.email, 'first_name', old.first_name, 'last_name', old.last_name, 'alt_email', old.alt_email, 'state', old.state, 'city', old.city, 'address_line1', old.address_line1, 'address_line2', old.address_line2, 'state_province_region', old.state_province_region, 'postal_code', old.postal_code, 'language', old.language, 'country', (SELECT name FROM countries WHERE id = old.country_id), 'own', json(ifnull(old.custom_values, '{}'))),
+    json_object('email', new.email, 'first_name', new.first_name, 'last_name', new.last_name, 'alt_email', new.alt_email, 'state', new.state, 'city', new.city, 'address_line1', new.address_line1, 'address_line2', new.address_line2, 'state_province_region', new.state_province_region, 'postal_code', new.postal_code, 'language', new.language, 'country', (SELECT name FROM countries WHERE id = new.country_id), 'own', json(ifnull(new.custom_values, '{}'))));
+END;
 CREATE TRIGGER automations_uncounted AFTER DELETE ON automations BEGIN
   DELETE FROM enrolment_log WHERE automation_id = old.id;
   DELETE FROM enrolment_counts WHERE automation_id = old.id;

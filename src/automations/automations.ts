@@ -3,6 +3,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { and, asc, desc, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
+import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
@@ -143,6 +144,7 @@ function requireReadiness(db: Db, accountId: number, utr: unknown) {
   const automation = requireAutomation(db, accountId, utr);
   if (automation.unsubscribe_group_id === '0') throw conflict(sentence('live_no_group'));
   if (automation.automation_for === 0 || !targetExists(db, automation)) throw conflict(sentence('live_no_target'));
+  if (isTriggerGone(db, automation)) throw conflict(sentence('live_no_trigger'));
   const broken = automation.automation_for_table === 'segments' ? segmentProblem(db, automation.automation_for) : null;
   if (broken !== null) throw conflict(sentence('live_no_segment', { problem: broken }));
   const mails = listWholeSchedules(db, automation.id)
@@ -207,6 +209,19 @@ function targetExists(db: Db, { user_id, automation_for, automation_for_table }:
     db.get(sql`SELECT 1 FROM ${table} WHERE id = ${automation_for} AND user_id = ${user_id} AND deleted_at IS NULL`) !==
     undefined
   );
+}
+
+/** Returns the name of the field of a trigger; empty if there is none or it was deleted. */
+export function triggerFieldName(db: Db, { user_id, trigger_field, trigger_field_id: id }: Automation): string {
+  if (id === null) return trigger_field;
+  return listCustomFields(db, user_id).find((field) => field.id === id)?.field_name ?? '';
+}
+
+/** Returns true if the field or form of an automation's trigger was deleted. */
+function isTriggerGone(db: Db, automation: Automation): boolean {
+  const { trigger_kind: kind, trigger_form_id: form } = automation;
+  if (kind === 'date' || kind === 'field') return triggerFieldName(db, automation) === '';
+  return kind === 'form' && db.get(sql`SELECT 1 FROM forms WHERE id = ${form}`) === undefined;
 }
 
 /** Returns the mailings of an automation in this state. */

@@ -22,6 +22,7 @@ import {
   removeMail,
   removeStep,
 } from './operations/changes.ts';
+import { enterAutomation } from './operations/enter.ts';
 import { previewAutomation } from './operations/forecast.ts';
 import { readLog } from './operations/log.ts';
 import {
@@ -55,6 +56,7 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   routes.change('DELETE /automations/schedule/delete', deleteSchedule, 'Deleted Successfully');
   routes.read('POST /automations/create-from-recipe', createFromRecipe);
   routes.read('POST /automations/update', changeAutomation);
+  routes.read('POST /automations/enter', enterAutomation);
   routes.read('POST /automations/schedule/add', addMail);
   routes.read('POST /automations/schedule/update', changeMail);
   routes.read('POST /automations/schedule/reorder', orderAutomation);

@@ -1,5 +1,5 @@
 /** Creates automations and changes their status. No other file does. A held automation is a draft with a reason. */
-import { and, eq, isNull, type SQL } from 'drizzle-orm';
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { AUTOMATION_STATUS, automations } from '../database/schema/index.ts';
 import { type Held, NOT_HELD } from '../delivery/queue/holds.ts';
@@ -26,6 +26,8 @@ export function markLive(db: Db, id: number, now: Date): void {
   db.update(automations)
     .set({
       status: AUTOMATION_STATUS.live,
+      // Dates of a time in which it was not live start nothing.
+      dates_checked_to: sql`iif(trigger_kind = 'date', ${now.getTime()}, NULL)`,
       live_at: plainTimestamp(now),
       ...NOT_HELD,
       updated_at: isoTimestamp(now),

@@ -30,6 +30,7 @@ export const SENTENCES = {
   automation_not_live: 'the automation is not live',
   joined_outside_live: 'joined before it went live, or while it was paused',
   awaits_event: 'the event that starts it has not happened since',
+  awaits_trigger: 'the trigger has not let this contact in since it went live',
   not_in_target: 'not in the target',
   over_cap_day: 'frequency cap reached: {mails} mails on one day',
   over_cap: 'frequency cap reached: {mails} mails in {days} days',

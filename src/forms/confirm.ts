@@ -13,6 +13,7 @@ import {
   updateContact,
 } from '../audience/contacts/contacts.ts';
 import { listCustomFields } from '../audience/fields/custom-fields.ts';
+import { recordFormConfirmed } from '../audience/segments/membership.ts';
 import { addContactsToSegment } from '../audience/segments/segments.ts';
 import { findSuppressionReason } from '../audience/suppressions.ts';
 import { storeTrackingChoice } from '../audience/tracking-choice.ts';
@@ -109,6 +110,7 @@ function subscribe(db: Db, form: Form, request: FormRequest, from: string, now: 
     askedFrom: request.network,
     confirmedFrom: from,
   };
+  recordFormConfirmed(db, form, { address_id: addressId, contact_id: contactId }, now);
   logSubscription(db, { accountId, addressId, ...proof, consentText: request.consent_text, now });
   // A box that is not ticked is not a choice: an earlier choice stays.
   if (request.tracking_text !== '') {

@@ -7,6 +7,7 @@ import { continueIndexing } from '../audience/search/search-index.ts';
 import { followActivity } from '../audience/segments/follow-activity.ts';
 import { recomputeDueSegments } from '../audience/segments/recompute.ts';
 import { continueSunsets } from '../audience/sunset/run.ts';
+import { DateEntries } from '../automations/date-entries.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';
 import { continueMoves } from '../automations/move-enrolments.ts';
 import { Launcher } from '../campaigns/launch.ts';
@@ -73,6 +74,7 @@ const HOLD_LOG_INTERVAL_MS = 1000;
 export class Background {
   readonly #deps: BackgroundDeps;
   readonly #failing: FailingSteps;
+  readonly #dates: DateEntries;
   readonly #feeds: FeedWork;
   readonly #heartbeat: Heartbeat;
   readonly #holds: HoldLog;
@@ -108,6 +110,7 @@ export class Background {
     this.#followSettings();
     // An earlier run may have waited for sender nodes.
     if (deps.openNodes === undefined) noteMailWaits(deps.db.$client, null);
+    this.#dates = new DateEntries(deps);
     this.#feeds = new FeedWork(deps);
     this.#launcher = new Launcher(deps);
     this.#canaries = new Canaries(deps.db.$client, steadyTime(deps.clock));
@@ -173,6 +176,7 @@ export class Background {
       await part('sunset', () => continueSunsets(db, clock));
       await part('feeds', async () => this.#feeds.step(this.#timeSlice()));
       await part('launch', async () => (await this.#launcher.launchDue(this.#timeSlice())) > 0);
+      await part('dates in automations', async () => this.#dates.step(this.#timeSlice()));
       await part('enrolment', async () => applyMembershipChanges(db.$client) > 0);
       await part('A/B tests', () => this.#abTests.step(clock.now().getTime(), clock.monotonic(), this.#timeSlice()));
       await part('automations', async () => (await enqueueDueMails(this.#deps)) > 0);

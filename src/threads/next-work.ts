@@ -6,6 +6,7 @@ import type { Database } from 'better-sqlite3';
 import { isImportUnderWay } from '../audience/import/turns.ts';
 import { isIndexBehind } from '../audience/search/search-index.ts';
 import { hasNewEvents } from '../audience/segments/follow-activity.ts';
+import { DATE_STEP_MS } from '../automations/date-entries.ts';
 import { MAX_LEAD_MS } from '../campaigns/launch.ts';
 import { prepared } from '../database/prepared.ts';
 import { AUTOMATION_STATUS, DELIVERY_STATE, RESULT_HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
@@ -29,6 +30,7 @@ const UNDER_WAY = [
   'FROM ab_tests WHERE is_released = 0',
   `FROM transactional_mails INDEXED BY transactional_mails_queue WHERE state = ${DELIVERY_STATE.queued}`,
   `FROM transactional_mails INDEXED BY transactional_mails_sending WHERE state = ${DELIVERY_STATE.sending}`,
+  'FROM dated_fields WHERE filled_to IS NOT NULL',
   'FROM segments INDEXED BY segments_recomputing WHERE recompute_after IS NOT NULL',
   "FROM unfinished_writes WHERE kind = 'empty-log'",
 ];
@@ -40,6 +42,8 @@ const DUE = [
   `min((SELECT min(e.due_at) FROM enrolments e INDEXED BY enrolments_due
     WHERE e.automation_id = automations.id AND e.state = 'active' AND e.delivery_id IS NULL))
     FROM automations WHERE status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`,
+  `min(dates_checked_to / ${DATE_STEP_MS} + 1) * ${DATE_STEP_MS} FROM automations INDEXED BY automations_dates
+    WHERE trigger_kind = 'date' AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`,
   'min(check_at) FROM segments INDEXED BY segments_checks WHERE check_at IS NOT NULL',
   'min(iif(lift_to IS NULL, next_at, 0)) FROM sunsets WHERE lift_to IS NOT NULL OR is_on = 1',
   "min(poll_at) FROM feeds INDEXED BY feeds_poll WHERE state = 'active'",

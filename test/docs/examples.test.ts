@@ -82,6 +82,18 @@ t.test('every request and command that stands in a document does what it is ther
     automation_for: 'contacts_1',
   });
   const { utr: automation } = series.message as { utr: string };
+  // Contacts enter only a live one, which needs a mail.
+  await service.post('/automations/schedule/create', {
+    utr: automation,
+    sender_id: '1',
+    subject: 'Welcome',
+    waiting_type: 'instantly',
+    waiting_period: '1',
+    template_id: '2',
+    preview_img: 'blank.png',
+  });
+  const live = await service.get(`/automations/set-live?utr=${automation}`);
+  t.match(JSON.stringify(live), 'live');
   const folder = t.testdir({
     'newsletter.html': '<p>Dear ((first_name|reader)), <a href="((unsubscribe_preferences))">leave</a></p>',
     'mail.eml': [

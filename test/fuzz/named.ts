@@ -5,7 +5,7 @@ export const NAMED_BY_PATH: [RegExp, string][] = [
   [/design-links\/revoke$/, 'schedules'],
   [/automations\/schedule\/(delete|update|remove|mail|mail\/html|html|check|test|waiting)$/, 'schedules'],
   [/automations\/step\/remove$/, 'steps'],
-  [/automations\/pause$/, 'liveAutomations'],
+  [/automations\/(enter|pause)$/, 'liveAutomations'],
   [/\/automations/, 'automations'],
   [/languages\/remove$/, 'translated'],
   [/send\/(update|save|variants|languages)$/, 'scheduled'],

@@ -27,7 +27,7 @@ type Started = Pick<
 
 const LIVE = `
   SELECT id, automation_for, automation_for_table, trigger_event, trigger_filter, re_entry FROM automations INDEXED BY automations_user
-  WHERE user_id = ? AND trigger_event <> '' AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`;
+  WHERE user_id = ? AND trigger_kind = 'event' AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`;
 
 /** SQL: true if the contact of event `v` was never in the automation. It only keeps the recorded entries few. */
 const NEVER_IN =

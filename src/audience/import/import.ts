@@ -15,7 +15,7 @@ import { english, stored } from '../../errors/stored.ts';
 import { type Clock, isoTimestamp, systemClock } from '../../time/clock.ts';
 import { countErasedAddresses, erasedAmong } from '../contacts/address-rows.ts';
 import { parseAddress } from '../contacts/addresses.ts';
-import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
+import { recordMembershipChange, syncAfterContactChange, withoutFieldTriggers } from '../segments/membership.ts';
 import { CsvError } from './csv-parse.ts';
 import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress, sharedProgress, valueAfter } from './import-job.ts';
 import { addToLists, importTrackingChoices, leavingNotes, markLeavers, stageLeavers } from './lists.ts';
@@ -199,7 +199,8 @@ async function writeContacts(
     if (countErasedAddresses(client, user) > erased) refuse(dropErased(client, columns, chunk));
     addresses.run(chunk);
     const before = last.get() ?? 0;
-    const { changes } = upsert.run({ ...chunk, type, now });
+    const run = () => upsert.run({ ...chunk, type, now });
+    const { changes } = startsAutomations ? run() : withoutFieldTriggers(db, run);
     const created = countNew.get(before, type) ?? 0;
     recorder.added(before, last.get() ?? 0);
     const joined = sql`SELECT address_id, id AS contact_id FROM contacts WHERE id > ${before} AND +contact_type_id = ${type}`;

@@ -297,7 +297,7 @@ function automationCounter(db: Db, { accountId, typeId, options = DEFAULT_OPTION
         .prepare<unknown[], Reached>(`
           SELECT au.id, au.utr, au.automation_name, s.id AS segment
           FROM automations au LEFT JOIN segments s ON au.automation_for_table = 'segments' AND s.id = au.automation_for AND s.deleted_at IS NULL
-          WHERE au.user_id = ? AND au.status = ${AUTOMATION_STATUS.live} AND au.trigger_event = '' AND au.deleted_at IS NULL
+          WHERE au.user_id = ? AND au.status = ${AUTOMATION_STATUS.live} AND au.trigger_kind = 'join' AND au.deleted_at IS NULL
             AND (s.contact_type_id = ? OR s.id = ? OR (au.automation_for_table = 'contacts' AND au.automation_for = ?))
           ORDER BY au.id LIMIT ${MAX_NAMED}`)
         .all(accountId, typeId, options.segmentId, typeId)

@@ -16,7 +16,13 @@ import { erasedAmong } from '../contacts/address-rows.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { TEXT_COLUMNS } from '../contacts/contact-fields.ts';
 import { deleteContacts } from '../contacts/contacts.ts';
-import { peopleOf, type Recipient, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
+import {
+  peopleOf,
+  type Recipient,
+  recordMembershipChange,
+  syncAfterContactChange,
+  withoutFieldTriggers,
+} from '../segments/membership.ts';
 import { removeUnsubscribers } from '../unsubscribes.ts';
 import { undoTrackingChoices } from './lists.ts';
 
@@ -207,7 +213,7 @@ function restorePeople(db: Db, undone: ImportToUndo, now: string): UndoCounts | 
   const { id, contact_type_id: type, written_at: written } = undone;
   const given: Given = { import: id, type, written, last, now };
   leaveSegments(db, given);
-  const counts = restoreContacts(db, undone.user_id, given);
+  const counts = withoutFieldTriggers(db, () => restoreContacts(db, undone.user_id, given));
   syncAfterContactChange(db, type, peopleBefore(db, given), now, { startsAutomations: false });
   restoreMembers(db, given);
   resubscribe(db, given);

@@ -227,11 +227,11 @@ function lastRecipientId(db: Db): number {
 }
 
 /**
- * SQL: the automations (`au`) for which a change is recorded. Joins: live ones that no event starts. Leaves: those with `exit_criteria = 1`, in
+ * SQL: the automations (`au`) for which a change is recorded. Joins: live ones that joining starts. Leaves: those with `exit_criteria = 1`, in
  * which leaving the target ends the enrolment, whether they are live or paused.
  */
 const CONCERNED = {
-  joined: sql`au.status = ${AUTOMATION_STATUS.live} AND au.trigger_event = '' AND au.deleted_at IS NULL`,
+  joined: sql`au.status = ${AUTOMATION_STATUS.live} AND au.trigger_kind = 'join' AND au.deleted_at IS NULL`,
   left: sql`au.exit_criteria = 1 AND au.deleted_at IS NULL`,
 };
 
@@ -257,4 +257,36 @@ export function recordMembershipChange(
       SELECT au.user_id, au.id, p.address_id, p.contact_id, iif(au.goal_segment_id = ${id}, 'goal', 'exit'), ${Date.parse(now)}
       FROM automations au CROSS JOIN (${people}) p
       WHERE au.deleted_at IS NULL AND (au.goal_segment_id = ${id} OR au.exit_segment_id = ${id})`);
+}
+
+/**
+ * Records that a contact confirmed a form, for the automations that it starts. Call inside the transaction of the confirmation.
+ * @param now ISO timestamp.
+ */
+export function recordFormConfirmed(
+  db: Db,
+  form: { id: number; user_id: number },
+  person: { address_id: number; contact_id: number },
+  now: string,
+): void {
+  db.run(sql`
+    INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
+    SELECT user_id, id, ${person.address_id}, ${person.contact_id}, 'joined', ${Date.parse(now)} FROM automations
+    WHERE user_id = ${form.user_id} AND trigger_kind = 'form' AND trigger_form_id = ${form.id}
+      AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`);
+}
+
+/**
+ * Runs writes to contacts whose changed fields start no automations, for example because an undo only restores them. Call inside a
+ * transaction.
+ */
+export function withoutFieldTriggers<Result>({ $client: client }: Db, write: () => Result): Result {
+  const before = prepared<[], number>(client, 'SELECT ifnull(max(id), 0) FROM membership_changes').pluck().get() ?? 0;
+  const result = write();
+  prepared<[number]>(
+    client,
+    `DELETE FROM membership_changes WHERE id > ? AND change = 'joined'
+      AND automation_id IN (SELECT id FROM automations WHERE trigger_kind = 'field')`,
+  ).run(before);
+  return result;
 }

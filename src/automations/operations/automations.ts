@@ -54,8 +54,10 @@ import {
   listWholeSchedules,
   requireAutomation,
   setLive,
+  triggerFieldName,
 } from '../automations.ts';
 import { insertDraft, markDraft } from '../status.ts';
+import { triggerShown } from './triggers.ts';
 
 const AutomationRecord = Type.Object({
   id: integer(),
@@ -335,10 +337,7 @@ const Series = Type.Object({
   automation_for: Type.String({ description: `${TARGET}; empty: none yet.` }),
   unsubscribe_group_id: integer(),
   exit_criteria: integer(),
-  trigger_event: Type.String({
-    description: 'The event by which contacts of the target enter; empty: they enter by joining it.',
-  }),
-  trigger_filter: Type.String({ description: 'The filter of that event; empty: none.' }),
+  ...triggerShown,
   goal_segment_id: nullable(integer(), 'Who joins this segment reached the goal and exits.'),
   exit_segment_id: nullable(integer(), 'Who joins this segment exits.'),
   re_entry: { ...choice(...RE_ENTRY), description: 'When who was in it may enter again.' },
@@ -382,6 +381,7 @@ export const readSeries = operation({
     const series = {
       ...automation,
       automation_for: target === 0 ? '' : `${table}_${target}`,
+      trigger_field: triggerFieldName(db, automation),
       unsubscribe_group_id: Number(automation.unsubscribe_group_id),
       is_live: automation.status === AUTOMATION_STATUS.live ? (1 as const) : (0 as const),
       changed_by: changerName(db, automation),

@@ -5,21 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import Type from 'typebox';
-import { namesErased } from '../../audience/contacts/address-rows.ts';
-import { isEventName, parseFilter } from '../../audience/events/names.ts';
 import { checkedTargets, hasSegment } from '../../audience/segments/segments.ts';
 import { capOption, templateCode } from '../../campaigns/operations/drafts.ts';
 import type { Db } from '../../database/open.ts';
 import { recordUtr } from '../../database/ownership.ts';
 import type { HeldCode } from '../../database/schema/index.ts';
-import {
-  AUTOMATION_STATUS,
-  AWAITED,
-  automationSchedules,
-  automations,
-  BRANCHES,
-  RE_ENTRY,
-} from '../../database/schema/index.ts';
+import { AUTOMATION_STATUS, AWAITED, automationSchedules, automations, BRANCHES } from '../../database/schema/index.ts';
 import type { Frozen } from '../../delivery/compiling/freeze.ts';
 import type { OrderChange } from '../../delivery/queue/enrolment-state.ts';
 import { conflict, invalid, notFound } from '../../errors/failure.ts';
@@ -61,9 +52,7 @@ import { ByUtr, checkAutomation, TARGET, WAITING_TYPES } from './automations.ts'
 import { type ChangeResult, Effects, withEffects } from './effects.ts';
 import { ByMail, checkMail, MAX_WAITING_PERIOD } from './mails.ts';
 import { checkSettings, NO_SETTINGS, OTHER_KINDS, storedSettings } from './step-kinds.ts';
-
-/** The longest time after which a contact may enter again: ten years. */
-const MAX_RE_ENTRY_DAYS = 3650;
+import { checkTrigger, triggerColumns, triggerInput } from './triggers.ts';
 
 /** The longest wait for an event or date: ten years. */
 const MAX_TIMEOUT_HOURS = 87_600;
@@ -124,12 +113,7 @@ export const changeAutomation = operation({
     automation_for: Type.Optional(line({ description: TARGET })),
     unsubscribe_group_id: Type.Optional(integer({ description: '0: not chosen yet.' })),
     exit_criteria: Type.Optional(Type.Unsafe<0 | 1>(flag('1: contacts finish also when they leave the target.'))),
-    trigger_event: Type.Optional(
-      line({ description: 'The event by which contacts of the target enter; empty: they enter by joining it.' }),
-    ),
-    trigger_filter: Type.Optional(
-      line({ description: 'Only such events: a property, = != > >= < or <=, and a text or number. Empty: all.' }),
-    ),
+    ...triggerInput,
     goal_segment_id: Type.Optional(
       integer({
         description: 'Who joins this segment reached the goal and exits; who is in it does not enter. 0: none.',
@@ -137,14 +121,6 @@ export const changeAutomation = operation({
     ),
     exit_segment_id: Type.Optional(
       integer({ description: 'Who joins this segment exits; who is in it does not enter. 0: none.' }),
-    ),
-    re_entry: Type.Optional({
-      ...choice(...RE_ENTRY),
-      description:
-        'Who was in it enters again: never; days: re_entry_days after the last entry; key: by an event with another key.',
-    }),
-    re_entry_days: Type.Optional(
-      integer({ minimum: 1, maximum: MAX_RE_ENTRY_DAYS, description: 'Of the re-entry days: how many.' }),
     ),
     ...capOption,
   }),
@@ -155,12 +131,7 @@ export const changeAutomation = operation({
       const { [name]: segment } = given;
       if (segment) errors.reference(name, () => hasSegment(context.db, context.accountId, segment));
     }
-    const { trigger_event: event, trigger_filter: filter } = given;
-    if (event && !isEventName(event)) errors.add('trigger_event', messages.selected('trigger_event'));
-    if (!filter) return;
-    if (parseFilter(filter) === null) errors.add('trigger_filter', messages.selected('trigger_filter'));
-    if (namesErased(context.db.$client, context.accountId, [filter]))
-      errors.add('trigger_filter', messages.erased('trigger_filter'));
+    checkTrigger(context, given, errors);
   },
   async run(context, { utr, unchanged_since, dry_run, automation_for, unsubscribe_group_id: group, ...given }) {
     const { db, accountId, actor } = context;
@@ -168,8 +139,6 @@ export const changeAutomation = operation({
     const { result: updated_at, effects } = await changed(context, id, dry_run, (now) => {
       const before = requireAutomation(db, accountId, utr);
       requireUnchanged(before, unchanged_since);
-      if ((given.re_entry ?? before.re_entry) === 'days' && !(given.re_entry_days ?? before.re_entry_days))
-        throw invalid('re_entry_days', messages.required('re_entry_days'));
       const [target] = checkedTargets(automation_for ? [automation_for] : []);
       if (before.status === AUTOMATION_STATUS.live) {
         if (group !== undefined && String(group) !== before.unsubscribe_group_id)
@@ -177,16 +146,27 @@ export const changeAutomation = operation({
         if (automation_for !== undefined && target === undefined)
           throw invalid('automation_for', messages.required('automation_for'));
       }
+      const trigger = triggerColumns(db, before, given, Date.parse(now));
       db.update(automations)
         .set({
           automation_name: given.automation_name,
           exit_criteria: given.exit_criteria,
-          trigger_event: given.trigger_event,
-          trigger_filter: given.trigger_filter,
+          trigger_kind: trigger.trigger_kind,
+          trigger_event: trigger.trigger_event,
+          trigger_filter: trigger.trigger_filter,
+          trigger_field_id: trigger.trigger_field_id,
+          trigger_field: trigger.trigger_field,
+          trigger_value: trigger.trigger_value,
+          trigger_days: trigger.trigger_days,
+          trigger_before: trigger.trigger_before,
+          trigger_hour: trigger.trigger_hour,
+          trigger_yearly: trigger.trigger_yearly,
+          trigger_form_id: trigger.trigger_form_id,
+          dates_checked_to: trigger.dates_checked_to,
+          re_entry: trigger.re_entry,
+          re_entry_days: trigger.re_entry_days,
           goal_segment_id: given.goal_segment_id === 0 ? null : given.goal_segment_id,
           exit_segment_id: given.exit_segment_id === 0 ? null : given.exit_segment_id,
-          re_entry: given.re_entry,
-          re_entry_days: given.re_entry_days,
           ignores_caps: given.ignores_caps,
           automation_for: automation_for === undefined ? undefined : Number(target?.id ?? 0),
           automation_for_table: automation_for === undefined ? undefined : (target?.table ?? ''),

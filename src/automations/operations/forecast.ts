@@ -75,10 +75,11 @@ function forecastFor(
   const obstacle = addressId === undefined ? null : findObstacle(client, automation, addressId, enrolment);
   const isMember = addressId !== undefined && isInTarget(client, automation, addressId);
   if (enrolment === undefined) {
-    const isByEvent = automation.trigger_event !== '';
-    const outside = isByEvent ? 'awaits_event' : 'joined_outside_live';
+    const { trigger_kind: kind } = automation;
+    const isByJoining = kind === 'join';
+    const outside = isByJoining ? 'joined_outside_live' : kind === 'event' ? 'awaits_event' : 'awaits_trigger';
     const reason = obstacle ?? sentence(isMember ? outside : 'not_in_target');
-    const wouldEnter = isLive && obstacle === null && isMember === isByEvent;
+    const wouldEnter = isLive && obstacle === null && isMember !== isByJoining;
     const due = wouldEnter ? now + waitMs(schedules[0]) : null;
     return { state: 'outside', reason, entered_at: null, mails: planMails(schedules, 0, due, new Map()) };
   }

@@ -61,6 +61,7 @@ export const createFromRecipe = operation({
         unsubscribe_group_id: String(given.unsubscribe_group_id),
         automation_type: recipe === 'welcome' ? 1 : 2,
         trigger_event,
+        trigger_kind: trigger_event === '' ? 'join' : 'event',
         exit_criteria,
       });
       for (const mail of written)

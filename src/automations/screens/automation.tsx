@@ -6,6 +6,7 @@ import { readChoices } from '../../campaigns/screens/compose/step.tsx';
 import type { Target } from '../../campaigns/screens/compose/targets.ts';
 import { Waits } from '../../campaigns/screens/overview.tsx';
 import { COMMON_HELD_CODES } from '../../delivery/queue/holds.ts';
+import { listForms } from '../../forms/operations/forms.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { unverifiedReason, WhyHeld } from '../../senders/screens/unverified.tsx';
 import { readWindow } from '../../senders/sending-times/operations.ts';
@@ -39,6 +40,7 @@ import { type Report, type ReportedMail, readReport, readSummary, type Summary }
 import { automationAddress, editAddress, logAddress, mailAddress } from './changing.tsx';
 import { pathSteps, STEP_ICONS, stepText } from './path.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
+import { triggerText } from './trigger.tsx';
 
 export async function automationScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
   pageRoute<{ Params: { utr: string }; Querystring: { email?: string } }>(
@@ -54,12 +56,13 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
         section: 'automations',
         back: { href: '/automations', label: 'nav.automations' },
       } as const;
-      const [{ report }, { series }, { targets }, asked, times] = await Promise.all([
+      const [{ report }, { series }, { targets }, asked, times, { forms }] = await Promise.all([
         ask(request, readReport, { utr }),
         ask(request, readSeries, { utr }),
         readChoices(request),
         readForecast(request, utr, email),
         ask(request, readWindow, {}),
+        ask(request, listForms, {}),
       ]);
       const target = targets.find(({ value }) => value === series.automation_for);
       const canChange = viewer.role !== 'viewer';
@@ -72,8 +75,8 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
           {summary.state === 'live' && <Waits waits_until={times.waits_until} />}
           {/* The overview already shows why the automation is held. */}
           {summary.held_reason === null && <WhyHeld reason={unverified} viewer={viewer} />}
-          {canChange && <Actions series={series} target={target} isUnverified={unverified !== null} />}
-          <Overview {...{ summary, report, series, target, canChange, viewer }} now={clock.now()} />
+          {canChange && <Actions {...{ series, target, forms }} isUnverified={unverified !== null} />}
+          <Overview {...{ summary, report, series, target, forms, canChange, viewer }} now={clock.now()} />
           <PersonForecast email={email} asked={asked} now={clock.now()} isTrial={series.is_live === 0} />
         </>
       );
@@ -82,26 +85,19 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
   );
 }
 
-/** Returns the trigger in words, such as “The event purchase of a contact in the list Customers”. */
-function triggerText(language: Language, series: Series, { kind, name }: Target): string {
-  const { trigger_event: event, trigger_filter: filter } = series;
-  if (event === '') return language.say(`automations.who.${kind}`, { name });
-  if (filter === '') return language.say(`automations.who.event.${kind}`, { name, event });
-  return language.say(`automations.who.filtered.${kind}`, { name, event, filter });
-}
-
 interface OverviewProps {
   summary: Summary;
   report: Report;
   series: Series;
   /** Who enters it; undefined where it has none. */
   target: Target | undefined;
+  forms: readonly { id: number; name: string }[];
   now: Date;
   canChange: boolean;
   viewer: Viewer;
 }
 
-function Overview({ summary, report, series, target, now, canChange, viewer }: OverviewProps) {
+function Overview({ summary, report, series, target, forms, now, canChange, viewer }: OverviewProps) {
   const language = useLanguage();
   // The banner on every page says why all mail is held, and leads to what is to be set.
   const isOfAll = COMMON_HELD_CODES.some((code) => code === summary.held_code);
@@ -139,7 +135,7 @@ function Overview({ summary, report, series, target, now, canChange, viewer }: O
           label={language.say('automations.flow')}
           entered={report.entered}
           steps={[
-            triggerStep(language, series, target, report.entered),
+            triggerStep(language, { series, target, forms }, report.entered),
             ...pathSteps(language, series, (step) => {
               const mail = report.mails.find(({ utr }) => utr === step.utr);
               return mail === undefined ? otherStep(language, step, report) : mailStep(language, mail, mailProps);
@@ -169,13 +165,17 @@ function Overview({ summary, report, series, target, now, canChange, viewer }: O
 }
 
 /** The trigger of the automation in words, how many contacts entered, and when they exit. */
-function triggerStep(language: Language, series: Series, target: Target | undefined, entered: number): FlowStep {
+function triggerStep(
+  language: Language,
+  { series, target, forms }: Pick<OverviewProps, 'series' | 'target' | 'forms'>,
+  entered: number,
+): FlowStep {
   const id = target?.value.split('_').at(-1);
   return {
     key: 'trigger',
     icon: 'play',
     kind: language.say('automations.who'),
-    title: target === undefined ? language.say('automations.who.nobody') : triggerText(language, series, target),
+    title: target === undefined ? language.say('automations.who.nobody') : triggerText(language, series, target, forms),
     content: (
       <>
         {target !== undefined && (
@@ -339,12 +339,13 @@ interface ActionsProps {
   series: Series;
   /** Who enters it; undefined where it has none. */
   target: Target | undefined;
+  forms: readonly { id: number; name: string }[];
   /** Returns true if the sender of one of its mails must be verified before the automation can start. */
   isUnverified: boolean;
 }
 
 /** The actions on an automation as a whole. */
-function Actions({ series, target, isUnverified }: ActionsProps) {
+function Actions({ series, target, forms, isUnverified }: ActionsProps) {
   const language = useLanguage();
   const { utr, people } = series;
   const address = automationAddress(utr);
@@ -375,13 +376,13 @@ function Actions({ series, target, isUnverified }: ActionsProps) {
             look="primary"
             title={language.say('automations.start.title', { name: series.automation_name })}
           >
-            {series.trigger_event === '' ? (
+            {series.trigger_kind === 'join' ? (
               <>
                 <p>{language.say('automations.start.about', { name: target.name })}</p>
                 <p>{language.say('automations.start.notThese', { count: target.people })}</p>
               </>
             ) : (
-              <p>{triggerText(language, series, target)}</p>
+              <p>{triggerText(language, series, target, forms)}</p>
             )}
             {people.waiting > 0 && <p>{language.say('automations.start.goOn', { count: people.waiting })}</p>}
             {people.due_now > 0 && <p>{language.say('automations.start.due', { count: people.due_now })}</p>}

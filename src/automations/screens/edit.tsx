@@ -1,6 +1,5 @@
 /** Creating and editing an automation: its name and trigger, and its mails in their order, to add, open, move and remove. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { listNames } from '../../audience/segments/operations.ts';
 import { SenderField } from '../../campaigns/screens/compose/audience.tsx';
 import { type Choices, readChoices } from '../../campaigns/screens/compose/step.tsx';
 import { BRANCHES, RE_ENTRY } from '../../database/schema/index.ts';
@@ -37,6 +36,14 @@ import {
 } from './changing.tsx';
 import { branchText, pathSteps, STEP_ICONS, stepText, targetOptions } from './path.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
+import {
+  givenTrigger,
+  readTriggerChoices,
+  storedTrigger,
+  type TriggerChoices,
+  type TriggerFields,
+  TriggerFieldset,
+} from './trigger.tsx';
 
 /** The days that the form proposes before a contact enters again. */
 const DEFAULT_RE_ENTRY_DAYS = 90;
@@ -54,11 +61,11 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
   ) => {
     const [email = ''] = texts(request.query.email);
     const { series } = await ask(request, readSeries, { utr: request.params.utr });
-    const [choices, asked, hasCaps, { events }] = await Promise.all([
+    const [choices, asked, hasCaps, triggers] = await Promise.all([
       readChoices(request),
       readForecast(request, series.utr, email),
       readHasCaps(request),
-      ask(request, listNames, {}),
+      readTriggerChoices(request),
     ]);
     const frame = {
       title: series.automation_name,
@@ -67,7 +74,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
     } as const;
     const content = (
       <>
-        <Editing {...{ series, choices, hasCaps, events }} {...sent} />
+        <Editing {...{ series, choices, hasCaps, triggers }} {...sent} />
         <PersonForecast email={email} asked={asked} now={clock.now()} isTrial={series.is_live === 0} />
       </>
     );
@@ -156,14 +163,13 @@ interface EditingProps {
   series: Series;
   choices: Choices;
   hasCaps: boolean;
-  /** The names of events to choose from. */
-  events: readonly string[];
+  triggers: TriggerChoices;
   given?: AutomationFields;
   problems?: Problems;
   problem?: string;
 }
 
-function Editing({ series, choices, hasCaps, events, given, problems = {}, problem }: EditingProps) {
+function Editing({ series, choices, hasCaps, triggers, given, problems = {}, problem }: EditingProps) {
   const language = useLanguage();
   const saved = recordTime(series.updated_at);
   const stored = {
@@ -171,8 +177,7 @@ function Editing({ series, choices, hasCaps, events, given, problems = {}, probl
     automation_for: series.automation_for,
     unsubscribe_group_id: String(series.unsubscribe_group_id),
     exit_criteria: String(series.exit_criteria),
-    trigger_event: series.trigger_event,
-    trigger_filter: series.trigger_filter,
+    ...storedTrigger(series),
     goal_segment_id: String(series.goal_segment_id ?? 0),
     exit_segment_id: String(series.exit_segment_id ?? 0),
     re_entry: series.re_entry,
@@ -188,7 +193,7 @@ function Editing({ series, choices, hasCaps, events, given, problems = {}, probl
       </Card>
       <Card title={language.say('automations.settings')}>
         <form method="post" action={editAddress(series.utr)} class="narrow">
-          <AutomationFieldset given={given ?? stored} choices={choices} events={events} problems={problems} />
+          <AutomationFieldset given={given ?? stored} choices={choices} triggers={triggers} problems={problems} />
           <input type="hidden" name="unchanged_since" value={series.updated_at} />
           <div class="buttons">
             <Button>{language.say('compose.save')}</Button>
@@ -214,8 +219,7 @@ function givenFields(request: FastifyRequest): AutomationFields {
     automation_for: field(request, 'automation_for'),
     unsubscribe_group_id: field(request, 'unsubscribe_group_id') || '0',
     exit_criteria: field(request, 'exit_criteria') === '1' ? '1' : '0',
-    trigger_event: field(request, 'trigger_event').trim(),
-    trigger_filter: field(request, 'trigger_filter').trim(),
+    ...givenTrigger(request),
     ...(goal !== '' && { goal_segment_id: goal }),
     ...(exit !== '' && { exit_segment_id: exit }),
     ...(reEntry !== '' && { re_entry: reEntry }),
@@ -365,13 +369,11 @@ function RecipeMails({ recipe }: { recipe: RecipeName }) {
   );
 }
 
-interface AutomationFields {
+interface AutomationFields extends TriggerFields {
   automation_name: string;
   automation_for: string;
   unsubscribe_group_id: string;
   exit_criteria: string;
-  trigger_event?: string;
-  trigger_filter?: string;
   goal_segment_id?: string;
   exit_segment_id?: string;
   re_entry?: string;
@@ -383,14 +385,14 @@ interface AutomationFields {
 function AutomationFieldset({
   given,
   choices: { targets, groups },
-  events,
+  triggers,
   problems,
   isOfRecipe = false,
 }: {
   given: AutomationFields;
   choices: Choices;
-  /** The names of events to choose from; absent before the automation is created. */
-  events?: readonly string[];
+  /** Absent before the automation is created. */
+  triggers?: TriggerChoices;
   problems: Problems;
   /** True if a recipe says when contacts exit. */
   isOfRecipe?: boolean;
@@ -423,32 +425,9 @@ function AutomationFieldset({
         ]}
         problems={problems}
       />
-      {events !== undefined && (
+      {triggers !== undefined && (
         <>
-          <TextField
-            name="trigger_event"
-            label={language.say('automations.event')}
-            hint={language.say('automations.event.hint')}
-            value={given.trigger_event ?? ''}
-            maxLength={64}
-            autocomplete="off"
-            list="event-names"
-            problems={problems}
-          />
-          <datalist id="event-names">
-            {events.map((name) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-          <TextField
-            name="trigger_filter"
-            label={language.say('segments.filter')}
-            hint={language.say('segments.filter.hint')}
-            value={given.trigger_filter ?? ''}
-            maxLength={255}
-            autocomplete="off"
-            problems={problems}
-          />
+          <TriggerFieldset given={given} choices={triggers} problems={problems} />
           {(['goal', 'exit'] as const).map((end) => (
             <SelectField
               key={end}

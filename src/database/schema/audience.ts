@@ -1,6 +1,6 @@
 /** Tables of the audience of an account: addresses, contacts, segments, and who must not get mail. */
 import { sql } from 'drizzle-orm';
-import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { count, id, line, said, softStamps, stamps } from './columns.ts';
 
@@ -81,6 +81,36 @@ export const contacts = sqliteTable(
     index('contacts_address').on(table.address_id),
     index('contacts_deleted').on(table.user_id, table.deleted_at).where(sql`deleted_at IS NOT NULL`),
     index('contacts_type').on(table.contact_type_id, table.id).where(sql`deleted_at IS NULL`),
+  ],
+);
+
+/**
+ * The custom fields whose dates are in `contact_dates`, because an automation has one as its trigger. `filled_to`: the contact up to which
+ * the dates of before were added; null once all were.
+ */
+export const datedFields = sqliteTable(
+  'dated_fields',
+  { field_id: integer().primaryKey(), user_id: user(), filled_to: integer() },
+  (table) => [index('dated_fields_user').on(table.user_id)],
+);
+
+/**
+ * The dates in these fields of contacts, so that those of a day are found without reading all contacts. Triggers on `contacts`
+ * (drizzle/triggers.sql) keep them.
+ */
+export const contactDates = sqliteTable(
+  'contact_dates',
+  {
+    contact_id: integer().notNull(),
+    field_id: integer().notNull(),
+    /** MM-DD. */
+    day: text().notNull(),
+    /** YYYY-MM-DD; empty for a day of every year. */
+    date: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.contact_id, table.field_id] }),
+    index('contact_dates_day').on(table.field_id, table.day, table.contact_id),
   ],
 );
 

@@ -135,6 +135,12 @@ export const singleSends = sqliteTable(
 /** The two paths of a deciding step. */
 export const BRANCHES = ['yes', 'no'] as const;
 
+/**
+ * How contacts of its target enter an automation: by joining the target, by an event, on a date of theirs, by a change of a field, by
+ * confirming a form, or only by hand.
+ */
+export const TRIGGER_KINDS = ['join', 'event', 'date', 'field', 'form', 'hand'] as const;
+
 /** When a contact may enter an automation again. */
 export const RE_ENTRY = ['never', 'days', 'key'] as const;
 
@@ -145,10 +151,26 @@ export const automations = sqliteTable(
     user_id: user(),
     automation_for: count(),
     automation_for_table: line(),
-    /** The event by which contacts of the target enter; empty: they enter by joining the target. */
+    trigger_kind: text({ enum: TRIGGER_KINDS }).notNull().default('join'),
+    /** Of `event`: its name; otherwise empty. */
     trigger_event: line(),
     /** The filter of that event (src/audience/events/names.ts); empty: every event of the name. */
     trigger_filter: line(),
+    /** Of `date` and `field`: the custom field's id; null for a field that every contact has, whose name `trigger_field` is. */
+    trigger_field_id: integer(),
+    trigger_field: line(),
+    /** Of `field`: the value to which it changes; empty: any. */
+    trigger_value: line(),
+    /** Of `date`: how many days after the date, or before it, and at which hour contacts enter. */
+    trigger_days: count(),
+    trigger_before: flag(),
+    trigger_hour: count(),
+    /** Of `date`: 1: every year on the day of the date. */
+    trigger_yearly: flag(),
+    /** Of `form`: its id. */
+    trigger_form_id: integer(),
+    /** Of `date`: until when contacts have entered, epoch milliseconds; null for other triggers. */
+    dates_checked_to: integer(),
     /**
      * Whether a contact who was in it before may enter again: never; `days`: that many days after the last entry; `key`: by an event with a
      * key by which the contact did not enter before.
@@ -174,6 +196,12 @@ export const automations = sqliteTable(
   },
   (table) => [
     index('automations_user').on(table.user_id),
+    index('automations_dates')
+      .on(table.dates_checked_to)
+      .where(sql`trigger_kind = 'date' AND status = 1 AND deleted_at IS NULL`),
+    index('automations_fields')
+      .on(table.user_id)
+      .where(sql`trigger_kind = 'field' AND status = 1 AND deleted_at IS NULL`),
     index('automations_goal').on(table.goal_segment_id).where(sql`goal_segment_id IS NOT NULL`),
     index('automations_exit').on(table.exit_segment_id).where(sql`exit_segment_id IS NOT NULL`),
     index('automations_target').on(table.automation_for_table, table.automation_for).where(sql`deleted_at IS NULL`),

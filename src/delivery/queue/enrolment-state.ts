@@ -34,7 +34,8 @@ interface Membership {
 
 /**
  * Returns functions that enrol a contact in an automation and end the enrolment when the contact leaves the target. `at`: epoch
- * milliseconds. A contact who is in it, or may not enter again, does not enter.
+ * milliseconds. A contact who is in it, or may not enter again, does not enter; nor does one outside the target, where it was not looked at when
+ * the entry was recorded.
  */
 export function enrolmentMoves(client: Database) {
   const refresh = client.prepare(`
@@ -48,7 +49,7 @@ export function enrolmentMoves(client: Database) {
     FROM automations au CROSS JOIN (SELECT ${CURRENT_ADDRESS} AS address_id) p
     WHERE au.id = @automation_id AND au.deleted_at IS NULL AND NOT EXISTS (
       SELECT 1 FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = p.address_id AND ${BARS_ENTRY})
-      AND ${segmentEnd('p')} IS NULL`);
+      AND ${segmentEnd('p')} IS NULL AND (au.trigger_kind IN ('join', 'event') OR ${isMember('p')})`);
   const leave = client.prepare(LEAVE_TARGET);
   const wake = client.prepare(WAKE);
   const end = { goal: client.prepare(endBySegment('goal')), exit: client.prepare(endBySegment('exit')) };

@@ -60,6 +60,7 @@ export const REFUSAL_SENTENCES = {
     'The field is used by {single_sends} single sends that are not finished, {automations} automations, {templates} templates, {blocks} saved blocks and {segments} segments: take it out there first',
   live_no_group: 'Unsubscribe group require to live automation',
   live_no_target: 'A target is required to live automation',
+  live_no_trigger: 'The field or form of its trigger was deleted: choose another first',
   live_no_mail: 'At least one mail is required to live automation',
   live_no_segment: 'The automation cannot go live: {problem}',
   live_mail_broken: 'The mail "{subject}" cannot go live: {problem}',

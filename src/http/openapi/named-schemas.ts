@@ -86,6 +86,7 @@ const RECORDS: Record<string, string> = {
   '/contacts/search contacts': 'FoundContact',
   '/contacts-type/uses uses': 'ContactTypeUses',
   '/custom-fields/uses uses': 'FieldUses',
+  '/automations/enter contacts': 'EnteredContact',
   '/automations/preview preview': 'AutomationPreview',
   '/automations/report report': 'AutomationReport',
   '/automations/schedule/check checked': 'CheckedMail',

@@ -63,6 +63,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
     'Unfertige Kampagnen ({single_sends}), Automationen ({automations}), Vorlagen ({templates}), gespeicherte Bausteine ({blocks}) und Segmente ({segments}) verwenden das Feld: Entfernen Sie es dort zuerst',
   live_no_group: 'Wählen Sie zuerst ein Thema',
   live_no_target: 'Wählen Sie zuerst einen Auslöser',
+  live_no_trigger: 'Das Feld oder Formular des Auslösers wurde gelöscht: Wählen Sie zuerst ein anderes',
   live_no_mail: 'Fügen Sie zuerst eine Mail hinzu',
   live_no_segment: 'Die Automation lässt sich nicht starten: {problem}',
   live_mail_broken: 'Mit der Mail „{subject}“ lässt sich die Automation nicht starten: {problem}',

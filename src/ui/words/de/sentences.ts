@@ -25,6 +25,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   automation_not_live: 'Die Automation ist nicht aktiv',
   joined_outside_live: 'Kam dazu, bevor die Automation aktiv war oder während sie pausierte',
   awaits_event: 'Das auslösende Ereignis ist seither nicht eingetreten',
+  awaits_trigger: 'Der Auslöser hat diesen Kontakt nicht eintreten lassen, seit die Automation aktiv ist',
   not_in_target: 'Nicht in der Liste oder dem Segment',
   over_cap_day: 'Frequenzgrenze erreicht: {mails} Mails an einem Tag',
   over_cap: 'Frequenzgrenze erreicht: {mails} Mails in {days} Tagen',

@@ -1,0 +1,201 @@
+/**
+ * Lets contacts enter automations by a date of theirs. Each quarter of an hour, the contacts whose date is about today are found through an
+ * index, and those enter for whom the hour of the trigger has come in their own time zone since the last look. Every zone is a number of
+ * quarters ahead of UTC, so everybody enters at the hour itself.
+ */
+import type { Database } from 'better-sqlite3';
+import type { Config } from '../config.ts';
+import type { Db } from '../database/open.ts';
+import { prepared } from '../database/prepared.ts';
+import { AUTOMATION_STATUS, type automations } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { FIRST_ZONE, findZone, type Place, placeColumns } from '../delivery/timing/local-times.ts';
+import type { Clock } from '../time/clock.ts';
+import { addDays, toUtc, yearlyDays } from '../time/zones.ts';
+
+/** How often dates are looked at, in milliseconds. */
+export const DATE_STEP_MS = 900_000;
+/** An hour that came longer ago, while the service was down, starts nothing. Milliseconds. */
+const MAX_AGE_MS = 86_400_000;
+/** The time zone whose clock is behind all others. */
+const LAST_ZONE = 'Etc/GMT+12';
+/** The number of contacts that are looked at, or whose dates are added, at once, which takes some milliseconds. */
+const PAGE_ROWS = 1000;
+
+type Dated = Pick<
+  typeof automations.$inferSelect,
+  | 'id'
+  | 'user_id'
+  | 'automation_for'
+  | 'automation_for_table'
+  | 'trigger_days'
+  | 'trigger_before'
+  | 'trigger_hour'
+  | 'trigger_yearly'
+> & { trigger_field_id: number; dates_checked_to: number; is_field_gone: 0 | 1 };
+
+/** SQL: the live automations whose dates are to be looked at until @to, except those whose field is still being filled. */
+export const DATED = `
+  SELECT id, user_id, automation_for, automation_for_table, trigger_field_id, trigger_days, trigger_before, trigger_hour, trigger_yearly, dates_checked_to,
+    NOT EXISTS (SELECT 1 FROM custom_fields f WHERE f.id = trigger_field_id) AS is_field_gone
+  FROM automations INDEXED BY automations_dates
+  WHERE trigger_kind = 'date' AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL AND dates_checked_to < @to
+    AND NOT EXISTS (SELECT 1 FROM dated_fields d WHERE d.field_id = trigger_field_id AND d.filled_to IS NOT NULL)`;
+
+/** A day on which contacts enter: its date in their zone, the date that is meant, and the day (MM-DD) by which contacts are found. */
+interface Day {
+  date: string;
+  meant: string;
+  day: string;
+}
+
+/** How far the look at an automation has come. A kill forgets it: an entry that is recorded again is barred by its key. */
+interface Look {
+  /** From when to when the hour of the trigger comes, epoch milliseconds; `from` itself was looked at before. */
+  from: number;
+  to: number;
+  days: Day[];
+  /** The present one of these days, and the last contact of it. */
+  at: number;
+  after: number;
+}
+
+type Row = Place & { contact_id: number; address_id: number | null; fits: 0 | 1 };
+
+export class DateEntries {
+  readonly #db: Db;
+  readonly #clock: Clock;
+  readonly #zone: string;
+  readonly #looks = new Map<number, Look>();
+
+  /** `config.TIME_ZONE` is the zone of contacts whose own is unknown. */
+  constructor({ db, clock, config }: { db: Db; clock: Clock; config: Config }) {
+    this.#db = db;
+    this.#clock = clock;
+    this.#zone = config.TIME_ZONE;
+  }
+
+  /** Continues for as long as `goesOn` returns true. Returns whether there is more to do. */
+  step(goesOn: () => boolean): boolean {
+    const client = this.#db.$client;
+    if (fillFields(client)) return true;
+    const now = this.#clock.now().getTime();
+    const to = now - (now % DATE_STEP_MS);
+    for (const automation of prepared<[object], Dated>(client, DATED).all({ to }))
+      while (this.#continue(automation, to)) if (!goesOn()) return true;
+    return false;
+  }
+
+  /** Looks at the next contacts. Returns false once the automation has none left. */
+  #continue(automation: Dated, to: number): boolean {
+    const { id, dates_checked_to } = automation;
+    const known = this.#looks.get(id);
+    const from = Math.max(dates_checked_to, to - MAX_AGE_MS);
+    // If the trigger was changed meanwhile, it is looked at from then on.
+    const look = known?.from === from ? known : { from, to, days: daysBetween(automation, from, to), at: 0, after: 0 };
+    this.#looks.set(id, look);
+    const day = automation.is_field_gone === 1 ? undefined : look.days[look.at];
+    if (day === undefined) {
+      prepared(
+        this.#db.$client,
+        'UPDATE automations SET dates_checked_to = ? WHERE id = ? AND dates_checked_to = ?',
+      ).run(look.to, id, dates_checked_to);
+      this.#looks.delete(id);
+      return false;
+    }
+    const rows = this.#page(automation, day, look.after);
+    const moments = new Map<string, number>();
+    const entering = rows.flatMap((row) => {
+      if (row.fits === 0) return [];
+      const zone = findZone(row) ?? this.#zone;
+      const moment = moments.get(zone) ?? hourIn(zone, day.date, automation.trigger_hour);
+      moments.set(zone, moment);
+      return moment > look.from && moment <= look.to ? [[row.contact_id, row.address_id, moment]] : [];
+    });
+    if (entering.length > 0) this.#record(automation, day.meant, entering);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE_ROWS) [look.at, look.after] = [look.at + 1, 0];
+    else look.after = last.contact_id;
+    return true;
+  }
+
+  /** Returns the next contacts with a date on a day, of which those that do not fit are not meant. */
+  #page(automation: Dated, { meant, day }: Day, after: number): Row[] {
+    const client = this.#db.$client;
+    const { user_id, automation_for: target, automation_for_table: table, trigger_field_id: field } = automation;
+    const isMember =
+      table === 'contacts'
+        ? 'c.contact_type_id = @target'
+        : `EXISTS (SELECT 1 FROM segments g CROSS JOIN segment_recipients r ON r.segment_id = g.id AND r.address_id = c.address_id
+            AND r.is_removed = 0 WHERE g.id = @target AND g.contact_type_id = c.contact_type_id)`;
+    // A day of every year comes for the first time in the year of the date.
+    const isMeant = automation.trigger_yearly === 1 ? 'd.date <= @meant' : 'd.date = @meant';
+    return prepared<[object], Row>(
+      client,
+      `SELECT d.contact_id, c.address_id, ifnull(c.deleted_at IS NULL AND ${isMeant} AND ${isMember}, 0) AS fits, ${placeColumns(client, user_id, 'c')}
+      FROM (SELECT contact_id, date FROM contact_dates INDEXED BY contact_dates_day
+        WHERE field_id = @field AND day = @day AND contact_id > @after ORDER BY contact_id LIMIT ${PAGE_ROWS}) d
+      LEFT JOIN contacts c ON c.id = d.contact_id ORDER BY d.contact_id`,
+    ).all({ field, day, after, meant, target });
+  }
+
+  #record({ id, user_id }: Dated, key: string, entering: (number | null)[][]): void {
+    inTransaction(this.#db, () => {
+      prepared<[object]>(
+        this.#db.$client,
+        `INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, event_key, happened_at)
+        SELECT @user_id, @id, value ->> 1, value ->> 0, 'joined', @key, value ->> 2 FROM json_each(@entering)`,
+      ).run({ user_id, id, key, entering: JSON.stringify(entering) });
+    });
+  }
+}
+
+/** Returns the days whose hour comes in some zone after `from` and up to `to`, epoch milliseconds. */
+function daysBetween(
+  { trigger_days, trigger_before, trigger_hour, trigger_yearly }: Dated,
+  from: number,
+  to: number,
+): Day[] {
+  const days: Day[] = [];
+  const dateOf = (moment: number) => new Date(moment).toISOString().slice(0, 10);
+  const last = addDays(dateOf(to), 1);
+  for (let date = addDays(dateOf(from), -1); date <= last; date = addDays(date, 1)) {
+    if (hourIn(LAST_ZONE, date, trigger_hour) <= from || hourIn(FIRST_ZONE, date, trigger_hour) > to) continue;
+    const meant = addDays(date, trigger_before === 1 ? trigger_days : -trigger_days);
+    for (const day of trigger_yearly === 1 ? yearlyDays(meant) : [meant.slice(5)]) days.push({ date, meant, day });
+  }
+  return days;
+}
+
+/** Returns when it is this full hour of a date in a time zone, epoch milliseconds. */
+function hourIn(zone: string, date: string, hour: number): number {
+  return toUtc(date, `${String(hour).padStart(2, '0')}:00:00`, zone).getTime();
+}
+
+/** Adds the dates that more contacts had before their field became a trigger. Returns whether it did something. */
+function fillFields(client: Database): boolean {
+  const field = prepared<[], { field_id: number; user_id: number; filled_to: number }>(
+    client,
+    'SELECT field_id, user_id, filled_to FROM dated_fields WHERE filled_to IS NOT NULL LIMIT 1',
+  ).get();
+  if (field === undefined) return false;
+  client
+    .transaction(() => {
+      const ids = prepared<[object], number>(
+        client,
+        `SELECT id FROM contacts INDEXED BY contacts_user WHERE user_id = @user_id AND deleted_at IS NULL AND id > @filled_to
+        ORDER BY id LIMIT ${PAGE_ROWS}`,
+      )
+        .pluck()
+        .all(field);
+      prepared<[object]>(
+        client,
+        `INSERT INTO contact_dates (contact_id, field_id, day, date) SELECT contact_id, field_id, day, date FROM contact_date_values
+        WHERE contact_id IN (SELECT value FROM json_each(@ids)) AND field_id = @field_id ON CONFLICT DO NOTHING`,
+      ).run({ field_id: field.field_id, ids: JSON.stringify(ids) });
+      const filled = ids.length < PAGE_ROWS ? null : (ids.at(-1) ?? null);
+      prepared(client, 'UPDATE dated_fields SET filled_to = ? WHERE field_id = ?').run(filled, field.field_id);
+    })
+    .immediate();
+  return true;
+}

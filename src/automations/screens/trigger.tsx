@@ -1,0 +1,244 @@
+/** The trigger of an automation: its fields in the form, and the sentence that says it. */
+import type { FastifyRequest } from 'fastify';
+import { type Field, listOwnFields, listReservedFields } from '../../audience/fields/operations.ts';
+import { listNames } from '../../audience/segments/operations.ts';
+import type { Target } from '../../campaigns/screens/compose/targets.ts';
+import { TRIGGER_KINDS } from '../../database/schema/index.ts';
+import { listForms } from '../../forms/operations/forms.ts';
+import { CheckField, type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
+import { ask } from '../../ui/operations.ts';
+import { type Language, useLanguage } from '../../ui/words/index.ts';
+import { fieldLabel } from '../../ui/words/known.ts';
+import { field } from '../../users/screens/sign-in/fields.ts';
+import type { Series } from '../operations/automations.ts';
+
+/** The hour that the form proposes. */
+const DEFAULT_HOUR = '9';
+
+/** What a trigger can be about. */
+export interface TriggerChoices {
+  events: readonly string[];
+  fields: readonly Field[];
+  forms: readonly { id: number; name: string }[];
+}
+
+export async function readTriggerChoices(request: FastifyRequest): Promise<TriggerChoices> {
+  const [{ events }, own, { reservedFields }, { forms }] = await Promise.all([
+    ask(request, listNames, {}),
+    ask(request, listOwnFields, {}),
+    ask(request, listReservedFields, {}),
+    ask(request, listForms, {}),
+  ]);
+  return { events, fields: [...own, ...reservedFields], forms };
+}
+
+/** The fields of a trigger as the form sends them; those that a page from before does not have are absent. */
+export interface TriggerFields {
+  trigger_kind?: string;
+  trigger_event?: string;
+  trigger_filter?: string;
+  trigger_field?: string;
+  trigger_value?: string;
+  trigger_days?: string;
+  trigger_before?: string;
+  trigger_hour?: string;
+  trigger_yearly?: string;
+  trigger_form_id?: string;
+}
+
+/** Returns the fields of a submitted form. */
+export function givenTrigger(request: FastifyRequest): TriggerFields {
+  const kind = field(request, 'trigger_kind');
+  const trigger_form_id = field(request, 'trigger_form_id');
+  return {
+    trigger_event: field(request, 'trigger_event').trim(),
+    trigger_filter: field(request, 'trigger_filter').trim(),
+    ...(kind !== '' && {
+      trigger_kind: kind,
+      trigger_field: field(request, 'trigger_field'),
+      trigger_value: field(request, 'trigger_value').trim(),
+      trigger_days: field(request, 'trigger_days').trim() || '0',
+      trigger_before: field(request, 'trigger_before') === '1' ? '1' : '0',
+      trigger_hour: field(request, 'trigger_hour') || DEFAULT_HOUR,
+      trigger_yearly: field(request, 'trigger_yearly') === '1' ? '1' : '0',
+      ...(trigger_form_id !== '' && { trigger_form_id }),
+    }),
+  };
+}
+
+/** Returns the fields of a stored trigger. */
+export function storedTrigger(series: Series): Required<TriggerFields> {
+  return {
+    trigger_kind: series.trigger_kind,
+    trigger_event: series.trigger_event,
+    trigger_filter: series.trigger_filter,
+    trigger_field: series.trigger_field,
+    trigger_value: series.trigger_value,
+    trigger_days: String(series.trigger_days),
+    trigger_before: String(series.trigger_before),
+    trigger_hour: series.trigger_kind === 'date' ? String(series.trigger_hour) : DEFAULT_HOUR,
+    trigger_yearly: String(series.trigger_yearly),
+    trigger_form_id: String(series.trigger_form_id ?? ''),
+  };
+}
+
+/** The kind of trigger and what each kind needs; the style sheet shows what the chosen one needs. */
+export function TriggerFieldset({
+  given,
+  choices: { events, fields, forms },
+  problems,
+}: {
+  given: TriggerFields;
+  choices: TriggerChoices;
+  problems: Problems;
+}) {
+  const language = useLanguage();
+  const none = { value: '', label: language.say('compose.choose') };
+  return (
+    <div class="trigger">
+      <SelectField
+        name="trigger_kind"
+        label={language.say('automations.kind')}
+        hint={language.say('automations.kind.hint')}
+        value={given.trigger_kind ?? 'join'}
+        options={TRIGGER_KINDS.map((value) => ({ value, label: language.say(`automations.kind.${value}`) }))}
+        problems={problems}
+      />
+      <div class="of-event">
+        <TextField
+          name="trigger_event"
+          label={language.say('automations.event')}
+          hint={language.say('automations.event.hint')}
+          value={given.trigger_event ?? ''}
+          maxLength={64}
+          autocomplete="off"
+          list="event-names"
+          problems={problems}
+        />
+        <datalist id="event-names">
+          {events.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        <TextField
+          name="trigger_filter"
+          label={language.say('segments.filter')}
+          hint={language.say('segments.filter.hint')}
+          value={given.trigger_filter ?? ''}
+          maxLength={255}
+          autocomplete="off"
+          problems={problems}
+        />
+      </div>
+      <div class="of-date of-field">
+        <SelectField
+          name="trigger_field"
+          label={language.say('automations.kind.field.label')}
+          hint={language.say('automations.kind.field.hint')}
+          value={given.trigger_field ?? ''}
+          options={[none, ...fields.map(({ field_name: value }) => ({ value, label: fieldLabel(language, value) }))]}
+          problems={problems}
+        />
+      </div>
+      <div class="of-field">
+        <TextField
+          name="trigger_value"
+          label={language.say('automations.kind.value')}
+          hint={language.say('automations.kind.value.hint')}
+          value={given.trigger_value ?? ''}
+          maxLength={255}
+          autocomplete="off"
+          problems={problems}
+        />
+      </div>
+      <div class="of-date">
+        <TextField
+          name="trigger_days"
+          label={language.say('automations.kind.days')}
+          hint={language.say('automations.kind.days.hint')}
+          value={given.trigger_days ?? '0'}
+          maxLength={3}
+          autocomplete="off"
+          problems={problems}
+        />
+        <SelectField
+          name="trigger_before"
+          label={language.say('automations.kind.before')}
+          value={given.trigger_before ?? '0'}
+          options={(['0', '1'] as const).map((value) => ({
+            value,
+            label: language.say(`automations.kind.before.${value}`),
+          }))}
+          problems={problems}
+        />
+        <SelectField
+          name="trigger_hour"
+          label={language.say('automations.kind.hour')}
+          hint={language.say('automations.kind.hour.hint')}
+          value={given.trigger_hour ?? DEFAULT_HOUR}
+          options={Array.from({ length: 24 }, (_, hour) => ({ value: String(hour), label: `${hour}:00` }))}
+          problems={problems}
+        />
+        <CheckField
+          name="trigger_yearly"
+          label={language.say('automations.kind.yearly')}
+          checked={given.trigger_yearly === '1'}
+        />
+      </div>
+      <div class="of-form">
+        <SelectField
+          name="trigger_form_id"
+          label={language.say('automations.kind.form.label')}
+          value={given.trigger_form_id ?? ''}
+          options={[none, ...forms.map(({ id, name }) => ({ value: String(id), label: name }))]}
+          problems={problems}
+        />
+      </div>
+    </div>
+  );
+}
+
+/** Returns the trigger in words, such as “The event purchase of a contact in the list Customers”. */
+export function triggerText(
+  language: Language,
+  series: Series,
+  { kind, name }: Target,
+  forms: TriggerChoices['forms'],
+): string {
+  const { trigger_event: event, trigger_filter: filter, trigger_value: value } = series;
+  const ofField = series.trigger_field === '' ? null : fieldLabel(language, series.trigger_field);
+  const form = forms.find(({ id }) => id === series.trigger_form_id)?.name;
+  switch (series.trigger_kind) {
+    case 'join':
+      return language.say(`automations.who.${kind}`, { name });
+    case 'event':
+      return filter === ''
+        ? language.say(`automations.who.event.${kind}`, { name, event })
+        : language.say(`automations.who.filtered.${kind}`, { name, event, filter });
+    case 'date':
+      if (ofField === null) break;
+      return language.say(`automations.who.date.${kind}`, {
+        name,
+        field: ofField,
+        when: whenText(language, series),
+        hour: `${series.trigger_hour}:00`,
+      });
+    case 'field':
+      if (ofField === null) break;
+      return value === ''
+        ? language.say(`automations.who.anyField.${kind}`, { name, field: ofField })
+        : language.say(`automations.who.field.${kind}`, { name, field: ofField, value });
+    case 'form':
+      if (form === undefined) break;
+      return language.say(`automations.who.form.${kind}`, { name, form });
+    case 'hand':
+      return language.say(`automations.who.hand.${kind}`, { name });
+  }
+  return language.say('automations.who.gone');
+}
+
+function whenText(language: Language, { trigger_yearly, trigger_days: count, trigger_before }: Series): string {
+  const often = trigger_yearly === 1 ? 'yearly' : 'once';
+  if (count === 0) return language.say(`automations.when.${often}.on`);
+  return language.say(`automations.when.${often}.${trigger_before === 1 ? 'before' : 'after'}`, { count });
+}
