@@ -49,6 +49,7 @@ import {
   updateSingleSend,
 } from './operations/single-sends.ts';
 import { chooseWinner, readVariants, saveVariants } from './operations/variants.ts';
+import { explainSingleSend } from './operations/why.ts';
 import { requireSingleSend } from './single-sends.ts';
 import { FINISHED, SHOWN_STATE, SHOWN_STATES } from './status.ts';
 
@@ -85,6 +86,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   sends.send('GET /single-send/recipients/export', exportRecipientsOf, csvFile, (csv, reply) =>
     sendLongCsv(reply, csv, 'recipients.csv'),
   );
+  sends.read('GET /single-send/why', explainSingleSend);
   sends.record('GET /single-send/mail', showSingleSendMail);
   sends.code('GET /single-send/mail/html', showSingleSendHtml);
   sends.read('GET /single-send/check', checkSingleSendMail);

@@ -25,6 +25,7 @@ const MAX_ROWS = 50;
 
 const utr = Type.String({ description: 'The single send, by its utr.' });
 const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ROWS, description: 'At most so many.' }));
+const contactEmail = Type.String({ description: 'The e-mail address of the contact.' });
 const nothing = Type.Object({});
 
 const read = (tool: Omit<Tool, 'isForDrafts'>): Tool => ({ ...tool, isForDrafts: false });
@@ -155,6 +156,23 @@ export const TOOLS: readonly Tool[] = [
     path: '/automations',
     scopes: ['read', 'campaigns'],
     input: nothing,
+  }),
+  read({
+    name: 'explain_single_send',
+    title: 'Why a contact gets a single send',
+    description: 'What became of the mail for one contact, and each rule with its value now and what would change it.',
+    path: '/single-send/why',
+    scopes: ['read', 'campaigns'],
+    input: Type.Object({ utr, email: contactEmail }),
+  }),
+  read({
+    name: 'explain_automation',
+    title: 'Why a contact gets an automation',
+    description:
+      'Each step of one contact in an automation, past and to come, and each rule with its value now and what would change it.',
+    path: '/automations/why',
+    scopes: ['read', 'campaigns'],
+    input: Type.Object({ utr: Type.String({ description: 'The automation, by its utr.' }), email: contactEmail }),
   }),
   draft({
     name: 'create_draft',

@@ -50,11 +50,19 @@ async function start(t: Test, ...words: string[]) {
 t.test('without --drafts every tool reads, and each answers', async (t) => {
   const { service, client, call, drafts } = await start(t);
   const utr = ((await service.post('/single/send/draft', { single_send_name: 'News' })).message as { utr: string }).utr;
+  const automation = {
+    automation_name: 'Welcome',
+    automation_for: 'contacts_1',
+    type: 'welcome',
+    unsubscribe_group_id: 0,
+  };
+  const made = (await service.post('/automations/create', automation)).message as { utr: string };
   const { tools } = await client.listTools();
   t.ok(tools.length > 10);
-  const given: Record<string, unknown> = { utr, contact_id: 1, search: 'ann' };
+  const all: Record<string, unknown> = { utr, contact_id: 1, search: 'ann', email: 'anna@example.org' };
   for (const { name, annotations, inputSchema } of tools) {
     t.match(annotations, { readOnlyHint: true }, name);
+    const given = name.endsWith('_automation') ? { ...all, utr: made.utr } : all;
     const names = Object.keys(inputSchema.properties ?? {}).filter((one) => one in given);
     const answer = await call(name, Object.fromEntries(names.map((one) => [one, given[one]])));
     t.equal(answer.refused, undefined, name);

@@ -1,11 +1,11 @@
 /** Forecasts which mails of an automation a contact will get and when, or why the contact will get no more. */
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
-import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { ineligibilityReason } from '../../audience/eligibility.ts';
 import type { Db } from '../../database/open.ts';
-import { AUTOMATION_STATUS, DELIVERY_STATE } from '../../database/schema/index.ts';
+import { AUTOMATION_STATUS, DELIVERY_STATE, type STEP_OUTCOMES } from '../../database/schema/index.ts';
 import { endReason, POSITION, waitMs } from '../../delivery/queue/enrolment-state.ts';
+import { findAddressId } from '../../delivery/reporting/why.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { codeOf, readStored } from '../../errors/stored.ts';
 import { choice, described, email, flag, isoTimestampSchema, nullable, said } from '../../http/requests/schemas.ts';
@@ -38,8 +38,20 @@ const Forecast = Type.Object({
  */
 export type Forecast = Static<typeof Forecast>;
 
+/** A step of an automation for one contact. */
+export interface PlannedStep {
+  schedule: ListedSchedule;
+  /** What was done at it; undefined before. */
+  taken: MailProgress | undefined;
+  /** When it comes, epoch milliseconds; null if it does not, or that is not known. */
+  due_at: number | null;
+  /** Whether the contact took the other path. */
+  is_elsewhere: boolean;
+}
+
 interface Enrolment {
   id: number;
+  run: number;
   state: 'active' | 'finished' | 'left';
   /** In its stored form. */
   reason: string | null;
@@ -51,22 +63,25 @@ interface Enrolment {
   change_id: number;
 }
 
+interface Plan extends Pick<Forecast, 'state' | 'reason' | 'entered_at'> {
+  /** Which of the entries of the contact it is; 0 before the first. */
+  run: number;
+  steps: PlannedStep[];
+}
+
 /**
  * Returns the forecast for this address, or for any contact if it is null. For an address that never entered: what it would get
  * if it joined at `now`. `asIfLive`: as if the automation went live at `now`.
  */
-function forecastFor(
+export function forecastFor(
   db: Db,
   automation: Automation,
   email: string | null,
   { now, asIfLive }: { now: number; asIfLive: boolean },
-): Omit<Forecast, 'reason_code'> {
+): Plan {
   const client = db.$client;
   const isLive = asIfLive || automation.status === AUTOMATION_STATUS.live;
-  const addressId = client
-    .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
-    .pluck()
-    .get(automation.user_id, (email === null ? null : parseAddress(email))?.normalized ?? '');
+  const addressId = (email === null ? 0 : findAddressId(client, automation.user_id, email)) || undefined;
   const schedules = listSchedules(db, automation.id);
   const enrolment =
     addressId === undefined
@@ -81,7 +96,7 @@ function forecastFor(
     const reason = obstacle ?? sentence(isMember ? outside : 'not_in_target');
     const wouldEnter = isLive && obstacle === null && isMember !== isByJoining;
     const due = wouldEnter ? now + waitMs(schedules[0]) : null;
-    return { state: 'outside', reason, entered_at: null, mails: planMails(schedules, 0, due, new Map()) };
+    return { state: 'outside', reason, entered_at: null, run: 0, steps: planSteps(schedules, 0, due, new Map()) };
   }
   const isActive = enrolment.state === 'active';
   const hasLeft = automation.exit_criteria === 1 && hasPendingLeave(client, automation, addressId ?? 0, enrolment);
@@ -94,7 +109,8 @@ function forecastFor(
     state: enrolment.state === 'active' ? 'waiting' : enrolment.state,
     reason: isActive ? (leaves ?? (isLive ? null : sentence('automation_not_live'))) : readStored(enrolment.reason),
     entered_at: isoTimestamp(new Date(enrolment.entered_at)),
-    mails: planMails(schedules, enrolment.position, getsMore ? Math.max(now, due) : null, progress),
+    run: enrolment.run,
+    steps: planSteps(schedules, enrolment.position, getsMore ? Math.max(now, due) : null, progress),
   };
 }
 
@@ -110,7 +126,7 @@ function findEnrolment(client: Database, { id }: Automation, addressId: number):
 function findPendingJoin(client: Database, { id }: Automation, addressId: number): Enrolment | undefined {
   return client
     .prepare<[number, number], Enrolment>(`
-      SELECT 0 AS id, id AS change_id, contact_id, 'active' AS state, NULL AS reason, happened_at AS entered_at, 0 AS position,
+      SELECT 0 AS id, id AS change_id, 1 AS run, contact_id, 'active' AS state, NULL AS reason, happened_at AS entered_at, 0 AS position,
         happened_at AS waiting_since
       FROM membership_changes WHERE automation_id = ? AND address_id = ? AND change = 'joined' ORDER BY id LIMIT 1`)
     .get(id, addressId);
@@ -135,33 +151,35 @@ function dueAt({ waiting_since, position: place }: Enrolment, schedules: readonl
 }
 
 /**
- * Returns the mails up to the position `passed` with their progress, and the later ones, due from `due` on, each after the wait
- * of its schedule.
+ * Returns the steps up to the position `passed` with what was done at them, and the later ones, due from `due` on, each after the
+ * wait of its schedule.
  */
-function planMails(
+function planSteps(
   schedules: readonly ListedSchedule[],
   passed: number,
   due: number | null,
   progress: ReadonlyMap<number, MailProgress>,
-): Forecast['mails'] {
+): PlannedStep[] {
   let next = due;
-  return schedules.flatMap((schedule, at) => {
-    const mail = progress.get(schedule.id);
+  return schedules.map((schedule, at) => {
+    const taken = progress.get(schedule.id);
+    const is_elsewhere = isOnOtherPath(schedule, progress);
     // After mails were moved, a mail that the contact has got may come after its place.
-    const isAhead =
-      schedule.position > passed && !isOnOtherPath(schedule, progress) && (mail === undefined || mail.due_at !== null);
-    const dueAt = isAhead ? next : (mail?.due_at ?? null);
+    const isAhead = schedule.position > passed && !is_elsewhere && (taken === undefined || taken.due_at !== null);
+    const due_at = isAhead ? next : (taken?.due_at ?? null);
     const following = schedules
       .slice(at + 1)
       .find((step) => progress.get(step.id) === undefined && !isOnOtherPath(step, progress));
     if (isAhead && next !== null) next += waitMs(following);
     // Which path the contact takes or how long they wait, and so when later mails come, is not known before the step.
     if (isAhead && (isDeciding(schedule) || schedule.kind === 'wait_until')) next = null;
-    if (schedule.kind !== 'mail' || isOnOtherPath(schedule, progress)) return [];
-    const timed = (moment: number | null | undefined) =>
-      moment === null || moment === undefined ? null : isoTimestamp(new Date(moment));
-    return { utr: schedule.utr, subject: schedule.subject, sent_at: timed(mail?.sent_at), due_at: timed(dueAt) };
+    return { schedule, taken, due_at, is_elsewhere };
   });
+}
+
+/** Returns a moment in epoch milliseconds as a timestamp; null for none. */
+export function timed(moment: number | null | undefined): string | null {
+  return moment === null || moment === undefined ? null : isoTimestamp(new Date(moment));
 }
 
 /** Returns true if the contact took the other path at the step on whose path this one is. */
@@ -172,7 +190,12 @@ function isOnOtherPath({ parent_id, branch }: ListedSchedule, progress: Readonly
 
 interface MailProgress {
   schedule_id: number;
-  outcome: string;
+  outcome: (typeof STEP_OUTCOMES)[number];
+  taken_at: number;
+  /** The state of the delivery of a mail, a `DELIVERY_STATE`, its attempts and the reply; null without one. */
+  delivery: number | null;
+  attempts: number | null;
+  reply: string | null;
   sent_at: number | null;
   due_at: number | null;
 }
@@ -184,7 +207,7 @@ interface MailProgress {
 function mailProgress(client: Database, enrolmentId: number): Map<number, MailProgress> {
   const steps = client
     .prepare<[number], MailProgress>(`
-      SELECT t.schedule_id, t.outcome, CASE d.state WHEN ${DELIVERY_STATE.accepted} THEN d.updated_at WHEN ${DELIVERY_STATE.bounced} THEN t.taken_at END AS sent_at,
+      SELECT t.schedule_id, t.outcome, t.taken_at, d.state AS delivery, d.attempt AS attempts, d.reply, CASE d.state WHEN ${DELIVERY_STATE.accepted} THEN d.updated_at WHEN ${DELIVERY_STATE.bounced} THEN t.taken_at END AS sent_at,
         iif(d.state IN (${DELIVERY_STATE.queued}, ${DELIVERY_STATE.sending}), max(d.due_at, t.taken_at), NULL) AS due_at
       FROM steps t LEFT JOIN deliveries d ON d.id = t.delivery_id WHERE t.enrolment_id = ?`)
     .all(enrolmentId);
@@ -254,7 +277,18 @@ export const previewAutomation = operation({
   output: Type.Object({ preview: Forecast }),
   run({ db, clock, accountId }, { utr, email = null, if_live }) {
     const automation = requireAutomation(db, accountId, utr);
-    const forecast = forecastFor(db, automation, email, { now: clock.now().getTime(), asIfLive: if_live === 1 });
-    return { preview: { ...forecast, reason_code: codeOf(forecast.reason) } };
+    const { state, reason, entered_at, steps } = forecastFor(db, automation, email, {
+      now: clock.now().getTime(),
+      asIfLive: if_live === 1,
+    });
+    const mails = steps
+      .filter(({ schedule, is_elsewhere }) => schedule.kind === 'mail' && !is_elsewhere)
+      .map(({ schedule: { utr: mail, subject }, taken, due_at }) => ({
+        utr: mail,
+        subject,
+        sent_at: timed(taken?.sent_at),
+        due_at: timed(due_at),
+      }));
+    return { preview: { state, reason, reason_code: codeOf(reason), entered_at, mails } };
   },
 });

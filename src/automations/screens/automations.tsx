@@ -20,6 +20,7 @@ import { logScreen } from './log.tsx';
 import { AUTOMATION_MAIL, mailContentScreen, mailScreens } from './mail.tsx';
 import { waitingScreen } from './people.tsx';
 import { stepScreens } from './steps.tsx';
+import { whyScreen } from './why.tsx';
 
 /** Registers the list, the pages of one automation, and the pages that change automations, which only editors can open. */
 export async function automationScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
@@ -52,6 +53,7 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
   await automationScreen(app, { clock });
   await waitingScreen(app);
   await logScreen(app);
+  await whyScreen(app);
   await app.register(async (editing) => {
     editing.addHook('onRequest', async (request) => requireEditor(request));
     await newAutomationScreen(editing);

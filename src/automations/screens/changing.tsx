@@ -11,6 +11,7 @@ import { type Attempt, attempt, type Refusal } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
 import { recordTime } from '../../ui/record-time.ts';
 import { viewerOf } from '../../ui/signed-in.ts';
+import { withQuery } from '../../ui/with-query.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { field } from '../../users/screens/sign-in/fields.ts';
 import type { Series, SeriesMail } from '../operations/automations.ts';
@@ -24,6 +25,8 @@ export const automationAddress = (utr: string) => `/automations/${encodeURICompo
 export const editAddress = (utr: string) => `${automationAddress(utr)}/edit`;
 
 export const logAddress = (utr: string) => `${automationAddress(utr)}/log`;
+
+export const whyAddress = (utr: string, email: string) => withQuery(`${automationAddress(utr)}/why`, { email });
 
 export const mailAddress = (automation: string, mail: string, step = 'content') =>
   `${automationAddress(automation)}/mails/${encodeURIComponent(mail)}/${step}`;

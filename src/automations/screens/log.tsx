@@ -12,7 +12,7 @@ import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { texts } from '../../users/screens/sign-in/fields.ts';
 import { type LogLine, readLog } from '../operations/log.ts';
 import { readSummary } from '../operations/reports.ts';
-import { BackToAutomation, logAddress } from './changing.tsx';
+import { BackToAutomation, logAddress, whyAddress } from './changing.tsx';
 
 const ROWS = 15;
 
@@ -45,18 +45,19 @@ export async function logScreen(app: FastifyInstance): Promise<void> {
       next: next === null ? null : withQuery(logAddress(utr), { email, before: String(next) }),
     };
     const problems = 'problems' in read ? read.problems : {};
-    return sendPage(request, reply, viewerOf(request), frame, <Log {...{ email, log, pages, problems }} />);
+    return sendPage(request, reply, viewerOf(request), frame, <Log {...{ utr, email, log, pages, problems }} />);
   });
 }
 
 interface LogProps {
+  utr: string;
   email: string;
   log: readonly LogLine[];
   pages: { first: string | null; next: string | null };
   problems: Problems;
 }
 
-function Log({ email, log, pages, problems }: LogProps) {
+function Log({ utr, email, log, pages, problems }: LogProps) {
   const language = useLanguage();
   return (
     <Card title={language.say('automations.log')}>
@@ -67,6 +68,11 @@ function Log({ email, log, pages, problems }: LogProps) {
         value={email}
       />
       <Problem>{Object.values(problems).flat().join(' ')}</Problem>
+      {email.trim() !== '' && (
+        <p>
+          <a href={whyAddress(utr, email)}>{language.say('why.title')}</a>
+        </p>
+      )}
       {log.length === 0 ? (
         <p class="quiet-text">{language.say('automations.log.none')}</p>
       ) : (

@@ -13,6 +13,7 @@ import { linksScreen, previewScreen, sketchOfMail } from './mail.tsx';
 import { Overview } from './overview.tsx';
 import { recipientsScreen } from './recipients.tsx';
 import { Variants, variantChoice } from './variants.tsx';
+import { whyScreen } from './why.tsx';
 
 /** Registers the list, the page of a campaign, its subpages and its actions. */
 export async function campaignScreens(app: FastifyInstance, { clock, config }: Deps): Promise<void> {
@@ -42,4 +43,5 @@ export async function campaignScreens(app: FastifyInstance, { clock, config }: D
   await previewScreen(app, { clock });
   await sketchOfMail(app);
   await recipientsScreen(app, { clock });
+  await whyScreen(app);
 }

@@ -290,14 +290,14 @@ function Recipients({
           <p>{language.say('recipients.noneHere')}</p>
         )
       ) : (
-        <Found recipients={recipients} now={now} />
+        <Found utr={utr} recipients={recipients} now={now} />
       )}
       <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
     </>
   );
 }
 
-function Found({ recipients, now }: Pick<RecipientsProps, 'recipients' | 'now'>) {
+function Found({ utr, recipients, now }: Pick<RecipientsProps, 'utr' | 'recipients' | 'now'>) {
   const language = useLanguage();
   return (
     <Table
@@ -316,7 +316,14 @@ function Found({ recipients, now }: Pick<RecipientsProps, 'recipients' | 'now'>)
         {
           heading: language.say('recipients.why'),
           // Of a mail in the test outbox the state says it already.
-          cell: ({ state, reply }) => <bdi class="small">{state === 'kept' ? '' : language.sentence(reply ?? '')}</bdi>,
+          cell: ({ email, state, reply }) => (
+            <span class="small">
+              <bdi>{state === 'kept' ? '' : language.sentence(reply ?? '')}</bdi>{' '}
+              <a href={withQuery(`/campaigns/${utr}/why`, { email })} aria-label={language.say('why.of', { email })}>
+                {language.say('why.link')}
+              </a>
+            </span>
+          ),
         },
         numberColumn(language, 'campaigns.opens', 'opens'),
         numberColumn(language, 'campaigns.clicks', 'clicks'),

@@ -87,6 +87,24 @@ export function capReasonOf(address: string): string {
   return `(SELECT CASE ${slots.join(' ')} END FROM (${latestMails(address)}))`;
 }
 
+/** Returns each cap with the number of mails that count for the address at `now`, epoch milliseconds; at most as many as a cap allows. */
+export function mailsWithinCaps(
+  client: Database,
+  address: number,
+  caps: readonly MailCap[],
+  now: number,
+  timeZone: string,
+): (MailCap & { used: number })[] {
+  const periods = capPeriods(caps, now, timeZone);
+  const times = prepared<[object], number>(client, latestMails('@address'))
+    .pluck()
+    .all({ from: periods.from, most: periods.most, address });
+  return caps.map((cap, slot) => ({
+    ...cap,
+    used: times.filter((time) => time >= (periods[`from${slot}`] ?? 0)).length,
+  }));
+}
+
 const CAPS_OF_MAILING = `
   SELECT a.id AS account, a.mail_caps AS caps, a.mail_caps_progress IS NOT NULL AS is_incomplete, m.owner_kind = 'schedule' AS in_series,
     EXISTS (SELECT 1 FROM single_sends s WHERE m.owner_kind = 'single' AND s.id = m.owner_id AND s.ignores_caps = 1)

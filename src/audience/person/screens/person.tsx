@@ -14,6 +14,7 @@ import { setFlash } from '../../../ui/flash.ts';
 import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
+import { withQuery } from '../../../ui/with-query.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel, knownWord, languageNamer } from '../../../ui/words/known.ts';
 import { texts } from '../../../users/screens/sign-in/fields.ts';
@@ -60,7 +61,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
         <Facts person={person} canChange={viewer.role !== 'viewer'} />
         <Consent person={person} groups={groups} here={here} canChange={viewer.role !== 'viewer'} />
         <Card title={language.say('person.timeline')}>
-          <Timeline moments={timeline.moments} removedBefore={timeline.events_removed_before} />
+          <Timeline email={person.email} moments={timeline.moments} removedBefore={timeline.events_removed_before} />
           <Pager
             first={after === undefined ? null : here}
             next={timeline.next === null ? null : `${here}?${new URLSearchParams({ after: timeline.next })}`}
@@ -302,12 +303,13 @@ const MAIL_TONES: Readonly<Record<string, Tone>> = {
 };
 
 interface TimelineProps {
+  email: string;
   moments: readonly Moment[];
   /** The time before which opens and clicks have been removed from the timeline; null: none have. */
   removedBefore: string | null;
 }
 
-function Timeline({ moments, removedBefore }: TimelineProps) {
+function Timeline({ email, moments, removedBefore }: TimelineProps) {
   const language = useLanguage();
   if (moments.length === 0) return <p class="quiet-text">{language.say('person.timeline.none')}</p>;
   const isBefore = ({ happened_at }: Moment) => removedBefore !== null && happened_at < removedBefore;
@@ -328,6 +330,7 @@ function Timeline({ moments, removedBefore }: TimelineProps) {
               </Badge>{' '}
               <About moment={moment} />
               {moment.reason && <p class="quiet-text">{reason(language, moment)}</p>}
+              <WhyLink moment={moment} email={email} />
               {isBefore(moment) && <Counts moment={moment} />}
               {moment.is_machine === 1 && <p class="quiet-text">{language.say('person.machine')}</p>}
               {moment.is_proxied === 1 && <p class="quiet-text">{language.say('person.proxied')}</p>}
@@ -347,6 +350,18 @@ function Counts({ moment: { opens, clicks } }: { moment: Moment }) {
     clicks ? language.say('person.clicks', { count: clicks }) : '',
   ].filter(Boolean);
   return counts.length === 0 ? null : <p class="quiet-text">{counts.join(', ')}</p>;
+}
+
+/** Leads from a campaign or mail of an automation to why the contact got it or not. */
+function WhyLink({ moment, email }: { moment: Moment; email: string }) {
+  const language = useLanguage();
+  const page = moment.kind === 'mail' || moment.kind === 'automation_ended' ? pageOf(moment) : null;
+  if (page === null) return null;
+  return (
+    <a class="small" href={withQuery(`${page}/why`, { email })}>
+      {language.say('why.link')}
+    </a>
+  );
 }
 
 /** The subject of a moment, as a link to its campaign or automation if there is one. */

@@ -1,0 +1,164 @@
+/** Why one contact gets the mails and steps of an automation or not: those taken, those to come, and each rule with its value now. */
+import Type, { type Static } from 'typebox';
+import { parseAddress } from '../../audience/contacts/addresses.ts';
+import { CheckedRules } from '../../campaigns/operations/why.ts';
+import { AUTOMATION_STATUS, BARS_ENTRY, STEP_KINDS, STEP_OUTCOMES, type Target } from '../../database/schema/index.ts';
+import { stateName } from '../../delivery/reporting/mailing-report.ts';
+import {
+  type CheckedRule,
+  checked,
+  contactRules,
+  findAddressId,
+  findContactAt,
+  minuteOf,
+  outsideRule,
+  sendingRules,
+  targetRule,
+} from '../../delivery/reporting/why.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { codeOf, readStored } from '../../errors/stored.ts';
+import {
+  choice,
+  DeliveryState,
+  email,
+  integer,
+  isoTimestampSchema,
+  nullable,
+  said,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
+import { type Context, operation } from '../../operations/operation.ts';
+import { type Automation, requireAutomation } from '../automations.ts';
+import { ByUtr } from './automations.ts';
+import { forecastFor, type PlannedStep, timed } from './forecast.ts';
+
+const Step = Type.Object({
+  utr: Type.String(),
+  kind: { ...choice(...STEP_KINDS), description: 'The kind of the step.' },
+  subject: Type.String(),
+  taken_at: nullable(isoTimestampSchema(), 'When the contact took the step, UTC; null before.'),
+  code: { ...nullable(choice(...STEP_OUTCOMES)), description: 'What was done at the step, as in the log.' },
+  is_elsewhere: zeroOrOne('1: the contact took the other path.'),
+  due_at: nullable(
+    isoTimestampSchema(),
+    'When it comes, UTC; null if it does not, or not as things are now, or if an earlier decision is open.',
+  ),
+  delivery_state: { ...nullable(DeliveryState), description: 'Of a mail: the state of its delivery.' },
+  attempts: nullable(integer(), 'Of a mail: how often it was handed to an SMTP relay.'),
+  reply: nullable(said(), "Of a mail: the relay's words, or the reason at that moment why it was not sent."),
+  reply_code: nullable(Type.String()),
+});
+
+const Why = Type.Object({
+  email: Type.String(),
+  contact_id: nullable(integer()),
+  state: {
+    ...choice('waiting', 'finished', 'left', 'outside'),
+    description: 'State of the contact in the automation.',
+  },
+  reason: nullable(said(), 'Why no more mails come; null while they come.'),
+  reason_code: nullable(Type.String()),
+  entered_at: nullable(isoTimestampSchema(), 'When the contact entered last, UTC; null before.'),
+  run: integer({ description: 'Which of the entries of the contact it is; 0 before the first.' }),
+  rules: CheckedRules,
+  steps: Type.Array(Step, { description: 'The steps in reading order, past and to come.' }),
+});
+/** Why a contact gets the mails of an automation or not. */
+export type Why = Static<typeof Why>;
+
+export const explainAutomation = operation({
+  name: 'Explain why one contact gets the mails and steps of an automation or not (addition)',
+  description:
+    'Each rule with its value now and what would change it, and each step of the last entry of the contact, past and to come, with what became of it.',
+  role: 'viewer',
+  input: Type.Object({ ...ByUtr.properties, email: email() }),
+  output: Type.Object({ why: Why }),
+  run(context, { utr, email: given }) {
+    const { db, clock, config, accountId } = context;
+    const client = db.$client;
+    const automation = requireAutomation(db, accountId, utr);
+    const now = clock.now();
+    const plan = forecastFor(db, automation, given, { now: now.getTime(), asIfLive: false });
+    const address = findAddressId(client, accountId, given);
+    const question = {
+      account: accountId,
+      address,
+      group: Number(automation.unsubscribe_group_id),
+      ignoresCaps: automation.ignores_caps === 1,
+      now,
+      timeZone: config.TIME_ZONE,
+    };
+    const isLive = automation.status === AUTOMATION_STATUS.live;
+    const { state, reason, entered_at, run, steps } = plan;
+    const segment = (id: number | null): Target[] => (id === null ? [] : [{ table: 'segments', id: String(id) }]);
+    return {
+      why: {
+        email: parseAddress(given)?.normalized ?? '',
+        contact_id: findContactAt(client, address),
+        state,
+        reason,
+        reason_code: codeOf(reason),
+        entered_at,
+        run,
+        rules: [
+          checked('started', isLive, sentence(isLive ? 'why_started' : 'why_not_started'), 'why_start'),
+          ...sendingRules(db, question, [automation]),
+          targetRule(client, targetOf(automation), address),
+          entryRule(context, automation, plan, address),
+          outsideRule(client, 'goal', segment(automation.goal_segment_id), address),
+          outsideRule(client, 'exit', segment(automation.exit_segment_id), address),
+          ...contactRules(db, question),
+        ],
+        steps: steps.map(explained),
+      },
+    };
+  },
+});
+
+/** Returns the list or segment of an automation. */
+function targetOf({ automation_for: id, automation_for_table: table }: Automation): Target[] {
+  return [{ table: table === 'segments' ? 'segments' : 'contacts', id: String(id) }];
+}
+
+/** Returns the rule about entering: met by who is in the automation, and by others if they may enter. */
+function entryRule(
+  { db, clock }: Context,
+  automation: Automation,
+  { state, reason, entered_at, run }: Pick<Why, 'state' | 'reason' | 'entered_at' | 'run'>,
+  address: number,
+): CheckedRule {
+  if (entered_at === null) {
+    const code = codeOf(reason);
+    const isBarred = code === 'joined_outside_live' || code === 'awaits_event';
+    const value = isBarred ? sentence('why_never_entered', { why: reason ?? '' }) : sentence('why_joins_now');
+    return checked('entry', !isBarred, value, 'why_entry_change');
+  }
+  const isBarred = db.$client
+    .prepare<object, 0 | 1>(`
+      SELECT EXISTS (SELECT 1 FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = @address AND ${BARS_ENTRY})
+      FROM automations au WHERE au.id = @automation`)
+    .pluck()
+    .get({ automation: automation.id, address, at: clock.now().getTime(), event_key: null });
+  const isMet = state === 'waiting' || isBarred !== 1;
+  const value = sentence(isMet ? 'why_entered' : 'why_no_entry_again', { time: minuteOf(entered_at), run });
+  return checked('entry', isMet, value, 'why_entry_change');
+}
+
+/** Returns a step as it is answered. */
+function explained({ schedule, taken, due_at, is_elsewhere }: PlannedStep): Why['steps'][number] {
+  const { utr, kind, subject } = schedule;
+  const reply = readStored(taken?.reply ?? null);
+  return {
+    utr,
+    kind,
+    subject,
+    taken_at: timed(taken?.taken_at),
+    code: taken?.outcome ?? null,
+    is_elsewhere: is_elsewhere ? 1 : 0,
+    due_at: timed(due_at),
+    delivery_state: taken === undefined || taken.delivery === null ? null : stateName(taken.delivery),
+    attempts: taken?.attempts ?? null,
+    reply,
+    reply_code: codeOf(reply),
+  };
+}

@@ -1,0 +1,98 @@
+/** Why one contact gets the mails and steps of an automation or not. */
+import type { FastifyInstance } from 'fastify';
+import { Rules, WhyForm } from '../../campaigns/screens/why.tsx';
+import { pageRoute } from '../../http/pages/layout.ts';
+import { DeliveryBadge } from '../../ui/components/campaign-state.tsx';
+import { Time } from '../../ui/components/figures.tsx';
+import { Badge, Card } from '../../ui/components/surface.tsx';
+import { ask, attempt } from '../../ui/operations.ts';
+import { sendPage } from '../../ui/page.tsx';
+import { viewerOf } from '../../ui/signed-in.ts';
+import { type Language, useLanguage } from '../../ui/words/index.ts';
+import { texts } from '../../users/screens/sign-in/fields.ts';
+import { readSummary } from '../operations/reports.ts';
+import { explainAutomation, type Why } from '../operations/why.ts';
+import { BackToAutomation } from './changing.tsx';
+
+/** Registers the page that explains an automation for one contact. */
+export async function whyScreen(app: FastifyInstance): Promise<void> {
+  pageRoute<{ Params: { utr: string }; Querystring: { email?: string } }>(
+    app,
+    '/automations/:utr/why',
+    async (request, reply) => {
+      const { utr } = request.params;
+      const [email = ''] = texts(request.query.email);
+      const { automation_name: title } = await ask(request, readSummary, { utr });
+      const asked = email.trim() === '' ? null : await attempt(request, explainAutomation, { utr, email });
+      const frame = { title, section: 'automations', action: <BackToAutomation utr={utr} /> } as const;
+      const content = (
+        <>
+          <WhyForm email={email} problems={asked !== null && 'problems' in asked ? asked.problems : {}} />
+          {asked !== null && 'output' in asked && (
+            <>
+              <Path {...asked.output.why} />
+              <Rules rules={asked.output.why.rules} />
+            </>
+          )}
+        </>
+      );
+      return sendPage(request, reply, viewerOf(request), frame, content);
+    },
+  );
+}
+
+/** The steps of the contact, past and to come. */
+function Path({ state, reason, entered_at, steps }: Why) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('why.path')}>
+      <p>
+        <Badge tone="plain">{language.say(`automations.forecast.${state}`)}</Badge>{' '}
+        {reason !== null && language.sentence(reason)}
+      </p>
+      <ol class="timeline">
+        {entered_at !== null && (
+          <li>
+            <Time at={new Date(entered_at)} /> {language.say('automations.forecast.entered')}
+          </li>
+        )}
+        {steps.map((step) => (
+          <li key={step.utr} class={step.taken_at === null ? 'future' : undefined}>
+            <When step={step} />
+            <br />
+            <bdi>{step.subject || language.say(`automations.step.${step.kind}`)}</bdi>{' '}
+            {step.delivery_state !== null && <DeliveryBadge state={step.delivery_state} />}
+            {step.reply !== null && (
+              <>
+                <br />
+                <bdi class="small">{language.sentence(step.reply)}</bdi>
+              </>
+            )}
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+function When({ step: { taken_at, due_at, code, is_elsewhere } }: { step: Why['steps'][number] }) {
+  const language = useLanguage();
+  if (taken_at !== null)
+    return (
+      <>
+        <Time at={new Date(taken_at)} /> {code !== null && language.say(`automations.log.${code}`)}
+      </>
+    );
+  if (due_at !== null)
+    return (
+      <>
+        <Time at={new Date(due_at)} /> {language.say('automations.forecast.due')}
+      </>
+    );
+  return <>{noTime(language, is_elsewhere === 1)}</>;
+}
+
+/** Says why a step that was not taken has no time. */
+function noTime(language: Language, isElsewhere: boolean): string {
+  return language.say(isElsewhere ? 'why.elsewhere' : 'why.open');
+}

@@ -1,0 +1,129 @@
+/** Why one contact gets a campaign or not: what became of its mail, and each rule with its value now. */
+import Type, { type Static } from 'typebox';
+import { parseAddress } from '../../audience/contacts/addresses.ts';
+import { stateName } from '../../delivery/reporting/mailing-report.ts';
+import {
+  checked,
+  contactRules,
+  findAddressId,
+  findContactAt,
+  outsideRule,
+  RULES,
+  sendingRules,
+  targetRule,
+} from '../../delivery/reporting/why.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { codeOf, readStored } from '../../errors/stored.ts';
+import {
+  choice,
+  DeliveryState,
+  email,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  nullable,
+  said,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
+import { operation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
+import { findSingleSendMailing, requireSingleSend } from '../single-sends.ts';
+
+/** The schema of the rules that decide whether a contact gets a mail. */
+export const CheckedRules = Type.Array(
+  Type.Object({
+    rule: {
+      ...choice(...RULES),
+      description: 'The rule. An account with several frequency caps has a `cap` for each.',
+    },
+    is_met: zeroOrOne('1: it allows the mail now.'),
+    value: said('What is the case now.'),
+    change: nullable(said(), 'What would make the rule allow the mail; null if it does.'),
+  }),
+  { description: 'Each rule that decides whether the contact gets mail, as it is now.' },
+);
+
+const Why = Type.Object({
+  email: Type.String(),
+  contact_id: nullable(integer()),
+  delivery: nullable(
+    Type.Object({
+      state: DeliveryState,
+      attempts: integer({ description: 'How often it was handed to an SMTP relay.' }),
+      happened_at: nullable(isoTimestampSchema(), 'When it came into this state, UTC; null before the first attempt.'),
+      due_at: nullable(
+        isoTimestampSchema(),
+        'When the next attempt is due, UTC; null if none is, or it is due at once.',
+      ),
+      reply: nullable(said(), "The relay's words, or the reason at that moment why the mail was not sent."),
+      reply_code: nullable(Type.String()),
+    }),
+    'What became of the mail for this contact; null if there is none.',
+  ),
+  rules: CheckedRules,
+});
+/** Why a contact gets a campaign or not. */
+export type Why = Static<typeof Why>;
+
+/** Times of deliveries before this are marks of the queue, such as “next”. */
+const FIRST_TIME = 1_000_000_000_000;
+
+export const explainSingleSend = operation({
+  name: 'Explain why one contact gets a single send or not (addition)',
+  description:
+    'What became of the mail, with the words of the relay or the reason at that moment, and each rule with its value now and what would change it.',
+  role: 'viewer',
+  input: Type.Object({ utr: identifier('The single send.'), email: email() }),
+  output: Type.Object({ why: Why }),
+  run({ db, clock, config, accountId }, { utr, email: given }) {
+    const client = db.$client;
+    const send = requireSingleSend(db, accountId, utr);
+    const mailing = findSingleSendMailing(db, send);
+    const address = findAddressId(client, accountId, given);
+    const question = {
+      account: accountId,
+      address,
+      group: send.unsubscribe_group_id,
+      ignoresCaps: send.ignores_caps === 1,
+      now: clock.now(),
+      timeZone: config.TIME_ZONE,
+    };
+    const row = client
+      .prepare<
+        [number, number],
+        { state: number; attempts: number; reply: string | null; updated: number; due: number }
+      >(
+        `SELECT state, attempt AS attempts, reply, updated_at AS updated, due_at AS due FROM deliveries
+        WHERE mailing_id = ? AND address_id = ?`,
+      )
+      .get(mailing?.id ?? 0, address);
+    const reply = readStored(row?.reply ?? null);
+    const timed = (time: number) => (time < FIRST_TIME ? null : isoTimestamp(new Date(time)));
+    const state = row === undefined ? null : stateName(row.state);
+    const isStarted = mailing !== null;
+    return {
+      why: {
+        email: parseAddress(given)?.normalized ?? '',
+        contact_id: findContactAt(client, address),
+        delivery:
+          row === undefined || state === null
+            ? null
+            : {
+                state,
+                attempts: row.attempts,
+                happened_at: timed(row.updated),
+                due_at: state === 'queued' ? timed(row.due) : null,
+                reply,
+                reply_code: codeOf(reply),
+              },
+        rules: [
+          checked('started', isStarted, sentence(isStarted ? 'why_started' : 'why_not_started'), 'why_start'),
+          ...sendingRules(db, question, [mailing ?? send]),
+          targetRule(client, send.recipient_id, address),
+          outsideRule(client, 'excluded', send.exclude_specific_recipient_id, address),
+          ...contactRules(db, question),
+        ],
+      },
+    };
+  },
+});

@@ -1,0 +1,132 @@
+/** Why one contact gets a campaign or not: a page, and the table of rules, which the page of an automation has too. */
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import { pageRoute } from '../../http/pages/layout.ts';
+import { Button, LinkButton } from '../../ui/components/button.tsx';
+import { DeliveryBadge } from '../../ui/components/campaign-state.tsx';
+import { TextField } from '../../ui/components/field.tsx';
+import { Time } from '../../ui/components/figures.tsx';
+import { Badge, Card } from '../../ui/components/surface.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { ask, attempt } from '../../ui/operations.ts';
+import { sendPage } from '../../ui/page.tsx';
+import { viewerOf } from '../../ui/signed-in.ts';
+import { useLanguage } from '../../ui/words/index.ts';
+import { texts } from '../../users/screens/sign-in/fields.ts';
+import { readSummary } from '../operations/reports.ts';
+import { type CheckedRules, explainSingleSend, type Why } from '../operations/why.ts';
+
+/** Registers the page that explains a campaign for one contact. */
+export async function whyScreen(app: FastifyInstance): Promise<void> {
+  pageRoute<{ Params: { utr: string }; Querystring: { email?: string } }>(
+    app,
+    '/campaigns/:utr/why',
+    async (request, reply) => {
+      const { utr } = request.params;
+      const [email = ''] = texts(request.query.email);
+      const summary = await ask(request, readSummary, { utr });
+      const asked = email.trim() === '' ? null : await attempt(request, explainSingleSend, { utr, email });
+      const frame = { title: summary.single_send_name, section: 'campaigns', action: <Back utr={utr} /> } as const;
+      const content = (
+        <>
+          <WhyForm email={email} problems={asked !== null && 'problems' in asked ? asked.problems : {}} />
+          {asked !== null && 'output' in asked && (
+            <>
+              <Outcome {...asked.output.why} />
+              <Rules rules={asked.output.why.rules} />
+            </>
+          )}
+        </>
+      );
+      return sendPage(request, reply, viewerOf(request), frame, content);
+    },
+  );
+}
+
+function Back({ utr }: { utr: string }) {
+  return (
+    <LinkButton look="plain" href={`/campaigns/${encodeURIComponent(utr)}/recipients`}>
+      {useLanguage().say('campaigns.recipients')}
+    </LinkButton>
+  );
+}
+
+/** The form that asks for the address of a contact. */
+export function WhyForm({ email, problems }: { email: string; problems: Parameters<typeof TextField>[0]['problems'] }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('why.title')}>
+      <form method="get" class="narrow">
+        <TextField
+          name="email"
+          label={language.say('automations.forecast.email')}
+          type="email"
+          value={email}
+          autocomplete="off"
+          problems={problems}
+        />
+        <Button look="plain">{language.say('compose.check.see')}</Button>
+      </form>
+    </Card>
+  );
+}
+
+function Outcome({ delivery }: Why) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('why.outcome')}>
+      {delivery === null ? (
+        <p>{language.say('why.noMail')}</p>
+      ) : (
+        <>
+          <p>
+            <DeliveryBadge state={delivery.state} />{' '}
+            {delivery.happened_at !== null && <Time at={new Date(delivery.happened_at)} />}
+          </p>
+          {delivery.reply !== null && (
+            <p>
+              <bdi>{language.sentence(delivery.reply)}</bdi>
+            </p>
+          )}
+          {delivery.due_at !== null && (
+            <p>
+              {language.say('why.nextTry')} <Time at={new Date(delivery.due_at)} />
+            </p>
+          )}
+        </>
+      )}
+    </Card>
+  );
+}
+
+/** The rules with their values now, and what would change those that are not met. */
+export function Rules({ rules }: { rules: Static<typeof CheckedRules> }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('why.rules')}>
+      <Table
+        caption={language.say('why.rules')}
+        rows={rules.map((rule, at) => ({ ...rule, at }))}
+        keyOf={({ at }) => at}
+        columns={[
+          { heading: language.say('why.rule'), cell: ({ rule }) => language.say(`why.rule.${rule}`) },
+          {
+            heading: language.say('why.now'),
+            cell: ({ is_met: isMet, value }) => (
+              <>
+                <Badge tone={isMet === 1 ? 'good' : 'warn'}>
+                  {language.say(isMet === 1 ? 'why.met' : 'why.notMet')}
+                </Badge>{' '}
+                <bdi>{language.sentence(value)}</bdi>
+              </>
+            ),
+          },
+          {
+            heading: language.say('why.change'),
+            cell: ({ change }) => (change === null ? '' : language.sentence(change)),
+          },
+        ]}
+      />
+    </Card>
+  );
+}

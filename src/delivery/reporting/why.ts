@@ -1,0 +1,176 @@
+/**
+ * Why a contact gets a mail or not: each rule that decides on mail of campaigns and automations, with its value now and what would
+ * change it.
+ */
+import type { Database } from 'better-sqlite3';
+import { parseAddress } from '../../audience/contacts/addresses.ts';
+import { isInactive, isLiveContact } from '../../audience/eligibility.ts';
+import { findSuppressionReason } from '../../audience/suppressions.ts';
+import { listUnsubscriptions } from '../../audience/unsubscribes.ts';
+import { readMailCaps, readSendWindow } from '../../database/accounts.ts';
+import type { Db } from '../../database/open.ts';
+import type { HeldCode, Target } from '../../database/schema/index.ts';
+import { type PlainCode, type Said, sentence } from '../../errors/sentences.ts';
+import { isoTimestamp } from '../../time/clock.ts';
+import { reportedHold } from '../queue/holds.ts';
+import { mailsWithinCaps } from '../timing/mail-caps.ts';
+import { waitsUntil } from '../timing/send-window.ts';
+
+/** The rules, in the order in which they are shown. */
+export const RULES = [
+  'started',
+  'hold',
+  'hours',
+  'target',
+  'excluded',
+  'entry',
+  'goal',
+  'exit',
+  'contact',
+  'unsubscribed',
+  'group',
+  'suppression',
+  'inactive',
+  'cap',
+] as const;
+
+/** A rule at this moment. */
+export interface CheckedRule {
+  rule: (typeof RULES)[number];
+  /** 1: it allows the mail. */
+  is_met: 0 | 1;
+  /** What is the case. */
+  value: Said;
+  /** What would make it allow the mail; null if it does. */
+  change: Said | null;
+}
+
+/** Returns a checked rule; `change` is kept only for a rule that is not met. */
+export function checked(rule: CheckedRule['rule'], isMet: boolean, value: Said, change: PlainCode): CheckedRule {
+  return { rule, is_met: isMet ? 1 : 0, value, change: isMet ? null : sentence(change) };
+}
+
+/** A timestamp as sentences say it: 2026-02-03 09:30 UTC. */
+export function minuteOf(timestamp: string): string {
+  return `${timestamp.slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** What is asked: an address of an account, and the mail. */
+export interface Question {
+  account: number;
+  /** 0: the account does not know the address. */
+  address: number;
+  /** 0: none. */
+  group: number;
+  ignoresCaps: boolean;
+  now: Date;
+  timeZone: string;
+}
+
+/** Returns the id of this address of the account; 0 if it has none. */
+export function findAddressId(client: Database, accountId: number, email: string): number {
+  const found = client
+    .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
+    .pluck()
+    .get(accountId, parseAddress(email)?.normalized ?? '');
+  return found ?? 0;
+}
+
+/** Returns the id of a contact with the address in the account; null if there is none. */
+export function findContactAt(client: Database, address: number): number | null {
+  const contact = `SELECT c.id FROM contacts c WHERE c.address_id = ? AND ${isLiveContact('c')} ORDER BY c.id LIMIT 1`;
+  return client.prepare<[number], number>(contact).pluck().get(address) ?? null;
+}
+
+/** Returns the rules about holds and sending hours. `rows`: what may have a hold of its own. */
+export function sendingRules(
+  db: Db,
+  { account, now, timeZone }: Question,
+  rows: readonly { held_code: HeldCode | null; held_reason: Said | null }[],
+): CheckedRule[] {
+  const { held_reason: held } = reportedHold(db.$client, rows, true);
+  const window = readSendWindow(db, account);
+  const until = window && waitsUntil(window, now, timeZone);
+  const hours =
+    until === null ? sentence('why_hours_open') : sentence('why_hours', { time: minuteOf(isoTimestamp(until)) });
+  return [
+    checked('hold', held === null, held ?? sentence('why_no_hold'), 'why_hold_change'),
+    checked('hours', until === null, hours, 'why_hours_change'),
+  ];
+}
+
+/** Returns the rules about the contact: existing, unsubscribed, suppressed, inactive and frequency caps. */
+export function contactRules(db: Db, question: Question): CheckedRule[] {
+  const client = db.$client;
+  const { account, address, group } = question;
+  const exists = findContactAt(client, address) !== null;
+  const lists = listUnsubscriptions(client, account, address);
+  const all = lists.find(({ unsubscribe_groups_id: id }) => id === null);
+  const left = lists.find(({ unsubscribe_groups_id: id }) => id !== null && id === group);
+  const since = (entry: { created_at: string }) => sentence('why_unsubscribed', { time: minuteOf(entry.created_at) });
+  const suppression = findSuppressionReason(client, account, address);
+  const stopped = client
+    .prepare<[number], 0 | 1>(`SELECT ${isInactive('p')} FROM (SELECT ? AS address_id) p`)
+    .pluck()
+    .get(address);
+  return [
+    checked('contact', exists, sentence(exists ? 'why_contact' : 'why_no_contact'), 'why_contact_change'),
+    checked('unsubscribed', !all, all ? since(all) : sentence('why_not_unsubscribed'), 'why_unsubscribed_change'),
+    checked('group', !left, left ? since(left) : sentence('why_not_unsubscribed'), 'why_unsubscribed_change'),
+    checked('suppression', suppression === null, suppression ?? sentence('why_not_suppressed'), 'why_lift'),
+    checked('inactive', stopped !== 1, sentence(stopped === 1 ? 'inactive' : 'why_active'), 'why_inactive_change'),
+    ...capRules(db, question),
+  ];
+}
+
+/** Returns a rule for each frequency cap of the account; one if there are none. */
+function capRules(db: Db, { account, address, ignoresCaps, now, timeZone }: Question): CheckedRule[] {
+  const caps = readMailCaps(db, account);
+  if (caps.length === 0 || ignoresCaps)
+    return [checked('cap', true, sentence(ignoresCaps ? 'why_cap_ignored' : 'why_no_cap'), 'why_cap_change')];
+  return mailsWithinCaps(db.$client, address, caps, now.getTime(), timeZone).map(({ used, mails, days }) =>
+    checked('cap', used < mails, sentence('why_cap', { used, mails, days }), 'why_cap_change'),
+  );
+}
+
+/** Returns the names of those of these targets that have the address as a member, or of all of them if `address` is null. */
+export function targetNamesOf(client: Database, targets: readonly Target[], address: number | null): string {
+  const names = {
+    contacts: client
+      .prepare<[object], string>(
+        `SELECT name FROM contact_types t WHERE id = @id AND deleted_at IS NULL AND (@address IS NULL OR EXISTS (
+          SELECT 1 FROM contacts WHERE contact_type_id = t.id AND address_id = @address AND deleted_at IS NULL))`,
+      )
+      .pluck(),
+    segments: client
+      .prepare<[object], string>(
+        `SELECT segment_name FROM segments g WHERE id = @id AND deleted_at IS NULL AND (@address IS NULL OR EXISTS (
+          SELECT 1 FROM segment_recipients WHERE segment_id = g.id AND address_id = @address AND is_removed = 0))`,
+      )
+      .pluck(),
+  };
+  return targets.flatMap(({ table, id }) => names[table].get({ id: Number(id), address }) ?? []).join(', ');
+}
+
+/** Returns the rule about the list or segments of a mail. */
+export function targetRule(client: Database, targets: readonly Target[], address: number): CheckedRule {
+  const isIn = targetNamesOf(client, targets, address);
+  const value =
+    isIn === ''
+      ? sentence('why_not_in_target', { names: targetNamesOf(client, targets, null) || '–' })
+      : sentence('why_in', { names: isIn });
+  return checked('target', isIn !== '', value, 'why_target_change');
+}
+
+/** Returns the rule about targets that are left out, or segments that end an automation: met if the contact is in none. */
+export function outsideRule(
+  client: Database,
+  rule: 'excluded' | 'goal' | 'exit',
+  targets: readonly Target[],
+  address: number,
+): CheckedRule {
+  const isIn = targetNamesOf(client, targets, address);
+  const value =
+    isIn === '' ? sentence(targets.length === 0 ? 'why_none_set' : 'why_in_none') : sentence('why_in', { names: isIn });
+  return checked(rule, isIn === '', value, 'why_outside_change');
+}

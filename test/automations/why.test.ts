@@ -1,0 +1,84 @@
+/** Why one contact gets the mails of an automation or a campaign or not. */
+import t from 'tap';
+import { DAY, HOUR, withWelcomeSeries } from '../support/automations.ts';
+import { ACCEPTED, startSend, startSeries, startShop, UNKNOWN } from '../support/shop.ts';
+
+interface Rule {
+  rule: string;
+  is_met: 0 | 1;
+  value: string;
+  change: string | null;
+}
+
+const ruleOf = (rules: readonly Rule[], name: string) => rules.filter(({ rule }) => rule === name);
+const unmet = (rules: readonly Rule[]) => rules.flatMap(({ rule, is_met: isMet }) => (isMet === 1 ? [] : [rule]));
+
+t.test('past and coming steps of a contact are explained, and every rule allows who waits', async (t) => {
+  const { utr, get, live, join, pass } = await withWelcomeSeries(t);
+  await live();
+  await join('ann');
+  await pass(HOUR);
+  const { why } = (await get('/automations/why', { utr, email: 'ann@example.org' })).body.message;
+  t.match(why, { email: 'ann@example.org', contact_id: 1, state: 'waiting', reason: null, run: 1 });
+  t.strictSame(unmet(why.rules), []);
+  t.match(why.steps, [
+    { subject: 'one', code: 'mail', delivery_state: 'accepted', attempts: 1, is_elsewhere: 0 },
+    { subject: 'two', code: null, taken_at: null, due_at: String },
+    { subject: 'three', code: null, taken_at: null, due_at: String },
+  ]);
+  t.equal((await get('/automations/why', { utr, email: 'no address' })).status, 422);
+});
+
+t.test('the rule that stops mail is named with its value and what would change it', async (t) => {
+  const { utr, get, post, live, join, pass } = await withWelcomeSeries(t);
+  await live();
+  await join('ann');
+  await pass(HOUR);
+  await post('/global-unsubscribes/save', { email_address: 'ann@example.org' });
+  const before = (await get('/automations/why', { utr, email: 'nobody@example.org' })).body.message.why;
+  t.strictSame(unmet(before.rules), ['target', 'contact']);
+  t.match(ruleOf(before.rules, 'target'), [{ value: 'Not in: Readers', change: 'Add the contact to one of them.' }]);
+  t.equal(before.state, 'outside');
+  const left = (await get('/automations/why', { utr, email: 'ann@example.org' })).body.message.why;
+  t.strictSame(unmet(left.rules), ['unsubscribed']);
+  t.match(ruleOf(left.rules, 'unsubscribed'), [
+    { value: /^Unsubscribed on /, change: 'The contact subscribes again.' },
+  ]);
+  t.equal(left.reason_code, 'unsubscribed_all');
+  await get('/automations/pause', { utr });
+  const paused = (await get('/automations/why', { utr, email: 'ann@example.org' })).body.message.why;
+  t.match(ruleOf(paused.rules, 'started'), [{ is_met: 0, change: 'Set it live or send it.' }]);
+});
+
+t.test('caps are shown with how many mails count, and the words of the relay are kept', async (t) => {
+  const shop = await startShop(t);
+  const { app, relay, get, post, add } = shop;
+  await post('/sending/caps/save', { caps: ['1/7'] });
+  relay.answer = (to) => (to.startsWith('bo') ? UNKNOWN : ACCEPTED);
+  await add('ann');
+  await add('bo');
+  const utr = await startSend(shop);
+  await app.background();
+  const bo = (await get('/single-send/why', { utr, email: 'bo@example.org' })).why;
+  t.match(bo.delivery, { state: 'bounced', attempts: 1, reply: /550 5.1.1 no such user/ });
+  t.match(unmet(bo.rules), ['suppression']);
+  t.match(ruleOf(bo.rules, 'suppression')[0]?.value, /550 5.1.1 no such user/);
+  const ann = (await get('/single-send/why', { utr, email: 'ann@example.org' })).why;
+  t.match(ann.delivery, { state: 'accepted', attempts: 1 });
+  t.match(ruleOf(ann.rules, 'cap'), [{ is_met: 0, value: 'Mails in 7 days: 1 of at most 1.' }]);
+  const nobody = (await get('/single-send/why', { utr, email: 'nobody@example.org' })).why;
+  t.match(nobody, { delivery: null, contact_id: null });
+  t.strictSame(unmet(nobody.rules), ['target', 'contact']);
+  const series = await startSeries(shop, { hello: 0 }, { ignores_caps: 1 });
+  await shop.pass(DAY);
+  t.match((await get('/automations/why', { utr: series.utr, email: 'ann@example.org' })).why, {
+    state: 'outside',
+    reason_code: 'joined_outside_live',
+  });
+});
+
+t.test("another account's automation or campaign cannot be asked about", async (t) => {
+  const { app, utr } = await withWelcomeSeries(t);
+  for (const path of ['/automations/why', '/single-send/why'])
+    t.equal((await app.two.call('GET', path, { query: { utr, email: 'ann@example.org' } })).status, 404);
+});
