@@ -130,7 +130,7 @@ function entryRule(
   if (entered_at === null) {
     const code = codeOf(reason);
     const isBarred = code === 'joined_outside_live' || code === 'awaits_event';
-    const value = isBarred ? sentence('why_never_entered', { why: reason ?? '' }) : sentence('why_joins_now');
+    const value = isBarred ? sentence('why_never_entered', { why: reason ?? '' }) : sentence('why_may_enter');
     return checked('entry', !isBarred, value, 'why_entry_change');
   }
   const isBarred = db.$client

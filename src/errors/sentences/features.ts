@@ -54,7 +54,7 @@ export const FEATURE_SENTENCES = {
   why_none_set: 'None is set.',
   why_outside_change: 'The contact leaves it, or the setting is changed.',
   why_never_entered: 'Did not enter yet: {why}.',
-  why_joins_now: 'Enters by joining.',
+  why_may_enter: 'May enter.',
   why_entered: 'Entered on {time} (entry {run}).',
   why_no_entry_again: 'Entered on {time} (entry {run}), and may not enter again now.',
   why_entry_change:

@@ -51,7 +51,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_none_set: 'Keines ist gewählt.',
   why_outside_change: 'Der Kontakt kommt heraus, oder die Einstellung wird geändert.',
   why_never_entered: 'Noch nicht aufgenommen: {why}.',
-  why_joins_now: 'Wird beim Hinzukommen aufgenommen.',
+  why_may_enter: 'Darf aufgenommen werden.',
   why_entered: 'Aufgenommen am {time} (Aufnahme {run}).',
   why_no_entry_again: 'Aufgenommen am {time} (Aufnahme {run}); wird jetzt nicht erneut aufgenommen.',
   why_entry_change:
