@@ -54,7 +54,7 @@ t.test('without --drafts every tool reads, and each answers', async (t) => {
     automation_name: 'Welcome',
     automation_for: 'contacts_1',
     type: 'welcome',
-    unsubscribe_group_id: 0,
+    unsubscribe_group_id: '0',
   };
   const made = (await service.post('/automations/create', automation)).message as { utr: string };
   const { tools } = await client.listTools();
