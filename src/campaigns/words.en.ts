@@ -631,7 +631,7 @@ export const campaigns = {
   'why.rule.hold': 'Holds',
   'why.rule.hours': 'Sending hours',
   'why.rule.target': 'List or segment',
-  'why.rule.excluded': 'Left out',
+  'why.rule.excluded': 'Excluded',
   'why.rule.entry': 'Entry',
   'why.rule.goal': 'Goal',
   'why.rule.exit': 'Exit rule',
