@@ -46,7 +46,7 @@ const Step = Type.Object({
   delivery_state: { ...nullable(DeliveryState), description: 'Of a mail: the state of its delivery.' },
   attempts: nullable(integer(), 'Of a mail: how often it was handed to an SMTP relay.'),
   reply: nullable(said(), "Of a mail: the relay's words, or the reason at that moment why it was not sent."),
-  reply_code: nullable(Type.String()),
+  reply_code: nullable(Type.String(), 'The code of the reply, if it is a sentence of the service.'),
 });
 
 const Why = Type.Object({

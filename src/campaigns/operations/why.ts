@@ -56,7 +56,7 @@ const Why = Type.Object({
         'When the next attempt is due, UTC; null if none is, or it is due at once.',
       ),
       reply: nullable(said(), "The relay's words, or the reason at that moment why the mail was not sent."),
-      reply_code: nullable(Type.String()),
+      reply_code: nullable(Type.String(), 'The code of the reply, if it is a sentence of the service.'),
     }),
     'What became of the mail for this contact; null if there is none.',
   ),
