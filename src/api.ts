@@ -12,6 +12,7 @@ import {
   singleSendRoutes,
   singleSendVariantRoutes,
 } from './campaigns/routes.ts';
+import { sentMailRoutes } from './campaigns/sent-mails/routes.ts';
 import { feedRoutes } from './feeds/routes.ts';
 import { formRoutes, subscriptionRoutes } from './forms/routes.ts';
 import { installCallers } from './http/authentication.ts';
@@ -56,6 +57,7 @@ const FEATURES: readonly [routes: Feature, scope: RouteRule['scope']][] = [
   [singleSendRoutes, 'campaigns'],
   [sendingTimeRoutes, 'everything'],
   [mailSettingsRoutes, 'everything'],
+  [sentMailRoutes, 'campaigns'],
   [singleSendResendRoutes, 'campaigns'],
   [trackingRoutes, 'contacts'],
   [archiveRoutes, 'campaigns'],

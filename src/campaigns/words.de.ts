@@ -211,6 +211,7 @@ export const campaigns: Translation<typeof english> = {
   'recipients.email': 'Adresse',
   'recipients.why': 'Grund',
   'recipients.when': 'Letzter Versuch',
+  'recipients.mail': 'Ansehen',
   'recipients.ofLink': 'Geklickt',
   'recipients.eventsRemoved':
     'Klicks vor dem {day} sind nicht mehr je Kontakt gespeichert. Der Bericht zählt sie weiterhin.',

@@ -204,6 +204,7 @@ export const campaigns = {
   'recipients.email': 'Address',
   'recipients.why': 'Reason',
   'recipients.when': 'Last attempt',
+  'recipients.mail': 'View',
   'recipients.ofLink': 'Clicked',
   'recipients.eventsRemoved': 'Clicks before {day} are no longer stored by contact. The report still counts them.',
   'recipients.export': 'Export CSV',

@@ -192,8 +192,11 @@ export function changeSendWindow(db: Db, accountId: number, send_window: SendWin
   db.update(accounts).set({ send_window }).where(eq(accounts.id, accountId)).run();
 }
 
-/** The rules of an account about its mails before they are sent. */
-type MailRules = Pick<typeof accounts.$inferSelect, 'stops_errors' | 'link_rules' | 'mail_language'>;
+/** The rules of an account about its mails before and after they are sent. */
+type MailRules = Pick<
+  typeof accounts.$inferSelect,
+  'stops_errors' | 'link_rules' | 'mail_language' | 'keeps_sent_mails'
+>;
 
 /** Returns the rules of an account about its mails. */
 export function readMailRules(db: Db, accountId: number): MailRules {
@@ -202,11 +205,12 @@ export function readMailRules(db: Db, accountId: number): MailRules {
       stops_errors: accounts.stops_errors,
       link_rules: accounts.link_rules,
       mail_language: accounts.mail_language,
+      keeps_sent_mails: accounts.keeps_sent_mails,
     })
     .from(accounts)
     .where(eq(accounts.id, accountId))
     .get();
-  return rules ?? { stops_errors: 0, link_rules: null, mail_language: 'en' };
+  return rules ?? { stops_errors: 0, link_rules: null, mail_language: 'en', keeps_sent_mails: 0 };
 }
 
 /** Changes those of the rules that are given. */

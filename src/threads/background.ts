@@ -26,9 +26,10 @@ import { Heartbeat, holdForSettings, noteMailWaits, sendingHeldReason } from '..
 import { continueEarlierMails } from '../delivery/queue/ledger/earlier-mails.ts';
 import { Mailings } from '../delivery/queue/mailings.ts';
 import { MailWatch } from '../delivery/reporting/mail-watch.ts';
-import { CourierHandoffs } from '../delivery/sending/courier-handoffs.ts';
+import { CourierHandoffs, type CourierHandoffsDeps } from '../delivery/sending/courier-handoffs.ts';
 import type { Handoffs, HandoffsDeps } from '../delivery/sending/handoffs.ts';
 import { Rates } from '../delivery/sending/rates.ts';
+import { removeOldSentMails, SentMails } from '../delivery/sending/sent-mails.ts';
 import { DeliveryWorker } from '../delivery/sending/worker.ts';
 import { OldMails } from '../delivery/transactional/old-mails.ts';
 import { TransactionalWorker } from '../delivery/transactional/worker.ts';
@@ -212,6 +213,7 @@ export class Background {
       await part('old requests of forms', async () =>
         this.#oldRequests.continueRemoval(clock.now().getTime(), clock.monotonic()),
       );
+      await part('old mails as sent', async () => removeOldSentMails(db.$client, clock.now().getTime()));
       await part('old transactional mail', async () =>
         this.#oldMails.continueRemoval(clock.now().getTime(), clock.monotonic()),
       );
@@ -330,7 +332,8 @@ export class Background {
   }
 }
 
-function openHandoffs({ courier, openNodes }: BackgroundDeps, deps: HandoffsDeps): Handoffs {
+function openHandoffs({ db, clock, courier, openNodes }: BackgroundDeps, deps: HandoffsDeps): Handoffs {
   if (openNodes !== undefined) return openNodes(deps);
-  return new CourierHandoffs({ ...deps, courier, mayLeave: ({ mailing_id }) => deps.mayLeave(mailing_id) });
+  const mayLeave: CourierHandoffsDeps['mayLeave'] = ({ mailing_id }) => deps.mayLeave(mailing_id);
+  return new CourierHandoffs({ ...deps, courier, clock, sent: new SentMails(db.$client), mayLeave });
 }

@@ -8,6 +8,7 @@ import { ContentError } from '../delivery/content/compiled-content.ts';
 import { parseMjml, renderMjml } from '../delivery/content/mjml.ts';
 import { editedTemplate, editorView } from '../delivery/content/mjml-editor.ts';
 import { buildContent } from '../delivery/mime/build.ts';
+import { renderSentMail } from '../delivery/queue/sent-mail.ts';
 import { checkFile } from '../delivery/shown/file-check.ts';
 import { frameMail, linkNames } from '../delivery/shown/mail-frame.ts';
 import { readParts } from '../delivery/shown/mail-parts.ts';
@@ -37,6 +38,7 @@ const jobs: { [Name in keyof Jobs]: (input: Jobs[Name][0]) => Jobs[Name][1] | Pr
   file: checkFile,
   takeApart: readParts,
   sketch: sketchMail,
+  renderAgain: renderSentMail,
 };
 
 async function answer<Name extends keyof Jobs>({

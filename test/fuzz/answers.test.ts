@@ -24,6 +24,7 @@ const IN_ORDER_OF_MAILS = new Set([
   '/api/backups/download',
   '/api/contacts/person/export',
   '/api/contacts/timeline',
+  '/api/deliveries/mail',
   '/api/outbox/details',
   '/api/outbox/list',
   '/api/overview',

@@ -28,6 +28,7 @@ export const NAMED_BY_PATH: [RegExp, string][] = [
   [/\/contacts/, 'contacts'],
   [/custom-fields/, 'customFields'],
   [/suppressions/, 'suppressions'],
+  [/deliveries\/mail$/, 'sentMails'],
   [/outbox/, 'mails'],
   [/\/pictures/, 'pictures'],
   [/\/templates/, 'templates'],

@@ -121,6 +121,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   };
   await ask('POST', '/single/send/save', { form: { utr: scheduled, template_html: '<p>Hello again</p>' } });
   const { versions } = await ask('GET', '/versions/list', { query: { mail_utr: scheduled } });
+  app.db.prepare('UPDATE accounts SET keeps_sent_mails = 1 WHERE id = ?').run(world.user);
   const [failed, completed] = [await send(now), await send(now)];
   const doneJob = await startJob(world.contactTypes[1]);
   const readyJob = await startJob(world.contactTypes[1], { needs_confirmation: 1 });
@@ -134,6 +135,11 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
     isDone = (await statusOf(failed)) === 3 && (await statusOf(completed)) === 3;
   }
   const { mails } = await ask('GET', '/outbox/list');
+  const sentMails = app.db
+    .prepare<[number], { id: number }>(
+      'SELECT delivery_id AS id FROM sent_mails s JOIN sent_facts f ON f.id = s.facts_id JOIN mailings m ON m.id = f.mailing_id WHERE m.user_id = ?',
+    )
+    .all(world.user);
   failAll(app, failed);
   const [pausable, paused, cancellable] = [await send(now), await send(now), await send(now)];
   app.clock.advance(11_000);
@@ -180,6 +186,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       waitingJobs: [waitingJob],
       suppressions: idsOf(suppressions),
       mails: idsOf(mails),
+      sentMails: idsOf(sentMails),
       pictures: idsOf(pictures),
       templates: idsOf(templates),
       versions: idsOf(versions),

@@ -55,6 +55,10 @@ const Moment = Type.Object({
   is_proxied: zeroOrOne('1: an image proxy loaded the pictures, whether or not the person read the mail.'),
   opens: nullable(integer(), 'Of a mail: the number of opens, including removed ones.'),
   clicks: nullable(integer(), 'Of a mail: the number of clicks, including removed ones.'),
+  kept_mail_id: nullable(
+    integer(),
+    'Of a mail: the id for GET /deliveries/mail; null if the mail as sent is not kept.',
+  ),
   event_key: nullable(Type.String(), 'Of an event: the key it was recorded with.'),
   value: nullable(Type.Number(), 'Of an event: its value.'),
   currency: nullable(Type.String(), 'Of an event: the currency of its value.'),

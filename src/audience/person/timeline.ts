@@ -64,6 +64,7 @@ interface MomentRow
   made_by?: number;
   opens?: number;
   clicks?: number;
+  kept_mail_id?: number | null;
   value?: number | null;
   currency?: string | null;
   /** The properties of an event, as JSON. */
@@ -92,6 +93,7 @@ function moment(key: string, { kind, at, state, made_by, ...row }: MomentRow) {
     is_proxied: made_by === MADE_BY.proxied ? (1 as const) : (0 as const),
     opens: row.opens ?? null,
     clicks: row.clicks ?? null,
+    kept_mail_id: row.kept_mail_id ?? null,
     event_key: row.event_key ?? null,
     value: row.value ?? null,
     currency: row.currency ?? null,
@@ -418,7 +420,8 @@ const MAILED = {
       (SELECT json_group_object(w.word, p.value) FROM json_each(v.properties) p CROSS JOIN event_words w ON w.id = CAST(p.key AS INTEGER)) AS properties
     FROM json_each(@ids) given CROSS JOIN contact_events v ON v.id = given.value CROSS JOIN event_words n ON n.id = v.name_id
     WHERE v.user_id = @account`,
-  [MAIL]: `SELECT 'mail' AS kind, d.id, iif(d.updated_at > 0, d.updated_at, m.created_at) AS at, ${CAMPAIGN_COLUMNS}, d.state, d.reply AS reason, d.opens, d.clicks
+  [MAIL]: `SELECT 'mail' AS kind, d.id, iif(d.updated_at > 0, d.updated_at, m.created_at) AS at, ${CAMPAIGN_COLUMNS}, d.state, d.reply AS reason, d.opens, d.clicks,
+      (SELECT k.delivery_id FROM sent_mails k WHERE k.delivery_id = d.id) AS kept_mail_id
     FROM json_each(@ids) given CROSS JOIN deliveries d ON d.id = given.value CROSS JOIN mailings m ON m.id = d.mailing_id ${CAMPAIGN}
     WHERE m.user_id = @account`,
   [EVENT]: `SELECT CASE e.kind WHEN 'open' THEN 'opened' WHEN 'click' THEN 'clicked' WHEN 'bounce' THEN 'bounced' ELSE 'complained' END AS kind,

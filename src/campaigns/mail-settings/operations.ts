@@ -1,4 +1,4 @@
-/** Operations for the check and the link parameters of the account's mails (additions). */
+/** Operations for the settings of the account's mails: the check, the link parameters, and mails as sent (additions). */
 import Type, { type Static } from 'typebox';
 import { languageCode } from '../../audience/contacts/contact-languages.ts';
 import { changeMailRules, readMailRules } from '../../database/accounts.ts';
@@ -23,6 +23,9 @@ const Settings = Type.Object(
     utm_medium: Type.String({ description: 'utm_medium of the links; empty: without it.' }),
     utm_campaign: Type.String({ description: 'utm_campaign of the links; empty: the name of the single send.' }),
     utm_content: zeroOrOne('1: utm_content is the text of the link.'),
+    keeps_sent_mails: zeroOrOne(
+      '1: the values in each mail are kept for 90 days, so that GET /deliveries/mail gives its exact bytes. 0: nothing is kept of mails that leave from now on.',
+    ),
   },
   { description: 'The settings.' },
 );
@@ -34,7 +37,7 @@ export const readMailSettings = operation({
   input: Type.Object({}),
   output: Type.Object({ settings: Settings }),
   run({ db, accountId }): { settings: MailSettings } {
-    const { stops_errors, link_rules: rules, mail_language: language } = readMailRules(db, accountId);
+    const { stops_errors, link_rules: rules, mail_language: language, keeps_sent_mails } = readMailRules(db, accountId);
     const { source = '', medium = '', campaign = '', content = 0 } = rules ?? {};
     return {
       settings: {
@@ -44,6 +47,7 @@ export const readMailSettings = operation({
         utm_medium: medium,
         utm_campaign: campaign,
         utm_content: content,
+        keeps_sent_mails,
       },
     };
   },
@@ -51,7 +55,8 @@ export const readMailSettings = operation({
 
 export const changeMailSettings = operation({
   name: 'Change the settings for the check and the links of mails (addition)',
-  description: 'Parameters that are not given keep their value. Applies to single sends launched from now on.',
+  description:
+    'Parameters that are not given keep their value. The check and the link parameters apply to single sends launched from now on, keeps_sent_mails to mails that leave from now on.',
   role: 'owner',
   input: Type.Object({
     stops_errors: Type.Optional(
@@ -64,18 +69,22 @@ export const changeMailSettings = operation({
     utm_content: Type.Optional(
       Type.Unsafe<0 | 1>({ ...flag('1: utm_content is the text of the link. Used with utm_source.'), empty: 0 }),
     ),
+    keeps_sent_mails: Type.Optional(
+      Type.Unsafe<0 | 1>(flag('1: the values in each mail are kept for 90 days, for GET /deliveries/mail.')),
+    ),
   }),
   check(_context, { language }, errors) {
     if (language !== undefined && languageCode(language) === null)
       errors.add('language', messages.selected('language'));
   },
-  run(context, { stops_errors, language, ...given }) {
+  run(context, { stops_errors, language, keeps_sent_mails, ...given }) {
     const { utm_source } = given;
     const mail_language = language === undefined ? null : languageCode(language);
     inTransaction(context.db, () => {
       changeMailRules(context.db, context.accountId, {
         ...(stops_errors !== undefined && { stops_errors }),
         ...(mail_language !== null && { mail_language }),
+        ...(keeps_sent_mails !== undefined && { keeps_sent_mails }),
         ...(utm_source !== undefined && { link_rules: utm_source === '' ? null : asLinkRules(given) }),
       });
       auditBy(context, 'mail_settings_changed');

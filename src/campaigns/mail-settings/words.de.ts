@@ -6,6 +6,7 @@ import type { mailSettings as english } from './words.en.ts';
 export const mailSettings: Translation<typeof english> = {
   'settings.mails': 'Prüfung & Links der Mails',
   'settings.done.mailsSaved': 'Gespeichert. Es gilt für Kampagnen, die ab jetzt starten.',
+  'settings.done.sentMailsSaved': 'Gespeichert. Es gilt für Mails, die ab jetzt hinausgehen.',
   'mailSettings.save': 'Speichern',
   'mailSettings.check.title': 'Prüfung vor dem Versand',
   'mailSettings.check.about':
@@ -19,4 +20,7 @@ export const mailSettings: Translation<typeof english> = {
   'mailSettings.links.about':
     'An diesen Parametern erkennt Ihre Webstatistik, welche Besuche von einer Kampagne kommen. Links mit solchen Parametern, signierte Links und Links auf Seiten von Sendlark bleiben, wie sie sind. Berichte zeigen Links ohne sie.',
   'mailSettings.links.source.hint': 'Zum Beispiel newsletter. Leer: Links bekommen keine Parameter.',
+  'mailSettings.sent.about':
+    'Damit können Sie jede Mail einer Kampagne oder Automation 90 Tage lang genau so ansehen und herunterladen, wie sie an einen Kontakt gesendet wurde. Dafür werden die Werte des Kontakts in der Mail aufbewahrt, wie sie waren. Sie werden nach 90 Tagen gelöscht, und wenn der Kontakt endgültig gelöscht wird.',
+  'mailSettings.sent.keep': 'Die Werte in jeder Mail 90 Tage aufbewahren',
 };

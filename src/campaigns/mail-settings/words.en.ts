@@ -3,6 +3,7 @@
 export const mailSettings = {
   'settings.mails': 'Checks & links of mails',
   'settings.done.mailsSaved': 'Saved. It applies to campaigns that start from now on.',
+  'settings.done.sentMailsSaved': 'Saved. It applies to mails that leave from now on.',
   'mailSettings.save': 'Save',
   'mailSettings.check.title': 'Check before sending',
   'mailSettings.check.about':
@@ -15,4 +16,7 @@ export const mailSettings = {
   'mailSettings.links.about':
     'Web statistics tell by these parameters which visits came from a campaign. Links that have such parameters, signed links and links to Sendlark’s own pages stay as they are. Reports show links without them.',
   'mailSettings.links.source.hint': 'Such as newsletter. Empty: links get no parameters.',
+  'mailSettings.sent.about':
+    'With this, you can see and download each mail of a campaign or automation exactly as it was sent to a contact, for 90 days. For that, the values of the contact in the mail are kept as they were. They are deleted after 90 days, and when the contact is deleted permanently.',
+  'mailSettings.sent.keep': 'Keep the values in each mail for 90 days',
 } as const;

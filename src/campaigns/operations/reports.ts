@@ -130,6 +130,7 @@ const Recipient = Type.Object({
   opens: integer(),
   clicks: integer(),
   updated_at: nullable(Type.String()),
+  kept_mail_id: nullable(integer(), 'The id for GET /deliveries/mail; null if the mail as sent is not kept.'),
 });
 const FilterQuery = Type.Object({
   utr: identifier('The single send.'),

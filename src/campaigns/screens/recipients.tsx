@@ -66,6 +66,7 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
           link={link}
           isLater={Boolean(after)}
           now={now}
+          canReadMails={viewerOf(request).role !== 'viewer'}
           save={viewerOf(request).role === 'viewer' ? null : await segmentForm(request, summary, filter, link)}
         />
       );
@@ -226,6 +227,8 @@ interface RecipientsProps extends FoundPage {
   link: string | undefined;
   isLater: boolean;
   now: Date;
+  /** Whether the user may see mails as sent. */
+  canReadMails: boolean;
   /** What makes a segment of them, where that can be done. */
   save: VNode | null;
 }
@@ -240,6 +243,7 @@ function Recipients({
   link,
   isLater,
   now,
+  canReadMails,
   save,
 }: RecipientsProps) {
   const language = useLanguage();
@@ -290,14 +294,21 @@ function Recipients({
           <p>{language.say('recipients.noneHere')}</p>
         )
       ) : (
-        <Found utr={utr} recipients={recipients} now={now} />
+        <Found {...{ utr, recipients, now, canReadMails }} />
       )}
       <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
     </>
   );
 }
 
-function Found({ utr, recipients, now }: Pick<RecipientsProps, 'utr' | 'recipients' | 'now'>) {
+type Recipient = FoundPage['recipients'][number];
+
+function Found({
+  utr,
+  recipients,
+  now,
+  canReadMails,
+}: Pick<RecipientsProps, 'utr' | 'recipients' | 'now' | 'canReadMails'>) {
   const language = useLanguage();
   return (
     <Table
@@ -331,6 +342,15 @@ function Found({ utr, recipients, now }: Pick<RecipientsProps, 'utr' | 'recipien
           heading: language.say('recipients.when'),
           cell: ({ updated_at: at }) => <Time at={recordTime(at)} now={now} />,
         },
+        ...(canReadMails && recipients.some(({ kept_mail_id: kept }) => kept !== null)
+          ? [
+              {
+                heading: language.say('sentMails.title'),
+                cell: ({ kept_mail_id: kept }: Recipient) =>
+                  kept !== null && <a href={`/deliveries/${kept}`}>{language.say('recipients.mail')}</a>,
+              },
+            ]
+          : []),
       ]}
     />
   );

@@ -59,6 +59,8 @@ export const accounts = sqliteTable(
     link_rules: text({ mode: 'json' }).$type<LinkRules>(),
     /** The language of its mails, and of contacts whose language is unknown: an ISO 639-1 code. */
     mail_language: text().notNull().default('en'),
+    /** 1: what its campaigns and automations hand off is kept for 90 days, so that each mail can be rendered again. */
+    keeps_sent_mails: integer().$type<0 | 1>().notNull().default(0),
     /** The sending hours of its mail; null: any time. */
     send_window: text({ mode: 'json' }).$type<SendWindow>(),
   },

@@ -326,6 +326,39 @@ export const mailingHours = sqliteTable(
   (table) => [primaryKey({ columns: [table.mailing_id, table.hour] })],
 );
 
+/**
+ * What the mails of a mailing had in common when they were handed off, in addition to its content: the sender, the DKIM key and so on. A
+ * mailing has another row after each of them changed, and on each day.
+ */
+export const sentFacts = sqliteTable(
+  'sent_facts',
+  {
+    id: id(),
+    mailing_id: integer().notNull(),
+    /** `SentFacts` as JSON. */
+    facts: text().notNull(),
+    /** Epoch milliseconds. */
+    created_at: integer().notNull(),
+  },
+  (table) => [index('sent_facts_created').on(table.created_at)],
+);
+
+/** For accounts that keep them: what is needed to render a delivery's mail again, byte for byte. */
+export const sentMails = sqliteTable(
+  'sent_mails',
+  {
+    delivery_id: integer().primaryKey(),
+    facts_id: integer().notNull(),
+    /** The recipient's address and values, as JSON (`SentRecipient`). */
+    recipient: text().notNull(),
+    /** When the mail was rendered, epoch milliseconds. */
+    rendered_at: integer().notNull(),
+    /** The SHA-256 of the message. */
+    digest: blob({ mode: 'buffer' }).notNull(),
+  },
+  (table) => [index('sent_mails_rendered').on(table.rendered_at)],
+);
+
 /** The newest mails of the built-in courier, which stores mails instead of sending them. */
 export const outbox = sqliteTable('outbox', {
   id: id(),

@@ -15,6 +15,7 @@ import { type Content, ContentError, type ContentSource } from '../content/compi
 import { htmlConditionProblem } from '../content/html-regions.ts';
 import { conditionOf, type MjmlNode, parseMjml } from '../content/mjml.ts';
 import type { EditorView } from '../content/mjml-editor.ts';
+import type { SentMail } from '../queue/sent-mail.ts';
 import type { CheckedFile } from '../shown/file-check.ts';
 import type { FrameInput, MailFrame, MarkedLink } from '../shown/mail-frame.ts';
 import type { SketchInput } from '../shown/mail-sketch.ts';
@@ -47,6 +48,7 @@ export interface Jobs {
   file: [string, CheckedFile];
   takeApart: [string, MailParts];
   sketch: [SketchInput, string];
+  renderAgain: [SentMail, string | null];
 }
 
 /** A job request to a thread. */

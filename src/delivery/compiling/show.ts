@@ -6,6 +6,7 @@ import { findPictureIds } from '../../database/functions/picture-ids.ts';
 import { type CheckedBuiltMail, checkBuilt } from '../checks/built-mail.ts';
 import { type ContentWarning, contentWarnings } from '../checks/content-checks.ts';
 import type { MailParts } from '../checks/mail-checks.ts';
+import { renderSentMail, type SentMail } from '../queue/sent-mail.ts';
 import { type FrameInput, frameMail, linkNames, type MailFrame, type MarkedLink } from '../shown/mail-frame.ts';
 import { readParts } from '../shown/mail-parts.ts';
 import { type SketchInput, sketchMail } from '../shown/mail-sketch.ts';
@@ -82,4 +83,9 @@ export async function sketch(accountId: number, code: SketchInput): Promise<stri
 /** Returns the tracked links in the HTML of a mail with their texts. */
 export async function linkTexts(accountId: number, html: string): Promise<readonly MarkedLink[]> {
   return html.length <= MAX_SMALL ? linkNames(html) : showThread.ask(accountId, 'links', html);
+}
+
+/** Returns a mail that has left with the same bytes, or null if that cannot be done, see `renderSentMail`. */
+export async function renderAgain(accountId: number, mail: SentMail): Promise<string | null> {
+  return mail.content.length <= MAX_SMALL ? renderSentMail(mail) : showThread.ask(accountId, 'renderAgain', mail);
 }

@@ -4,7 +4,6 @@ import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import type { TrackingMode } from '../../database/schema/index.ts';
-import type { Clock } from '../../time/clock.ts';
 import type { Content } from '../content/compiled-content.ts';
 import { hasPixel, withoutTracking, withSharedTracking } from '../content/web-copy.ts';
 import { returnPathKeys } from '../links/secrets.ts';
@@ -13,11 +12,18 @@ import type { Tokens } from '../links/tokens.ts';
 import { DkimKeys } from '../mime/dkim.ts';
 import type { ClaimNeeds } from './candidates.ts';
 import type { Held } from './holds.ts';
-import { type FrozenContent, type ReadyMailing, readyMailing, senderDomain } from './ready-mailing.ts';
+import type { OpenMailing } from './mailing-state.ts';
+import {
+  type FrozenContent,
+  type MailingSource,
+  type ReadyDeps,
+  type ReadyMailing,
+  readyMailing,
+  senderDomain,
+} from './ready-mailing.ts';
 import { type SenderFacts, Senders } from './sender.ts';
 
 interface MailingDeps {
-  clock: Clock;
   tokens: Tokens;
   /** The current origin of links, without a trailing slash. */
   publicUrl(): string;
@@ -36,20 +42,40 @@ interface MailingRow {
   content: string;
 }
 
+/** What the mails of a mailing have in common, in addition to its ids and its frozen content. */
+export interface CommonFacts extends Pick<MailingSource, 'sender' | 'names' | 'origin'> {
+  /** What the account records about opens and clicks. */
+  tracking: TrackingMode;
+}
+
 /** A mailing ready to render, in both forms that its mails can have. */
-export interface PreparedMailing extends ClaimNeeds {
+export interface PreparedMailing extends MailingForms {
+  /** What to keep with each mail that leaves, so that it can be rendered again; null if its account keeps nothing. */
+  readonly kept: CommonFacts | null;
+}
+
+/** The forms that the mails of a mailing can have, and what claims need for them. */
+interface MailingForms extends ClaimNeeds {
   /** With the recipient's own pixel and links. */
   readonly measured: ReadyMailing;
   /** Without pixel and tracked links, or with those that all recipients share. */
   readonly unmeasured: ReadyMailing;
 }
 
+/** The settings of an account on which the form of its mails depends, and whether it keeps mails as sent. */
+interface AccountSettings {
+  tracking: TrackingMode;
+  keeps_sent_mails: 0 | 1;
+}
+
+const KEPT_KINDS: readonly string[] = ['single', 'schedule'] satisfies OpenMailing['owner_kind'][];
+
 /** A mailing as it was last prepared. */
 interface CachedMailing {
   prepared: PreparedMailing;
   senderId: number | null;
   userId: number;
-  /** The sender, the origin of links and the account's tracking mode at that time, as JSON. */
+  /** The sender, the origin of links and the account's settings at that time, as JSON. */
   facts: string;
 }
 
@@ -60,13 +86,13 @@ export class Mailings {
   readonly #keys: DkimKeys;
   readonly #senders: Senders;
   readonly #kept = new Map<number, CachedMailing>();
-  readonly #tracking: Statement<[number], TrackingMode>;
+  readonly #settings: Statement<[number], AccountSettings>;
 
   constructor(db: Db, facts: MailingDeps) {
     this.#db = db;
     this.#facts = facts;
     this.#keys = new DkimKeys(db.$client);
-    this.#tracking = db.$client.prepare<[number], TrackingMode>('SELECT tracking FROM accounts WHERE id = ?').pluck();
+    this.#settings = db.$client.prepare('SELECT tracking, keeps_sent_mails FROM accounts WHERE id = ?');
     this.#senders = new Senders(db.$client, facts.mustBeVerified);
   }
 
@@ -81,34 +107,34 @@ export class Mailings {
     const sender = senderId === null ? null : this.#senders.get(senderId);
     if (sender !== null && 'held_code' in sender) return sender;
     const userId = kept?.userId ?? row?.user_id ?? 0;
-    const tracking = this.#tracking.get(userId) ?? 'off';
-    const facts = JSON.stringify([sender, this.#facts.publicUrl(), tracking]);
+    const settings = this.#settings.get(userId) ?? { tracking: 'off', keeps_sent_mails: 0 };
+    const facts = JSON.stringify([sender, this.#facts.publicUrl(), settings]);
     if (kept?.facts === facts) {
       kept.prepared.measured.refresh();
       kept.prepared.unmeasured.refresh();
       return kept.prepared;
     }
-    const prepared = this.#prepare(row ?? this.#read(id), sender, tracking);
+    const prepared = this.#prepare(row ?? this.#read(id), sender, settings);
     this.#kept.set(id, { prepared, senderId, userId, facts });
     return prepared;
   }
 
-  #prepare({ content, ...ids }: MailingRow, sender: SenderFacts | null, mode: TrackingMode): PreparedMailing {
+  #prepare(
+    { content, ...ids }: MailingRow,
+    sender: SenderFacts | null,
+    { tracking, keeps_sent_mails }: AccountSettings,
+  ): PreparedMailing {
     const frozen: FrozenContent = JSON.parse(content);
-    const { clock, tokens, publicUrl, bounceDomain } = this.#facts;
+    const { tokens, publicUrl, bounceDomain } = this.#facts;
     const [secret = ''] = returnPathKeys(this.#db.$client);
-    const names = listCustomFields(this.#db, ids.user_id);
+    const common = { sender, names: listCustomFields(this.#db, ids.user_id), origin: publicUrl(), tracking };
     const domain = senderDomain(frozen, sender);
-    const source = { ...ids, frozen, sender, names, origin: publicUrl(), bounceDomain, secret };
-    const make = (shown: FrozenContent) =>
-      readyMailing({ ...source, frozen: shown }, { clock, tokens, findKey: () => this.#keys.findKey(domain) });
-    const measured = make(frozen);
-    const { fields } = measured;
-    // For a mail without tracking, both forms are the same.
-    if (!hasPixel(frozen.content)) return { tracking: 'off', fields, measured, unmeasured: measured };
-    const urls = sharedUrls(tokens, { mailing: ids.id, user: ids.user_id }, source.origin);
-    const form = mode === 'totals' ? (content: Content) => withSharedTracking(content, urls) : withoutTracking;
-    return { tracking: mode, fields, measured, unmeasured: make(inForm(frozen, form)) };
+    const urls = sharedUrls(tokens, { mailing: ids.id, user: ids.user_id }, common.origin);
+    const forms = mailingForms({ ...ids, ...common, frozen, bounceDomain, secret }, urls, {
+      tokens,
+      findKey: () => this.#keys.findKey(domain),
+    });
+    return { ...forms, kept: keeps_sent_mails === 1 && KEPT_KINDS.includes(ids.owner_kind) ? common : null };
   }
 
   forget(id: number): void {
@@ -124,6 +150,25 @@ export class Mailings {
     if (row === undefined) throw new Error(`mailing ${id} does not exist`);
     return row;
   }
+}
+
+/**
+ * Makes a mailing ready to render, in the forms that the account's tracking mode asks for. `urls` are the links that all recipients share.
+ * Throws as `readyMailing` does.
+ */
+export function mailingForms(
+  { tracking: mode, ...source }: MailingSource & CommonFacts,
+  urls: ReturnType<typeof sharedUrls>,
+  deps: ReadyDeps,
+): MailingForms {
+  const make = (frozen: FrozenContent) => readyMailing({ ...source, frozen }, deps);
+  const { frozen } = source;
+  const measured = make(frozen);
+  const { fields } = measured;
+  // For a mail without tracking, both forms are the same.
+  if (!hasPixel(frozen.content)) return { tracking: 'off', fields, measured, unmeasured: measured };
+  const form = mode === 'totals' ? (content: Content) => withSharedTracking(content, urls) : withoutTracking;
+  return { tracking: mode, fields, measured, unmeasured: make(inForm(frozen, form)) };
 }
 
 /**

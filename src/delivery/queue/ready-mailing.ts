@@ -1,6 +1,5 @@
 /** A mailing that is ready to render. It is made from plain data, so that a sender node makes the same mails as the service itself. */
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
-import type { Clock } from '../../time/clock.ts';
 import type { Content } from '../content/compiled-content.ts';
 import type { Values } from '../content/merge.ts';
 import { type CustomName, contactFieldsFor, contactLanguage, LANGUAGE_FIELDS, mergeValues } from '../content/values.ts';
@@ -78,22 +77,24 @@ export interface MailingSource {
   secret: string;
 }
 
-interface ReadyDeps {
-  clock: Pick<Clock, 'now'>;
+export interface ReadyDeps {
   tokens: Pick<LinkTokens, 'recipient'>;
   /** The newest key of the sender's domain; null if there is none. */
   findKey(): DkimKey | null;
 }
+
+/** What rendering reads of a claim: the ids and the address of the recipient, and the contact fields that the mail uses. */
+export type RenderedClaim = Pick<Claim, 'id' | 'address_id' | 'normalized_email' | ClaimField>;
 
 /** One mailing, ready to render. */
 export interface ReadyMailing {
   /** The contact fields that its mails use. */
   readonly fields: readonly ClaimField[];
   envelopeFrom(claim: Claim): string;
-  /** Renders the whole message for a claimed recipient, into `buffer` if that is large enough. */
-  render(claim: Claim, to: string, buffer?: Buffer): MailData;
+  /** Renders the whole message of this time for a claimed recipient, into `buffer` if that is large enough. */
+  render(claim: RenderedClaim, to: string, date: Date, buffer?: Buffer): MailData;
   /** Renders the message with its DKIM signature, made in the thread pool; null if the sender's domain has no key. */
-  renderSigned(claim: Claim, to: string): Promise<MailData> | null;
+  renderSigned(claim: RenderedClaim, to: string, date: Date): Promise<MailData> | null;
   /** Switches to a newer DKIM key, if there is one. */
   refresh(): void;
   readonly source: MailingSource;
@@ -102,7 +103,7 @@ export interface ReadyMailing {
 }
 
 /** Makes a mailing ready to render. Throws an Error if its sender has no valid address. */
-export function readyMailing(source: MailingSource, { clock, tokens, findKey }: ReadyDeps): ReadyMailing {
+export function readyMailing(source: MailingSource, { tokens, findKey }: ReadyDeps): ReadyMailing {
   const { frozen, sender, names, origin, bounceDomain, secret } = source;
 
   const { from_email, reply_to, sender_address } = sender ?? frozen;
@@ -147,12 +148,12 @@ export function readyMailing(source: MailingSource, { clock, tokens, findKey }: 
     },
     envelopeFrom: ({ id, normalized_email: email }) =>
       bounceDomain === '' ? from : returnPath(secret, { id, email }, bounceDomain),
-    renderSigned(claim, to) {
+    renderSigned(claim, to, date) {
       if (key === null) return null;
-      const message = ready.render(claim, to);
-      return key.signer.signInThreadPool(message.bytes, clock.now()).then((field) => message.withField(field));
+      const message = ready.render(claim, to, date);
+      return key.signer.signInThreadPool(message.bytes, date).then((field) => message.withField(field));
     },
-    render: (claim, to, buffer) => {
+    render: (claim, to, date, buffer) => {
       const own = tokens.recipient({
         delivery: claim.id,
         mailing: source.id,
@@ -170,7 +171,7 @@ export function readyMailing(source: MailingSource, { clock, tokens, findKey }: 
           name: values.full_name ?? '',
           values,
           messageId: `${frozen.message_key}.${claim.id}@${idDomain}`,
-          date: clock.now(),
+          date,
           urls: {
             preferences,
             oneClick: preferences,
@@ -184,6 +185,12 @@ export function readyMailing(source: MailingSource, { clock, tokens, findKey }: 
     },
   };
   return ready;
+}
+
+/** The envelope address of a recipient: the local part as given, the domain in ASCII form. */
+export function envelopeAddress({ email, normalized_email: normalized }: RenderedClaim): string {
+  const given = email ?? normalized;
+  return given.slice(0, given.lastIndexOf('@')) + normalized.slice(normalized.lastIndexOf('@'));
 }
 
 /** The domain of a mailing's sender in ASCII form; empty if the address is not valid. */

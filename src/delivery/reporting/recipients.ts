@@ -47,6 +47,8 @@ export interface FoundRecipient {
   clicks: number;
   /** Epoch milliseconds; null before the first attempt. */
   updated_at: number | null;
+  /** The id of the delivery if the mail as sent is kept; null if not. */
+  kept_mail_id: number | null;
 }
 
 interface Row extends Omit<FoundRecipient, 'state' | 'reply'> {
@@ -67,7 +69,8 @@ const MAX_COMPARED = 500;
 /** The maximum number of addresses with the given beginning that are looked up among the recipients. */
 const MAX_SEARCHED = 1000;
 const COLUMNS = `d.id, ifnull((SELECT email FROM contacts WHERE id = d.contact_id AND address_id = d.address_id), a.normalized_email) AS email,
-  d.contact_id, d.state, d.attempt AS attempts, d.reply, d.opens, d.clicks, nullif(d.updated_at, 0) AS updated_at`;
+  d.contact_id, d.state, d.attempt AS attempts, d.reply, d.opens, d.clicks, nullif(d.updated_at, 0) AS updated_at,
+  (SELECT k.delivery_id FROM sent_mails k WHERE k.delivery_id = d.id) AS kept_mail_id`;
 
 /**
  * Returns up to `limit` recipients after a cursor (`''` at first), and the next cursor; null if there are no more. Because the number of

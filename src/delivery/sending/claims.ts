@@ -7,7 +7,7 @@ import type { Claim } from '../queue/candidates.ts';
 import type { Held } from '../queue/holds.ts';
 import type { Ledger } from '../queue/ledger/ledger.ts';
 import type { MailingStates, OpenMailing } from '../queue/mailing-state.ts';
-import type { Mailings, PreparedMailing } from '../queue/mailings.ts';
+import type { CommonFacts, Mailings, PreparedMailing } from '../queue/mailings.ts';
 import type { ReadyMailing } from '../queue/ready-mailing.ts';
 import type { WarmUps } from '../warm-up/warm-ups.ts';
 import type { Rates } from './rates.ts';
@@ -20,6 +20,8 @@ const MAX_INELIGIBLE = 500;
 export interface Batch {
   mailing: OpenMailing;
   ready: ReadyMailing;
+  /** What to keep with each mail that leaves; null: nothing. */
+  kept: CommonFacts | null;
   claims: Claim[];
 }
 
@@ -134,9 +136,13 @@ export class Claims {
 }
 
 /** The claims grouped by the form of their mails, each group with the mailing in that form. */
-function byForm(mailing: OpenMailing, { measured, unmeasured }: PreparedMailing, claims: readonly Claim[]): Batch[] {
+function byForm(
+  mailing: OpenMailing,
+  { measured, unmeasured, kept }: PreparedMailing,
+  claims: readonly Claim[],
+): Batch[] {
   return [measured, unmeasured].flatMap((ready, is_unmeasured) => {
     const ofForm = claims.filter((claim) => claim.is_unmeasured === is_unmeasured);
-    return ofForm.length === 0 ? [] : [{ mailing, ready, claims: ofForm }];
+    return ofForm.length === 0 ? [] : [{ mailing, ready, kept, claims: ofForm }];
   });
 }

@@ -1,18 +1,24 @@
 /** Sends each claimed recipient's mail through a courier in this process, and waits for the outcomes. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { sentence } from '../../errors/sentences.ts';
+import type { Clock } from '../../time/clock.ts';
 import type { MailData } from '../mime/mail-data.ts';
 import { MergedTooLarge } from '../mime/merged-size.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
-import type { ReadyMailing } from '../queue/ready-mailing.ts';
+import type { CommonFacts } from '../queue/mailings.ts';
+import { envelopeAddress, type ReadyMailing } from '../queue/ready-mailing.ts';
 import type { Courier, Outcome } from '../transport/courier.ts';
 import type { Batch } from './claims.ts';
 import type { Handoffs, HandoffsDeps } from './handoffs.ts';
+import { LeavingMail, type SentMails } from './sent-mails.ts';
 
 /** The worker's dependencies plus the courier. Here `mayLeave` takes the claim, because it may depend on the recipient. */
 export interface CourierHandoffsDeps extends Omit<HandoffsDeps, 'mayLeave'> {
   courier: Courier;
+  clock: Pick<Clock, 'now'>;
+  /** Keeps mails as sent; null where that cannot be done. */
+  sent: SentMails | null;
   /** Whether the mail of this recipient may leave now. */
   mayLeave(claim: Claim): boolean;
 }
@@ -48,19 +54,21 @@ export class CourierHandoffs implements Handoffs {
   /** Nothing about these claims is stored on disk: at startup, all deliveries in the state `sending` go back to the queue. */
   assign(): void {}
 
-  start({ mailing, ready, claims }: Batch): void {
-    for (const claim of claims) this.startOne(mailing, ready, claim);
+  start({ mailing, ready, kept, claims }: Batch): void {
+    for (const claim of claims) this.startOne(mailing, ready, claim, kept);
   }
 
-  /** Starts one send. A mail that cannot be built, because of a bug or its data, fails for this recipient; the others continue. */
-  startOne(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
+  /** Starts one send; `kept` is as in `Batch`. A mail that cannot be built, because of a bug or its data, fails for this recipient; the others continue. */
+  startOne(mailing: OpenMailing, ready: ReadyMailing, claim: Claim, kept: CommonFacts | null = null): void {
     this.#inFlight++;
+    const leaving = kept === null || this.#deps.sent === null ? null : new LeavingMail(ready, claim, kept);
     const end = (outcome: Outcome | 'withdrawn') => {
       this.#inFlight--;
+      if (leaving !== null && outcome !== 'withdrawn' && outcome.kind === 'accepted') this.#deps.sent?.add(leaving);
       this.#deps.onOutcome(mailing, claim, outcome);
       this.#onEnd();
     };
-    this.#send(mailing, ready, claim).then(end, (error: unknown) => {
+    this.#send(mailing, ready, claim, leaving).then(end, (error: unknown) => {
       const isTooLarge = error instanceof MergedTooLarge;
       if (!isTooLarge) this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built', 'error');
       const reply = isTooLarge ? error.said : sentence('not_built');
@@ -86,51 +94,71 @@ export class CourierHandoffs implements Handoffs {
     return true;
   }
 
-  readonly unrecorded = 0;
-  record(): void {}
-  recorded(): void {}
+  /** The number of mails as sent that are not on disk yet. */
+  get unrecorded(): number {
+    return this.#deps.sent?.length ?? 0;
+  }
+
+  record(): void {
+    this.#deps.sent?.write();
+  }
+
+  recorded(): void {
+    this.#deps.sent?.clear();
+  }
+
   hold(): void {}
 
   close(graceMs: number): Promise<void> {
     return this.#deps.courier.close(graceMs);
   }
 
-  async #send(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): Promise<Outcome | 'withdrawn'> {
+  async #send(
+    mailing: OpenMailing,
+    ready: ReadyMailing,
+    claim: Claim,
+    leaving: LeavingMail | null,
+  ): Promise<Outcome | 'withdrawn'> {
     const to = envelopeAddress(claim);
     const maySend = () => this.#deps.mayLeave(claim);
-    const send = (message: (buffer?: Buffer) => MailData) =>
+    const begin = (date: Date, message: MailData) => {
+      leaving?.begin(date, message);
+      return message;
+    };
+    const send = (date: () => Date, message: (date: Date, buffer?: Buffer) => MailData) =>
       this.#deps.courier.send(
         {
           from: ready.envelopeFrom(claim),
           to,
           relayId: mailing.relay_id,
           dotless: true,
-          start: (buffer) => (maySend() ? message(buffer) : null),
+          start: (buffer) => {
+            if (!maySend()) return null;
+            const rendered = date();
+            return begin(rendered, message(rendered, buffer));
+          },
           maySend,
         },
         { accountId: mailing.user_id, mailingId: mailing.id },
       );
-    const signed = ready.renderSigned(claim, to);
-    return signed === null
-      ? send((buffer) => ready.render(claim, to, buffer))
-      : this.#sendSigned(mailing.relay_id, signed, send);
+    const now = this.#deps.clock.now();
+    const signed = ready.renderSigned(claim, to, now);
+    if (signed === null)
+      return send(
+        () => this.#deps.clock.now(),
+        (date, buffer) => ready.render(claim, to, date, buffer),
+      );
+    const message = await this.#counted(mailing.relay_id, signed);
+    return send(
+      () => now,
+      () => message,
+    );
   }
 
-  /** Sends a mail once it is signed; until then it counts against the courier's capacity. */
-  async #sendSigned(
-    relayId: number | null,
-    signed: Promise<MailData>,
-    send: (message: (buffer?: Buffer) => MailData) => Promise<Outcome | 'withdrawn'>,
-  ): Promise<Outcome | 'withdrawn'> {
+  /** Waits until a mail is signed; until then it counts against the courier's capacity. */
+  #counted(relayId: number | null, signed: Promise<MailData>): Promise<MailData> {
     const count = (change: number) => this.#signing.set(relayId, (this.#signing.get(relayId) ?? 0) + change);
     count(1);
-    const message = await signed.finally(() => count(-1));
-    return send(() => message);
+    return signed.finally(() => count(-1));
   }
-}
-
-/** The envelope address: the local part as given, the domain in ASCII form. */
-function envelopeAddress({ email, normalized_email: normalized }: Claim): string {
-  const given = email ?? normalized;
-  return given.slice(0, given.lastIndexOf('@')) + normalized.slice(normalized.lastIndexOf('@'));
 }

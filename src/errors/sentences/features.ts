@@ -74,6 +74,12 @@ export const FEATURE_SENTENCES = {
   why_cap: 'Mails in {days} days: {used} of at most {mails}.',
   why_cap_change: 'Wait until earlier mails no longer count, or raise the cap.',
 
+  // Mails as sent.
+  sent_mail_not_kept:
+    'Nothing is kept of this mail. What a mail was made from is kept for 90 days, if the settings said so when it left and no sender node sent it.',
+  sent_mail_changed:
+    'This mail can no longer be rendered with the same bytes, because something that it was made from has changed since.',
+
   // Forms.
   forms_many: 'An account can have {count} forms: delete one first',
   form_field_twice: 'A field can be asked for once.',

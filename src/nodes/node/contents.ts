@@ -3,7 +3,6 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { createLinkTokens } from '../../delivery/links/tokens.ts';
 import { dkimKey } from '../../delivery/mime/dkim.ts';
 import { type ReadyMailing, readyMailing } from '../../delivery/queue/ready-mailing.ts';
-import { systemClock } from '../../time/clock.ts';
 import { CONTROLLER_SUBJECT, type NodeContent, PART } from '../protocol.ts';
 
 const MAX_KEPT = 50;
@@ -60,7 +59,7 @@ export class NodeContents {
       sealsAddress: true,
     });
     const signs = key && dkimKey(key.domain, key.selector, key.privateKey);
-    return readyMailing(source, { clock: systemClock, tokens, findKey: () => signs });
+    return readyMailing(source, { tokens, findKey: () => signs });
   }
 
   async #part(name: string, from: number): Promise<Uint8Array> {

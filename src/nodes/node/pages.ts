@@ -6,6 +6,7 @@ import type { ReadyMailing } from '../../delivery/queue/ready-mailing.ts';
 import { CourierHandoffs } from '../../delivery/sending/courier-handoffs.ts';
 import type { Courier, Outcome } from '../../delivery/transport/courier.ts';
 import type { Log } from '../../log.ts';
+import { systemClock } from '../../time/clock.ts';
 import { type Ended, endedAs, type Page, type Withdrawal } from '../protocol.ts';
 
 /** The number of page ids remembered, so that a page sent twice is taken once. */
@@ -52,6 +53,9 @@ export class HeldPages {
     this.#deps = deps;
     this.#handoffs = new CourierHandoffs({
       courier: deps.courier,
+      clock: systemClock,
+      // A node has no database to keep them in.
+      sent: null,
       mayLeave: (claim) => deps.mayBegin() && this.#mayLeave(claim),
       onOutcome: (_mailing, claim, outcome) => this.#end(claim, outcome),
       log: deps.log,

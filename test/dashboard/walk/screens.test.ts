@@ -32,6 +32,8 @@ const NO_SCREENS = new Map([
   ['/versions/:utr/:id/mail', 'a frame within its screen'],
   ['/settings/backup/file', 'a file to save'],
   ['/outbox/:id/html', 'a frame within its screen'],
+  ['/deliveries/:id/html', 'a frame within its screen'],
+  ['/deliveries/:id/mail.eml', 'a file to save'],
   ['/feeds/:id/mail', 'a frame within its screen'],
   ['/automations/:automation/steps/:utr/remove', 'the page of a mail to remove, for another kind of step'],
   ['/find/options', 'the options of the command menu'],

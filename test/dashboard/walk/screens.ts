@@ -36,6 +36,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'mailing', path: '/campaigns/:utr', hasChart: true },
   { name: 'mailing-recipients', path: '/campaigns/:utr/recipients', picture: 'light' },
   { name: 'mailing-why', path: '/campaigns/:utr/why?email=nobody@example.org' },
+  { name: 'mailing-mail-not-kept', path: '/deliveries/1' },
   { name: 'mailing-opened', path: '/campaigns/:opened', hasChart: true, picture: 'both' },
   { name: 'mailing-links', path: '/campaigns/:opened/links', picture: 'light' },
   { name: 'mailing-preview', path: '/campaigns/:opened/preview', picture: 'light' },

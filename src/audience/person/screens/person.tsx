@@ -61,7 +61,12 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
         <Facts person={person} canChange={viewer.role !== 'viewer'} />
         <Consent person={person} groups={groups} here={here} canChange={viewer.role !== 'viewer'} />
         <Card title={language.say('person.timeline')}>
-          <Timeline email={person.email} moments={timeline.moments} removedBefore={timeline.events_removed_before} />
+          <Timeline
+            email={person.email}
+            moments={timeline.moments}
+            removedBefore={timeline.events_removed_before}
+            canReadMails={viewer.role !== 'viewer'}
+          />
           <Pager
             first={after === undefined ? null : here}
             next={timeline.next === null ? null : `${here}?${new URLSearchParams({ after: timeline.next })}`}
@@ -307,9 +312,11 @@ interface TimelineProps {
   moments: readonly Moment[];
   /** The time before which opens and clicks have been removed from the timeline; null: none have. */
   removedBefore: string | null;
+  /** Whether the user may see mails as sent. */
+  canReadMails: boolean;
 }
 
-function Timeline({ email, moments, removedBefore }: TimelineProps) {
+function Timeline({ email, moments, removedBefore, canReadMails }: TimelineProps) {
   const language = useLanguage();
   if (moments.length === 0) return <p class="quiet-text">{language.say('person.timeline.none')}</p>;
   const isBefore = ({ happened_at }: Moment) => removedBefore !== null && happened_at < removedBefore;
@@ -331,6 +338,11 @@ function Timeline({ email, moments, removedBefore }: TimelineProps) {
               <About moment={moment} />
               {moment.reason && <p class="quiet-text">{reason(language, moment)}</p>}
               <WhyLink moment={moment} email={email} />
+              {moment.kept_mail_id !== null && canReadMails && (
+                <p>
+                  <a href={`/deliveries/${moment.kept_mail_id}`}>{language.say('sentMails.title')}</a>
+                </p>
+              )}
               {isBefore(moment) && <Counts moment={moment} />}
               {moment.is_machine === 1 && <p class="quiet-text">{language.say('person.machine')}</p>}
               {moment.is_proxied === 1 && <p class="quiet-text">{language.say('person.proxied')}</p>}

@@ -34,6 +34,14 @@ export async function mailSettingsScreen(app: FastifyInstance): Promise<void> {
     return show(request, reply.code(changed.status), sentenceOf(changed));
   });
 
+  app.post('/settings/mails/sent', async (request, reply) => {
+    requireOwner(request);
+    const keeps_sent_mails = field(request, 'keeps_sent_mails') === '1' ? 1 : 0;
+    const changed = await attempt(request, changeMailSettings, { keeps_sent_mails });
+    if ('output' in changed) return backTo(reply, 'mails', 'settings.done.sentMailsSaved');
+    return show(request, reply.code(changed.status), sentenceOf(changed));
+  });
+
   app.post('/settings/mails/links', async (request, reply) => {
     requireOwner(request);
     const changed = await attempt(request, changeMailSettings, {
@@ -53,6 +61,7 @@ export async function mailSettingsScreen(app: FastifyInstance): Promise<void> {
         <CheckCard settings={settings} />
         <LanguageCard settings={settings} />
         <LinkCard settings={settings} />
+        <SentCard settings={settings} />
       </div>
     );
     return sendSettings(request, reply, 'mails', content, problem);
@@ -102,6 +111,24 @@ function LinkCard({ settings }: { settings: MailSettings }) {
       <p class="quiet-text">{language.say('mailSettings.links.about')}</p>
       <form method="post" action="/settings/mails/links" class="stack">
         <LinkFields given={settings} sourceHint={language.say('mailSettings.links.source.hint')} />
+        <Button look="plain">{language.say('mailSettings.save')}</Button>
+      </form>
+    </Card>
+  );
+}
+
+function SentCard({ settings: { keeps_sent_mails } }: { settings: MailSettings }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('sentMails.title')}>
+      <p class="quiet-text">{language.say('mailSettings.sent.about')}</p>
+      <form method="post" action="/settings/mails/sent" class="stack">
+        <CheckField
+          name="keeps_sent_mails"
+          value="1"
+          label={language.say('mailSettings.sent.keep')}
+          checked={keeps_sent_mails === 1}
+        />
         <Button look="plain">{language.say('mailSettings.save')}</Button>
       </form>
     </Card>

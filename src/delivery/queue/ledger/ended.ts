@@ -113,7 +113,7 @@ interface ContactInMailings {
 }
 
 /**
- * Returns a function that removes the contact, and the replies about them, from a contact's deliveries. The deliveries stay, for the counts
+ * Returns a function that removes the contact, the replies about them, and the values of their mails, from a contact's deliveries. The deliveries stay, for the counts
  * of their mailings. Call it inside a transaction.
  */
 export function deliveryEraser(client: Database): (person: ContactInMailings) => void {
@@ -125,8 +125,12 @@ export function deliveryEraser(client: Database): (person: ContactInMailings) =>
   const erase = client.prepare<[ContactInMailings]>(
     `UPDATE deliveries SET contact_id = NULL, segment_recipient_id = NULL, reply = NULL WHERE id IN (SELECT d.id ${ofContact})`,
   );
+  const forget = client.prepare<[ContactInMailings]>(
+    `DELETE FROM sent_mails WHERE delivery_id IN (SELECT d.id ${ofContact})`,
+  );
   const countReasons = reasonCounter(client);
   return (person) => {
+    forget.run(person);
     countReasons(replies.all(person).map((delivery) => ({ ...delivery, by: -1 })));
     erase.run(person);
   };

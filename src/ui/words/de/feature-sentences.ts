@@ -70,6 +70,10 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_cap_ignored: 'Ihre Mails beachten die Frequenzgrenzen nicht.',
   why_cap: 'Mails in {days} Tagen: {used} von höchstens {mails}.',
   why_cap_change: 'Warten, bis frühere Mails nicht mehr zählen, oder die Grenze erhöhen.',
+  sent_mail_not_kept:
+    'Von dieser Mail ist nichts aufbewahrt. Woraus eine Mail entstand, wird 90 Tage aufbewahrt, wenn die Einstellungen es beim Senden so wollten und kein Sendeknoten sie gesendet hat.',
+  sent_mail_changed:
+    'Diese Mail lässt sich nicht mehr mit denselben Bytes erzeugen, weil sich seitdem etwas geändert hat, woraus sie entstand.',
 
   forms_many: 'Ein Konto kann {count} Formulare haben: Löschen Sie zuerst eines',
   form_field_twice: 'Ein Feld kann nur einmal abgefragt werden.',

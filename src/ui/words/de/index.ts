@@ -8,6 +8,7 @@ import { automations } from '../../../automations/words.de.ts';
 import { archive } from '../../../campaigns/archive/words.de.ts';
 import { mailSettings } from '../../../campaigns/mail-settings/words.de.ts';
 import { home } from '../../../campaigns/overview/words.de.ts';
+import { sentMails } from '../../../campaigns/sent-mails/words.de.ts';
 import { campaigns } from '../../../campaigns/words.de.ts';
 import { feeds } from '../../../feeds/words.de.ts';
 import { forms } from '../../../forms/words.de.ts';
@@ -52,6 +53,7 @@ export const de = {
   ...relays,
   ...segments,
   ...senders,
+  ...sentMails,
   ...signIn,
   ...templates,
   ...transactional,

@@ -8,6 +8,7 @@ import { automations } from '../../../automations/words.en.ts';
 import { archive } from '../../../campaigns/archive/words.en.ts';
 import { mailSettings } from '../../../campaigns/mail-settings/words.en.ts';
 import { home } from '../../../campaigns/overview/words.en.ts';
+import { sentMails } from '../../../campaigns/sent-mails/words.en.ts';
 import { campaigns } from '../../../campaigns/words.en.ts';
 import { feeds } from '../../../feeds/words.en.ts';
 import { forms } from '../../../forms/words.en.ts';
@@ -52,6 +53,7 @@ export const en = {
   ...relays,
   ...segments,
   ...senders,
+  ...sentMails,
   ...signIn,
   ...templates,
   ...transactional,

@@ -1,0 +1,100 @@
+/** The page of a mail as it was sent to one contact. */
+import type { FastifyInstance } from 'fastify';
+import type { MailParts } from '../../../delivery/checks/mail-checks.ts';
+import { takeApart } from '../../../delivery/compiling/show.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
+import { LinkButton } from '../../../ui/components/button.tsx';
+import { MailFrames } from '../../../ui/components/mail-frames.tsx';
+import { Notice, Tabs } from '../../../ui/components/surface.tsx';
+import { sendMailFrame } from '../../../ui/mail-frame.ts';
+import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { languageOf, sendPage } from '../../../ui/page.tsx';
+import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
+import { useLanguage } from '../../../ui/words/index.ts';
+import { readSentMail } from '../operations.ts';
+import { sendMailFile } from '../routes.ts';
+
+const VIEWS = ['look', 'text', 'source'] as const;
+type View = (typeof VIEWS)[number];
+
+interface Call {
+  Params: { id: string };
+  Querystring: { view?: string };
+}
+
+/** Registers the page, the mail's HTML for its frames, and the file. */
+export async function sentMailScreen(app: FastifyInstance): Promise<void> {
+  pageRoute<Call>(app, '/deliveries/:id', async (request, reply) => {
+    requireEditor(request);
+    const viewer = viewerOf(request);
+    const { id } = request.params;
+    const found = await attempt(request, readSentMail, { id });
+    const frame = { title: languageOf(request, viewer).say('sentMails.title'), section: 'campaigns' } as const;
+    if (!('output' in found)) {
+      const problem = <Notice tone="warn">{sentenceOf(found)}</Notice>;
+      return sendPage(request, reply.code(found.status), viewer, frame, problem);
+    }
+    const raw = found.output;
+    const view = VIEWS.find((name) => name === request.query.view) ?? 'look';
+    const parts = await takeApart(viewer.accountId, raw);
+    return sendPage(request, reply, viewer, frame, <Mail {...{ id, raw, parts, view }} />);
+  });
+
+  pageRoute<Call>(app, '/deliveries/:id/html', async (request, reply) => {
+    requireEditor(request);
+    const { accountId } = viewerOf(request);
+    const { html } = await takeApart(accountId, await ask(request, readSentMail, { id: request.params.id }));
+    return sendMailFrame(reply, html ?? '', accountId);
+  });
+
+  app.get<Call>('/deliveries/:id/mail.eml', async (request, reply) => {
+    requireEditor(request);
+    return sendMailFile(reply, await ask(request, readSentMail, { id: request.params.id }));
+  });
+}
+
+interface MailProps {
+  id: string;
+  raw: string;
+  parts: MailParts;
+  view: View;
+}
+
+function Mail({ id, raw, parts, view }: MailProps) {
+  const language = useLanguage();
+  const here = `/deliveries/${encodeURIComponent(id)}`;
+  const header = (wanted: string) => parts.headers.find(({ name }) => name.toLowerCase() === wanted)?.value ?? '';
+  return (
+    <>
+      <p class="quiet-text">{language.say('sentMails.about')}</p>
+      <dl class="mail-facts">
+        <dt>{language.say('outbox.from')}</dt>
+        <dd>
+          <bdi>{header('from')}</bdi>
+        </dd>
+        <dt>{language.say('outbox.to')}</dt>
+        <dd>
+          <bdi>{header('to')}</bdi>
+        </dd>
+        <dt>{language.say('outbox.time')}</dt>
+        <dd>{header('date')}</dd>
+      </dl>
+      <div class="buttons">
+        <LinkButton look="plain" href={`${here}/mail.eml`}>
+          {language.say('sentMails.download')}
+        </LinkButton>
+      </div>
+      <Tabs
+        label={language.say('sentMails.views')}
+        tabs={VIEWS.map((name) => ({
+          href: name === 'look' ? here : `${here}?view=${name}`,
+          label: language.say(`outbox.view.${name}`),
+          isCurrent: name === view,
+        }))}
+      />
+      {view === 'look' && <MailFrames source={`${here}/html`} />}
+      {view === 'text' && <pre class="source">{parts.text ?? language.say('mail.noText')}</pre>}
+      {view === 'source' && <pre class="source">{raw}</pre>}
+    </>
+  );
+}

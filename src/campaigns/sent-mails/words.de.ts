@@ -1,0 +1,11 @@
+/** German: mails as sent. */
+
+import type { Translation } from '../../ui/words/translation.ts';
+import type { sentMails as english } from './words.en.ts';
+
+export const sentMails: Translation<typeof english> = {
+  'sentMails.title': 'Mail wie gesendet',
+  'sentMails.about': 'Genau diese Bytes wurden an diesen Kontakt gesendet. Das Ansehen zählt nicht als Öffnung.',
+  'sentMails.download': 'Herunterladen (.eml)',
+  'sentMails.views': 'Ansichten der Mail',
+};

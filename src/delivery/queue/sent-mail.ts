@@ -1,0 +1,51 @@
+/** Renders a mail that has left once more, from what was kept of it. It is plain data, so that another thread can do it. */
+import { hash } from 'node:crypto';
+import type { Purpose } from '../links/tokens.ts';
+import { type DkimKey, dkimKey } from '../mime/dkim.ts';
+import type { Claim } from './candidates.ts';
+import { type CommonFacts, mailingForms } from './mailings.ts';
+import { envelopeAddress, type MailingSource, type RenderedClaim } from './ready-mailing.ts';
+
+/** The JSON in `sent_facts.facts`. */
+export interface SentFacts extends CommonFacts {
+  /** The key that signed the mails; null: they were not signed. */
+  key: Pick<DkimKey, 'domain' | 'selector'> | null;
+}
+
+/** The JSON in `sent_mails.recipient`. */
+export type SentRecipient = Omit<RenderedClaim, 'id'> & Pick<Claim, 'is_unmeasured'>;
+
+/** A mail that has left. */
+export interface SentMail extends Pick<MailingSource, 'id' | 'user_id' | 'unsubscribe_group_id' | 'owner_kind'> {
+  /** The frozen content of its mailing, as JSON. */
+  content: string;
+  common: CommonFacts;
+  /** The key that signed it; null: it was not signed. */
+  key: Pick<DkimKey, 'domain' | 'selector' | 'privateKey'> | null;
+  delivery: number;
+  recipient: SentRecipient;
+  /** The tokens in its links. */
+  tokens: Record<Purpose, string>;
+  /** The links that all recipients of its mailing share. */
+  urls: { open: string; click: string };
+  /** When it was rendered, epoch milliseconds. */
+  renderedAt: number;
+  /** The SHA-256 of the message that left. */
+  digest: Uint8Array;
+}
+
+/** Returns the message as it left, in ASCII, or null if it cannot be rendered with the same bytes. */
+export function renderSentMail(mail: SentMail): string | null {
+  const { content, common, key, tokens, urls, recipient, delivery, digest, ...ids } = mail;
+  const { is_unmeasured, ...values } = recipient;
+  const signs = key && dkimKey(key.domain, key.selector, key.privateKey);
+  // The envelope, which is not part of the message, needs the last two.
+  const source = { ...ids, ...common, frozen: JSON.parse(content), bounceDomain: '', secret: '' };
+  const forms = mailingForms(source, urls, { tokens: { recipient: () => tokens }, findKey: () => signs });
+  const claim = { id: delivery, ...values };
+  const date = new Date(mail.renderedAt);
+  const ready = is_unmeasured === 1 ? forms.unmeasured : forms.measured;
+  const message = ready.render(claim, envelopeAddress(claim), date);
+  const { bytes } = signs === null ? message : message.withField(signs.signer.sign(message.bytes, date));
+  return hash('sha256', bytes, 'buffer').equals(digest) ? bytes.toString('latin1') : null;
+}

@@ -1,0 +1,144 @@
+/**
+ * Mails as sent. For accounts that allow it, each mail that a server accepted leaves behind what it was made from, so that its exact bytes
+ * can be rendered again for 90 days. The bytes themselves are not kept, because most of them are the same for all recipients.
+ */
+import { hash } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+import { prepared } from '../../database/prepared.ts';
+import type { DkimKey } from '../mime/dkim.ts';
+import type { MailData } from '../mime/mail-data.ts';
+import type { Claim } from '../queue/candidates.ts';
+import type { CommonFacts } from '../queue/mailings.ts';
+import type { ReadyMailing } from '../queue/ready-mailing.ts';
+import type { SentFacts, SentRecipient } from '../queue/sent-mail.ts';
+
+const DAY_MS = 86_400_000;
+/** How long what a mail was made from is kept. */
+const KEPT_MS = 90 * DAY_MS;
+/** The number of rows that one transaction removes. */
+const ROWS = 500;
+
+/** A mail of an account that keeps mails as sent, while it is handed off. */
+export class LeavingMail {
+  readonly ready: ReadyMailing;
+  readonly claim: Claim;
+  readonly common: CommonFacts;
+  /** The key that signs it; null: it is not signed. */
+  readonly key: DkimKey | null;
+  /** The time of its last rendering, epoch milliseconds. */
+  renderedAt = 0;
+  /** The SHA-256 of the message that was rendered then. */
+  digest: Buffer = Buffer.alloc(0);
+
+  constructor(ready: ReadyMailing, claim: Claim, common: CommonFacts) {
+    this.ready = ready;
+    this.claim = claim;
+    this.common = common;
+    this.key = ready.key;
+  }
+
+  /** Notes the message that is about to be sent. */
+  begin(date: Date, { bytes }: MailData): void {
+    this.renderedAt = date.getTime();
+    this.digest = hash('sha256', bytes, 'buffer');
+  }
+}
+
+/** The row of what the mails of a mailing have in common. */
+interface FactsRow {
+  id: number;
+  key: DkimKey | null;
+  createdAt: number;
+}
+
+/** The recipient is not kept if the address was deleted permanently in the meantime. */
+const ADD = `
+  INSERT OR REPLACE INTO sent_mails (delivery_id, facts_id, recipient, rendered_at, digest)
+  SELECT @delivery, @facts, @recipient, @renderedAt, @digest FROM addresses WHERE id = @address AND normalized_email = @email`;
+
+/** Keeps what accepted mails were made from, with their results. */
+export class SentMails {
+  readonly #client: Database;
+  #mails: LeavingMail[] = [];
+  /** By the facts that the mails have in common, an object for each time that their mailing was prepared. */
+  #facts = new WeakMap<CommonFacts, FactsRow>();
+
+  constructor(client: Database) {
+    this.#client = client;
+  }
+
+  /** The number of mails that are not on disk yet. */
+  get length(): number {
+    return this.#mails.length;
+  }
+
+  /** Adds a mail that a server accepted. */
+  add(mail: LeavingMail): void {
+    this.#mails.push(mail);
+  }
+
+  /** Writes what was added. Call it inside the transaction that records the results, and `clear` after that has committed. */
+  write(): void {
+    for (const mail of this.#mails) {
+      const { claim, renderedAt, digest } = mail;
+      prepared(this.#client, ADD).run({
+        delivery: claim.id,
+        facts: this.#factsOf(mail),
+        recipient: JSON.stringify(recipientOf(mail)),
+        renderedAt,
+        digest,
+        address: claim.address_id,
+        email: claim.normalized_email,
+      });
+    }
+  }
+
+  clear(): void {
+    this.#mails = [];
+  }
+
+  /** The id of the facts of a mail: another one after the DKIM key has changed, and a day later, so that old ones can be removed. */
+  #factsOf({ ready, common, key, renderedAt }: LeavingMail): number {
+    const known = this.#facts.get(common);
+    if (known !== undefined && known.key === key && renderedAt - known.createdAt < DAY_MS) return known.id;
+    const facts: SentFacts = { ...common, key: key && { domain: key.domain, selector: key.selector } };
+    const { lastInsertRowid } = prepared(
+      this.#client,
+      'INSERT INTO sent_facts (mailing_id, facts, created_at) VALUES (?, ?, ?)',
+    ).run(ready.source.id, JSON.stringify(facts), renderedAt);
+    const id = Number(lastInsertRowid);
+    this.#facts.set(common, { id, key, createdAt: renderedAt });
+    return id;
+  }
+}
+
+/** What rendering reads of a claim. Empty fields are left out. */
+function recipientOf({ ready, claim }: LeavingMail): SentRecipient {
+  const { address_id, normalized_email, is_unmeasured } = claim;
+  const values = ready.fields.flatMap((field) => (claim[field] ? [[field, claim[field]]] : []));
+  return { address_id, normalized_email, is_unmeasured, ...Object.fromEntries(values) };
+}
+
+const OLD_MAILS = 'SELECT delivery_id FROM sent_mails INDEXED BY sent_mails_rendered WHERE rendered_at < @mails';
+const OLD_FACTS = 'SELECT id FROM sent_facts INDEXED BY sent_facts_created WHERE created_at < @facts';
+
+/**
+ * Removes some of the mails as sent that are older than 90 days, in one short transaction. Returns whether there is more to do at once.
+ * `now` is epoch milliseconds.
+ */
+export function removeOldSentMails(client: Database, now: number): boolean {
+  const before = { mails: now - KEPT_MS, facts: now - KEPT_MS - DAY_MS };
+  const hasOld = prepared<[typeof before], { old: 0 | 1 }>(
+    client,
+    `SELECT EXISTS (${OLD_MAILS}) OR EXISTS (${OLD_FACTS}) AS old`,
+  ).get(before)?.old;
+  if (hasOld !== 1) return false;
+  client
+    .transaction(() => {
+      const { mails, facts } = before;
+      prepared(client, `DELETE FROM sent_mails WHERE delivery_id IN (${OLD_MAILS} LIMIT ${ROWS})`).run({ mails });
+      prepared(client, `DELETE FROM sent_facts WHERE id IN (${OLD_FACTS} LIMIT ${ROWS})`).run({ facts });
+    })
+    .immediate();
+  return true;
+}

@@ -1,0 +1,172 @@
+/** Mails as sent: their exact bytes for 90 days, only where the account keeps them, and for nobody else. */
+import t from 'tap';
+import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
+import { removeOldSentMails } from '../../src/delivery/sending/sent-mails.ts';
+import { insertDkimKey } from '../../src/senders/dkim-keys.ts';
+import type { TestApp } from '../support/app.ts';
+import { DAY, withWelcomeSeries } from '../support/automations.ts';
+import { addPerson, callerOf, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { createSend, outboxOf, RECALL, readyToSend } from '../support/single-sends.ts';
+
+const KEEPS = { form: { keeps_sent_mails: 1 } };
+
+/** Asks for the mail of a delivery. */
+const mailOf = (app: TestApp, id: number) => app.one.call('GET', '/deliveries/mail', { query: { id } });
+
+/** The mails in the outbox and the answers for the deliveries to the same addresses. */
+async function compared(app: TestApp) {
+  const find = app.db
+    .prepare<[string], number>(
+      'SELECT d.id FROM deliveries d JOIN addresses a ON a.id = d.address_id WHERE a.normalized_email = lower(?) ORDER BY d.id DESC',
+    )
+    .pluck();
+  const left = outboxOf(app);
+  const answers = await Promise.all(left.map(({ envelope_to }) => mailOf(app, find.get(envelope_to) ?? 0)));
+  return left.map(({ raw }, at) => ({ raw: raw.toString('latin1'), answer: answers[at] }));
+}
+
+async function send(app: TestApp, body: Record<string, unknown>): Promise<string> {
+  const utr = await createSend(app, body);
+  app.clock.advance(RECALL);
+  await app.background();
+  return utr;
+}
+
+t.test('each mail has the bytes that left, signed, after all that it was made from has changed', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const sign = (selector: string) =>
+    insertDkimKey(
+      app.drizzle,
+      { domain: 'example.com', selector, privateKey: createDkimKey('rsa'), awaitsRecord: false },
+      app.clock.now(),
+    );
+  sign('old');
+  await app.one.call('POST', '/sending/mails/save', KEEPS);
+  await app.one.call('POST', '/custom-fields/save', { form: { field_name: 'plan', field_type: 'text' } });
+  await send(app, {
+    ...body,
+    template_html:
+      '<p>Hello ((first_name|there)) ((if first_name = "Ann"))special((else))ordinary((end)), <a href="https://example.com/a">this</a></p>',
+  });
+  app.clock.advance(5 * DAY);
+  sign('new');
+  app.db.exec("UPDATE contacts SET first_name = 'Changed', last_name = 'Changed'");
+  app.db.exec("UPDATE senders SET from_name = 'Other', reply_to_email = 'other@example.com'");
+  await app.one.call('POST', '/tracking/save', { form: { mode: 'off' } });
+  const mails = await compared(app);
+  t.equal(mails.length, 3);
+  for (const { raw, answer } of mails) {
+    t.match(raw, /^DKIM-Signature/);
+    t.equal(answer?.status, 200);
+    t.equal(answer?.text, raw);
+    t.match(answer?.headers['content-type'], 'message/rfc822');
+  }
+  t.match(mails.map(({ raw }) => raw).join(), 'special');
+});
+
+for (const mode of ['totals', 'consent', 'off'])
+  t.test(`the bytes are the same with the tracking mode ${mode}`, async (t) => {
+    const { app, body } = await readyToSend(t);
+    await app.one.call('POST', '/tracking/save', { form: { mode } });
+    await app.one.call('POST', '/sending/mails/save', KEEPS);
+    await send(app, body);
+    for (const { raw, answer } of await compared(app)) t.equal(answer?.text, raw);
+  });
+
+t.test('the bytes of a large mail are the same', async (t) => {
+  const { app, body } = await readyToSend(t);
+  await app.one.call('POST', '/sending/mails/save', KEEPS);
+  await send(app, { ...body, template_html: `<p>Hello ((first_name)) ${'und ein Löwe '.repeat(8000)}</p>` });
+  for (const { raw, answer } of await compared(app)) t.ok(answer?.text === raw);
+});
+
+t.test('the bytes of the mails of an automation are the same', async (t) => {
+  const { app, join, pass, live } = await withWelcomeSeries(t);
+  await live();
+  await app.one.call('POST', '/sending/mails/save', KEEPS);
+  await join('ann');
+  await pass(DAY);
+  const mails = await compared(app);
+  t.equal(mails.length, 1);
+  for (const { raw, answer } of mails) t.equal(answer?.text, raw);
+});
+
+t.test('nothing is kept where the settings do not say so, and the answer says why', async (t) => {
+  const { app, body } = await readyToSend(t);
+  await send(app, body);
+  const { id } = app.db.prepare<[], { id: number }>('SELECT max(id) AS id FROM deliveries').get() ?? { id: 0 };
+  const { status, body: answer } = await mailOf(app, id);
+  t.equal(status, 409);
+  t.match(answer.errors, 'Nothing is kept of this mail.');
+  t.equal(app.db.prepare('SELECT count(*) FROM sent_mails').pluck().get(), 0);
+});
+
+t.test('a mail that would differ is not given', async (t) => {
+  const { app, body } = await readyToSend(t);
+  await app.one.call('POST', '/sending/mails/save', KEEPS);
+  await send(app, body);
+  app.db.exec(`UPDATE mailings SET content = replace(content, 'see ', 'saw ') WHERE owner_kind = 'single'`);
+  for (const { answer } of await compared(app)) {
+    t.equal(answer?.status, 409);
+    t.match(answer?.body.errors, 'can no longer be rendered with the same bytes');
+  }
+});
+
+t.test('neither another account nor a user with read access only has the mail', async (t) => {
+  const { app, body } = await readyToSend(t);
+  await app.one.call('POST', '/sending/mails/save', KEEPS);
+  await send(app, body);
+  const id = app.db.prepare<[], number>('SELECT max(delivery_id) FROM sent_mails').pluck().get() ?? 0;
+  t.equal((await app.two.call('GET', '/deliveries/mail', { query: { id } })).status, 404);
+  const viewer = callerOf(app, addPerson(app, 'viewer'));
+  t.equal((await viewer.call('GET', '/deliveries/mail', { query: { id } })).status, 403);
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'viewer', { email: 'v2@example.org' })) };
+  for (const part of ['', '/html', '/mail.eml'])
+    t.equal((await app.page('GET', `/deliveries/${id}${part}`, { headers })).status, 403);
+});
+
+t.test('what was kept goes after 90 days, and with the person', async (t) => {
+  const { app, body } = await readyToSend(t);
+  await app.one.call('POST', '/sending/mails/save', KEEPS);
+  await send(app, body);
+  const kept = app.db.prepare<[], string>('SELECT recipient FROM sent_mails').pluck();
+  t.equal(kept.all().length, 3);
+  t.equal((await app.one.call('POST', '/contacts/person/erase', { form: { contact_id: 1 } })).status, 200);
+  await app.background();
+  t.equal(kept.all().length, 2);
+  t.notMatch(kept.all().join().toLowerCase(), 'ann@');
+  const now = app.clock.now().getTime();
+  t.notOk(removeOldSentMails(app.db, now + 90 * DAY));
+  t.equal(kept.all().length, 2);
+  while (removeOldSentMails(app.db, now + 92 * DAY));
+  t.equal(kept.all().length, 0);
+  t.equal(app.db.prepare('SELECT count(*) FROM sent_facts').pluck().get(), 0);
+});
+
+t.test('the page of the contact and the recipients lead to the mail, which can be seen and saved', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+  const settings = async () => (await app.page('GET', '/settings/mails', { headers })).text;
+  t.notMatch(await settings(), /name="keeps_sent_mails"[^>]*checked/);
+  const form = { keeps_sent_mails: '1' };
+  t.equal((await app.page('POST', '/settings/mails/sent', { headers, form })).status, 303);
+  t.match(await settings(), /name="keeps_sent_mails"[^>]*checked/);
+  const utr = await send(app, body);
+  const person = (await app.page('GET', '/contacts/1', { headers })).text;
+  const [, path = ''] = /href="(\/deliveries\/\d+)"/.exec(person) ?? [];
+  t.match((await app.page('GET', `/campaigns/${utr}/recipients`, { headers })).text, `href="${path}"`);
+  const page = await app.page('GET', path, { headers });
+  t.equal(page.status, 200);
+  t.match(page.text, 'Mail as sent');
+  t.match((await app.page('GET', `${path}?view=source`, { headers })).text, 'Message-ID');
+  t.match((await app.page('GET', `${path}/html`, { headers })).text, 'Hello Ann');
+  const file = await app.page('GET', `${path}/mail.eml`, { headers });
+  t.equal(file.headers['content-disposition'], 'attachment; filename="mail.eml"');
+  t.equal(
+    file.text,
+    outboxOf(app)
+      .find(({ envelope_to: to }) => to.startsWith('Ann'))
+      ?.raw.toString('latin1'),
+  );
+  t.equal(app.db.prepare("SELECT count(*) FROM events WHERE kind = 'open'").pluck().get(), 0, 'looking counts no open');
+});
