@@ -67,3 +67,32 @@ t.test('where the time is over for some, composing says that they get it now', a
   const answer = await app.page('POST', path, { headers, form });
   t.match(flashOf(answer), { tone: 'warn', key: 'local.doneNow' });
 });
+
+t.test(
+  'a campaign is scheduled at the best hour of each contact, and its report says when the groups are compared',
+  async (t) => {
+    const app = await startApp(t);
+    const { utr } = await sendCampaign(t, app);
+    const owner = addPerson(app, 'owner', { accountId: 1, name: 'owner' });
+    const headers = { ...FROM_PAGE, cookie: cookieOf(app, owner) };
+    const read = async (path: string) => (await app.page('GET', path, { headers })).text;
+    const copy = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
+    const draft = new URLSearchParams(String(copy.headers.location).split('?')[1]).get('utr') ?? '';
+    const path = `/campaigns/${draft}/edit/schedule`;
+    const page = await read(path);
+    t.match(page, 'No opens or clicks are known yet, so everybody gets it at the time above.');
+    const unchanged_since = /name="unchanged_since" value="([^"]+)"/.exec(page)?.[1] ?? '';
+    const form = { when: 'later', zone: 'best', unchanged_since, date: '2026-01-15', time: '12:00' };
+    const refused = await app.page('POST', path, { headers, form: { ...form, first_later: '2' } });
+    t.match(refused.text, 'at each contact’s best hour cannot start with a first batch');
+    const booked = await app.page('POST', path, { headers, form });
+    t.match(flashOf(booked), { tone: 'good', key: 'best.done' });
+    const again = await read(path);
+    t.match(again, 'each contact gets it at their best hour within 24 hours');
+    t.match(again, /<option selected value="best"|<option value="best" selected/);
+    app.clock.advance(3 * HOUR);
+    await app.background();
+    headers.cookie = cookieOf(app, owner);
+    t.match(await read(`/campaigns/${draft}`), /Best hour against the start.*Too early: compared from 19 Jan 2026/s);
+  },
+);
