@@ -269,7 +269,7 @@ export const campaigns: Translation<typeof english> = {
   'variants.behind.opens': 'Öffnungen hinter der besten',
   'variants.behind.clicks': 'Klicks hinter der besten',
   'variants.points': '{points} Punkte',
-  'variants.points.range': '{low} bis {high}',
+  'variants.points.range': '{low} bis {high} Punkte',
   'variants.about':
     'Hier zählt nur die Testgruppe, ohne Bots. Unter jedem Anteil steht sein Bereich mit 95 % Sicherheit. Die Bereiche der Unterschiede gelten, so oft Sie auch nachsehen.',
   'variants.by.opens': 'Nach Öffnungen',

@@ -259,7 +259,7 @@ export const campaigns = {
   'variants.behind.opens': 'Opens behind the best',
   'variants.behind.clicks': 'Clicks behind the best',
   'variants.points': '{points} points',
-  'variants.points.range': '{low} to {high}',
+  'variants.points.range': '{low} to {high} points',
   'variants.about':
     'Only the test group counts, without bots. Below each rate is its range with 95 % certainty. The ranges of the differences hold however often you look.',
   'variants.by.opens': 'By opens',
