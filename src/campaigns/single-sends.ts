@@ -132,14 +132,10 @@ export function requireOneClock(
 ): void {
   const { local_time, best_hour, canary_percent = 0, ab_test } = send;
   if (local_time === 1 && best_hour === 1) throw invalid('best_hour', sentence('best_hour_local'));
-  for (const [field, chosen] of [
-    ['local_time', local_time],
-    ['best_hour', best_hour],
-  ] as const) {
-    if (chosen !== 1) continue;
-    if (canary_percent > 0) throw invalid(field, sentence(`${field}_canary`));
-    if (ab_test) throw invalid(field, sentence(`${field}_ab`));
-  }
+  if (local_time === 1 && canary_percent > 0) throw invalid('local_time', sentence('local_time_canary'));
+  if (local_time === 1 && ab_test) throw invalid('local_time', sentence('local_time_ab'));
+  if (best_hour === 1 && canary_percent > 0) throw invalid('best_hour', sentence('best_hour_canary'));
+  if (best_hour === 1 && ab_test) throw invalid('best_hour', sentence('best_hour_ab'));
 }
 
 function scheduleErrors({ clock, config }: SingleSendDeps, input: Partial<SingleSendInput>): [string, Said][] {

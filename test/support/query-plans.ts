@@ -25,6 +25,7 @@ const BOUNDED: { step: RegExp; statement?: RegExp; reason: string }[] = [
   { step: /INDEX transactional_mails_keyed$/, reason: 'it has the keys of a day, a million at most' },
   { step: /^SCAN transactional_mails$/, statement: /ORDER BY id LIMIT 200\)/, reason: 'a part that has a limit' },
   { step: /^SCAN a$/, statement: /ORDER BY normalized_email LIMIT 1000\) a\b/, reason: 'a part that has a limit' },
+  { step: /^SCAN d$/, statement: /ORDER BY opened_at DESC LIMIT 500\) d\b/, reason: 'a part that has a limit' },
   { step: /_id=\?\)$/, statement: /INDEXED BY mailings_verification/, reason: 'verification mails have one recipient' },
   {
     step: /^SCAN mailings$/,
