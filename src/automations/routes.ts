@@ -39,6 +39,7 @@ import {
 } from './operations/mails.ts';
 import { createFromRecipe } from './operations/recipes.ts';
 import { listSummaries, readReport } from './operations/reports.ts';
+import { readResults } from './operations/results.ts';
 import { explainAutomation } from './operations/why.ts';
 
 export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
@@ -75,5 +76,6 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   routes.read('GET /automations/report', readReport);
   routes.read('GET /automations/preview', previewAutomation);
   routes.read('GET /automations/why', explainAutomation);
+  routes.read('GET /automations/results', readResults);
   routes.read('GET /automations/log', readLog);
 };

@@ -143,6 +143,33 @@ export const automations: Translation<typeof english> = {
   'automations.reEntry.afterDays': 'Tage nach der letzten Aufnahme',
   'automations.reEntry.afterDays.hint':
     'Nur, wenn Kontakte einige Tage nach der letzten Aufnahme erneut aufgenommen werden.',
+  'automations.holdOut': 'Vergleichsgruppe, in Prozent',
+  'automations.holdOut.hint':
+    'So viele von hundert Kontakten, die aufgenommen werden, bekommen nichts, zufällig gewählt. Die Ergebnisse vergleichen die übrigen mit ihnen: 10 ist üblich. Eine Änderung beginnt den Vergleich von vorn.',
+  'automations.results': 'Ergebnisse',
+  'automations.results.see': 'Ergebnisse gegen die Vergleichsgruppe',
+  'automations.results.none':
+    'Ohne Vergleichsgruppe weiß niemand, was Kontakte ohne diese Mails getan hätten. Legen Sie eine fest, und wer dann aufgenommen wird, wird verglichen.',
+  'automations.results.set': 'Vergleichsgruppe festlegen',
+  'automations.results.what': 'Je Kontakt',
+  'automations.results.contacts': 'Kontakte',
+  'automations.results.treated': 'In der Automation',
+  'automations.results.heldOut': 'Vergleichsgruppe',
+  'automations.results.difference': 'Unterschied',
+  'automations.results.range': '{low} bis {high}',
+  'automations.results.points': '{points} Punkte',
+  'automations.results.goal': 'Ziel erreicht',
+  'automations.results.value': 'Wert {currency}',
+  'automations.results.more': '{amount} mehr, zwischen {low} und {high}, bei allen Kontakten in der Automation.',
+  'automations.results.less': '{amount} weniger, zwischen {low} und {high}, bei allen Kontakten in der Automation.',
+  'automations.results.days': {
+    one: 'noch kein Unterschied; bei diesem Tempo etwa {count} Tag mehr.',
+    other: 'noch kein Unterschied; bei diesem Tempo etwa {count} Tage mehr.',
+  },
+  'automations.results.noDifference': 'noch kein Unterschied, und bei diesem Tempo ist keiner in Sicht.',
+  'automations.results.little': 'noch ist zu wenig bekannt.',
+  'automations.results.about':
+    'Kontakte, die seit {date} zum ersten Mal aufgenommen wurden, jeder ab dann, ob sie eine Mail lasen oder nicht. Die Bereiche gelten mit 95 % Sicherheit, so oft Sie auch nachsehen.',
   'automations.log': 'Protokoll',
   'automations.log.see': 'Was mit jedem Kontakt geschah',
   'automations.log.none': 'Noch ist nichts geschehen.',

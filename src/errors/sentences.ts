@@ -23,6 +23,7 @@ export const SENTENCES = {
   exit_step: 'reached an exit step',
   goal_reached: 'reached the goal',
   exit_rule: 'joined the segment of the exit rule',
+  held_out: 'held out, for comparison',
   removed_from_segment: 'removed from the segment',
   contact_deleted: 'the contact was deleted',
   readdressed: 'their address was changed',

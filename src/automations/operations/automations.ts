@@ -344,6 +344,7 @@ const Series = Type.Object({
   re_entry_days: integer({
     description: 'Of the re-entry days: how many after the last entry; otherwise 0 or unused.',
   }),
+  hold_out: integer({ description: 'How many of a hundred contacts who enter get nothing, for comparison.' }),
   ignores_caps: zeroOrOne(),
   automation_type: integer({ description: '1: welcome, 2: custom.' }),
   is_live: zeroOrOne('1: it is live.'),

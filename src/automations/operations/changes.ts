@@ -57,6 +57,9 @@ import { checkTrigger, triggerColumns, triggerInput } from './triggers.ts';
 /** The longest wait for an event or date: ten years. */
 const MAX_TIMEOUT_HOURS = 87_600;
 
+/** The largest hold-out, in percent: most contacts get the mails. */
+const MAX_HOLD_OUT = 50;
+
 /** The options of each change: only if nothing has changed since, and as a dry run. */
 const how = {
   unchanged_since: unchangedSince(),
@@ -122,6 +125,13 @@ export const changeAutomation = operation({
     exit_segment_id: Type.Optional(
       integer({ description: 'Who joins this segment exits; who is in it does not enter. 0: none.' }),
     ),
+    hold_out: Type.Optional(
+      integer({
+        maximum: MAX_HOLD_OUT,
+        description:
+          'How many of a hundred contacts who enter from now on get nothing, so that the results compare the others with them.',
+      }),
+    ),
     ...capOption,
   }),
   output: Updated,
@@ -167,6 +177,11 @@ export const changeAutomation = operation({
           re_entry_days: trigger.re_entry_days,
           goal_segment_id: given.goal_segment_id === 0 ? null : given.goal_segment_id,
           exit_segment_id: given.exit_segment_id === 0 ? null : given.exit_segment_id,
+          hold_out: given.hold_out,
+          hold_out_since:
+            given.hold_out === undefined || given.hold_out === before.hold_out
+              ? undefined
+              : context.clock.now().getTime(),
           ignores_caps: given.ignores_caps,
           automation_for: automation_for === undefined ? undefined : Number(target?.id ?? 0),
           automation_for_table: automation_for === undefined ? undefined : (target?.table ?? ''),

@@ -182,6 +182,7 @@ function Editing({ series, choices, hasCaps, triggers, given, problems = {}, pro
     exit_segment_id: String(series.exit_segment_id ?? 0),
     re_entry: series.re_entry,
     re_entry_days: String(series.re_entry_days || DEFAULT_RE_ENTRY_DAYS),
+    hold_out: String(series.hold_out),
     ...(hasCaps && { ignores_caps: String(series.ignores_caps) }),
   };
   return (
@@ -213,6 +214,7 @@ function Editing({ series, choices, hasCaps, triggers, given, problems = {}, pro
 function givenFields(request: FastifyRequest): AutomationFields {
   const ignores_caps = field(request, 'ignores_caps');
   const [goal, exit] = [field(request, 'goal_segment_id'), field(request, 'exit_segment_id')];
+  const holdOut = field(request, 'hold_out').trim();
   const [reEntry, days] = [field(request, 're_entry'), field(request, 're_entry_days').trim()];
   return {
     automation_name: field(request, 'automation_name').trim(),
@@ -224,6 +226,7 @@ function givenFields(request: FastifyRequest): AutomationFields {
     ...(exit !== '' && { exit_segment_id: exit }),
     ...(reEntry !== '' && { re_entry: reEntry }),
     ...(days !== '' && { re_entry_days: days }),
+    ...(holdOut !== '' && { hold_out: holdOut }),
     ...(ignores_caps !== '' && { ignores_caps }),
   };
 }
@@ -378,6 +381,7 @@ interface AutomationFields extends TriggerFields {
   exit_segment_id?: string;
   re_entry?: string;
   re_entry_days?: string;
+  hold_out?: string;
   /** Absent if the account has no frequency caps. */
   ignores_caps?: string;
 }
@@ -456,6 +460,15 @@ function AutomationFieldset({
             hint={language.say('automations.reEntry.afterDays.hint')}
             value={given.re_entry_days ?? String(DEFAULT_RE_ENTRY_DAYS)}
             maxLength={4}
+            autocomplete="off"
+            problems={problems}
+          />
+          <TextField
+            name="hold_out"
+            label={language.say('automations.holdOut')}
+            hint={language.say('automations.holdOut.hint')}
+            value={given.hold_out ?? '0'}
+            maxLength={2}
             autocomplete="off"
             problems={problems}
           />

@@ -180,6 +180,10 @@ export const automations = sqliteTable(
     /** The segments whose joining ends a run: because its goal is reached, or as an exit rule; null: none. */
     goal_segment_id: integer(),
     exit_segment_id: integer(),
+    /** How many of a hundred contacts who enter get nothing: the hold-out, with which the others are compared. */
+    hold_out: count(),
+    /** When `hold_out` was last changed, epoch milliseconds: only who entered since is compared. */
+    hold_out_since: count(),
     automation_name: text().notNull(),
     exit_criteria: count(),
     ignores_caps: flag(),
@@ -325,6 +329,8 @@ export const enrolments = sqliteTable(
     event_key: text(),
     /** When the contact completed or exited it, epoch milliseconds; null while active, and for ends before this was recorded. */
     ended_at: integer(),
+    /** When the contact joined the segment of the goal, also after the run; null: not yet. */
+    goal_at: integer(),
   },
   (table) => [
     uniqueIndex('enrolments_person').on(table.automation_id, table.address_id, table.run),

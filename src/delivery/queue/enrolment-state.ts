@@ -5,7 +5,9 @@
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { AUTOMATION_STATUS, type automationSchedules, BARS_ENTRY } from '../../database/schema/index.ts';
-import { storedSql } from '../../errors/stored.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { stored, storedSql } from '../../errors/stored.ts';
+import { fractionFor } from './variant-groups.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -22,6 +24,9 @@ export const LEAVE_TARGET = `
 /** The stored reasons for which joining a segment ends a run. */
 const ENDS = { goal: storedSql('goal_reached'), exit: storedSql('exit_rule') };
 
+/** The stored reason of a contact who was held out. */
+export const HELD_OUT = stored(sentence('held_out'));
+
 /** Ends an enrolment because the contact joined the segment of the goal or exit rule. */
 const endBySegment = (change: keyof typeof ENDS) => LEAVE_TARGET.replace(storedSql('left_target'), ENDS[change]);
 
@@ -35,13 +40,13 @@ interface Membership {
 /**
  * Returns functions that enrol a contact in an automation and end the enrolment when the contact leaves the target. `at`: epoch
  * milliseconds. A contact who is in it, or may not enter again, does not enter; nor does one outside the target, where it was not looked at when
- * the entry was recorded.
+ * the entry was recorded. A contact of the hold-out enters and exits at once, in every run.
  */
 export function enrolmentMoves(client: Database) {
   const refresh = client.prepare(`
     UPDATE enrolments SET contact_id = @contact_id
     WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`);
-  const enter = client.prepare(`
+  const enter = client.prepare<[object], { id: number; address_id: number }>(`
     INSERT INTO enrolments (automation_id, address_id, contact_id, run, event_key, state, entered_at, waiting_since, due_at)
     SELECT au.id, p.address_id, @contact_id,
       1 + ifnull((SELECT max(n.run) FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = p.address_id), 0), @event_key, 'active', @at, @at,
@@ -49,16 +54,31 @@ export function enrolmentMoves(client: Database) {
     FROM automations au CROSS JOIN (SELECT ${CURRENT_ADDRESS} AS address_id) p
     WHERE au.id = @automation_id AND au.deleted_at IS NULL AND NOT EXISTS (
       SELECT 1 FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = p.address_id AND ${BARS_ENTRY})
-      AND ${segmentEnd('p')} IS NULL AND (au.trigger_kind IN ('join', 'event') OR ${isMember('p')})`);
+      AND ${segmentEnd('p')} IS NULL AND (au.trigger_kind IN ('join', 'event') OR ${isMember('p')})
+    RETURNING id, address_id`);
+  const holdOut = client.prepare<[number], { utr: string; hold_out: number }>(
+    'SELECT utr, hold_out FROM automations WHERE id = ?',
+  );
+  // Also after the run and of the hold-out, so that both can be compared.
+  const reach = client.prepare(`
+    UPDATE enrolments SET goal_at = @at
+    WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND goal_at IS NULL AND entered_at <= @at`);
   const leave = client.prepare(LEAVE_TARGET);
   const wake = client.prepare(WAKE);
   const end = { goal: client.prepare(endBySegment('goal')), exit: client.prepare(endBySegment('exit')) };
   return {
     enter(entry: Membership & { at: number; event_key: string | null }) {
-      if (refresh.run(entry).changes === 0) enter.run(entry);
+      if (refresh.run(entry).changes > 0) return;
+      const entered = enter.get(entry);
+      const { utr, hold_out } = holdOut.get(entry.automation_id) ?? { utr: '', hold_out: 0 };
+      if (entered !== undefined && fractionFor(entered.address_id, `${utr}.hold-out`) < hold_out / 100)
+        enrolmentEnd(client, entry.at)(entered.id, HELD_OUT);
     },
     leaveTarget: (membership: Membership & { at: number }) => leave.run(membership),
-    joinEnd: (membership: Membership & { at: number }, change: keyof typeof ENDS) => end[change].run(membership),
+    joinEnd(membership: Membership & { at: number }, change: keyof typeof ENDS) {
+      if (change === 'goal') reach.run(membership);
+      end[change].run(membership);
+    },
     wake: (woken: Membership & { at: number; step_id: number | null; change: 'arrived' | 'changed' }) =>
       wake.run(woken),
   };

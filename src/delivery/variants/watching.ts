@@ -4,8 +4,8 @@
  */
 import { ERROR_RATE, type Group, highestOf, pairsOf } from './statistics.ts';
 
-/** How much lower one rate is than another, from -1 to 1, with an interval that holds at all readings together. */
-interface Difference {
+/** How much higher one rate or mean is than another, with an interval that holds at all readings together. */
+export interface Difference {
   difference: number;
   low: number;
   high: number;
@@ -56,8 +56,7 @@ export function watchedDifference(first: Group, second: Group, pairs: number): D
   const pooled = (one.successes + two.successes) / (one.people + two.people);
   const information = ((one.people * two.people) / (one.people + two.people)) * (pooled / (1 - pooled));
   const error = ERROR_RATE / pairs;
-  const quantile = Math.sqrt((1 + MIXTURE / information) * Math.log((information + MIXTURE) / (MIXTURE * error ** 2)));
-  const halfWidth = quantile * Math.sqrt(one.variance + two.variance);
+  const halfWidth = quantileOf(information, MIXTURE, error) * Math.sqrt(one.variance + two.variance);
   const middle = one.successes / one.people - two.successes / two.people;
   return { difference, low: Math.max(-1, middle - halfWidth), high: Math.min(1, middle + halfWidth) };
 }
@@ -66,4 +65,35 @@ export function watchedDifference(first: Group, second: Group, pairs: number): D
 function adjusted({ people, successes }: Group): Group & { variance: number } {
   const rate = (successes + 1) / (people + 2);
   return { people: people + 2, successes: successes + 1, variance: (rate * (1 - rate)) / (people + 2) };
+}
+
+/** The number of contacts of a group, the sum of their values, and the sum of the squares of these. */
+interface Values {
+  people: number;
+  sum: number;
+  squares: number;
+}
+
+/** As `MIXTURE`, for means: an interval is narrowest when the smaller of two unequal groups has about 450 people. */
+const MEANS_MIXTURE = 50;
+
+/**
+ * The mean of the first group less that of the second, with an interval as that of `watchedDifference`; null if a group has fewer than two
+ * people. The variance is that of both groups together, because a small group of whom few have a value knows little of its own. For means
+ * the confidence sequence is asymptotic (Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas, "Time-uniform central limit theory and asymptotic
+ * confidence sequences", Ann. Statist. 52, 2024).
+ */
+export function watchedMeans(first: Values, second: Values): Difference | null {
+  if (first.people < 2 || second.people < 2) return null;
+  const spread = ({ people, sum, squares }: Values) => Math.max(0, squares - sum ** 2 / people);
+  const information = (first.people * second.people) / (first.people + second.people);
+  const variance = (spread(first) + spread(second)) / (first.people + second.people - 2);
+  const difference = first.sum / first.people - second.sum / second.people;
+  const halfWidth = quantileOf(information, MEANS_MIXTURE, ERROR_RATE) * Math.sqrt(variance / information);
+  return { difference, low: difference - halfWidth, high: difference + halfWidth };
+}
+
+/** How many standard errors wide the normal mixture is on each side. */
+function quantileOf(information: number, mixture: number, error: number): number {
+  return Math.sqrt((1 + mixture / information) * Math.log((information + mixture) / (mixture * error ** 2)));
 }

@@ -122,6 +122,12 @@ export class Language {
     return formatter(Intl.NumberFormat, this.locale, { style: 'percent', maximumFractionDigits: 1 }).format(share);
   }
 
+  /** Formats an amount of money; without a currency (ISO 4217) as a number. */
+  money(amount: number, currency: string): string {
+    if (currency === '') return this.number(amount);
+    return formatter(Intl.NumberFormat, this.locale, { style: 'currency', currency }).format(amount);
+  }
+
   /** Formats a part of a whole as a percentage; a dash if the whole is 0. */
   share(part: number, whole: number): string {
     return whole <= 0 ? '–' : this.percent(part / whole);

@@ -114,6 +114,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'automation-mail-waiting', path: '/automations/:automation/mails/:automationMail/waiting' },
   { name: 'automation-log', path: '/automations/:automation/log' },
   { name: 'automation-why', path: '/automations/:automation/why?email=nobody@example.org' },
+  { name: 'automation-results', path: '/automations/:automation/results' },
   { name: 'automation-step-new', path: '/automations/:automation/steps/new' },
   { name: 'automation-step-field', path: '/automations/:automation/steps/new?kind=set_field' },
   { name: 'automation-step-wait', path: '/automations/:automation/steps/new?kind=wait_until' },

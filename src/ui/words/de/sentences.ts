@@ -17,6 +17,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   left_target: 'Nicht mehr in der Liste oder dem Segment',
   goal_reached: 'Ziel erreicht',
   exit_rule: 'Im Segment der Ausstiegsregel',
+  held_out: 'In der Vergleichsgruppe',
   exit_step: 'Beim Schritt „Aussteigen“ angekommen',
   removed_from_segment: 'Aus dem Segment entfernt',
   contact_deleted: 'Kontakt gelöscht',

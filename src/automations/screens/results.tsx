@@ -1,0 +1,158 @@
+/** The results of an automation against its hold-out. */
+import type { FastifyInstance } from 'fastify';
+import { pageRoute } from '../../http/pages/layout.ts';
+import { Card, Notice } from '../../ui/components/surface.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { ask } from '../../ui/operations.ts';
+import { sendPage } from '../../ui/page.tsx';
+import { viewerOf } from '../../ui/signed-in.ts';
+import { type Language, useLanguage } from '../../ui/words/index.ts';
+import { readSummary } from '../operations/reports.ts';
+import { type Results, readResults } from '../operations/results.ts';
+import { BackToAutomation, editAddress } from './changing.tsx';
+
+interface Call {
+  Params: { utr: string };
+}
+
+export async function resultsScreen(app: FastifyInstance): Promise<void> {
+  pageRoute<Call>(app, '/automations/:utr/results', async (request, reply) => {
+    const { utr } = request.params;
+    const { automation_name: title } = await ask(request, readSummary, { utr });
+    const { results } = await ask(request, readResults, { utr });
+    const frame = { title, section: 'automations', action: <BackToAutomation utr={utr} /> } as const;
+    return sendPage(request, reply, viewerOf(request), frame, <ResultsCard {...{ utr, results }} />);
+  });
+}
+
+type Compared = Pick<Results['values'][number], 'difference' | 'low' | 'high' | 'days_more'>;
+
+/** A row: what is compared, in both groups, how it is written, and what a difference means for all who got the mails. */
+interface Row extends Compared {
+  name: string;
+  treated: string;
+  held_out: string;
+  /** Writes a difference of one contact. */
+  write: (value: number) => string;
+  /** The sentence about a clear difference. */
+  verdict: string;
+}
+
+function ResultsCard({ utr, results }: { utr: string; results: Results }) {
+  const language = useLanguage();
+  const { since, treated, held_out } = results;
+  if (since === null)
+    return (
+      <Card title={language.say('automations.results')}>
+        <p>{language.say('automations.results.none')}</p>
+        <p>
+          <a href={editAddress(utr)}>{language.say('automations.results.set')}</a>
+        </p>
+      </Card>
+    );
+  const rows = rowsOf(language, results);
+  return (
+    <div class="stack">
+      <Card title={language.say('automations.results')} isList>
+        {rows.map((row) => (
+          <Notice key={row.name} tone={(row.low ?? 0) > 0 ? 'good' : 'plain'}>
+            {row.name}: {row.verdict}
+          </Notice>
+        ))}
+        <Table
+          caption={language.say('automations.results')}
+          rows={[
+            {
+              name: language.say('automations.results.contacts'),
+              treated: language.number(treated),
+              held_out: language.number(held_out),
+              difference: null,
+              low: null,
+              high: null,
+              write: String,
+            },
+            ...rows,
+          ]}
+          keyOf={({ name }) => name}
+          columns={[
+            { heading: language.say('automations.results.what'), cell: ({ name }) => name },
+            { heading: language.say('automations.results.treated'), isNumber: true, cell: (row) => row.treated },
+            { heading: language.say('automations.results.heldOut'), isNumber: true, cell: (row) => row.held_out },
+            {
+              heading: language.say('automations.results.difference'),
+              isNumber: true,
+              cell: ({ difference, low, high, write }) =>
+                difference === null || low === null || high === null ? (
+                  '–'
+                ) : (
+                  <span class="named">
+                    <span>{write(difference)}</span>
+                    <span class="small quiet-text">
+                      {language.say('automations.results.range', { low: write(low), high: write(high) })}
+                    </span>
+                  </span>
+                ),
+            },
+          ]}
+        />
+      </Card>
+      <p class="small quiet-text">
+        {language.say('automations.results.about', { date: language.dateTime(new Date(since)) })}
+      </p>
+    </div>
+  );
+}
+
+function rowsOf(language: Language, { goal, values, treated, held_out }: Results): Row[] {
+  const share = (count: number, of: number) =>
+    of === 0 ? '–' : `${language.percent(count / of)} (${language.number(count)})`;
+  const points = (value: number) =>
+    language.say('automations.results.points', { points: language.number(Math.round(value * 1000) / 10 || 0) });
+  const reached: Row[] =
+    goal === null
+      ? []
+      : [
+          {
+            ...goal,
+            name: language.say('automations.results.goal'),
+            treated: share(goal.treated, treated),
+            held_out: share(goal.held_out, held_out),
+            write: points,
+            verdict: verdictOf(language, goal, treated, (count) => language.number(Math.round(count))),
+          },
+        ];
+  return [
+    ...reached,
+    ...values.map((value): Row => {
+      const money = (amount: number) => language.money(amount, value.currency);
+      const each = (sum: number, of: number) => (of === 0 ? '–' : money(sum / of));
+      return {
+        ...value,
+        name: language.say('automations.results.value', { currency: value.currency }).trim(),
+        treated: each(value.treated, treated),
+        held_out: each(value.held_out, held_out),
+        write: money,
+        verdict: verdictOf(language, value, treated, money),
+      };
+    }),
+  ];
+}
+
+/** Says what the mails brought, of all contacts together who got them; or that it is not known yet, and for how long. */
+function verdictOf(
+  language: Language,
+  { difference, low, high, days_more }: Compared,
+  people: number,
+  write: (total: number) => string,
+): string {
+  if (difference === null || low === null || high === null) return language.say('automations.results.little');
+  if (days_more === null) return language.say('automations.results.noDifference');
+  if (days_more > 0) return language.say('automations.results.days', { count: days_more });
+  const isMore = low > 0;
+  const total = (value: number) => write(Math.abs(value) * people);
+  return language.say(isMore ? 'automations.results.more' : 'automations.results.less', {
+    amount: total(difference),
+    low: total(isMore ? low : high),
+    high: total(isMore ? high : low),
+  });
+}
