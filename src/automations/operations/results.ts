@@ -66,7 +66,7 @@ export const readResults = operation({
   name: 'Read the results of an automation against its hold-out (addition)',
   role: 'viewer',
   input: ByUtr,
-  output: Type.Object({ results: Results }),
+  output: Type.Object({ results: Type.Object(Results.properties, { description: 'The results so far.' }) }),
   async run({ db, clock, accountId }, { utr }) {
     const { id, hold_out, hold_out_since: since, goal_segment_id: goal } = requireAutomation(db, accountId, utr);
     const { treated, held } =
