@@ -220,6 +220,10 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
         const mails: { utr: string }[] = status === 200 ? body.message.automation_schedules : [];
         account.records.ordered = mails.map(({ utr }) => utr);
       }
+      // An earlier operation has paused it.
+      if (path.endsWith('/automations/enter'))
+        for (const utr of account.records.liveAutomations ?? [])
+          await caller.call('GET', '/automations/set-live', { query: { utr } });
       if (path.endsWith('/step/remove')) {
         const form = { utr: world.automations[0], kind: 'exit', waiting_type: 'instantly', waiting_period: 1 };
         const { status, body } = await caller.call('POST', '/automations/step/add', { form });
