@@ -143,7 +143,7 @@ const STEP_EVENTS = `
     json_object('automation_utr', au.utr, 'automation_name', au.automation_name, 'step_utr', s.utr, 'note', s.value, 'run', e.run,
       'contact_id', c.id, 'contact_type_id', c.contact_type_id, 'first_name', c.first_name, 'last_name', c.last_name, 'email', c.email,
       'alt_email', c.alt_email, 'country_id', c.country_id, 'state', c.state, 'city', c.city,
-      'address_line1', c.address_line1, 'address_line2', c.address_line2, 'state_province_region', c.state_province_region, 'postal_code', c.postal_code,
+      'address_line1', c.address_line1, 'address_line2', c.address_line2, 'state_province_region', c.state_province_region, 'postal_code', c.postal_code, 'language', c.language,
       'custom_field', json(ifnull((SELECT json_group_object(f.field_name, v.value) FROM json_each(c.custom_values) v
         CROSS JOIN custom_fields f ON f.id = CAST(v.key AS INTEGER) AND f.user_id = c.user_id), '{}')))
   FROM json_each(@people) p CROSS JOIN contacts c ON c.id = p.value ->> 'contact_id' AND c.deleted_at IS NULL

@@ -12,6 +12,8 @@ import { addPerson, callerOf, cookieOf, FROM_PAGE } from '../support/people.ts';
 const HOUR = 3_600_000;
 /** GETs that change something, as the contract has them. */
 const CHANGING_GETS = /\/(duplicate|pause|set-live|resend-mail)$/;
+/** A GET that shows a mail with the links of its recipient, with which one could unsubscribe them. */
+const EDITORS_GETS = /\/deliveries\/mail$/;
 const OWNERS_ONLY =
   /^\/api\/(users|keys|audit|dkim|webhooks)\/|^\/api\/(health|webhooks|provider-events(\/(create|delete))?|senders\/(checks(\/renew)?|warm-ups(\/(save|stop))?)|archive\/save|sending\/(limits|caps|mails|window)\/save|sunset\/(save|lift-all)|tracking\/save)$|^\/api\/sender\/(save|update|delete|resend-mail)$/;
 /** Everybody may look at and end their own sessions and passkeys and change their own settings; a POST may list the senders. */
@@ -181,7 +183,8 @@ t.test('a viewer may only read; an editor may not change keys, users and senders
   for (const operation of await everyOperation(app)) {
     const { method, path } = operation;
     const title = `${method} ${path}`;
-    const isReading = EVERYBODYS.test(path) || (method === 'GET' && !CHANGING_GETS.test(path));
+    const isReading =
+      EVERYBODYS.test(path) || (method === 'GET' && !CHANGING_GETS.test(path) && !EDITORS_GETS.test(path));
     const isOwners = OWNERS_ONLY.test(path) || operation.isForOperators;
     const answers = [await ask(viewer, operation), await ask(editor, operation)] as const;
     const mayViewer = isReading && !isOwners;

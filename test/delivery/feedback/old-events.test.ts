@@ -64,8 +64,8 @@ async function passDays(app: TestApp, days: number): Promise<void> {
   }
 }
 
-/** What is about single events, or about this moment, and the contract's GETs that change something. */
-const NOT_REPORTS = /timeline|person\/export|\/health|design|jobs|automations\/log|duplicate|set-live|pause/;
+/** What is about single events, about this moment or about what is to come, and the contract's GETs that change something. */
+const NOT_REPORTS = /timeline|person\/export|\/health|design|jobs|automations\/log|best-hours|duplicate|set-live|pause/;
 
 /** What every GET of the API answers about the campaigns. */
 async function reports({ app }: Shop, utrs: readonly string[]): Promise<Map<string, string>> {
