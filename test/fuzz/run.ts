@@ -105,7 +105,7 @@ export async function answered(app: TestApp, request: Request): Promise<{ status
 function problemOf(method: string, status: number, type: string, text: () => string): string | null {
   if (status >= 500) return 'a failure of our own';
   if (method === 'HEAD' || status === 304) return null;
-  if (/^(text\/(csv|plain|event-stream)|application\/vnd\.sqlite3)/.test(type))
+  if (/^(text\/(csv|plain|event-stream)|message\/rfc822|application\/vnd\.sqlite3)/.test(type))
     return status === 200 ? null : `a failure of type ${type}`;
   if (!type.startsWith('application/json')) return `an answer of type ${type}`;
   const { status: word, message, errors }: Record<string, unknown> = Object(JSON.parse(text()));
