@@ -14,6 +14,7 @@ import { useLanguage } from '../../../ui/words/index.ts';
 import { readSentMail } from '../operations.ts';
 import { sendMailFile } from '../routes.ts';
 
+const CONFLICT = 409;
 const VIEWS = ['look', 'text', 'source'] as const;
 type View = (typeof VIEWS)[number];
 
@@ -32,7 +33,8 @@ export async function sentMailScreen(app: FastifyInstance): Promise<void> {
     const frame = { title: languageOf(request, viewer).say('sentMails.title'), section: 'campaigns' } as const;
     if (!('output' in found)) {
       const problem = <Notice tone="warn">{sentenceOf(found)}</Notice>;
-      return sendPage(request, reply.code(found.status), viewer, frame, problem);
+      // That a mail cannot be shown any more is what this page says, and no failure of it.
+      return sendPage(request, found.status === CONFLICT ? reply : reply.code(found.status), viewer, frame, problem);
     }
     const raw = found.output;
     const view = VIEWS.find((name) => name === request.query.view) ?? 'look';
