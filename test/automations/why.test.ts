@@ -77,6 +77,16 @@ t.test('caps are shown with how many mails count, and the words of the relay are
   });
 });
 
+t.test('a contact of the target who was not let in by the trigger has not entered', async (t) => {
+  const { utr, get, post, live, join } = await withWelcomeSeries(t);
+  await post('/automations/update', { utr, trigger_kind: 'hand' });
+  await live();
+  await join('ann');
+  const { why } = (await get('/automations/why', { utr, email: 'ann@example.org' })).body.message;
+  t.match([why.state, why.reason_code], ['outside', 'awaits_trigger']);
+  t.match(ruleOf(why.rules, 'entry'), [{ is_met: 0, value: /^Did not enter yet: / }]);
+});
+
 t.test("another account's automation or campaign cannot be asked about", async (t) => {
   const { app, utr } = await withWelcomeSeries(t);
   for (const path of ['/automations/why', '/single-send/why'])

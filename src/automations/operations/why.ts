@@ -129,7 +129,7 @@ function entryRule(
 ): CheckedRule {
   if (entered_at === null) {
     const code = codeOf(reason);
-    const isBarred = code === 'joined_outside_live' || code === 'awaits_event';
+    const isBarred = code === 'joined_outside_live' || code === 'awaits_event' || code === 'awaits_trigger';
     const value = isBarred ? sentence('why_never_entered', { why: reason ?? '' }) : sentence('why_may_enter');
     return checked('entry', !isBarred, value, 'why_entry_change');
   }
