@@ -149,7 +149,7 @@ export const automations = {
   'automations.results.treated': 'In the automation',
   'automations.results.heldOut': 'Hold-out',
   'automations.results.difference': 'Difference',
-  'automations.results.range': '{low} to {high}',
+  'automations.results.range': 'between {low} and {high}',
   'automations.results.points': '{points} points',
   'automations.results.goal': 'Goal reached',
   'automations.results.value': 'Value {currency}',
