@@ -24,7 +24,7 @@ import { checkLanguages } from '../delivery/checks/recipients-check.ts';
 import { FINDINGS } from '../delivery/checks/severity.ts';
 import { type Frozen, freezeContent } from '../delivery/compiling/freeze.ts';
 import { findPublicUrl } from '../delivery/links/public-url.ts';
-import { prepareBestHours } from '../delivery/queue/best-hours.ts';
+import { heldOutShare, prepareBestHours } from '../delivery/queue/best-hours.ts';
 import { type EnqueueProgress, hasAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { type Held, held, releasedAt } from '../delivery/queue/holds.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
@@ -170,8 +170,9 @@ async function launch({ db, clock, config, log }: LaunchDeps, send: SingleSend):
   }
   if (send.best_hour === 1) {
     const { utr: key, recipient_id: targets } = send;
-    const when = { start: clock.now().getTime(), key, zone: config.TIME_ZONE, targets };
-    progress.best = await prepareBestHours(db.$client, send.user_id, when);
+    const when = { start: clock.now().getTime(), zone: config.TIME_ZONE };
+    const evident = await prepareBestHours(db.$client, send.user_id, when);
+    progress.best = { ...evident, key, held_out: heldOutShare(db.$client, targets) };
   }
   const frozen = await freezeSend(db, config, send, sender);
   if ('problem' in frozen) return { held_code: 'content_invalid', held_reason: frozen.problem };

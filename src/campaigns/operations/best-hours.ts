@@ -39,11 +39,11 @@ export const readBestHours = operation({
   input: Type.Object({ utr: identifier('The single send.') }),
   output: Type.Object({ best_hours: described(BestHourPlan, 'What is known of the first recipients.') }),
   async run({ db, config, clock, accountId }, { utr }) {
-    const { recipient_id: targets, utr: key } = requireSingleSend(db, accountId, utr);
+    const { recipient_id: targets } = requireSingleSend(db, accountId, utr);
     const client = db.$client;
     const zone = config.TIME_ZONE;
     const best_hours = await withinShare(accountId, async () => {
-      const best = await prepareBestHours(client, accountId, { start: clock.now().getTime(), key, zone, targets });
+      const best = await prepareBestHours(client, accountId, { start: clock.now().getTime(), zone });
       const counts = new Map<number, number>();
       let looked_at = 0;
       let with_evidence = 0;

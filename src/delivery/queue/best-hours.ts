@@ -49,6 +49,9 @@ export interface BestHours {
   of_lists: Record<string, Hours>;
 }
 
+/** What the hours follow from, without the random choice. */
+type Evident = Omit<BestHours, 'key' | 'held_out'>;
+
 /** An open or a click of a person. */
 interface Evidence {
   address_id: number;
@@ -69,8 +72,8 @@ const BY_PEOPLE = `d.by_person & ${BY_PERSON.opened | BY_PERSON.clicked}`;
 export async function prepareBestHours(
   client: Database,
   accountId: number,
-  { start, key, zone, targets }: Pick<BestHours, 'start' | 'key' | 'zone'> & { targets: readonly Target[] },
-): Promise<BestHours> {
+  { start, zone }: Pick<BestHours, 'start' | 'zone'>,
+): Promise<Evident> {
   const mailings = client
     .prepare<[number], number>(
       `SELECT id FROM (SELECT id, people_opens + people_clicks AS read FROM mailings INDEXED BY mailings_recent
@@ -103,8 +106,7 @@ export async function prepareBestHours(
     return shares === null ? [] : [[String(list), shares] as const];
   });
   return {
-    ...{ start, key, zone, mailings },
-    held_out: Math.min(HELD_OUT, MOST_HELD_OUT / Math.max(1, countMembers(client, targets))),
+    ...{ start, zone, mailings },
     usual: all.shares(),
     of_lists: Object.fromEntries(ofLists),
   };
@@ -125,7 +127,7 @@ export interface BestHour {
 }
 
 /** Returns the best hours of contacts in the order given; null for a contact about whom nothing is known. */
-export function findBestHours(client: Database, best: BestHours, people: readonly Person[]): (BestHour | null)[] {
+export function findBestHours(client: Database, best: Evident, people: readonly Person[]): (BestHour | null)[] {
   const rows = prepared<[object], Evidence>(
     client,
     `SELECT d.address_id, ${EVIDENCE_OF_D} FROM json_each(@people) p CROSS JOIN json_each(@mailings) m
@@ -183,6 +185,11 @@ export function bestHourTimes(client: Database, mailingId: number): (after: numb
 
 function divide<T>(all: readonly T[], isFirst: (one: T) => boolean): [first: T[], second: T[]] {
   return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
+}
+
+/** Returns the share of the recipients who get the mail at the start. Counts the members of the targets: for the background only. */
+export function heldOutShare(client: Database, targets: readonly Target[]): number {
+  return Math.min(HELD_OUT, MOST_HELD_OUT / Math.max(1, countMembers(client, targets)));
 }
 
 /** An upper bound of the number of recipients. */

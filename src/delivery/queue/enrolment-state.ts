@@ -86,7 +86,10 @@ export function enrolmentMoves(client: Database) {
 
 /** Returns a function that ends an enrolment with a reason at `now`, epoch milliseconds. */
 export function enrolmentEnd(client: Database, now: number): (id: number, reason: string) => void {
-  const leave = client.prepare("UPDATE enrolments SET state = 'left', reason = ?, ended_at = ? WHERE id = ?");
+  const leave = prepared<[string, number, number]>(
+    client,
+    "UPDATE enrolments SET state = 'left', reason = ?, ended_at = ? WHERE id = ?",
+  );
   return (id, reason) => {
     leave.run(reason, now, id);
   };
