@@ -234,7 +234,7 @@ t.test('nothing cites a document that is not in the repository', async (t) => {
 });
 
 t.test('every promise names a test that exists, and every citation of a promise resolves', async (t) => {
-  const promises = readFileSync(join(ROOT, 'docs/guarantees.md'), 'utf8')
+  const promises = readFileSync(join(ROOT, 'docs/contributing/guarantees.md'), 'utf8')
     .split('\n')
     .flatMap((line) => /^(\d+)\. (.*)/.exec(line)?.slice(1) ?? []);
   const numbers = promises.filter((_, at) => at % 2 === 0);

@@ -1,5 +1,5 @@
 /**
- * Runs the benches one after the other and writes what they found into docs/benchmarks.md, so that its tables cannot drift from what
+ * Runs the benches one after the other and writes what they found into docs/contributing/benchmarks.md, so that its tables cannot drift from what
  * the benches print: each stands there between `<!-- bench:NAME -->` and `<!-- end -->`, with its command, date and machine.
  *
  *   npm run bench:all -- [NAME ...]
@@ -34,8 +34,8 @@ const BENCHES: Readonly<Record<string, readonly string[]>> = {
   start: [],
 };
 
-const DOCUMENT = fileURLToPath(new URL('../../docs/benchmarks.md', import.meta.url));
-const CHART = fileURLToPath(new URL('../../docs/delivery-rate.svg', import.meta.url));
+const DOCUMENT = fileURLToPath(new URL('../../docs/contributing/benchmarks.md', import.meta.url));
+const CHART = fileURLToPath(new URL('../../docs/contributing/delivery-rate.svg', import.meta.url));
 
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name));
@@ -87,6 +87,6 @@ function write(name: string, text: string): void {
   const [begin, end] = [`<!-- bench:${name} -->\n`, '<!-- end -->'];
   const from = document.indexOf(begin);
   const to = document.indexOf(end, from);
-  if (from < 0 || to < 0) throw new Error(`docs/benchmarks.md has no place for bench:${name}`);
+  if (from < 0 || to < 0) throw new Error(`docs/contributing/benchmarks.md has no place for bench:${name}`);
   writeFileSync(DOCUMENT, `${document.slice(0, from + begin.length)}${text}\n${document.slice(to)}`);
 }

@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util';
 import t from 'tap';
 import { SETTINGS } from '../../src/config.ts';
 import { startApp } from '../support/app.ts';
-import { blocksOf, commandsOf, inlineCodeOf, ROOT } from '../support/documents.ts';
+import { blocksOf, commandsOf, DOCS, inlineCodeOf, ROOT } from '../support/documents.ts';
 import { operationsOf, readDocument } from '../support/openapi-operations.ts';
 import { checkCaddy, checkCompose, checkCron, checkLitestream, checkNginx, checkUnit } from './files.ts';
 import { checkImage } from './image.ts';
@@ -17,19 +17,11 @@ const DOCUMENTS = [
   'docs/README.md',
   'docs/settings.md',
   'docs/operating.md',
-  'docs/architecture.md',
+  'docs/contributing/architecture.md',
   'CHANGELOG.md',
 ];
 /** Every document, with those that hold no command to run. */
-const ALL = [
-  'README.md',
-  'CHANGELOG.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  ...readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-];
+const ALL = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...DOCS];
 const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 t.test('the table of settings is that of the code, in its order', async (t) => {
@@ -81,12 +73,15 @@ t.test(
     const files = ['src', 'test', 'scripts', 'data', 'drizzle'].flatMap((folder) =>
       readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `/${folder}/${name}`),
     );
-    const [tree = ''] = blocksOf('docs/architecture.md').flatMap(({ text }) =>
+    const [tree = ''] = blocksOf('docs/contributing/architecture.md').flatMap(({ text }) =>
       text.startsWith('src/\n') ? [text] : [],
     );
     for (const [document, code] of [
       ['CONTRIBUTING.md', inlineCodeOf('CONTRIBUTING.md')],
-      ['docs/architecture.md', [...inlineCodeOf('docs/architecture.md'), ...tree.split(/[\s,;:()]+/)]],
+      [
+        'docs/contributing/architecture.md',
+        [...inlineCodeOf('docs/contributing/architecture.md'), ...tree.split(/[\s,;:()]+/)],
+      ],
     ] as const) {
       for (const name of code.filter((text) => /^[a-z][\w/.-]*(?:\.(?:tsx?|css|json|sql)|\/)$/.test(text))) {
         const path = `/${name.replace(/\/$/, '')}`;
@@ -122,8 +117,8 @@ t.test('the README has 900 words at most, and every document is one click from t
     .filter((word) => word !== '');
   t.ok(words.length <= 900, `${words.length} words`);
   const index = readFileSync(join(ROOT, 'docs/README.md'), 'utf8');
-  const documents = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md');
-  for (const name of documents) t.ok(index.includes(`](${name})`), name);
+  for (const document of DOCS.filter((name) => name !== 'docs/README.md'))
+    t.ok(index.includes(`](${document.slice('docs/'.length)})`), document);
   t.end();
 });
 

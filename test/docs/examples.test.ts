@@ -3,10 +3,10 @@
  * README and of operating, `recipes.test.ts` those of the recipes. Run `npm run build` before.
  */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { blocksOf, ROOT } from '../support/documents.ts';
+import { blocksOf, DOCS, ROOT } from '../support/documents.ts';
 import { Service } from '../support/service.ts';
 import { until } from '../support/service-campaign.ts';
 
@@ -21,19 +21,14 @@ const NOT_RUN: Record<string, string> = {
   'docs/operating-nodes.md': 'needs Docker: test/docs/deploy.test.ts looks at compose.nodes.yaml',
 };
 
-const documents = readdirSync(join(ROOT, 'docs'))
-  .filter((name) => name.endsWith('.md'))
-  .map((name) => `docs/${name}`)
-  .sort();
-const blocks = documents
-  .filter((document) => !ELSEWHERE.includes(document))
+const blocks = DOCS.filter((document) => !ELSEWHERE.includes(document))
   .flatMap(blocksOf)
   .filter(({ language }) => language === 'sh');
 
 t.test(
   'every block of code in the documents has a language, and every reason not to run one has a block',
   async (t) => {
-    for (const { document, language, text } of documents.flatMap(blocksOf)) t.not(language, '', `${document}: ${text}`);
+    for (const { document, language, text } of DOCS.flatMap(blocksOf)) t.not(language, '', `${document}: ${text}`);
     for (const document of Object.keys(NOT_RUN))
       t.ok(
         blocks.some((one) => one.document === document),

@@ -30,7 +30,7 @@ const TEXTS = {
 
 /** The words of the last column, a `*` for any ending. */
 function discouraged(): string[] {
-  const rows = readFileSync(join(ROOT, 'docs/glossary.md'), 'utf8').matchAll(/^\|(?! word |---)(.+)\|$/gm);
+  const rows = readFileSync(join(ROOT, 'docs/contributing/glossary.md'), 'utf8').matchAll(/^\|(?! word |---)(.+)\|$/gm);
   return [...rows]
     .flatMap(([, row = '']) => (row.split('|').at(-1) ?? '').split(','))
     .flatMap((word) => word.trim() || []);

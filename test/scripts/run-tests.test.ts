@@ -144,7 +144,7 @@ t.test('a change runs the tests nearest to it, and says how many it leaves out',
     chosen('src/campaigns/archive/operations.ts').tests.includes('test/campaigns/archive/archive.test.ts'),
     'wherever that is',
   );
-  t.ok(chosen('docs/guarantees.md').tests.includes('test/structure.test.ts'), 'what mentions it');
+  t.ok(chosen('docs/contributing/guarantees.md').tests.includes('test/structure.test.ts'), 'what mentions it');
   t.ok(chosen('scripts/test/run.ts').tests.includes('test/scripts/run-tests.test.ts'), 'what starts it');
   const { tests, left } = chosen('src/database/schema/audience.ts');
   t.ok(left > 100, `${left} of ${tests.length + left} are left out`);

@@ -1,5 +1,5 @@
 /** The documents' fenced blocks and inline code, and their commands one by one. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
@@ -9,6 +9,12 @@ export interface Block {
   language: string;
   text: string;
 }
+
+/** Every document in `docs` and its folders, with paths from the root. */
+export const DOCS: readonly string[] = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`)
+  .sort();
 
 /** The fenced blocks of a document in order; of an indented one, its lines without the indent. */
 export function blocksOf(document: string): Block[] {

@@ -1,7 +1,7 @@
 /**
  * A parser for CSV (RFC 4180) that takes text in pieces of any size and returns batches of rows. The libraries that we tried do not
  * fit: fast-csv needs nine times the CPU per row. Papa Parse and uDSV cannot report the line of a malformed
- * row, continue after it and limit a row's length. `scripts/bench/csv.ts` compares them; docs/benchmarks.md has the figures.
+ * row, continue after it and limit a row's length. `scripts/bench/csv.ts` compares them; docs/contributing/benchmarks.md has the figures.
  */
 
 import { type Said, SaidError, sentence } from '../../errors/sentences.ts';
