@@ -1,16 +1,18 @@
 /**
  * What the nodes use of n8n, by the names that its package n8n-workflow has for it. Stated here because that package brings 160 others, and
- * the nodes need nothing of it when they run. Names and shapes follow n8n-workflow 2.41.0; no test compiles them against it.
+ * the nodes need nothing of it when they run. `types/` compiles the nodes against that package.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 
-export type Json = Record<string, unknown>;
+export type Value = string | number | boolean | object | null | undefined;
+
+export type Json = Record<string, Value>;
 
 /** An item that goes from node to node; `pairedItem` is the number of the input item that it was made of. */
-export interface INodeExecutionData {
+export type INodeExecutionData = {
   json: Json;
   pairedItem?: { item: number };
-}
+};
 
 /** A field of a node or of credentials. */
 export interface INodeProperties {
@@ -55,7 +57,7 @@ export interface IHttpRequestOptions {
 
 export interface IExecuteFunctions {
   getInputData(): readonly unknown[];
-  getNodeParameter(name: string, item: number, fallback?: unknown): unknown;
+  getNodeParameter(name: string, item: number, fallback?: Value): Value;
   getCredentials(name: string): Promise<Json>;
   continueOnFail(): boolean;
   helpers: {

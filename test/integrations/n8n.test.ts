@@ -5,7 +5,13 @@ import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import type { IExecuteFunctions, INodeTypeDescription, IWebhookFunctions, Json } from '../../integrations/n8n/n8n.ts';
+import type {
+  IExecuteFunctions,
+  INodeTypeDescription,
+  IWebhookFunctions,
+  Json,
+  Value,
+} from '../../integrations/n8n/n8n.ts';
 import type { Sendlark } from '../../integrations/n8n/nodes/Sendlark.node.ts';
 import type { SendlarkTrigger } from '../../integrations/n8n/nodes/SendlarkTrigger.node.ts';
 import type { Service } from '../support/service.ts';
@@ -75,7 +81,7 @@ t.test('the node does each operation with a key pair of the smallest scope', asy
     return results;
   };
 
-  const contact = (email: string, more: unknown = '{}') => ({ operation: 'upsert', list: 1, email, more });
+  const contact = (email: string, more: Value = '{}') => ({ operation: 'upsert', list: 1, email, more });
   const people = [contact('zoe@example.org', '{"first_name":"Zoë"}'), contact('nonsense'), contact('bob@example.org')];
   t.match(await run('contacts', people, true), [
     { json: { outcome: 'created', email: 'zoe@example.org' }, pairedItem: { item: 0 } },
