@@ -104,7 +104,7 @@ async function checkFiles(t: Test, program: Program, cache: string): Promise<voi
   const laidOut = readdirSync(join(cache, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
-  const lays = megabytes(/writes them, (\d+) MB/);
+  const lays = megabytes(/unpacks (\d+) MB/);
   t.ok(Math.abs(laidOut - lays) < 0.1 * lays, `${laidOut} bytes are laid out`);
   t.strictSame(others, [], 'one folder, whatever many starts there were');
   for (const path of [cache, join(cache, folder)]) t.equal(statSync(path).mode & 0o777, 0o700);
