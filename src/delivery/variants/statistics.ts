@@ -1,6 +1,6 @@
 /**
  * The statistics of A/B tests, on plain numbers: which variant won, how precise a rate is, and how small a difference can be detected.
- * docs/ab-tests.md has the formulas with their sources.
+ * docs/contributing/statistics.md has the formulas with their sources.
  */
 
 /** The number of recipients in a group who got the mail, and of those who did what is measured. */
