@@ -281,10 +281,16 @@ export function allVariants(
  * Returns a single send with the content of its variant with this number, where 0 is A. An empty `sender_name` means the
  * sender's own name. The present code of a template is copied. Throws 422 if there is no such variant.
  */
-export function asVariant(db: Db, send: SingleSend, number: number): SingleSend & Pick<Variant, 'sender_name'> {
+export function asVariant(
+  db: Db,
+  send: SingleSend,
+  number: number,
+): SingleSend & Pick<Variant, 'sender_name'> & { version_language?: string } {
   const variant = allVariants(send, send.ab_test)[number];
   if (variant === undefined) throw invalid('variant', messages.selected('variant'));
-  const { template_id, ...own } = variant;
+  const { template_id, ...shown } = variant;
+  const version_language = send.languages?.[number - 1]?.language ?? readMailRules(db, send.user_id).mail_language;
+  const own = { ...shown, ...(send.languages !== null && { version_language }) };
   if (template_id === 0) return { ...send, ...own };
   const code: { template_id: number; template_json?: string; template_html?: string } = { template_id };
   const copied = withTemplateCopied(db, send.user_id, code);
@@ -301,7 +307,7 @@ async function freezeSend(
   const test = send.ab_test;
   const problem = findAbTestProblem(db, config, send);
   if (problem !== null) return { problem: sentence(problem) };
-  const mail = await freezeContent(db, config, send, sender);
+  const mail = await freezeContent(db, config, asVariant(db, send, 0), sender);
   const languages = send.languages ?? [];
   if ('problem' in mail) return mail;
   if (test === null && languages.length === 0) return { ...mail, variants: [] };

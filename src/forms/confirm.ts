@@ -24,27 +24,30 @@ import { inTransaction } from '../database/transaction.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { contactValues, filledFields } from './fields.ts';
 import type { Form } from './forms.ts';
-import { closeRequest, type FormRequest, findRequest } from './requests.ts';
+import { closeRequest, type FormRequest, findRequest, inLanguageOf } from './requests.ts';
 
 type Contact = typeof contacts.$inferSelect;
 
 /**
  * The request that a link in a mail belongs to. `gone`: the link is not ours, or something that it needs was deleted;
- * `suppressed`: confirmed, but the address gets no mail.
+ * `suppressed`: confirmed, but the address gets no mail. `form` is in the language of the contact, `asked` is as it was filled in.
  */
 export type Link =
   | { state: 'gone' }
   | { state: 'already' | 'suppressed' | 'expired'; form: Form }
-  | { state: 'open'; form: Form; request: FormRequest };
+  | { state: 'open'; form: Form; request: FormRequest; asked: Form };
 
 /** Returns the state of a link, found by its secret, at `now`. */
 export function readLink(db: Db, secret: string, now: Date): Link {
   const found = findRequest(db, secret);
   if (found === null) return { state: 'gone' };
-  const { request, form } = found;
+  const { request, form: asked } = found;
+  const form = request.address_id === null ? asked : inLanguageOf(db, asked, request.address_id);
   if (request.state === 'confirmed') return { state: isSuppressed(db, form, request) ? 'suppressed' : 'already', form };
   if (request.email === '' || now.getTime() > request.expires_at) return { state: 'expired', form };
-  return hasContactType(db, form.user_id, form.contact_type_id) ? { state: 'open', form, request } : { state: 'gone' };
+  return hasContactType(db, form.user_id, form.contact_type_id)
+    ? { state: 'open', form, request, asked }
+    : { state: 'gone' };
 }
 
 /** Returns the ids of the chosen ones of the groups that a form offered. */
@@ -72,8 +75,8 @@ export function confirmLink(
   return inTransaction(db, () => {
     const link = readLink(db, secret, now);
     if (link.state !== 'open') return link;
-    const { request, form } = link;
-    const hasChanged = subscribe(db, form, request, from, isoTimestamp(now));
+    const { request, form, asked } = link;
+    const hasChanged = subscribe(db, asked, request, from, isoTimestamp(now));
     closeRequest(db, request);
     if (isSuppressed(db, form, request)) return { state: 'suppressed', form };
     return { state: hasChanged ? 'confirmed' : 'already', form };

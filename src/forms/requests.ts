@@ -11,14 +11,16 @@ import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { formRequests, forms, senders } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { languageOfAddress } from '../delivery/content/values.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
-import type { PageLanguage } from '../languages.ts';
+import { languageOfLocale, PAGE_LANGUAGES, type PageLanguage } from '../languages.ts';
 import { confirmationHtml, confirmationMailContent } from '../senders/confirmation-mail.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import type { Form } from './forms.ts';
 import { DAY_MS, takeMailOfDay } from './mailboxes.ts';
+import { formTexts, USUAL_TEXTS } from './texts.ts';
 import { type Proof, useChallenge } from './used-challenges.ts';
 
 export type FormRequest = typeof formRequests.$inferSelect;
@@ -113,7 +115,13 @@ export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, f
       })
       .returning({ id: formRequests.id })
       .get();
-    queueMail(db, form, { id, address_id }, `${deps.publicUrl()}/f/confirm/${secret}`, now);
+    queueMail(
+      db,
+      inLanguageOf(db, form, address_id),
+      { id, address_id },
+      `${deps.publicUrl()}/f/confirm/${secret}`,
+      now,
+    );
     return 'taken';
   });
 }
@@ -190,6 +198,20 @@ function queueMail(db: Db, form: Form, request: { id: number; address_id: number
     .set({ sent: sql`${forms.sent} + 1` })
     .where(eq(forms.id, form.id))
     .run();
+}
+
+/** The texts of a form in its mail and on the page to which the mail leads. */
+const ANSWER_TEXTS = ['title', 'mail_subject', 'mail_text', 'confirmed_text', 'already_text', 'expired_text'] as const;
+
+/**
+ * Returns a form in the language of the contact with this address. If the language is unknown, or the owner has written one of the texts, the
+ * form stays in its own language, so that no answer mixes two.
+ */
+export function inLanguageOf(db: Db, form: Form, addressId: number): Form {
+  const language = languageOfLocale(languageOfAddress(db.$client, form.user_id, addressId) ?? '', PAGE_LANGUAGES);
+  const usual = USUAL_TEXTS[form.language];
+  if (language === null || ANSWER_TEXTS.some((name) => form[name] !== usual[name])) return form;
+  return { ...form, language, ...formTexts(language, {}, form) };
 }
 
 function hashOf(secret: string): string {

@@ -5,13 +5,16 @@ import { addressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
 import { IS_UNMEASURED, storeTrackingChoice } from '../audience/tracking-choice.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes.ts';
+import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { mailings, type TrackingMode, unsubscribeGroups, unsubscribers } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { languageOfAddress } from '../delivery/content/values.ts';
 import { type Choice, type ChosenLists, type KeptLists, TRACKING } from '../delivery/feedback/choice.ts';
 import { countUnsubscribe } from '../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
+import type { ContactLanguages } from '../http/pages/words/index.ts';
 import { type PublicBrand, publicBrand } from '../templates/brand/brand.ts';
 import { isoTimestamp } from '../time/clock.ts';
 
@@ -33,6 +36,8 @@ export interface Preferences {
   tracking: boolean | null;
   /** The owner's logo and colour, with which the page is shown. */
   brand: PublicBrand;
+  /** Absent: unknown. */
+  languages?: ContactLanguages;
   /** Whether `unsubscribed` is up to date; false if it cannot be determined, so that the page may only offer to unsubscribe. */
   isCurrent: boolean;
   /** Set on sender nodes: choices that are already stored, so that they need not be stored again. */
@@ -84,6 +89,10 @@ export class PreferenceStore {
       unsubscribed: new Map(entries.map((entry) => [entry.unsubscribe_groups_id ?? 0, entry.id])),
       tracking: findTracking(db.$client, ids),
       brand: publicBrand(db, ids.user),
+      languages: {
+        own: languageOfAddress(db.$client, ids.user, ids.address),
+        account: readMailRules(db, ids.user).mail_language,
+      },
       isCurrent: true,
     };
   }

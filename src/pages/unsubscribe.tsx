@@ -24,16 +24,18 @@ export async function unsubscribePage(app: FastifyInstance, source: RecipientSou
     const { token } = request.params;
     const ids = await source.readLink('unsubscribe', token);
     if (ids === null) return unknownLink(reply);
-    return show(reply, chooseWords(reply), await source.readPreferences(ids, token), '');
+    const preferences = await source.readPreferences(ids, token);
+    return show(reply, chooseWords(reply, preferences.languages), preferences, '');
   });
 
   app.post<Link>('/u/:token', async (request, reply) => {
     const { token } = request.params;
     const ids = await source.readLink('unsubscribe', token);
     if (ids === null) return unknownLink(reply);
-    const words = chooseWords(reply);
-    const choice = { ...readChoice(request.body), text: words.preferences.trackingText };
+    const chosen = readChoice(request.body);
     const before = await source.readPreferences(ids, token);
+    const words = chooseWords(reply, before.languages);
+    const choice = { ...chosen, text: words.preferences.trackingText };
     // The page confirms the choice only after it is stored.
     const after = await source.keepChoice(ids, token, before, choice);
     return show(reply, words, after, noticeOf(before, choice, words.preferences));

@@ -1,5 +1,7 @@
 /** Versions of a campaign in other languages: who gets which, what the check and the report count, and what is refused. */
 import t from 'tap';
+import { PREFERENCES_LINK } from '../../src/delivery/content/footer.ts';
+import type { PageLanguage } from '../../src/languages.ts';
 import { readOutbox } from '../support/campaign.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { createSend, outboxOf, RECALL, readyToSend, sendReport } from '../support/single-sends.ts';
@@ -69,6 +71,11 @@ t.test(
     });
     const german = mails.find(({ to }) => to === 'ann@example.org');
     t.match(german?.html, /Guten Tag Ann[\s\S]*Abmelden oder Einstellungen/, 'with the footer of its language');
+    const polish = mails.find(({ to }) => to === 'zoe@example.org');
+    t.ok(
+      polish?.html.includes(PREFERENCES_LINK.en),
+      'who gets no version of their own gets no footer of another language',
+    );
     t.match(
       (await app.page('GET', german?.paths.w ?? '')).text,
       'Guten Tag Ann',
@@ -80,6 +87,27 @@ t.test(
     t.match(missing(report.findings), [{ code: 'language_missing', count: 1, names: ['pl'] }]);
   },
 );
+
+t.test('the footer of a mail without versions is in the language of each contact', async (t) => {
+  const { app } = await withVersions(t);
+  await app.one.call('POST', '/sending/mails/save', { form: { language: 'it' } });
+  app.db.exec('UPDATE single_sends SET status = 1, schedule_type = 0, starts_at = 0');
+  app.clock.advance(RECALL);
+  await app.background();
+  const mails = await readOutbox(app);
+  const has = (name: string, language: PageLanguage) => {
+    const mail = mails.find(({ to }) => to === `${name}@example.org`);
+    t.ok(mail?.html.includes(`>${PREFERENCES_LINK[language]}</a>`), `${name}: ${language}`);
+  };
+  for (const [name, language] of [
+    ['ann', 'de'],
+    ['bob', 'fr'],
+    ['zoe', 'pl'],
+    ['cy', 'it'],
+    ['dee', 'en'],
+  ] as const)
+    has(name, language);
+});
 
 t.test('contacts whose language is unknown have that of the account', async (t) => {
   const { app, one, utr, save } = await withVersions(t);

@@ -1,5 +1,7 @@
 /** Subscribing by a form: from the page to the mail, its link and the contact. */
 import t from 'tap';
+import { USUAL_TEXTS } from '../../src/forms/texts.ts';
+import { wordsIn } from '../../src/http/pages/words/index.ts';
 import { startApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
 import { addForm, addReadyForm, askedMails, proofOn, solve, subscribe, TYPING_MS } from '../support/forms.ts';
@@ -220,4 +222,36 @@ t.test('after the confirmation people are led where the form says, which its pol
   t.match((await app.page('GET', `${form.path}/sent`)).headers['content-security-policy'], "form-action 'none';");
   const confirmed = await app.page('POST', mail?.path ?? '');
   t.match([confirmed.status, confirmed.headers.location], [303, 'https://shop.example/thanks?a=1']);
+});
+
+t.test('a contact whose language is known is asked in it, unless the owner has written the texts', async (t) => {
+  const app = await startApp(t);
+  const { one } = app;
+  const form = await addReadyForm(t, app, { language: 'de' });
+  const own = await addForm(t, app, { language: 'de', mail_text: 'Schön, dass du da bist!' });
+  const contacts = [
+    { email: 'ann@example.org', language: 'fr' },
+    { email: 'bob@example.org', country: 'Poland' },
+    { email: 'eve@example.org', language: 'sv' },
+    { email: 'dee@example.org', language: 'fr' },
+  ];
+  await one.call('POST', '/contacts/upsert', { json: { contact_type_id: 1, contacts } });
+  for (const email of ['ann', 'bob', 'eve', 'new']) await subscribe(app, form, `${email}@example.org`);
+  await subscribe(app, own, 'dee@example.org');
+  const mails = await askedMails(app);
+  const subjects = Object.fromEntries(mails.map(({ to, subject }) => [to.split('@')[0], subject]));
+  const of = (language: 'de' | 'fr' | 'pl') => USUAL_TEXTS[language].mail_subject;
+  t.strictSame(subjects, { ann: of('fr'), bob: of('pl'), eve: of('de'), new: of('de'), dee: of('de') });
+
+  const pathOf = (name: string) => mails.find(({ to }) => to.startsWith(name))?.path ?? '';
+  const page = (await app.page('GET', pathOf('ann'))).text;
+  t.match(page, '<html lang="fr">');
+  t.ok(
+    page.includes(wordsIn('fr').form.confirm) && page.includes(USUAL_TEXTS.de.consent_text),
+    'what was agreed to stays',
+  );
+  t.ok((await app.page('POST', pathOf('bob'))).text.includes(USUAL_TEXTS.pl.already_text));
+  t.match((await app.page('GET', pathOf('dee'))).text, '<html lang="de">');
+  const language = app.db.prepare<[], string>('SELECT language FROM contacts WHERE country_id IS NOT NULL').pluck();
+  t.equal(language.get(), 'de', 'the language that a form adds is that of the form');
 });

@@ -121,6 +121,32 @@ t.test(
   },
 );
 
+t.test(
+  'the preference page is in the language of the contact: their own, else that of their country, the browser or the account',
+  async (t) => {
+    const app = await startApp(t);
+    const { mails } = await sendCampaign(t, app, {});
+    const { u = '' } = mails[0]?.paths ?? {};
+    const seen = async (method: string, accepted: string, form?: Record<string, string>) => {
+      const { text } = await app.page(method, u, { headers: { 'accept-language': accepted }, ...(form && { form }) });
+      return /<html lang="(..)">/.exec(text)?.[1];
+    };
+    t.equal(await seen('GET', 'sv'), 'en');
+    await app.one.call('POST', '/sending/mails/save', { form: { language: 'it' } });
+    t.equal(await seen('GET', 'sv'), 'it', 'the account’s, where the browser asks for none of ours');
+    t.equal(await seen('GET', 'pl'), 'pl', 'the browser’s, where the contact’s is unknown');
+    app.db.exec("UPDATE contacts SET country_id = (SELECT id FROM countries WHERE name = 'France')");
+    t.equal(await seen('GET', 'pl'), 'fr', 'that of the contact’s country');
+    app.db.exec("UPDATE contacts SET language = 'de'");
+    t.equal(await seen('GET', 'pl'), 'de', 'the contact’s own');
+    t.equal(await seen('POST', 'pl', { form: 'untrack' }), 'de', 'and so the answer to a choice');
+    const text = app.db.prepare<[], string>('SELECT consent_text FROM consent_log ORDER BY id DESC LIMIT 1');
+    t.equal(text.pluck().get(), de.preferences.trackingText, 'and the text that the consent log keeps');
+    app.db.exec("UPDATE contacts SET deleted_at = '2020-01-01', language = 'de'");
+    t.equal(await seen('GET', 'pl'), 'pl', 'of a contact that was deleted it is no longer known');
+  },
+);
+
 t.test('a failure of ours and a busy database are told in German too', async (t) => {
   const app = await startApp(t);
   const { mails } = await sendCampaign(t, app, {});

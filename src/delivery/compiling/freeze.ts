@@ -28,6 +28,8 @@ export interface ContentSourceRow {
   link_rules?: LinkRules | 'off' | null;
   /** The campaign that link parameters name where the rules have none. */
   single_send_name?: string;
+  /** Of a mail that has versions in several languages: the language of this version, as an ISO 639-1 code. */
+  version_language?: string;
 }
 
 /** The parameters that the links of a mail of the account get, with the campaign filled in; null if they get none. */
@@ -63,7 +65,7 @@ export async function freezeContent(
 ): Promise<Frozen | { problem: Said }> {
   const linkRules = findLinkRules(db, sender.user_id, source);
   const content = await orProblem(
-    compileSource(db, config, source, mailingOptions(source, linkRules, numberedLinks), (code) =>
+    compileSource(db, config, source, mailingOptions(db, source, sender, linkRules, numberedLinks), (code) =>
       compileContent(sender.user_id, code),
     ),
   );
@@ -84,17 +86,26 @@ export async function freezeText(
   const known = { ...senderFacts(db, sender), ...facts };
   const freeze = (code: ContentSource) => compileFrozen(sender.user_id, code, known);
   return orProblem(
-    compileSource(db, config, source, mailingOptions(source, findLinkRules(db, sender.user_id, source)), freeze),
+    compileSource(
+      db,
+      config,
+      source,
+      mailingOptions(db, source, sender, findLinkRules(db, sender.user_id, source)),
+      freeze,
+    ),
   );
 }
 
 const mailingOptions = (
-  { tracking }: ContentSourceRow,
+  db: Db,
+  { tracking, version_language: version }: ContentSourceRow,
+  { user_id: accountId }: Sender,
   linkRules: LinkRules | null,
   numberedLinks: readonly string[] = [],
 ) => ({
   isTracked: tracking === 1,
   footer: true,
+  footerLanguage: version === undefined ? { otherwise: readMailRules(db, accountId).mail_language } : { version },
   linkRules,
   numberedLinks,
 });
@@ -129,10 +140,13 @@ export async function compileSource<Made>(
   source: Omit<ContentSourceRow, 'tracking'>,
   {
     isTracked,
-    footer,
     linkRules = null,
     numberedLinks = [],
-  }: { isTracked: boolean; footer: boolean; linkRules?: LinkRules | null; numberedLinks?: readonly string[] },
+    ...footer
+  }: { isTracked: boolean; linkRules?: LinkRules | null; numberedLinks?: readonly string[] } & Pick<
+    ContentSource,
+    'footer' | 'footerLanguage'
+  >,
   compile: (source: ContentSource) => Promise<Made>,
 ): Promise<Made | null> {
   const code = findTemplate(db, source);
@@ -143,7 +157,7 @@ export async function compileSource<Made>(
     subject,
     preheader,
     tracking: isTracked && config.TRACKING === 'on',
-    footer,
+    ...footer,
     linkRules,
     numberedLinks,
     publicUrl: findPublicUrl(db.$client, config).url,

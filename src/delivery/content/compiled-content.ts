@@ -1,6 +1,7 @@
 /** The types of mail content: the source that an owner provides, and the frozen form that a mailing stores. */
 import type { LinkRules } from '../../database/schema/index.ts';
 import { SaidError } from '../../errors/sentences.ts';
+import type { FooterLanguage } from './footer.ts';
 import type { Template } from './merge.ts';
 
 export interface ContentSource {
@@ -13,6 +14,8 @@ export interface ContentSource {
   readonly tracking: boolean;
   /** Whether to add a footer if the preference link or the postal address is missing; false for transactional mail. */
   readonly footer: boolean;
+  /** The language of the footer; absent: that which the content declares, else English. */
+  readonly footerLanguage?: FooterLanguage;
   /** The public URL of this service, which replaces local addresses of images; empty or absent if unknown. */
   readonly publicUrl?: string;
   /** The parameters that links get; absent: none. */

@@ -2,10 +2,10 @@
  * The footer for mails whose template lacks one, and the preference link at the top of long mails. Both use the template's background
  * colour and a legible text colour.
  */
-import { languageOfLocale, PAGE_LANGUAGES, type PageLanguage } from '../../languages.ts';
+import { languageOfLocale, PAGE_LANGUAGES, type PageLanguage, preferredLanguage } from '../../languages.ts';
 import { contrast, hexDigits } from './contrast.ts';
 import type { Region } from './html-regions.ts';
-import { PREFERENCES } from './merge.ts';
+import { FOOTER_LINK, PREFERENCES, type Slot } from './merge.ts';
 
 /** The attribute that marks the preference link at the top of a long mail. */
 export const TOP_LINK = 'data-lead';
@@ -20,6 +20,13 @@ export const PREFERENCES_LINK: Readonly<Record<PageLanguage, string>> = {
   pl: 'Wypisz się lub zmień ustawienia',
   pt: 'Cancelar subscrição ou alterar preferências',
 };
+/**
+ * How the language of a footer is chosen. `version`: the ISO 639-1 code of the language of a version. `otherwise`: the footer is in the
+ * language of each contact, and in this one for contacts whose language is unknown, unless the content declares one.
+ */
+export type FooterLanguage = { readonly version: string } | { readonly otherwise: string };
+/** Stands for the text of the link in a footer that is in the language of each contact. It is a noncharacter, which no content has. */
+export const FOOTER_LINK_MARK = '\ufdd4';
 const WHITE = 'ffffff';
 /** Text colours from low to high contrast; one of the last two is legible on any background. */
 const TEXT_COLOURS = ['595959', 'c8ccd1', '000000', WHITE];
@@ -28,30 +35,47 @@ const TEXT_COLOURS = ['595959', 'c8ccd1', '000000', WHITE];
  * Returns the footer with postal address and preference link for a document with these regions. It sets its own background, so that it
  * stays legible when a mail client's dark mode changes the page background.
  */
-export function footerFor(regions: readonly Region[]): string {
-  const { style, link } = stylesFor(regions);
+export function footerFor(regions: readonly Region[], language: FooterLanguage | undefined): string {
+  const { style, link } = stylesFor(regions, language);
   return `<div style="padding:16px;${style}">((sender_address))<br>${link}</div>`;
 }
 
 /** Returns the preference link for the top of a mail that is so long that mail clients clip its end. The text part skips this link. */
-export function topLinkFor(regions: readonly Region[]): string {
-  const { style, link } = stylesFor(regions);
+export function topLinkFor(regions: readonly Region[], language: FooterLanguage | undefined): string {
+  const { style, link } = stylesFor(regions, language);
   return `<div ${TOP_LINK}="" style="padding:4px 16px;${style}">${link}</div>`;
 }
 
-function stylesFor(regions: readonly Region[]): { style: string; link: string } {
+/** Returns the slot for the mark of a footer in a document with these regions: the text in the language of each contact. */
+export function footerLinkSlot(regions: readonly Region[], language: FooterLanguage | undefined): Slot {
+  return { name: FOOTER_LINK, fallback: PREFERENCES_LINK[languageOf(regions, language)], place: 'text' };
+}
+
+/** Returns the text of the link in a language, which is an ISO 639-1 code or a tag such as pt-BR; null if there is none in it. */
+export function preferencesLinkIn(language: string): string | null {
+  const code = languageOfLocale(language, PAGE_LANGUAGES);
+  return code && PREFERENCES_LINK[code];
+}
+
+function stylesFor(regions: readonly Region[], language: FooterLanguage | undefined): { style: string; link: string } {
   const background = bodyBackground(regions);
   const color = TEXT_COLOURS.find((text) => contrast(text, background) >= 4.5) ?? '000000';
+  const isOfContact = language !== undefined && 'otherwise' in language;
+  const text = isOfContact ? FOOTER_LINK_MARK : PREFERENCES_LINK[languageOf(regions, language)];
   return {
     style: `text-align:center;font:12px/18px Arial,Helvetica,sans-serif;background-color:#${background};color:#${color}`,
-    link: `<a href="((${PREFERENCES}))" style="color:#${color}">${PREFERENCES_LINK[languageOf(regions)]}</a>`,
+    link: `<a href="((${PREFERENCES}))" style="color:#${color}">${text}</a>`,
   };
 }
 
-/** The language that the document declares (HTML 3.2.6.2), if the footer has it; else English. */
-function languageOf(regions: readonly Region[]): PageLanguage {
+/**
+ * The language of the version, else that which the document declares (HTML 3.2.6.2), else the other one: the first of them that the footer
+ * has; English if it has none.
+ */
+function languageOf(regions: readonly Region[], language: FooterLanguage | undefined): PageLanguage {
   const declared = regions.find(({ tag, attribute }) => tag === 'html' && attribute === 'lang')?.value ?? '';
-  return languageOfLocale(declared.trim(), PAGE_LANGUAGES) ?? 'en';
+  const { version, otherwise } = { version: '', otherwise: '', ...language };
+  return preferredLanguage([version, declared.trim(), otherwise], PAGE_LANGUAGES);
 }
 
 /** The body's background as six hexadecimal digits; white if it is not given as a hexadecimal colour. */

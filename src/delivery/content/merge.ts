@@ -36,6 +36,9 @@ export const OPEN_URL = '#open';
 /** The URL that counts a click, without the link number at its end. */
 export const CLICK_URL = '#click';
 
+/** The text of the link to the preference page, in the language of the contact, in the footer that is added. */
+export const FOOTER_LINK = '#footer_link';
+
 /** The marks of a condition: the pieces between them belong to one branch. */
 export const IF = '#if';
 const ELSE = '#else';

@@ -6,7 +6,8 @@ import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import { topicsOf } from '../../audience/unsubscribes.ts';
 import type { Db } from '../../database/open.ts';
 import type { RecipientIds } from '../links/tokens.ts';
-import type { Values } from './merge.ts';
+import { preferencesLinkIn } from './footer.ts';
+import { FOOTER_LINK, type Values } from './merge.ts';
 
 const CONTACT_FIELDS = [...RESERVED_FIELDS, TOPIC, 'custom_values'] as const;
 
@@ -22,6 +23,7 @@ export function contactFieldsFor(
   names: readonly CustomName[],
 ): readonly (keyof ContactFields)[] {
   const needed = new Set<string>([...placeholders, 'email', 'first_name', 'last_name']);
+  if (needed.has(FOOTER_LINK)) for (const field of LANGUAGE_FIELDS) needed.add(field);
   if (names.some(({ field_name }) => needed.has(field_name))) needed.add('custom_values');
   return CONTACT_FIELDS.filter((field) => needed.has(field));
 }
@@ -60,10 +62,26 @@ export function mergeValues(
   for (const name of [...RESERVED_FIELDS, TOPIC] as const) values[name] = contact[name] ?? '';
   values.email = contact.email ?? email;
   values.full_name = `${values.first_name} ${values.last_name}`.trim();
+  const footerLink = preferencesLinkIn(contactLanguage(values, ''));
+  if (footerLink !== null) values[FOOTER_LINK] = footerLink;
   if (!contact.custom_values) return values;
   const own: Record<string, string> = JSON.parse(contact.custom_values);
   for (const { id, field_name } of names) values[field_name] = own[id] ?? '';
   return values;
+}
+
+/**
+ * Returns the language of an account's contact with this address, as an ISO 639-1 code; null if it is unknown. Of several contacts, one with a
+ * language of its own decides.
+ */
+export function languageOfAddress(client: Database, accountId: number, addressId: number): string | null {
+  const contact = client
+    .prepare<[number, number], { language: string; country: string }>(`
+      SELECT c.language, ifnull(countries.name, '') AS country
+      FROM contacts c LEFT JOIN countries ON countries.id = c.country_id
+      WHERE c.address_id = ? AND c.user_id = ? AND c.deleted_at IS NULL ORDER BY c.language = '', countries.id IS NULL, c.id LIMIT 1`)
+    .get(addressId, accountId);
+  return contact === undefined ? null : contactLanguage(contact, '') || null;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Compiles a template to content: HTML with preheader, footer and pixel added, split into merge templates at its placeholders. */
 import { Parser } from 'htmlparser2';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
-import { footerFor, topLinkFor } from '../content/footer.ts';
+import { FOOTER_LINK_MARK, footerFor, footerLinkSlot, topLinkFor } from '../content/footer.ts';
 import { decodeText, findHtmlRegions, htmlConditionProblem, type Region } from '../content/html-regions.ts';
 import { withLinkParameters } from '../content/link-rules.ts';
 import {
@@ -37,7 +37,7 @@ export async function buildContent(source: ContentSource): Promise<Content> {
   if (problem !== null) throw new ContentError(problem);
   const wrong = conditionProblem(source.subject) ?? conditionProblem(source.preheader) ?? htmlConditionProblem(written);
   if (wrong !== null) throw new ContentError(wrong);
-  const html = withAdditions(written, source);
+  const { html, footerLink } = withAdditions(written, source);
   checkHtmlDepth(html);
   const links = new Map((source.numberedLinks ?? []).map((url, number) => [url, number]));
 
@@ -51,8 +51,15 @@ export async function buildContent(source: ContentSource): Promise<Content> {
     return [internalSlot(CLICK_URL), String(number)];
   }
 
-  const htmlTemplate = withBranches(joinTexts(htmlPieces(html, tracked)));
-  const textTemplate = withBranches(joinTexts(plainText(html, (url) => scan(url, 'url'))));
+  const htmlTemplate = withBranches(joinTexts(withFooterLink(htmlPieces(html, tracked), footerLink)));
+  const textTemplate = withBranches(
+    joinTexts(
+      withFooterLink(
+        plainText(html, (url) => scan(url, 'url')),
+        footerLink,
+      ),
+    ),
+  );
   const pieces = [...htmlTemplate, ...textTemplate];
   const characters = pieces.reduce((sum, piece) => sum + (typeof piece === 'string' ? piece.length : 0), 0);
   if (characters > MAX_CHARACTERS) throw new ContentError('The mail has more than 8 million characters.');
@@ -106,7 +113,8 @@ const pixelMark = '\ufdd2';
 const trapMark = '\ufdd3';
 const pixel = `<img src="${pixelMark}" width="1" height="1" alt="" style="display:block;border:0">`;
 
-function withAdditions(html: string, source: ContentSource): string {
+/** Returns the HTML with everything that is added to it, and what stands in place of the mark of its footer. */
+function withAdditions(html: string, source: ContentSource): { html: string; footerLink: Slot } {
   const { regions, bodyStart, bodyEnd } = findHtmlRegions(html);
   const shownRegions = regions.filter((region) => region.visible && (!region.attribute || isLink(region)));
   // What a condition hides from some contacts does not count.
@@ -114,20 +122,21 @@ function withAdditions(html: string, source: ContentSource): string {
   const complete = shown.includes(PREFERENCES) && shown.includes('sender_address');
   const links = regions.filter(isLink).length;
   const isClipped = Buffer.byteLength(html) + (source.tracking ? links * CLICK_BYTES : 0) > CLIPPED_BYTES;
-  const lead = source.footer && isClipped ? topLinkFor(regions) : '';
+  const lead = source.footer && isClipped ? topLinkFor(regions, source.footerLanguage) : '';
   // The text that inboxes show next to the subject must not be the text of the preference link.
   const preview = (escapeHtml(source.preheader) || (lead && firstWords(regions))) + (lead && FILLER);
-  return [
+  const whole = [
     html.slice(0, bodyStart),
     preview && hidden(preview),
     source.tracking ? pixel : '',
     lead,
     html.slice(bodyStart, bodyEnd),
-    source.footer && !complete ? footerFor(regions) : '',
+    source.footer && !complete ? footerFor(regions, source.footerLanguage) : '',
     source.tracking ? trapHtml(trapMark) : '',
     html.slice(bodyEnd),
     html.endsWith('\n') ? '' : '\n',
   ].join('');
+  return { html: whole, footerLink: footerLinkSlot(regions, source.footerLanguage) };
 }
 
 /** Gmail clips mails after 102 kB of HTML, so in mails that may be larger, everything that must be seen or loaded goes to the top. */
@@ -191,6 +200,15 @@ function isLink({ tag, attribute }: Region): boolean {
 
 function internalSlot(name: string): Slot {
   return { name, fallback: '', place: 'url-start' };
+}
+
+/** The template with this slot for each mark of a footer. */
+function withFooterLink(template: Template, slot: Slot): Template {
+  return template.flatMap((piece) =>
+    typeof piece === 'string' && piece.includes(FOOTER_LINK_MARK)
+      ? piece.split(FOOTER_LINK_MARK).flatMap((text, at) => (at === 0 ? [text] : [slot, text]))
+      : [piece],
+  );
 }
 
 function joinTexts(template: Template): Template {

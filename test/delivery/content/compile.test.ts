@@ -1,7 +1,8 @@
 /** From a template to compiled content: preheader, footer, placeholders, text part, hostile templates. */
 import t from 'tap';
-import { PREFERENCES_LINK } from '../../../src/delivery/content/footer.ts';
-import { mergeHtml, scan } from '../../../src/delivery/content/merge.ts';
+import { type FooterLanguage, PREFERENCES_LINK } from '../../../src/delivery/content/footer.ts';
+import { FOOTER_LINK, mergeHtml, mergeText, scan } from '../../../src/delivery/content/merge.ts';
+import { contactFieldsFor, mergeValues } from '../../../src/delivery/content/values.ts';
 import { buildContent } from '../../../src/delivery/mime/build.ts';
 import { PAGE_LANGUAGES } from '../../../src/languages.ts';
 import { textColours } from '../../support/mails/contrast.ts';
@@ -29,6 +30,35 @@ t.test('the footer is in the language that the mail declares, and in English wit
   const polish = { ...mjml([text('Hi')]), attributes: { lang: 'pl' } };
   t.ok(html(await designed(polish, { footer: true })).includes(PREFERENCES_LINK.pl));
 });
+
+t.test(
+  'the footer of a version is in its language, and that of a mail without versions in that of each contact',
+  async (t) => {
+    const compiled = (tag: string, footerLanguage: FooterLanguage) =>
+      page(`${tag}<body><p>Hi</p></body></html>`, { footer: true, footerLanguage });
+    const version = html(await compiled('<html lang="de">', { version: 'fr' }));
+    t.ok(version.includes(`>${PREFERENCES_LINK.fr}</a>`), 'not in the one that its template declares');
+    const unknown = html(await compiled('<html lang="de">', { version: 'sv' }));
+    t.ok(unknown.includes(PREFERENCES_LINK.de), 'a language without a footer has that of the template');
+
+    const shared = await compiled('<html>', { otherwise: 'it' });
+    t.ok(shared.placeholders.includes(FOOTER_LINK));
+    const fields = contactFieldsFor(shared.placeholders, []);
+    t.ok(fields.includes('language') && fields.includes('country'), 'so the language of each contact is read');
+    for (const [contact, language] of [
+      [{ language: 'pl', country: 'France' }, 'pl'],
+      [{ country: 'France' }, 'fr'],
+      [{ language: 'sv' }, 'it'],
+      [{}, 'it'],
+    ] as const) {
+      const values = { ...mergeValues(contact, [], 'a@example.org'), sender_address: '' };
+      t.ok(mergeHtml(shared.html, values).includes(`>${PREFERENCES_LINK[language]}</a>`), language);
+      t.ok(mergeText(shared.text, values).includes(PREFERENCES_LINK[language]), 'in the text part too');
+    }
+    const declared = await compiled('<html lang="es">', { otherwise: 'it' });
+    t.ok(mergeHtml(declared.html, {}).includes(PREFERENCES_LINK.es), 'who has no language gets that of the template');
+  },
+);
 
 t.test('a mail without preference link or postal address gets both', async (t) => {
   const footed = async (template: string) =>

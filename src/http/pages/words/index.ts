@@ -14,10 +14,20 @@ export type PageWords = typeof en & { language: PageLanguage };
 
 const WORDS: Readonly<Record<PageLanguage, typeof en>> = { en, de, fr, es, it, nl, pl, pt };
 
-/** The texts in the visitor's language. Adds a Vary header, because the reply depends on the requested language (RFC 9110, 12.5.5). */
-export function chooseWords(reply: FastifyReply): PageWords {
+/** The languages of a visitor who is known as a contact: their own, null if it is unknown, and that of the account. */
+export interface ContactLanguages {
+  own: string | null;
+  account: string;
+}
+
+/**
+ * The texts in the visitor's language: that of the contact, else that of the browser, else that of the account. Adds a Vary header, because
+ * the reply depends on the requested language (RFC 9110, 12.5.5).
+ */
+export function chooseWords(reply: FastifyReply, contact: ContactLanguages = { own: null, account: 'en' }): PageWords {
   reply.header('vary', 'Accept-Language');
-  return wordsIn(preferredLanguage(acceptedLocales(reply.request.headers['accept-language']), PAGE_LANGUAGES));
+  const accepted = acceptedLocales(reply.request.headers['accept-language']);
+  return wordsIn(preferredLanguage([contact.own ?? '', ...accepted, contact.account], PAGE_LANGUAGES));
 }
 
 /** The texts in one language, for pages whose owner has chosen it. */
