@@ -247,6 +247,11 @@ export function isSentenceCode(text: string): text is SentenceCode {
   return Object.hasOwn(SENTENCES, text);
 }
 
+/** Whether a text is the code of a sentence without placeholders. */
+export function isPlainCode(text: string): text is PlainCode {
+  return isSentenceCode(text) && !SENTENCES[text].includes('{');
+}
+
 /** The value of a placeholder: a name, a number, or another sentence. */
 export type Value = string | number | Sentence;
 

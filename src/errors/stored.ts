@@ -74,6 +74,12 @@ export function english(text: string | null): string | null {
   return text === null ? null : String(readStored(text));
 }
 
+/** A stored text in English where that says as much; a sentence with values stays in its stored form, so that it can be translated. */
+export function readable(text: string): string {
+  const said = readStored(text);
+  return said instanceof Sentence && Object.keys(said.values).length > 0 ? text : String(said);
+}
+
 /** The code of a sentence; null for null and for a text written by others. */
 export function codeOf(said: Said | null): SentenceCode | null {
   return said instanceof Sentence ? said.code : null;

@@ -51,7 +51,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
 
     await page.getByLabel('Subject').fill('FREE for ');
     await page.getByText('Merge tags', { exact: true }).click();
-    await page.getByRole('button', { name: 'Insert ((first_name))' }).click();
+    await page.getByRole('button', { name: 'Insert First name' }).click();
     t.equal(await page.getByLabel('Subject').inputValue(), 'FREE for ((first_name))');
     await page.getByText('Words in capitals, such as FREE').waitFor();
     await page.getByLabel('Preview text').fill('News of the spring');

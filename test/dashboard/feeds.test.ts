@@ -14,6 +14,17 @@ t.test(
     await sendCampaign(t, app, { people: [{ email: 'zoe@example.org' }] });
     const { page } = await openTab(t, await launch(t), origin, { cookie: cookieOf(app, addPerson(app)) });
     await page.goto(`${origin}/feeds/new`);
+    const digest = ['Send on', 'Send at', 'Time zone'];
+    const shown = async () => {
+      const isShown = await Promise.all(digest.map((label) => page.getByLabel(label, { exact: true }).isVisible()));
+      return digest.filter((_, at) => isShown[at]);
+    };
+    const rhythm = page.getByLabel('Frequency');
+    t.strictSame(await shown(), [], 'a mail for each post needs no day, time or zone');
+    await rhythm.selectOption('daily');
+    t.strictSame(await shown(), ['Send at', 'Time zone']);
+    await rhythm.selectOption('weekly');
+    t.strictSame(await shown(), digest);
     const fields = await page.locator('.narrow > .field').all();
     t.ok(fields.length > 8);
     for (const field of fields) {
@@ -28,5 +39,9 @@ t.test(
     await zone.focus();
     await page.keyboard.type('Vienna');
     t.equal(await zone.inputValue(), 'Europe/Vienna');
+    t.notMatch(await page.locator('main').innerText(), '((item_summary))', 'no codes before somebody asks for them');
+    await page.getByText('Merge tags', { exact: true }).click();
+    await page.getByRole('button', { name: 'Insert Number of posts' }).click();
+    t.match(await page.getByLabel('Subject').inputValue(), /\(\(items_count\)\)$/);
   },
 );

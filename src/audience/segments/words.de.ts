@@ -32,7 +32,9 @@ export const segments: Translation<typeof english> = {
   'segments.named.mail': 'Mail',
   'segments.named.automation': 'Automation',
   'segments.link': 'Nummer des Links in der Mail',
-  'segments.reason': 'Grund, auf Englisch',
+  'segments.reason': 'Grund',
+  'segments.reason.hint':
+    'Für die Antwort eines Mailservers öffnen Sie ihre Zahl im Bericht der Kampagne und speichern sie als Segment.',
   'segments.event': 'Ereignis: {name}',
   'segments.times': 'Anzahl',
   'segments.total': 'Summe der Werte',

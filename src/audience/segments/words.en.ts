@@ -30,7 +30,9 @@ export const segments = {
   'segments.named.mail': 'Mail',
   'segments.named.automation': 'Automation',
   'segments.link': 'Number of the link in the mail',
-  'segments.reason': 'Reason, in English',
+  'segments.reason': 'Reason',
+  'segments.reason.hint':
+    'For what a mail server replied, open its number in the campaign’s report and save it as a segment.',
   'segments.event': 'Event: {name}',
   'segments.times': 'Times',
   'segments.total': 'Sum of values',

@@ -8,7 +8,7 @@ import type { Static } from 'typebox';
 import { listContactTypes } from '../../audience/contact-types/operations.ts';
 import { SHOWN_DELIVERY_STATES, type ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import { RECIPIENT_DEEDS, type RecipientDeed } from '../../delivery/reporting/recipients.ts';
-import { english, readStored } from '../../errors/stored.ts';
+import { english, readable, readStored } from '../../errors/stored.ts';
 import { sendLongCsv } from '../../http/list-response.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -127,7 +127,7 @@ function rulesOf(utr: string, { search, state, reason, link, did, domain }: Filt
   const rules: GivenRule[] = [
     ...(state ? [about(OPERATORS[state])] : []),
     ...(did ? [about(OPERATORS[did])] : []),
-    ...(reason ? [about('did not arrive because', english(reason))] : []),
+    ...(reason ? [about('did not arrive because', readable(reason))] : []),
     ...(link ? [about('clicked the link', link)] : []),
   ];
   return [

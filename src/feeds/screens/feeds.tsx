@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import type { TObject } from 'typebox';
+import { listPlaceholders } from '../../audience/fields/operations.ts';
 import { readChoices } from '../../campaigns/screens/compose/step.tsx';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
@@ -93,15 +94,19 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
     return sendEmptyFrame(reply, language, 'problems' in read ? read.status : 200, language.sentence(problem ?? ''));
   });
 
-  /** Reads the possible targets and senders of a feed, and its templates. */
+  /** Reads the possible targets and senders of a feed, its templates, and the merge tags of its subject. */
   async function readAll(request: FastifyRequest) {
-    const [choices, templates] = await Promise.all([readChoices(request), ask(request, listTemplates, {})]);
-    return { choices, templates };
+    const [choices, templates, { contents: placeholders }] = await Promise.all([
+      readChoices(request),
+      ask(request, listTemplates, {}),
+      ask(request, listPlaceholders, {}),
+    ]);
+    return { choices, templates, placeholders };
   }
 
   async function showForm(request: FastifyRequest, reply: FastifyReply, shown: Shown) {
     requireEditor(request);
-    const { choices, templates } = await readAll(request);
+    const { choices, templates, placeholders } = await readAll(request);
     const { senders, groups, targets } = choices;
     const first = { ...NEW_FEED, sender_id: senders[0]?.id, unsubscribe_group_id: groups[0]?.id };
     const { values = { ...first, time_zone: config.TIME_ZONE }, problems = {}, problem = '' } = shown;
@@ -111,7 +116,7 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
       ) : (
         <>
           <Problem>{problem}</Problem>
-          <FeedForm id={null} {...{ values, choices, templates, problems }} />
+          <FeedForm id={null} {...{ values, choices, templates, placeholders, problems }} />
         </>
       );
     return send(request, reply, content, BACK);
@@ -119,14 +124,14 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
 
   async function showOne(request: FastifyRequest, reply: FastifyReply, id: string, shown: Shown) {
     const feed = await ask(request, readFeed, { id });
-    const { choices, templates } = await readAll(request);
+    const { choices, templates, placeholders } = await readAll(request);
     const mayChange = viewerOf(request).role !== 'viewer';
     const { values = feed, problems = {}, problem = '' } = shown;
     const content = (
       <>
         <Problem>{problem}</Problem>
         <StateCard feed={feed} now={clock.now()} mayChange={mayChange} />
-        {mayChange && <FeedForm id={feed.id} {...{ values, choices, templates, problems }} />}
+        {mayChange && <FeedForm id={feed.id} {...{ values, choices, templates, placeholders, problems }} />}
       </>
     );
     return send(request, reply, content, { ...BACK, title: feed.feed_name });

@@ -1,13 +1,14 @@
 /** The form of a feed: its URL, when its mails are made, their recipients and their template. */
 import type { FastifyRequest } from 'fastify';
 import { chosenFirst, senderOptions, Targets } from '../../campaigns/screens/compose/audience.tsx';
+import { Placeholders } from '../../campaigns/screens/compose/content.tsx';
 import type { Choices } from '../../campaigns/screens/compose/step.tsx';
 import type { ListedTemplate } from '../../templates/operations.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import type { Problems } from '../../ui/components/field.tsx';
 import { type FormValues, form } from '../../ui/components/form.tsx';
 import { Card } from '../../ui/components/surface.tsx';
-import { useLanguage } from '../../ui/words/index.ts';
+import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { texts } from '../../users/screens/sign-in/fields.ts';
 import { saveFeed } from '../operations.ts';
 
@@ -40,13 +41,31 @@ const AUDIENCE = form(saveFeed.input, [
 const MAIL = form(saveFeed.input, [
   { name: 'sender_id', label: 'compose.sender' },
   { name: 'unsubscribe_group_id', label: 'compose.group', hint: 'compose.group.hint' },
-  { name: 'subject', label: 'feeds.field.subject', hint: 'feeds.hint.subject' },
-  { name: 'template_id', label: 'feeds.field.template_id', hint: 'feeds.hint.template_id' },
+  {
+    name: 'subject',
+    label: 'feeds.field.subject',
+    attributes: { type: 'text', 'data-takes-placeholders': true },
+  },
 ]);
+const TEMPLATE = form(saveFeed.input, [{ name: 'template_id', label: 'feeds.field.template_id' }]);
+
+/** The merge tags of a feed's subject. */
+const OF_SUBJECT = ['item_title', 'feed_title', 'items_count'] as const;
+/** Those of a template: the first and the last enclose what is repeated for each post. */
+const OF_TEMPLATE = [
+  'items',
+  'item_title',
+  'item_link',
+  'item_summary',
+  'item_image',
+  'item_date',
+  'item_author',
+  'items_end',
+] as const;
 
 /** Reads the form. */
 export function readFeedForm(request: FastifyRequest): FormValues {
-  return { ...SOURCE.read(request), ...AUDIENCE.read(request), ...MAIL.read(request) };
+  return { ...SOURCE.read(request), ...AUDIENCE.read(request), ...MAIL.read(request), ...TEMPLATE.read(request) };
 }
 
 interface FormProps {
@@ -55,10 +74,13 @@ interface FormProps {
   values: Readonly<Record<string, unknown>>;
   choices: Choices;
   templates: readonly Pick<ListedTemplate, 'id' | 'template_name'>[];
+  /** The merge tags of contacts. */
+  placeholders: readonly string[];
   problems: Problems;
 }
 
-export function FeedForm({ id, values, choices: { targets, senders, groups }, templates, problems }: FormProps) {
+export function FeedForm({ id, values, choices, templates, placeholders, problems }: FormProps) {
+  const { targets, senders, groups } = choices;
   const language = useLanguage();
   const chosen = {
     recipient_id: texts(values.recipient_id),
@@ -81,12 +103,15 @@ export function FeedForm({ id, values, choices: { targets, senders, groups }, te
   return (
     <Card title={language.say(id === null ? 'feeds.add' : 'feeds.change')}>
       <form method="post" action={`/feeds/${id ?? 'new'}`} class="stack">
-        <div class="narrow stack">
+        <div class="narrow stack feed-source">
           <SOURCE.Fields {...{ values, problems }} options={{ weekday, time_zone }} />
         </div>
         <Targets targets={chosenFirst(targets, chosen)} given={chosen} problems={problems} />
         <div class="narrow stack">
           <MAIL.Fields {...{ values, problems }} options={mail} />
+          <Placeholders names={[...OF_SUBJECT, ...placeholders]} labels={tagLabels(language)} />
+          <TEMPLATE.Fields {...{ values, problems }} options={mail} />
+          <TemplateTags />
           <div class="buttons">
             <Button>{language.say(id === null ? 'feeds.add.submit' : 'feeds.save')}</Button>
             <LinkButton look="plain" href="/feeds">
@@ -96,6 +121,31 @@ export function FeedForm({ id, values, choices: { targets, senders, groups }, te
         </div>
       </form>
     </Card>
+  );
+}
+
+/** What each merge tag of a feed stands for. */
+function tagLabels(language: Language): Record<string, string> {
+  return Object.fromEntries(
+    [...OF_SUBJECT, ...OF_TEMPLATE].map((name): [string, string] => [name, language.say(`feeds.tag.${name}`)]),
+  );
+}
+
+/** How a template of one's own takes the posts. */
+function TemplateTags() {
+  const language = useLanguage();
+  return (
+    <details class="placeholders">
+      <summary>{language.say('feeds.own')}</summary>
+      <p class="small quiet-text">{language.say('feeds.own.about')}</p>
+      <ul>
+        {OF_TEMPLATE.map((name) => (
+          <li key={name}>
+            {language.say(`feeds.tag.${name}`)} <code>{`((${name}))`}</code>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

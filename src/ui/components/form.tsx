@@ -26,6 +26,8 @@ interface Label<Input extends TObject, Field extends Name<Input>> {
     autocapitalize?: 'none';
     spellcheck?: false;
     required?: true;
+    /** For a field into which the script of the merge tags inserts them. */
+    'data-takes-placeholders'?: true;
   } & (
     | { type: 'text' }
     | { type: 'email' }

@@ -8,6 +8,7 @@ import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import { SelectField } from '../../../ui/components/field.tsx';
 import { Time } from '../../../ui/components/figures.tsx';
+import { plainSubject } from '../../../ui/components/subject.tsx';
 import { Badge, Card, Notice, type Tone } from '../../../ui/components/surface.tsx';
 import { Pager } from '../../../ui/components/table.tsx';
 import { setFlash } from '../../../ui/flash.ts';
@@ -402,7 +403,8 @@ function shownState({ state, reason }: Moment): string | null {
 function textOf(language: Language, moment: Moment): string {
   const { kind, name, from_name, subject } = moment;
   if (kind === 'event') return eventText(language, moment);
-  if (kind === 'mail' || kind === 'transactional') return subject ?? name ?? '';
+  if (kind === 'mail' || kind === 'transactional')
+    return subject === null ? (name ?? '') : plainSubject(language, subject);
   if (kind === 'contact_moved') return [from_name, name].filter(Boolean).join(' → ');
   if (name === null && (kind === 'unsubscribed' || kind === 'resubscribed')) return language.say('person.allMail');
   return name ?? '';

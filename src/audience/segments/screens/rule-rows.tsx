@@ -1,12 +1,15 @@
 /** The rules of a segment as rows: a field, an operator, and values. */
 
+import { readable } from '../../../errors/stored.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
+import { plainSubject } from '../../../ui/components/subject.tsx';
 import { isWordKey, type Language, useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
 import { eventOfField } from '../../events/names.ts';
-import { MAX_MAIL_DAYS, MAX_MAILS, MAX_REASON, MAX_RULES } from '../rules.ts';
+import { MAX_MAIL_DAYS, MAX_MAILS, MAX_RULES } from '../rules.ts';
 import { type Choices, countryNamer, type RuleField } from './choices.ts';
+import { reasonOptions } from './reasons.ts';
 import { operandCount, operatorsFor, type Rule, typeOf } from './rules.ts';
 
 const COUNTRIES = 'countries';
@@ -150,14 +153,20 @@ function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choic
   );
 }
 
-/** What a rule says about a mail beside its name: the number of a link, or a reason in English. */
+/** What a rule says about a mail beside its name: the number of a link, or the reason why it did not arrive. */
 function OfMail({ rule, at, problems }: { rule: Rule; at: number; problems: Problems }) {
   const language = useLanguage();
   const field = { name: `until${at}`, value: rule.values[1], problems };
   return rule.operator === 'clicked the link' ? (
     <TextField {...field} label={language.say('segments.link')} type="number" min={0} step={1} />
   ) : (
-    <TextField {...field} label={language.say('segments.reason')} maxLength={MAX_REASON} autocomplete="off" />
+    <SelectField
+      {...field}
+      label={language.say('segments.reason')}
+      hint={language.say('segments.reason.hint')}
+      value={readable(field.value)}
+      options={reasonOptions(language, field.value)}
+    />
   );
 }
 
@@ -179,7 +188,7 @@ function NamedField({
   const [value] = rule.values;
   const options = named.map(({ utr, name, subject }) => ({
     value: utr,
-    label: subject === undefined ? name : `${name}: ${subject}`,
+    label: subject === undefined ? name : `${name}: ${plainSubject(language, subject)}`,
   }));
   const isOther = value !== '' && named.every(({ utr }) => utr !== value);
   return (

@@ -1,10 +1,12 @@
 /** Describes rules in a sentence. */
 
+import { plainSubject } from '../../../ui/components/subject.tsx';
 import { isWordKey, type Language } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
 import { eventOfField } from '../../events/names.ts';
 import { isValidValue } from '../../fields/custom-fields.ts';
 import { type Choices, countriesByName, countryNamer, type RuleField } from './choices.ts';
+import { reasonInWords } from './reasons.ts';
 import { type Draft, isFilledIn, operandsOf, type Rule, typeOf } from './rules.ts';
 
 /** Returns the sentence, such as “Everybody in Customers whose country is Germany”. Rules without a value are omitted. */
@@ -23,7 +25,9 @@ export function rulesInWords(
 function ruleInWords(language: Language, rule: Rule, choices: Choices): string {
   const type = typeOf(rule.field, choices.fields) ?? 'text';
   const [value = '', until = '', filter = ''] = operandsOf(rule).map((operand, at) =>
-    valueInWords(language, rule, type === 'mail' && at === 1 ? 'text' : type, operand, choices),
+    type === 'mail' && at === 1 && rule.operator === 'did not arrive because'
+      ? language.say('segments.words.quoted', { value: reasonInWords(language, operand) })
+      : valueInWords(language, rule, type === 'mail' && at === 1 ? 'text' : type, operand, choices),
   );
   const event = eventOfField(rule.field);
   const eventKey = `rule.event.${rule.operator}`;
@@ -57,7 +61,7 @@ function valueInWords(
         ? mails.find(({ utr }) => utr === value)?.subject
         : automations.find(({ utr }) => utr === value)?.name;
     if (named === undefined) return language.say('segments.notListed');
-    return language.say('segments.words.quoted', { value: named });
+    return language.say('segments.words.quoted', { value: type === 'mail' ? plainSubject(language, named) : named });
   }
   if (type === 'event') return /^-?\d{1,15}(\.\d{1,9})?$/.test(value) ? language.number(Number(value)) : value;
   if (

@@ -205,8 +205,7 @@ function Checks({ composed, findings }: { composed: Composed; findings: readonly
             <li key={found.check}>
               <Badge tone="warn">{language.say('outbox.check.look')}</Badge>
               <div>
-                {findingText(found, language)}
-                <Jump composed={composed} found={found} />
+                {findingText(found, language)} <Jump composed={composed} found={found} />
               </div>
             </li>
           ))}

@@ -11,6 +11,7 @@ import { Card } from '../../../ui/components/surface.tsx';
 import { ask } from '../../../ui/operations.ts';
 import { withQuery } from '../../../ui/with-query.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
+import { fieldLabel } from '../../../ui/words/known.ts';
 import { field } from '../../../users/screens/sign-in/fields.ts';
 import type { Draft } from '../../operations/drafts.ts';
 import { LanguagesCard } from '../languages.tsx';
@@ -187,8 +188,14 @@ export function Hints({ subject, preheader }: { subject: string; preheader: stri
   );
 }
 
-/** The names of the merge tags. A script inserts them into the last used field. */
-export function Placeholders({ names }: { names: readonly string[] }) {
+/** The merge tags, each with what it stands for: the label of a field, or what `labels` has. A script inserts them into the last used field. */
+export function Placeholders({
+  names,
+  labels = {},
+}: {
+  names: readonly string[];
+  labels?: Readonly<Record<string, string>>;
+}) {
   const language = useLanguage();
   return (
     <Island name="placeholders">
@@ -198,6 +205,7 @@ export function Placeholders({ names }: { names: readonly string[] }) {
         <ul data-insert-label={language.fill('compose.placeholders.insert', {})}>
           {names.map((name) => (
             <li key={name}>
+              <bdi>{labels[name] ?? fieldLabel(language, name)}</bdi>
               <code>
                 ((<bdi>{name}</bdi>))
               </code>

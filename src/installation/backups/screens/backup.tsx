@@ -80,16 +80,22 @@ function MakeBackup({ last_backup_at, database_bytes, free_bytes }: BackupState)
         facts={[
           {
             label: language.say('health.backup'),
-            value: last === null ? language.say('health.noBackup') : <Time at={last} />,
+            value: (
+              <span id="last-backup" role="status">
+                {last === null ? language.say('health.noBackup') : <Time at={last} />}
+              </span>
+            ),
           },
           { label: language.say('health.database'), value: language.bytes(database_bytes) },
           { label: language.say('health.disk'), value: language.bytes(free_bytes) },
         ]}
       />
       <p>{language.say('backup.make.text')}</p>
-      <form method="get" action="/settings/backup/file">
-        <Button>{language.say('backup.make.submit')}</Button>
-      </form>
+      <Island name="last-backup">
+        <form method="get" action="/settings/backup/file">
+          <Button>{language.say('backup.make.submit')}</Button>
+        </form>
+      </Island>
     </Card>
   );
 }

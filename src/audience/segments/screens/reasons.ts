@@ -1,0 +1,31 @@
+/** The reasons in rules about mails that did not arrive: stored as the report's API gives them, shown in the user's language. */
+import { isPlainCode, type PlainCode, SENTENCES, sentence } from '../../../errors/sentences.ts';
+import { english, readable, readStored } from '../../../errors/stored.ts';
+import type { Language } from '../../../ui/words/index.ts';
+
+/** The reasons of the service itself to skip a contact. What mail servers reply is not among them: a report leads to a rule about it. */
+const OWN_REASONS: readonly PlainCode[] = [
+  'unsubscribed_all',
+  'unsubscribed_group',
+  'excluded',
+  'suppressed_bounce',
+  'suppressed_complaint',
+  'inactive',
+  'contact_deleted',
+];
+
+/** Returns a reason, stored or in English, in the user's language. A reply of a mail server stays as it is. */
+export function reasonInWords(language: Language, reason: string): string {
+  const own = Object.keys(SENTENCES)
+    .filter(isPlainCode)
+    .find((code) => SENTENCES[code] === english(reason));
+  return language.sentence(own === undefined ? readStored(reason) : sentence(own));
+}
+
+/** Returns the choice of reasons: those of the service, after the one of the rule where it is another. */
+export function reasonOptions(language: Language, reason: string): { value: string; label: string }[] {
+  const chosen = readable(reason);
+  const own = OWN_REASONS.map((code): string => SENTENCES[code]);
+  const values = own.includes(chosen) ? own : [chosen, ...own];
+  return values.map((value) => ({ value, label: reasonInWords(language, value) }));
+}

@@ -1,0 +1,84 @@
+/** What a new user of the dashboard once stumbled over, each looked at in a browser. */
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { launch, openTab } from '../../support/dashboard/browser.ts';
+import { skipWithout } from '../../support/tools.ts';
+import { PHONE } from '../../support/walked-pages.ts';
+import { startWalked } from './walked-service.ts';
+
+/** The lower edges of what a selector finds, in whole pixels, each once. */
+const lowerEdges = async (page: Page, selector: string): Promise<number[]> => {
+  const edges = await page
+    .locator(selector)
+    .evaluateAll((found) => found.map((element) => Math.round(element.getBoundingClientRect().bottom)));
+  return [...new Set(edges)];
+};
+
+t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
+  const service = await startWalked(t, (plain) => plain);
+  const browser = await launch(t);
+  const open = async (
+    t: import('tap').Test,
+    path: string,
+    options: { viewport?: typeof PHONE; locale?: string } = {},
+  ) => {
+    const { page } = await openTab(t, browser, service.origin, { cookie: service.cookies.filled, ...options });
+    await page.goto(service.addressOf({ path }));
+    return page;
+  };
+
+  t.test('the page of backups names the last one once it was downloaded, without being reloaded', async (t) => {
+    const page = await open(t, '/settings/backup');
+    t.equal(await page.locator('#last-backup').innerText(), 'None');
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download backup' }).click();
+    await (await download).cancel();
+    await page.locator('#last-backup time').waitFor();
+    t.not(await page.locator('#last-backup').innerText(), 'None');
+  });
+
+  t.test('a merge tag is chosen by what it stands for', async (t) => {
+    const page = await open(t, '/campaigns/:draft/edit/content');
+    await page.getByText('Merge tags', { exact: true }).click();
+    await page.getByRole('button', { name: 'Insert First name' }).click();
+    t.match(await page.getByLabel('Subject').inputValue(), '((first_name))');
+    const names = await page.locator('.placeholders button > bdi').allInnerTexts();
+    t.notOk(
+      names.some((name) => name.includes('_')),
+      names.join(', '),
+    );
+  });
+
+  t.test('the reason in a rule about a mail that did not arrive is German for Germans', async (t) => {
+    const page = await open(t, '/campaigns/:opened/recipients?state=suppressed&reason=:unsubscribed_all', {
+      locale: 'de-DE',
+    });
+    await page.getByRole('button', { name: 'Als Segment speichern' }).click();
+    await page.locator('main a[href$="/edit"]').click();
+    t.match(await page.locator('main').innerText(), '„Von allen Mails abgemeldet“');
+    const reason = page.getByLabel('Grund', { exact: true });
+    t.equal(await reason.locator('option:checked').innerText(), 'Von allen Mails abgemeldet');
+    t.equal(await reason.inputValue(), 'unsubscribed from all mail', 'which is what the API says');
+  });
+
+  t.test('on a phone the figures of a mail, and the steps of a campaign, stand in one row', async (t) => {
+    const flow = await open(t, '/automations/:automation', { viewport: PHONE });
+    t.equal((await lowerEdges(flow, '.flow > li:nth-child(2) .inline-figures dd')).length, 1);
+    for (const locale of ['en-GB', 'de-DE']) {
+      const steps = await open(t, '/campaigns/:draft/edit/check', { viewport: PHONE, locale });
+      t.equal((await lowerEdges(steps, '.stepper a')).length, 1, locale);
+    }
+  });
+
+  t.test('the controls of one row stand on one line, with a hint below one of them or not', async (t) => {
+    const page = await open(t, '/campaigns/:draft/edit/check');
+    t.equal((await lowerEdges(page, '.search :is(input, select, button)')).length, 1);
+  });
+
+  t.test('the timeline of a contact shows subjects as they read, without codes', async (t) => {
+    const page = await open(t, '/contacts/13');
+    const text = await page.locator('main').innerText();
+    t.match(text, 'Winter opening hours');
+    t.notMatch(text, '((');
+  });
+});
