@@ -247,11 +247,6 @@ export function isSentenceCode(text: string): text is SentenceCode {
   return Object.hasOwn(SENTENCES, text);
 }
 
-/** Whether a text is the code of a sentence without placeholders. */
-export function isPlainCode(text: string): text is PlainCode {
-  return isSentenceCode(text) && !SENTENCES[text].includes('{');
-}
-
 /** The value of a placeholder: a name, a number, or another sentence. */
 export type Value = string | number | Sentence;
 
@@ -295,6 +290,14 @@ export function saidBy(error: unknown): Said {
 /** The sentence with this code and these values. */
 export function sentence<Code extends SentenceCode>(code: Code, ...[values]: Values<Code>): Sentence {
   return new Sentence(code, values ?? {});
+}
+
+/** Returns the sentence without placeholders that is this text in English; null if there is none. */
+export function sentenceInEnglish(text: string): Sentence | null {
+  const code = Object.keys(SENTENCES)
+    .filter(isSentenceCode)
+    .find((code) => SENTENCES[code] === text);
+  return code === undefined ? null : new Sentence(code, {});
 }
 
 /** Replaces the placeholders in a text by values; a placeholder without a value is kept. */

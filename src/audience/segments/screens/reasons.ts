@@ -1,5 +1,5 @@
 /** The reasons in rules about mails that did not arrive: stored as the report's API gives them, shown in the user's language. */
-import { isPlainCode, type PlainCode, SENTENCES, sentence } from '../../../errors/sentences.ts';
+import { type PlainCode, sentence, sentenceInEnglish } from '../../../errors/sentences.ts';
 import { english, readable, readStored } from '../../../errors/stored.ts';
 import type { Language } from '../../../ui/words/index.ts';
 
@@ -16,16 +16,13 @@ const OWN_REASONS: readonly PlainCode[] = [
 
 /** Returns a reason, stored or in English, in the user's language. A reply of a mail server stays as it is. */
 export function reasonInWords(language: Language, reason: string): string {
-  const own = Object.keys(SENTENCES)
-    .filter(isPlainCode)
-    .find((code) => SENTENCES[code] === english(reason));
-  return language.sentence(own === undefined ? readStored(reason) : sentence(own));
+  return language.sentence(sentenceInEnglish(english(reason)) ?? readStored(reason));
 }
 
 /** Returns the choice of reasons: those of the service, after the one of the rule where it is another. */
 export function reasonOptions(language: Language, reason: string): { value: string; label: string }[] {
   const chosen = readable(reason);
-  const own = OWN_REASONS.map((code): string => SENTENCES[code]);
+  const own = OWN_REASONS.map((code) => String(sentence(code)));
   const values = own.includes(chosen) ? own : [chosen, ...own];
   return values.map((value) => ({ value, label: reasonInWords(language, value) }));
 }
