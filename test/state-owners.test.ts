@@ -16,6 +16,7 @@ const OWNERS = [
   { table: 'warm_up_days', variable: 'warmUpDays', column: 'mails', owner: 'delivery/warm-up/' },
   { table: 'delivery_reasons', variable: 'deliveryReasons', column: 'count', owner: 'delivery/queue/ledger/' },
   { table: 'mailing_hours', variable: 'mailingHours', column: 'hour', owner: 'delivery/feedback/' },
+  { table: 'mailing_devices', variable: 'mailingDevices', column: 'device', owner: 'delivery/feedback/' },
   { table: 'mailings', variable: 'mailings', column: 'state', owner: 'delivery/queue/mailing-state.ts' },
   { table: 'archived_mails', variable: 'archivedMails', column: 'published_at', owner: 'campaigns/archive/' },
   { table: 'single_sends', variable: 'singleSends', column: 'status', owner: 'campaigns/status.ts' },

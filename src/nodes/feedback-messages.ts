@@ -1,5 +1,6 @@
 /** The messages about public pages between nodes and the controller. They are JSON, so that newer releases can add fields. */
 import type { ListChange } from '../audience/unsubscribes.ts';
+import { DEVICE_NAMES, type Device } from '../database/schema/index.ts';
 import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
 import { type Choice, type ErasedContact, TRACKING } from '../delivery/feedback/choice.ts';
 import type { Hit } from '../delivery/feedback/opens-and-clicks.ts';
@@ -76,9 +77,9 @@ export function readErased(subject: string, text: string): ErasedContact | null 
 
 /**
  * Opens and clicks in order of arrival: ids of delivery, mailing and address, link (null: an open), time, whether a controller of an
- * earlier release counts it as a machine's, and the reader.
+ * earlier release counts it as a machine's, the reader, and the device.
  */
-type HitRow = [...EarlierHit, reader: Reader];
+type HitRow = [...EarlierHit, reader: Reader, device: Device];
 type EarlierHit = [
   delivery: number,
   mailing: number,
@@ -88,16 +89,16 @@ type EarlierHit = [
   isMachine: boolean,
 ];
 /** Rows as nodes of earlier and later releases send them. */
-type GivenRow = [...EarlierHit, reader?: unknown];
+type GivenRow = [...EarlierHit, reader?: unknown, device?: unknown];
 export const MAX_HITS_PER_MESSAGE = 200;
 /** Link numbers have at most six digits. */
 const MAX_LINK = 999_999;
 
 export function encodeHits(hits: readonly Hit[]): string {
   const rows = hits.map(
-    ({ ids, link, at, reader }): HitRow => [
+    ({ ids, link, at, reader, device = 'unknown' }): HitRow => [
       ...([ids.delivery, ids.mailing, ids.address] as const),
-      ...([link, at, reader !== 'person', reader] as const),
+      ...([link, at, reader !== 'person', reader, device] as const),
     ],
   );
   return JSON.stringify(rows);
@@ -107,11 +108,17 @@ export function encodeHits(hits: readonly Hit[]): string {
 export function decodeHits(text: string): Hit[] | null {
   const rows: unknown = parsed(text);
   if (!Array.isArray(rows) || rows.length > MAX_HITS_PER_MESSAGE || !rows.every(isHitRow)) return null;
-  return rows.map(([delivery, mailing, address, link, at, isMachine, given]) => {
+  return rows.map(([delivery, mailing, address, link, at, isMachine, given, device]) => {
     const ids = { delivery, mailing, address, group: 0, user: 0, email: '' };
     // A node of an earlier release recognizes only machines, and takes some image proxies for machines.
     const earlier = isMachine ? (link === null ? 'proxied' : 'machine') : 'person';
-    return { ids, link, at, reader: READERS.find((one) => one === given) ?? earlier };
+    return {
+      ids,
+      link,
+      at,
+      reader: READERS.find((one) => one === given) ?? earlier,
+      device: DEVICE_NAMES.find((one) => one === device) ?? 'unknown',
+    };
   });
 }
 

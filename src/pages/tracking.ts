@@ -1,6 +1,7 @@
 /** The tracking pixel and the tracked links. The pixel is the same for every token, valid or not, and a HEAD request counts nothing. */
 import type { FastifyInstance } from 'fastify';
 import { mergeUrl, scan } from '../delivery/content/merge.ts';
+import { deviceOf } from '../delivery/feedback/devices.ts';
 import { readerOf } from '../delivery/feedback/readers.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
 import { TRAP_LINK } from '../delivery/links/trap-link.ts';
@@ -46,7 +47,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
   });
 
   function makeHit(ids: RecipientIds, link: number | null, userAgent: string | undefined) {
-    return { ids, link, at: clock.now().getTime(), reader: readerOf(userAgent) };
+    return { ids, link, at: clock.now().getTime(), reader: readerOf(userAgent), device: deviceOf(userAgent) };
   }
 
   /**

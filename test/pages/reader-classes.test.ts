@@ -120,3 +120,37 @@ t.test(
     t.notMatch(copy.text, 'nofollow" tabindex');
   },
 );
+
+t.test(
+  'a report counts the opens and clicks of people by device, and neither proxies in advance nor bursts',
+  async (t) => {
+    const { app, o, clicks, visit, report } = await threeLinks(t);
+    const PHONE =
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148';
+    const later = async (path: string, agent: string) => {
+      app.clock.advance(60_000);
+      await visit(path, agent);
+    };
+    await later(o, PHONE);
+    await later(o, PHONE);
+    await later(clicks[0] ?? '', PHONE);
+    await later(o, GMAIL);
+    // Apple loads images in advance, and a library of a programming language is no person.
+    await later(o, 'Mozilla/5.0');
+    await later(o, 'python-requests/2.32');
+    const devices = [
+      { device: 'phone', opens: 2, clicks: 1 },
+      { device: 'proxy', opens: 1, clicks: 0 },
+    ];
+    t.strictSame((await report()).devices, devices);
+    await later(o, PERSON);
+    t.match((await report()).devices, { length: 3 });
+    for (const path of clicks) await visit(path);
+    t.strictSame((await report()).devices, devices, 'the computer’s open was a burst');
+    const shown = app.db.prepare("SELECT DISTINCT device FROM events WHERE kind IN ('open', 'click')").pluck().all();
+    t.ok(
+      shown.every((device) => typeof device === 'number' && device < 5),
+      'nothing but a class is stored',
+    );
+  },
+);

@@ -53,6 +53,10 @@ const Moment = Type.Object({
   url: nullable(Type.String()),
   is_machine: zeroOrOne('1: a program opened or clicked, as far as can be told.'),
   is_proxied: zeroOrOne('1: an image proxy loaded the pictures, whether or not the person read the mail.'),
+  device: nullable(
+    Type.String(),
+    'Of an open or a click: desktop, phone, tablet, proxy or unknown; null before devices were recorded (addition).',
+  ),
   opens: nullable(integer(), 'Of a mail: the number of opens, including removed ones.'),
   clicks: nullable(integer(), 'Of a mail: the number of clicks, including removed ones.'),
   kept_mail_id: nullable(

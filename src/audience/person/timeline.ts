@@ -7,7 +7,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { MADE_BY } from '../../database/schema/index.ts';
+import { DEVICE_NAMES, MADE_BY } from '../../database/schema/index.ts';
 import { stateName } from '../../delivery/reporting/mailing-report.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { codeOf, readStored } from '../../errors/stored.ts';
@@ -62,6 +62,7 @@ interface MomentRow
   at: number | string;
   state?: string | number | null;
   made_by?: number;
+  device?: number | null;
   opens?: number;
   clicks?: number;
   kept_mail_id?: number | null;
@@ -74,7 +75,7 @@ interface MomentRow
 export type Moment = ReturnType<typeof moment>;
 
 /** Returns the moment of a row. The schema in `operations.ts` describes its fields. Keys are unique for a contact and ascend in time. */
-function moment(key: string, { kind, at, state, made_by, ...row }: MomentRow) {
+function moment(key: string, { kind, at, state, made_by, device, ...row }: MomentRow) {
   const reason = reasonOf(row);
   return {
     key,
@@ -91,6 +92,7 @@ function moment(key: string, { kind, at, state, made_by, ...row }: MomentRow) {
     url: row.url ?? null,
     is_machine: made_by === MADE_BY.machine ? (1 as const) : (0 as const),
     is_proxied: made_by === MADE_BY.proxied ? (1 as const) : (0 as const),
+    device: device === null || device === undefined ? null : (DEVICE_NAMES[device] ?? null),
     opens: row.opens ?? null,
     clicks: row.clicks ?? null,
     kept_mail_id: row.kept_mail_id ?? null,
@@ -425,7 +427,7 @@ const MAILED = {
     FROM json_each(@ids) given CROSS JOIN deliveries d ON d.id = given.value CROSS JOIN mailings m ON m.id = d.mailing_id ${CAMPAIGN}
     WHERE m.user_id = @account`,
   [EVENT]: `SELECT CASE e.kind WHEN 'open' THEN 'opened' WHEN 'click' THEN 'clicked' WHEN 'bounce' THEN 'bounced' ELSE 'complained' END AS kind,
-      e.id, e.happened_at AS at, ${CAMPAIGN_COLUMNS}, e.made_by, l.url
+      e.id, e.happened_at AS at, ${CAMPAIGN_COLUMNS}, e.made_by, e.device, l.url
     FROM json_each(@ids) given CROSS JOIN events e ON e.id = given.value CROSS JOIN mailings m ON m.id = e.mailing_id ${CAMPAIGN}
       LEFT JOIN links l ON l.mailing_id = e.mailing_id AND l.number = e.link_number
     WHERE m.user_id = @account`,

@@ -12,6 +12,7 @@ import { recordObject } from '../../database/record-json.ts';
 import {
   CANARY_STAGES,
   DELIVERY_STATE,
+  DEVICE_NAMES,
   deliveries,
   HELD_CODES,
   SINGLE_SEND_STATUS,
@@ -325,6 +326,20 @@ const Report = Type.Object({
       unsubscribes: integer(),
     }),
     { description: 'What happened in each hour in which something did.' },
+  ),
+  devices: Type.Array(
+    Type.Object({
+      device: {
+        ...choice(...DEVICE_NAMES),
+        description: 'The kind of device; unknown where the user agent named none.',
+      },
+      opens: integer({ description: 'Opens by people.' }),
+      clicks: integer({ description: 'Clicks by people.' }),
+    }),
+    {
+      description:
+        'Opens and clicks by people, by the kind of device that the user agent named (addition). A `proxy` of a mailbox provider hides the device.',
+    },
   ),
   links: Type.Array(
     Type.Object({

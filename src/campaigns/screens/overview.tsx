@@ -160,6 +160,7 @@ function Results({ summary, report, usual }: ReportProps) {
       {report.hours.some(({ opens, clicks }) => opens + clicks > 0) && (
         <Hours hours={report.hours} startsAt={summary.starts_at} />
       )}
+      {report.devices.length > 0 && <Devices devices={report.devices} opens_by_class={report.opens_by_class} />}
     </>
   );
 }
@@ -312,6 +313,46 @@ function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) 
           numberColumn(language, 'campaigns.people', 'count'),
         ]}
       />
+    </Card>
+  );
+}
+
+/** Opens and clicks by the kind of device, with what is not known of it. */
+function Devices({ devices, opens_by_class: { proxied } }: Pick<Report, 'devices' | 'opens_by_class'>) {
+  const language = useLanguage();
+  const title = language.say('campaigns.devices');
+  const [opens, clicks] = (['opens', 'clicks'] as const).map((kind) =>
+    devices.reduce((sum, { [kind]: count }) => sum + count, 0),
+  );
+  const share = (kind: 'opens' | 'clicks', whole = 0) => ({
+    heading: language.say(`campaigns.${kind}`),
+    isNumber: true,
+    cell: ({ [kind]: count }: (typeof devices)[number]) => (
+      <span>
+        {language.number(count)}
+        {whole > 0 && <span class="small quiet-text"> ({language.percent(count / whole)})</span>}
+      </span>
+    ),
+  });
+  return (
+    <Card title={title} isList>
+      <Table
+        caption={title}
+        rows={devices}
+        keyOf={({ device }) => device}
+        columns={[
+          {
+            heading: language.say('campaigns.devices.device'),
+            cell: ({ device }) => language.say(`campaigns.devices.${device}`),
+          },
+          share('opens', opens),
+          share('clicks', clicks),
+        ]}
+      />
+      <p class="small quiet-text">
+        {language.say('campaigns.devices.about')}
+        {proxied > 0 && ` ${language.say('campaigns.devices.hidden', { count: proxied })}`}
+      </p>
     </Card>
   );
 }

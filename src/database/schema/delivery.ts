@@ -297,6 +297,8 @@ export const events = sqliteTable(
     made_by: integer().$type<MadeBy>().notNull().default(0),
     /** Epoch milliseconds. */
     happened_at: integer().notNull(),
+    /** Of an open or a click: one of `DEVICE`; null if it was recorded before devices were. */
+    device: integer(),
   },
   (table) => [
     index('events_complaint').on(table.mailing_id, table.delivery_id).where(sql`kind = 'complaint'`),
@@ -324,6 +326,22 @@ export const mailingHours = sqliteTable(
     unsubscribes: count(),
   },
   (table) => [primaryKey({ columns: [table.mailing_id, table.hour] })],
+);
+
+/**
+ * The number of opens and clicks by people, by the kind of device. Devices without any have no row. The counts change in the transaction
+ * that adds the event.
+ */
+export const mailingDevices = sqliteTable(
+  'mailing_devices',
+  {
+    mailing_id: integer().notNull(),
+    /** One of `DEVICE`. */
+    device: integer().notNull(),
+    opens: count(),
+    clicks: count(),
+  },
+  (table) => [primaryKey({ columns: [table.mailing_id, table.device] })],
 );
 
 /**

@@ -81,6 +81,12 @@ export interface Variant {
 export const MADE_BY = { person: 0, machine: 1, proxied: 2 } as const;
 export type MadeBy = (typeof MADE_BY)[keyof typeof MADE_BY];
 
+/** The kind of device that opened or clicked, as in `events.device`: `proxy` is one of a mailbox provider, which hides it. */
+export const DEVICE = { unknown: 0, desktop: 1, phone: 2, tablet: 3, proxy: 4 } as const;
+export type Device = keyof typeof DEVICE;
+/** The kinds of devices, each at the place of its number. */
+export const DEVICE_NAMES = ['unknown', 'desktop', 'phone', 'tablet', 'proxy'] as const satisfies Device[];
+
 /**
  * The bits of `deliveries.by_person`: what a person did with a mail, and that a proxy loaded its pictures, which a person may
  * or may not have caused. With `proxied` alone it is unknown whether the mail was opened.

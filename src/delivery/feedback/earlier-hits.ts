@@ -100,7 +100,7 @@ function classify(
   recorded.write(delivery.id, engagement);
   addChange(changes, delivery.mailing_id, delivery, engagement);
   storeProxiedActivity(client, delivery, engagement, after);
-  return after.flatMap(({ id, link, at, made_by }, place): CountedEvent[] => {
+  return after.flatMap(({ id, link, at, made_by, device }, place): CountedEvent[] => {
     const old = before[place]?.made_by;
     if (old === undefined || old === made_by) return [];
     recorded.classify(id, made_by);
@@ -108,6 +108,7 @@ function classify(
       mailing: delivery.mailing_id,
       kind: link === null ? ('open' as const) : ('click' as const),
       link,
+      device,
       at,
     };
     return [

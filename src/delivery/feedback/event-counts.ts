@@ -1,4 +1,4 @@
-/** Counts the events of mailings by hour and by link. */
+/** Counts the events of mailings by hour, by link and by device. */
 
 import type { Database } from 'better-sqlite3';
 import { BY_PERSON, DELIVERY_STATE, MADE_BY, type MadeBy } from '../../database/schema/index.ts';
@@ -10,6 +10,8 @@ export interface CountedEvent {
   /** The number of the clicked link. */
   link: number | null;
   by: MadeBy;
+  /** Of an open or a click: the number of its device; null if that was not recorded. */
+  device: number | null;
   /** Epoch milliseconds. */
   at: number;
   /** -1 subtracts the event, because it turned out to be someone else's. */
@@ -19,8 +21,8 @@ export interface CountedEvent {
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns a function that counts events. Call it once, with all events, in the transaction that adds them: it writes one row for each hour
- * and link.
+ * Returns a function that counts events. Call it once, with all events, in the transaction that adds them: it writes one row for each hour,
+ * link and device.
  */
 export function eventCounter(client: Database): (events: readonly CountedEvent[]) => void {
   const countHour = client.prepare<[ReturnType<typeof emptyHour>]>(`
@@ -33,17 +35,23 @@ export function eventCounter(client: Database): (events: readonly CountedEvent[]
   const countLink = client.prepare<[ReturnType<typeof emptyLink>]>(`
     UPDATE links SET clicks = clicks + @clicks, machine_clicks = machine_clicks + @machine_clicks
     WHERE mailing_id = @mailing AND number = @link`);
+  const countDevice = client.prepare<[ReturnType<typeof emptyDevice>]>(`
+    INSERT INTO mailing_devices (mailing_id, device, opens, clicks) VALUES (@mailing, @device, @opens, @clicks)
+    ON CONFLICT DO UPDATE SET opens = opens + excluded.opens, clicks = clicks + excluded.clicks`);
 
   return (events) => {
     const hours = new Map<string, ReturnType<typeof emptyHour>>();
     const links = new Map<string, ReturnType<typeof emptyLink>>();
-    for (const { mailing, kind, link, by, at, times = 1 } of events) {
+    const devices = new Map<string, ReturnType<typeof emptyDevice>>();
+    for (const { mailing, kind, link, by, device, at, times = 1 } of events) {
       const isMachine = by === MADE_BY.machine;
       const hour = at - (at % HOUR_MS);
       const ofHour = getOrCreate(hours, `${mailing} ${hour}`, () => emptyHour(mailing, hour));
       ofHour[`${kind}s`] += times;
       if (isMachine && kind === 'open') ofHour.machine_opens += times;
       if (by === MADE_BY.proxied) ofHour.proxied_opens += times;
+      if (by === MADE_BY.person && device !== null && (kind === 'open' || kind === 'click'))
+        getOrCreate(devices, `${mailing} ${device}`, () => emptyDevice(mailing, device))[`${kind}s`] += times;
       if (kind !== 'click') continue;
       if (isMachine) ofHour.machine_clicks += times;
       if (link === null) continue;
@@ -53,6 +61,7 @@ export function eventCounter(client: Database): (events: readonly CountedEvent[]
     }
     for (const hour of hours.values()) countHour.run(hour);
     for (const link of links.values()) countLink.run(link);
+    for (const device of devices.values()) countDevice.run(device);
   };
 }
 
@@ -72,6 +81,10 @@ function emptyHour(mailing: number, hour: number) {
 
 function emptyLink(mailing: number, link: number) {
   return { mailing, link, clicks: 0, machine_clicks: 0 };
+}
+
+function emptyDevice(mailing: number, device: number) {
+  return { mailing, device, opens: 0, clicks: 0 };
 }
 
 /** Returns the value of a key, creating it if it is missing. */

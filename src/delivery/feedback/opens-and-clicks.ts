@@ -1,7 +1,15 @@
 /** Records opens, clicks and unsubscribes: writes the events and updates the counters in the same transaction. */
 import type { Database, Statement } from 'better-sqlite3';
 import { IS_UNMEASURED } from '../../audience/tracking-choice.ts';
-import { BY_PERSON, DELIVERY_STATE, MADE_BY, type MadeBy, type TrackingMode } from '../../database/schema/index.ts';
+import {
+  BY_PERSON,
+  DELIVERY_STATE,
+  DEVICE,
+  type Device,
+  MADE_BY,
+  type MadeBy,
+  type TrackingMode,
+} from '../../database/schema/index.ts';
 import { withAnnouncedWrite } from '../../database/write-turns.ts';
 import { NO_DELIVERY } from '../links/shared-links.ts';
 import type { RecipientIds } from '../links/tokens.ts';
@@ -27,6 +35,8 @@ export interface Hit {
   link: number | null;
   /** The kind of reader that the user agent indicates. */
   reader: Reader;
+  /** The kind of device that the user agent indicates; unknown if it is missing, as from nodes of earlier releases. */
+  device?: Device;
 }
 
 interface HitTarget extends Engagement {
@@ -68,7 +78,7 @@ export class HitBuffer {
   readonly #sharedBy: Statement<[number], TrackingMode>;
   readonly #counts: Statement<[Engagement & { id: number }]>;
   readonly #machineTime: Statement<[{ from: number; until: number; id: number }]>;
-  readonly #event: Statement<[number, number, 'open' | 'click', number | null, MadeBy, number]>;
+  readonly #event: Statement<[number, number, 'open' | 'click', number | null, MadeBy, number, number]>;
   readonly #countEvents: (events: readonly CountedEvent[]) => void;
   readonly #countFigures: (changes: CounterChanges) => void;
   #waiting: Hit[] = [];
@@ -99,7 +109,7 @@ export class HitBuffer {
         WHEN @from > machine_until THEN @from WHEN @until < machine_from THEN machine_from ELSE min(machine_from, @from) END
       WHERE id = @id`);
     this.#event = client.prepare(`
-      INSERT INTO events (mailing_id, delivery_id, kind, link_number, made_by, happened_at) VALUES (?, ?, ?, ?, ?, ?)`);
+      INSERT INTO events (mailing_id, delivery_id, kind, link_number, made_by, happened_at, device) VALUES (?, ?, ?, ?, ?, ?, ?)`);
     this.#countEvents = eventCounter(client);
     this.#countFigures = counterWriter(client);
   }
@@ -146,6 +156,7 @@ export class HitBuffer {
    */
   #write(hit: Hit, written: BatchChanges): boolean {
     const { ids, at, link, reader } = hit;
+    const device = DEVICE[hit.device ?? 'unknown'];
     if (ids.delivery === NO_DELIVERY) {
       // A link that all recipients share does not identify the reader, so only the account's tracking mode applies.
       const mode = this.#sharedBy.get(ids.mailing);
@@ -180,8 +191,8 @@ export class HitBuffer {
     else this.#recorded.write(ids.delivery, after);
     addChange(written.mailings, ids.mailing, target, after);
     const kind = link === null ? 'open' : 'click';
-    this.#event.run(ids.mailing, ids.delivery, kind, link, by, at);
-    written.events.push({ mailing: ids.mailing, kind, link, by, at });
+    this.#event.run(ids.mailing, ids.delivery, kind, link, by, at, device);
+    written.events.push({ mailing: ids.mailing, kind, link, by, device, at });
     // A burst consists of several clicks.
     if (by !== MADE_BY.machine && after.clicks > 1) this.#findBurst(hit, after, written);
     return true;
@@ -214,9 +225,9 @@ export class HitBuffer {
     const { hits, engagement } = this.#recorded.makeMachines(ids.delivery, before, all, found);
     this.#machineTime.run({ from: at - reach, until: at + reach, id: ids.delivery });
     addChange(written.mailings, ids.mailing, before, engagement);
-    for (const { link, at: happened, made_by } of hits) {
+    for (const { link, at: happened, made_by, device } of hits) {
       const kind = link === null ? ('open' as const) : ('click' as const);
-      const event = { mailing: ids.mailing, kind, link, at: happened };
+      const event = { mailing: ids.mailing, kind, link, device, at: happened };
       written.events.push({ ...event, by: made_by, times: -1 }, { ...event, by: MADE_BY.machine });
     }
   }
@@ -228,11 +239,11 @@ function isMachineTime({ machine_from, machine_until }: HitTarget, at: number): 
 }
 
 /** Counts an open or a click whose recipient is unknown. */
-function addTotal({ ids: { mailing }, link, reader, at }: Hit, written: BatchChanges): void {
+function addTotal({ ids: { mailing }, link, reader, device = 'unknown', at }: Hit, written: BatchChanges): void {
   if (link === TRAP_LINK) return;
   const by = madeBy(reader, link !== null, null);
   if (link === null && by !== MADE_BY.machine) changesOf(written.mailings, mailing).total_opens++;
-  written.events.push({ mailing, kind: link === null ? 'open' : 'click', link, by, at });
+  written.events.push({ mailing, kind: link === null ? 'open' : 'click', link, by, device: DEVICE[device], at });
 }
 
 /** Counts a recipient who unsubscribed through a mail, once. Call it in the transaction that unsubscribes the address. */
@@ -251,5 +262,7 @@ export function countUnsubscribe(
   client
     .prepare("INSERT INTO events (mailing_id, delivery_id, kind, happened_at) VALUES (?, ?, 'unsubscribe', ?)")
     .run(ids.mailing, ids.delivery, at);
-  eventCounter(client)([{ mailing: ids.mailing, kind: 'unsubscribe', link: null, by: MADE_BY.person, at }]);
+  eventCounter(client)([
+    { mailing: ids.mailing, kind: 'unsubscribe', link: null, by: MADE_BY.person, device: null, at },
+  ]);
 }

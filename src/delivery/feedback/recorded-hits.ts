@@ -6,6 +6,8 @@ import type { Engagement } from './event-counts.ts';
 export interface RecordedHit extends TimedHit {
   id: number;
   made_by: MadeBy;
+  /** The number of its device; null if it was recorded before devices were. */
+  device: number | null;
 }
 
 /** Hits that were reclassified as a machine's, and the resulting counters of their delivery. */
@@ -47,7 +49,7 @@ export class RecordedHits {
 
   constructor(client: Database) {
     this.#all = client.prepare<[number], RecordedHit>(`
-      SELECT id, link_number AS link, happened_at AS at, made_by FROM events
+      SELECT id, link_number AS link, happened_at AS at, made_by, device FROM events
       WHERE delivery_id = ? AND kind IN ('open', 'click') ORDER BY happened_at, id`);
     this.#links = client.prepare<[number], number>('SELECT count(*) FROM links WHERE mailing_id = ?').pluck();
     this.#updateClass = client.prepare<[MadeBy, number]>('UPDATE events SET made_by = ? WHERE id = ?');

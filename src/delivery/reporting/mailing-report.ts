@@ -3,7 +3,13 @@
  * separately.
  */
 import type { Database } from 'better-sqlite3';
-import { DELIVERY_STATE, DELIVERY_STATE_NAMES, type DeliveryState } from '../../database/schema/index.ts';
+import {
+  DELIVERY_STATE,
+  DELIVERY_STATE_NAMES,
+  DEVICE_NAMES,
+  type DeliveryState,
+  type Device,
+} from '../../database/schema/index.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { codeOf, readStored, storedSql } from '../../errors/stored.ts';
 
@@ -21,6 +27,8 @@ export interface MailingReport {
   /** The numbers of recipients at each stage, from the whole audience to those who clicked. */
   funnel: Funnel;
   hours: ReportedHour[];
+  /** Opens and clicks by people, by the kind of device; the most opens first. Not those recorded before devices were. */
+  devices: { device: Device; opens: number; clicks: number }[];
   /** Every link of the mail, in order of appearance. */
   links: { number: number; url: string; clicks: number; machine_clicks: number }[];
 }
@@ -123,8 +131,18 @@ export function mailingReport(client: Database, mailingId: number): MailingRepor
     machine_clicks: sum('machine_clicks'),
     funnel,
     hours,
+    devices: readDevices(client, mailingId),
     links,
   };
+}
+
+function readDevices(client: Database, mailingId: number): MailingReport['devices'] {
+  return client
+    .prepare<[number], { device: number; opens: number; clicks: number }>(
+      'SELECT device, opens, clicks FROM mailing_devices WHERE mailing_id = ? AND opens + clicks > 0 ORDER BY opens DESC, clicks DESC, device',
+    )
+    .all(mailingId)
+    .map((row) => ({ ...row, device: DEVICE_NAMES[row.device] ?? 'unknown' }));
 }
 
 /** The counters of a mailing; zeros if it does not exist. */

@@ -12,6 +12,7 @@ import { fillTrials, TRIALS } from './filled-trials.ts';
 const HOUR_MS = 3_600_000;
 const READERS = 12;
 const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11) Firefox/140' };
+const PHONE = { 'user-agent': 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) Mobile/15E148' };
 const SCANNER = { 'user-agent': 'a scanner bot' };
 const DESIGN = new URL('../../../data/templates/newsletter.html', import.meta.url);
 
@@ -71,7 +72,7 @@ async function visit(app: TestApp): Promise<void> {
   for (const [at, { html, paths }] of mails.entries()) {
     app.clock.advance(HOUR_MS * (at % 3));
     const links = [...html.matchAll(/http:\/\/mail\.example\.com(\/c\/[^"]+)/g)].map(([, path = '']) => path);
-    const headers = at === 0 ? SCANNER : BROWSER;
+    const headers = at === 0 ? SCANNER : at % 5 === 1 ? PHONE : BROWSER;
     if (at % 4 === 3) continue;
     await app.page('GET', paths.o ?? '', { headers });
     const clicked = at === 0 ? links : links.slice(0, at % 3);

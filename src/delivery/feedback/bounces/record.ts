@@ -47,7 +47,7 @@ export function recordBounce(
           .prepare('INSERT INTO events (mailing_id, delivery_id, kind, happened_at) VALUES (?, ?, ?, ?)')
           .run(delivery.mailing_id, deliveryId, kind, now.getTime());
         const event = { mailing: delivery.mailing_id, link: null, by: MADE_BY.person, at: now.getTime() };
-        if (kind === 'bounce') eventCounter(client)([{ ...event, kind }]);
+        if (kind === 'bounce') eventCounter(client)([{ ...event, kind, device: null }]);
       }
       const { user_id, address_id } = delivery;
       if (suppress) suppressAddress(client, { user_id, address_id, kind, diagnostic, created_at: recordedAt });

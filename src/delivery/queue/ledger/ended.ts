@@ -93,6 +93,7 @@ export function formMails(client: Database): FormMails {
     'DELETE FROM events WHERE delivery_id IN (SELECT id FROM deliveries WHERE mailing_id = ?)',
     'DELETE FROM delivery_reasons WHERE mailing_id = ?',
     'DELETE FROM mailing_hours WHERE mailing_id = ?',
+    'DELETE FROM mailing_devices WHERE mailing_id = ?',
     'DELETE FROM deliveries WHERE mailing_id = ?',
     'DELETE FROM mailings WHERE id = ?',
   ].map((text) => client.prepare(text));
