@@ -26,6 +26,8 @@ const BENCHES: Readonly<Record<string, readonly string[]>> = {
   pages: ['1000000', '12'],
   interactions: ['20000'],
   growth: ['1000000'],
+  events: ['100000', '100000'],
+  upsert: ['50000'],
   nodes: ['20000'],
   jetstream: ['500000'],
   engagement: ['50000'],
