@@ -85,6 +85,7 @@ t.test('what depends on a segment, a contact type and a field is counted', async
     queued_single_sends: sends,
     automations,
     live_automations: automations,
+    mentioned_in: [],
   });
   t.strictSame(await uses('/segment/uses', { segment_id: id }), { people: 1, ...campaigns(2, 1) });
   t.strictSame(await uses('/contacts-type/uses', { contact_type_id: 1 }), {
@@ -99,4 +100,52 @@ t.test('what depends on a segment, a contact type and a field is counted', async
   });
   t.strictSame(await uses('/custom-fields/uses', { id: 2 }), { segments: 1, ...campaigns(2, 1) });
   t.strictSame(await uses('/custom-fields/uses', { id: 1 }), { segments: 0, ...campaigns(0, 0) });
+});
+
+t.test('what depends on a segment, a contact type and a field names the automations that mention it', async (t) => {
+  const app = await startWithFields(t);
+  const segment = await storeSegment(app, ['city', 'is', 'Ulm']);
+  const other = await storeSegment(app, ['city', 'is', 'Bonn']);
+  const group = 1;
+  await mustAnswer(app, 'POST', '/unsubscribes-groups/save', {
+    form: { group_name: 'News', description: 'n', is_display: 1 },
+  });
+  const automation = async (automation_name: string, more: object = {}) => {
+    const target = { automation_for: 'contacts_2', unsubscribe_group_id: group, exit_criteria: 0 };
+    const form = { type: 'custom', automation_name, ...target };
+    const { utr } = (await mustAnswer(app, 'POST', '/automations/create', { form })).body.message;
+    if (Object.keys(more).length > 0) await mustAnswer(app, 'POST', '/automations/update', { form: { utr, ...more } });
+    return utr;
+  };
+  const step = (utr: string, settings: object) =>
+    mustAnswer(app, 'POST', '/automations/step/add', {
+      form: { utr, waiting_type: 'instantly', waiting_period: 1, ...settings },
+    });
+  const branches = await automation('Branches');
+  await step(branches, { kind: 'if', segment_id: segment });
+  const goal = await automation('Goal', { goal_segment_id: segment });
+  const fields = await automation('Fields');
+  await step(fields, { kind: 'set_field', field: 'points', value: '3' });
+  await step(fields, { kind: 'move', contact_type_id: 1 });
+  const dates = await automation('Dates', { trigger_kind: 'date', trigger_field: 'seen' });
+  const gone = await automation('Deleted', { goal_segment_id: segment });
+  await mustAnswer(app, 'DELETE', '/automations/delete', { query: { utr: gone } });
+  const mentioned = async (path: string, query: Record<string, unknown>) =>
+    (await mustAnswer(app, 'GET', path, { query })).body.message.uses.mentioned_in;
+  t.strictSame(await mentioned('/segment/uses', { segment_id: segment }), [
+    { utr: goal, automation_name: 'Goal' },
+    { utr: branches, automation_name: 'Branches' },
+  ]);
+  t.strictSame(await mentioned('/segment/uses', { segment_id: other }), []);
+  t.strictSame(
+    await mentioned('/contacts-type/uses', { contact_type_id: 1 }),
+    [
+      { utr: fields, automation_name: 'Fields' },
+      { utr: goal, automation_name: 'Goal' },
+      { utr: branches, automation_name: 'Branches' },
+    ],
+    'a list by its steps and by its segments',
+  );
+  t.strictSame(await mentioned('/custom-fields/uses', { id: 2 }), [{ utr: fields, automation_name: 'Fields' }]);
+  t.strictSame(await mentioned('/custom-fields/uses', { id: 3 }), [{ utr: dates, automation_name: 'Dates' }]);
 });

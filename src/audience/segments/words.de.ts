@@ -88,6 +88,8 @@ export const segments: Translation<typeof english> = {
     one: '{count} davon ist aktiv und wird pausiert.',
     other: '{count} davon sind aktiv und werden pausiert.',
   },
+  'segments.uses.mentioned':
+    'Diese Automationen nennen es im Auslöser, in einem Schritt, im Ziel oder in der Ausstiegsregel und laufen ohne es weiter:',
   'segments.words': 'Alle Kontakte in {type}, bei denen {rules}',
   'segments.words.nobody': 'Alle Kontakte in {type}, auf die die Regeln zutreffen',
   'segments.words.and': '{one} und {other}',

@@ -83,6 +83,8 @@ export const segments = {
     one: '{count} of them is live and will be paused.',
     other: '{count} of them are live and will be paused.',
   },
+  'segments.uses.mentioned':
+    'These automations mention it in their trigger, a step, their goal or their exit rule, and go on without it:',
   'segments.words': 'All contacts in {type} whose {rules}',
   'segments.words.nobody': 'All contacts in {type} that match the rules',
   'segments.words.and': '{one} and whose {other}',

@@ -1,4 +1,4 @@
-/** Operations that count what deleting a segment, a contact type or a field would affect. All of them are additions to the contract. */
+/** Operations that say what deleting a segment, a contact type or a field would affect. All of them are additions to the contract. */
 import { sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { isOwned, ownedRecord, recordId } from '../../database/ownership.ts';
@@ -23,7 +23,13 @@ const Campaigns = {
   queued_single_sends: integer({ description: 'How many of the single sends are queued: they become drafts.' }),
   automations: integer({ description: 'Number of automations for it, or for a segment that needs it.' }),
   live_automations: integer({ description: 'How many of the automations are live: they become drafts.' }),
+  mentioned_in: Type.Array(Type.Object({ utr: Type.String(), automation_name: Type.String() }), {
+    description:
+      'The automations with it in their trigger, a step, their goal or their exit rule, newest first, at most 20. They go on without it.',
+  }),
 };
+/** The greatest number of automations that are named. */
+const MAX_NAMED = 20;
 const people = integer({ description: 'The number of contacts in it.' });
 const needing = integer({ description: 'Number of segments that need it.' });
 const SegmentUses = Type.Object({ people, ...Campaigns });
@@ -44,7 +50,7 @@ export const countUsesOfSegment = operation({
     const segment = context.db.select().from(segments).where(where).get();
     if (segment === undefined) throw notFound();
     return {
-      uses: { people: segment.segment_emails_count, ...countCampaigns(context, targets('segments', [segment])) },
+      uses: { people: segment.segment_emails_count, ...usingCampaigns(context, targets('segments', [segment])) },
     };
   },
 });
@@ -61,7 +67,7 @@ export const countUsesOfContactType = operation({
     const ofType = context.db.all<{ id: number }>(
       sql`SELECT id FROM segments WHERE contact_type_id = ${type.id} AND deleted_at IS NULL`,
     );
-    const campaigns = countCampaigns(context, [...targets('contacts', [type]), ...targets('segments', ofType)]);
+    const campaigns = usingCampaigns(context, [...targets('contacts', [type]), ...targets('segments', ofType)]);
     return { uses: { people: type.contacts_count, segments: ofType.length, ...campaigns } };
   },
 });
@@ -77,7 +83,7 @@ export const countUsesOfField = operation({
     const id = recordId(given);
     if (!isOwned(db, customFields, id, accountId)) throw notFound();
     const named = segmentsWithField(db, accountId, id).map((segment) => ({ id: segment }));
-    return { uses: { segments: named.length, ...countCampaigns(context, targets('segments', named)) } };
+    return { uses: { segments: named.length, ...usingCampaigns(context, targets('segments', named), id) } };
   },
 });
 
@@ -87,21 +93,32 @@ function targets(table: Target['table'], records: readonly { id: number }[]): Ta
 
 /**
  * Counts the drafts and queued single sends that include or exclude one of these targets, and the automations with one as their target.
+ * Names the automations that mention one of the targets, or the custom field, elsewhere.
  */
-function countCampaigns(
+function usingCampaigns(
   { db, accountId }: Context,
   targets: readonly Target[],
-): Record<keyof typeof Campaigns, number> {
+  field: number | null = null,
+): { [Name in keyof typeof Campaigns]: Static<(typeof Campaigns)[Name]> } {
   const keys = JSON.stringify(targets.map(({ table, id }) => `${table}_${id}`));
   const isOne = (table: string, id: string) =>
     sql`(${sql.raw(table)}) || '_' || (${sql.raw(id)}) IN (SELECT value FROM json_each(${keys}))`;
   const names = (column: string) =>
     sql`EXISTS (SELECT 1 FROM json_each(${sql.raw(column)}) t WHERE ${isOne("t.value ->> 'table'", "t.value ->> 'id'")})`;
-  return db.get(sql`
+  const counts = db.get<
+    Record<'single_sends' | 'queued_single_sends' | 'automations' | 'live_automations', number>
+  >(sql`
     SELECT * FROM
       (SELECT count(*) AS single_sends, count(*) FILTER (WHERE status = ${SINGLE_SEND_STATUS.queued}) AS queued_single_sends
        FROM single_sends WHERE user_id = ${accountId} AND status IN (${SINGLE_SEND_STATUS.draft}, ${SINGLE_SEND_STATUS.queued})
          AND (${names('recipient_id')} OR ${names('exclude_specific_recipient_id')})),
       (SELECT count(*) AS automations, count(*) FILTER (WHERE status = ${AUTOMATION_STATUS.live}) AS live_automations
        FROM automations WHERE user_id = ${accountId} AND deleted_at IS NULL AND ${isOne('automation_for_table', 'automation_for')})`);
+  const mentioned_in = db.all<{ utr: string; automation_name: string }>(sql`
+    SELECT a.utr, a.automation_name FROM automations a WHERE a.user_id = ${accountId} AND a.deleted_at IS NULL
+      AND (${isOne("'segments'", 'a.goal_segment_id')} OR ${isOne("'segments'", 'a.exit_segment_id')} OR a.trigger_field_id = ${field}
+        OR EXISTS (SELECT 1 FROM automation_schedules s WHERE s.automation_id = a.id
+          AND (${isOne("'segments'", 's.segment_id')} OR ${isOne("'contacts'", 's.contact_type_id')} OR s.field_id = ${field})))
+    ORDER BY a.id DESC LIMIT ${MAX_NAMED}`);
+  return { ...counts, mentioned_in };
 }

@@ -1,17 +1,29 @@
-/** The numbers of campaigns that use a record which is about to be deleted. */
+/** The campaigns that use a record which is about to be deleted. */
 import { useLanguage } from '../../../ui/words/index.ts';
 import type { SegmentUses } from '../operations.ts';
 
 export function CampaignsUsing({ uses }: { uses: Omit<SegmentUses, 'people'> }) {
   const language = useLanguage();
-  const { single_sends: sends, queued_single_sends: queued, automations, live_automations: live } = uses;
-  if (sends + automations === 0) return <p>{language.say('segments.uses.none')}</p>;
+  const { single_sends: sends, queued_single_sends: queued, automations, live_automations: live, mentioned_in } = uses;
+  if (sends + automations + mentioned_in.length === 0) return <p>{language.say('segments.uses.none')}</p>;
   return (
     <>
       {sends > 0 && <p>{language.say('segments.uses.sends', { count: sends })}</p>}
       {queued > 0 && <p>{language.say('segments.uses.queued', { count: queued })}</p>}
       {automations > 0 && <p>{language.say('segments.uses.automations', { count: automations })}</p>}
       {live > 0 && <p>{language.say('segments.uses.live', { count: live })}</p>}
+      {mentioned_in.length > 0 && (
+        <>
+          <p>{language.say('segments.uses.mentioned')}</p>
+          <ul>
+            {mentioned_in.map(({ utr, automation_name: name }) => (
+              <li key={utr}>
+                <a href={`/automations/${utr}`}>{name}</a>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
     </>
   );
 }
