@@ -81,6 +81,24 @@ t.test('an event is not lost while the automation is paused, before the wait is 
   t.strictSame(of('bo'), ['one', 'late']);
 });
 
+t.test('an event that comes after the time ran out is too late, also while the automation is paused', async (t) => {
+  const { app, utr, get, wait, report, of, live, join, pass } = await withWaits(t);
+  await wait({ until: 'event', event: 'purchase', timeout_hours: 4 });
+  await live();
+  for (const name of ['ann', 'bo', 'cy']) await join(name);
+  await pass(HOUR);
+  await get('/automations/pause', { utr });
+  app.clock.advance(4 * HOUR - 1000);
+  await report('ann');
+  await report('bo');
+  await report('cy', { at: new Date(app.clock.now().getTime() - HOUR).toISOString() });
+  await live();
+  await app.background();
+  t.strictSame(of('ann'), ['one', 'came'], 'at the last moment');
+  t.strictSame(of('bo'), ['one', 'late'], 'a second later');
+  t.strictSame(of('cy'), ['one', 'came'], 'reported later, but happened in time');
+});
+
 t.test('who waits keeps waiting when other steps are moved, and what came is not forgotten', async (t) => {
   const { app, wait, report, of, live, join, pass, mail, utrOf, step, utr, get } = await withWaits(t);
   await wait({ until: 'event', event: 'purchase', timeout_hours: 24 });

@@ -309,11 +309,16 @@ export const POSITION = `ifnull((SELECT m.landing FROM moved_mails m WHERE m.aut
 export const NEXT_SCHEDULE = `(SELECT s.id FROM automation_schedules s
     WHERE s.automation_id = e.automation_id AND s.position > ${POSITION} ORDER BY s.position LIMIT 1)`;
 
-/** Wakes an enrolment that waits at a step, unless its wait has not begun. Exported so that a test can check its query plan. */
+/**
+ * Wakes an enrolment that waits at a step, unless its wait has not begun, or an event came after its time ran out, as it can while the automation
+ * is paused. Exported so that a test can check its query plan.
+ */
 export const WAKE = `
   UPDATE enrolments AS e SET due_at = @at, arrived_step = iif(@change = 'arrived', @step_id, arrived_step)
   WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active' AND delivery_id IS NULL
-    AND ${NEXT_SCHEDULE} = @step_id AND @at > waiting_since + (SELECT ${SCHEDULE_WAIT} FROM automation_schedules s WHERE s.id = @step_id)`;
+    AND ${NEXT_SCHEDULE} = @step_id AND EXISTS (SELECT 1 FROM automation_schedules s WHERE s.id = @step_id
+      AND @at > e.waiting_since + ${SCHEDULE_WAIT}
+      AND (@change = 'changed' OR @at <= e.waiting_since + ${SCHEDULE_WAIT} + s.timeout_hours * ${HOUR_MS}))`;
 
 /**
  * The steps after the position of an enrolment `e` that it has not taken yet, on the paths it takes, as SQL after FROM. Reordering can move
