@@ -17,7 +17,7 @@ import {
   senders,
 } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { type Frozen, freezeContent } from '../delivery/compiling/freeze.ts';
+import type { Frozen } from '../delivery/compiling/freeze.ts';
 import type { OrderChange } from '../delivery/queue/enrolment-state.ts';
 import { held } from '../delivery/queue/holds.ts';
 import { commandMailing, createMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
@@ -25,6 +25,7 @@ import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import { isUnverified } from '../delivery/transport/relays/in-use.ts';
 import { conflict, invalid, notFound } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
+import { freezeVersions } from '../templates/languages/freeze-versions.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { moveOrStore, movesTo, nextPosition, untilMovesDone } from './move-enrolments.ts';
 import { markLive } from './status.ts';
@@ -190,7 +191,7 @@ export async function freezeSchedule(
     return { problem: sentence('mail_sender_deleted'), code: 'sender_deleted' };
   if (isUnverified(db.$client, config, sender))
     return { problem: held('sender_unverified').held_reason, code: 'sender_unverified' };
-  const frozen = await freezeContent(db, config, schedule, sender);
+  const frozen = await freezeVersions(db, config, schedule, sender);
   return 'problem' in frozen ? { ...frozen, code: 'content_invalid' } : frozen;
 }
 
@@ -285,7 +286,9 @@ export function createScheduleMailing(
 
 /** Compares content without the sender's details, because every mail gets the sender's current details when it is sent. */
 function sameContent(a: FrozenContent, b: FrozenContent): boolean {
-  return JSON.stringify(a.content) === JSON.stringify(b.content);
+  const contentOf = ({ content, variants = [], language = '' }: FrozenContent) =>
+    JSON.stringify([content, variants, language]);
+  return contentOf(a) === contentOf(b);
 }
 
 /** Deletes the account's schedule with this utr. Throws 404. When it resolves, no further delivery of the schedule starts. */

@@ -24,6 +24,7 @@ import {
 } from './operations/changes.ts';
 import { enterAutomation } from './operations/enter.ts';
 import { previewAutomation } from './operations/forecast.ts';
+import { listMailLanguages, removeMailLanguage, saveMailLanguage } from './operations/languages.ts';
 import { readLog } from './operations/log.ts';
 import {
   addDesignToken,
@@ -72,6 +73,9 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   routes.code('GET /automations/schedule/html', readAutomationMailCode);
   routes.change('POST /automations/schedule/test', testAutomationMail, (message) => message);
   routes.read('GET /automations/schedule/waiting', listWaiting);
+  routes.read('GET /automations/schedule/languages', listMailLanguages);
+  routes.read('POST /automations/schedule/languages', saveMailLanguage);
+  routes.read('POST /automations/schedule/languages/remove', removeMailLanguage);
   routes.read('GET /automations/summaries', listSummaries);
   routes.read('GET /automations/report', readReport);
   routes.read('GET /automations/preview', previewAutomation);

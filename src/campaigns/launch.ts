@@ -22,13 +22,12 @@ import { inTransaction } from '../database/transaction.ts';
 import { isTransientSqliteError } from '../database/write-lock.ts';
 import { checkLanguages } from '../delivery/checks/recipients-check.ts';
 import { FINDINGS } from '../delivery/checks/severity.ts';
-import { type Frozen, freezeContent } from '../delivery/compiling/freeze.ts';
+import type { Frozen } from '../delivery/compiling/freeze.ts';
 import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { heldOutShare, prepareBestHours } from '../delivery/queue/best-hours.ts';
 import { type EnqueueProgress, hasAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { type Held, held, releasedAt } from '../delivery/queue/holds.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
-import type { FrozenVariant } from '../delivery/queue/ready-mailing.ts';
 import { variantName } from '../delivery/queue/variant-groups.ts';
 import { isUnverified } from '../delivery/transport/relays/in-use.ts';
 import { findAbTestProblem } from '../delivery/variants/test-problem.ts';
@@ -37,7 +36,8 @@ import { invalid } from '../errors/failure.ts';
 import { messages } from '../errors/field-errors.ts';
 import { type Said, saidBy, sentence } from '../errors/sentences.ts';
 import type { Log } from '../log.ts';
-import { withTemplateCopied } from '../templates/mail-content.ts';
+import { freezeVariants, freezeVersions } from '../templates/languages/freeze-versions.ts';
+import { asVersion, withOwnParts } from '../templates/languages/versions.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { launchesAt } from './schedule.ts';
 import { findingsOf } from './shown-mail.ts';
@@ -288,13 +288,8 @@ export function asVariant(
 ): SingleSend & Pick<Variant, 'sender_name'> & { version_language?: string } {
   const variant = allVariants(send, send.ab_test)[number];
   if (variant === undefined) throw invalid('variant', messages.selected('variant'));
-  const { template_id, ...shown } = variant;
-  const version_language = send.languages?.[number - 1]?.language ?? readMailRules(db, send.user_id).mail_language;
-  const own = { ...shown, ...(send.languages !== null && { version_language }) };
-  if (template_id === 0) return { ...send, ...own };
-  const code: { template_id: number; template_json?: string; template_html?: string } = { template_id };
-  const copied = withTemplateCopied(db, send.user_id, code);
-  return { ...send, ...own, template_json: null, template_html: null, ...copied };
+  const { sender_name } = variant;
+  return { ...(send.ab_test === null ? asVersion(db, send, number) : withOwnParts(db, send, variant)), sender_name };
 }
 
 /** Freezes the content of a single send, and its variants or versions. Returns it, or the problem that its owner must fix first. */
@@ -307,25 +302,15 @@ async function freezeSend(
   const test = send.ab_test;
   const problem = findAbTestProblem(db, config, send);
   if (problem !== null) return { problem: sentence(problem) };
-  const mail = await freezeContent(db, config, asVariant(db, send, 0), sender);
-  const languages = send.languages ?? [];
-  if ('problem' in mail) return mail;
-  if (test === null && languages.length === 0) return { ...mail, variants: [] };
   const all = allVariants(send, test);
-  const frozen: FrozenVariant[] = [];
-  let { links, destinations } = mail;
-  for (let number = 1; number < all.length; number++) {
-    const variant = asVariant(db, send, number);
-    const made = await freezeContent(db, config, variant, sender, links);
-    const language = languages[number - 1]?.language;
-    if ('problem' in made) {
-      const name = language ?? variantName(number);
-      return { problem: sentence(language ? 'language_problem' : 'ab_variant_problem', { name, ...made }) };
-    }
-    ({ links, destinations } = made);
-    const sender_name = variant.sender_name || null;
-    frozen.push({ content: made.frozen.content, sender_name, ...(language && { language }) });
-  }
-  const own = languages.length > 0 && { language: readMailRules(db, send.user_id).mail_language };
-  return { links, destinations, frozen: { ...mail.frozen, variants: frozen, ...own }, variants: all };
+  const others = all.slice(1).map(({ sender_name }, at) => ({
+    source: () => asVariant(db, send, at + 1),
+    sender_name: sender_name || null,
+    name: variantName(at + 1),
+  }));
+  const made =
+    test === null
+      ? await freezeVersions(db, config, send, sender)
+      : await freezeVariants(db, config, send, others, sender);
+  return 'problem' in made ? made : { ...made, variants: all };
 }

@@ -42,6 +42,8 @@ export type ShownSource = Pick<
   sender_name?: string;
   link_rules?: SingleSend['link_rules'];
   single_send_name?: string;
+  /** Of a mail with versions in several languages: the language of this one. */
+  version_language?: string;
 };
 
 export interface ShowDeps {
@@ -197,7 +199,11 @@ async function contentOf(
   if (stored === undefined) return { problem: sentence('held_sender_deleted') };
   const sender = { ...stored, from_name: send.sender_name || stored.from_name };
   const { template_id, template_json, template_html, subject, preheader, tracking } = send;
-  const source = { template_id, template_json, template_html, subject, preheader, tracking };
+  const { version_language } = send;
+  const source = {
+    ...{ template_id, template_json, template_html, subject, preheader, tracking },
+    ...(version_language !== undefined && { version_language }),
+  };
   const link_rules = findLinkRules(db, send.user_id, send) ?? ('off' as const);
   const parts = [...Object.values(source), JSON.stringify(link_rules), ...Object.values(sender)];
   const made = await drafts.get(parts, () => compile(() => freezeText(db, config, { ...source, link_rules }, sender)));

@@ -12,6 +12,7 @@ import type { Db } from '../database/open.ts';
 import { isOwned, ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
 import {
   designTemplates,
+  type LanguageVersion,
   mailings,
   SINGLE_SEND_STATUS,
   senders,
@@ -153,12 +154,12 @@ function scheduleErrors({ clock, config }: SingleSendDeps, input: Partial<Single
   return errors;
 }
 
-/** Stores a validated single send and queues it. Returns its utr. `userId`: who creates it, null for a program. */
+/** Stores a validated single send with its versions and queues it. Returns its utr. `userId`: who creates it, null for a program. */
 export function createSingleSend(
   deps: SingleSendDeps,
   accountId: number,
   given: SingleSendInput,
-  { userId }: { userId: number | null },
+  { userId, languages = null }: { userId: number | null; languages?: LanguageVersion[] | null },
 ): string {
   const { db, clock } = deps;
   const input = withTemplateCopied(db, accountId, given);
@@ -172,6 +173,7 @@ export function createSingleSend(
     template_html: input.template_html || null,
     exclude_specific_recipient_id: checkedTargets(input.exclude_specific_recipient_id ?? []),
     user_id: accountId,
+    languages,
     changed_by: userId,
     utr,
     sent_at: NO_TIME,

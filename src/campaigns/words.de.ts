@@ -565,6 +565,9 @@ export const campaigns: Translation<typeof english> = {
   'languages.change': 'Sprachen ändern',
   'languages.about':
     'Jeder Kontakt bekommt die Fassung in seiner Sprache: der des Kontakts, sonst der üblichen seines Landes, sonst {name}. Wer keine Fassung hat, bekommt die Mail selbst.',
+  'languages.missing': 'Kontakte ohne Fassung bekommen die Mail selbst: {names}.',
+  'languages.transactional':
+    'Transaktionsmails aus dieser Vorlage bekommen die Fassung in der Sprache ihres Empfängers. Eine Fassung ist eine andere Vorlage; ihr Betreff ersetzt den der Mail. Kampagnen haben eigene Fassungen.',
   'languages.main': 'Die Mail selbst',
   'languages.version': 'Fassung',
   'languages.asMail': 'Wie in der Mail selbst',

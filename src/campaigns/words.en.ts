@@ -547,6 +547,9 @@ export const campaigns = {
   'languages.change': 'Change the languages',
   'languages.about':
     'Each contact gets the version in their language: the one of the contact, else the usual one of their country, else {name}. Who has no version gets the mail itself.',
+  'languages.missing': 'There are contacts without a version, who get the mail itself: {names}.',
+  'languages.transactional':
+    'Transactional mails from this template get the version in the language of their recipient. A version is another template; its subject takes the place of that of the mail. Campaigns have versions of their own.',
   'languages.main': 'The mail itself',
   'languages.version': 'Version',
   'languages.asMail': 'As in the mail itself',

@@ -5,7 +5,7 @@ import { checkedTargets } from '../audience/segments/segments.ts';
 import { parseScheduleTime } from '../campaigns/schedule.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
-import { feeds } from '../database/schema/index.ts';
+import { feeds, type LanguageVersion } from '../database/schema/index.ts';
 import { conflict } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { findTemplateCodes } from '../templates/mail-content.ts';
@@ -83,6 +83,13 @@ export function changeFeed(db: Db, feed: Feed, input: FeedInput, now: Date): voi
     .run();
 }
 
+/** Stores the versions of a feed's mails in other languages. Returns the time of the change. Call inside a transaction. */
+export function storeLanguages(db: Db, { id }: Feed, languages: LanguageVersion[] | null, now: Date): string {
+  const updated_at = isoTimestamp(now);
+  db.update(feeds).set({ languages, updated_at }).where(eq(feeds.id, id)).run();
+  return updated_at;
+}
+
 /** Deletes a feed with the items that it remembers. Mails made from it stay. Call inside a transaction. */
 export function removeFeed(db: Db, { id }: Feed): void {
   db.delete(feeds).where(eq(feeds.id, id)).run();
@@ -140,7 +147,10 @@ export function newItems<Item extends { key: string }>(
 }
 
 /** Returns the HTML, with feed placeholders, for the mails of a feed, or null if its template was deleted or is empty. */
-export function findFeedTemplate(db: Db, { user_id, template_id }: Feed): string | null {
+export function findFeedTemplate(
+  db: Db,
+  { user_id, template_id }: Pick<Feed, 'user_id' | 'template_id'>,
+): string | null {
   if (template_id === 0) return USUAL_TEMPLATE;
   return findTemplateCodes(db, user_id, template_id)?.html_code || null;
 }

@@ -2,6 +2,7 @@
 import { escapeHtml } from '../delivery/content/merge.ts';
 import type { FeedItem } from './feed-item.ts';
 
+/** The maximum length of a subject and of a preview text. */
 const MAX_SUBJECT = 255;
 /** The maximum length of a single send's HTML. */
 const MAX_HTML_CHARACTERS = 2 * 1024 * 1024;
@@ -20,6 +21,8 @@ export interface IssueSource {
   /** The language of the feed, which a mail without one declares; empty: none. */
   language: string;
   subject: string;
+  /** The preview text. */
+  preheader: string;
   html: string;
   /** At least one, in the order of the mail. */
   items: readonly FeedItem[];
@@ -35,9 +38,11 @@ interface Room {
 }
 class NoRoom extends Error {}
 
-/** Returns the subject and the HTML of the mail; null if it would be too large. Placeholders of contacts are still in them. */
-export function makeIssue(source: IssueSource): { subject: string; html: string } | null {
-  const { feed_title, language, subject, items, time_zone } = source;
+/**
+ * Returns the subject, the preview text and the HTML of the mail; null if it would be too large. Placeholders of contacts are still in them.
+ */
+export function makeIssue(source: IssueSource): { subject: string; preheader: string; html: string } | null {
+  const { feed_title, language, items, time_zone } = source;
   const html = withLanguage(source.html, language);
   if (items.length === 0) throw new Error('a mail of a feed has no item');
   const common = { feed_title, items_count: String(items.length) };
@@ -46,10 +51,11 @@ export function makeIssue(source: IssueSource): { subject: string; html: string 
   // Counted during writing, because a template could make a few items exceed the memory.
   const room: Room = { left: MAX_HTML_CHARACTERS };
   try {
-    const line = fill(subject, values[0], inert, room);
+    const line = (text: string) => [...fill(text, values[0], inert, room)].slice(0, MAX_SUBJECT).join('');
+    const [subject, preheader] = [line(source.subject), line(source.preheader)];
     const inHtml = (part: string, of: Values | undefined) =>
       fill(of?.item_image ? part : part.replace(PICTURE, ''), of, (text) => inert(escapeHtml(text)), room);
-    return { subject: [...line].slice(0, MAX_SUBJECT).join(''), html: inBlocks(html, values, inHtml) };
+    return { subject, preheader, html: inBlocks(html, values, inHtml) };
   } catch (error) {
     if (error instanceof NoRoom) return null;
     throw error;

@@ -2,8 +2,9 @@
 import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
 import { createSingleSend, type SingleSendDeps } from '../campaigns/single-sends.ts';
+import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
-import { feeds, type Target } from '../database/schema/index.ts';
+import { feeds, type LanguageVersion, type Target } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { sentence } from '../errors/sentences.ts';
 import type { FeedItem } from './feed-item.ts';
@@ -63,7 +64,13 @@ export function makeDueIssue(deps: SingleSendDeps, feedId: number): void {
         items.map(({ item }) => item),
       );
       if (issue === null) return holdFeed(db, feed.id, sentence('feed_mail_large'), now);
-      createSingleSend(deps, feed.user_id, singleSendOf(feed, issue), { userId: null });
+      const languages = versionsOf(
+        db,
+        feed,
+        items.map(({ item }) => item),
+      );
+      if (typeof languages === 'string') return holdFeed(db, feed.id, sentence(languages), now);
+      createSingleSend(deps, feed.user_id, singleSendOf(feed, issue), { userId: null, languages });
       // Items that did not fit in a digest are not sent later.
       const done = feed.rhythm === 'item' ? 'AND id = ?' : 'AND ? > 0';
       db.$client
@@ -78,16 +85,37 @@ export function makeDueIssue(deps: SingleSendDeps, feedId: number): void {
 }
 
 /** Returns the mail with these items, of which there is at least one; null if it would be too large. */
-export function issueOf(feed: Feed, html: string, items: readonly FeedItem[]): ReturnType<typeof makeIssue> {
-  const { feed_name, feed_title, feed_language: language, time_zone } = feed;
-  return makeIssue({
-    feed_title: feed_title || feed_name,
-    language,
-    subject: feed.subject,
-    html,
-    items,
-    time_zone,
-  });
+export function issueOf(
+  { feed_name, feed_title, feed_language: language, subject, time_zone }: Feed,
+  html: string,
+  items: readonly FeedItem[],
+  version: { language?: string; subject?: string; preheader?: string } = {},
+): ReturnType<typeof makeIssue> {
+  const common = { feed_title: feed_title || feed_name, items, time_zone, html };
+  return makeIssue({ ...common, language, subject, preheader: '', ...version });
+}
+
+/** The maximum number of characters of all versions of a mail together. */
+const MAX_VERSIONS_CHARACTERS = 8 * 1024 * 1024;
+
+/** Returns the versions of the mail with these items, null for none, or the code of the sentence that says why they cannot be made. */
+function versionsOf(
+  db: Db,
+  feed: Feed,
+  items: readonly FeedItem[],
+): LanguageVersion[] | null | 'feed_no_template' | 'feed_mail_large' {
+  const made: LanguageVersion[] = [];
+  let characters = 0;
+  for (const { language, subject, preheader, template_id } of feed.languages ?? []) {
+    const html = template_id === 0 ? '' : findFeedTemplate(db, { ...feed, template_id });
+    if (html === null) return 'feed_no_template';
+    const issue = issueOf(feed, html, items, { language, subject, preheader });
+    characters += issue?.html.length ?? 0;
+    if (issue === null || characters > MAX_VERSIONS_CHARACTERS) return 'feed_mail_large';
+    const { html: template_html, ...texts } = issue;
+    made.push({ language, ...texts, template_id: 0, ...(html !== '' && { template_html }) });
+  }
+  return made.length === 0 ? null : made;
 }
 
 function singleSendOf(feed: Feed, { subject, html }: { subject: string; html: string }) {

@@ -7,8 +7,8 @@ import { parseScheduleTime } from '../campaigns/schedule.ts';
 import { singleSendErrors } from '../campaigns/single-sends.ts';
 import type { Db } from '../database/open.ts';
 import { recordId } from '../database/ownership.ts';
-import { FEED_RHYTHMS, FEED_STATES } from '../database/schema/index.ts';
-import { writeAndWake } from '../database/transaction.ts';
+import { FEED_RHYTHMS, FEED_STATES, type LanguageVersion } from '../database/schema/index.ts';
+import { inTransaction, writeAndWake } from '../database/transaction.ts';
 import { notFound } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import { withinShare } from '../http/account-share.ts';
@@ -28,6 +28,15 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { type Context, operation } from '../operations/operation.ts';
+import {
+  ofVersion,
+  shownVersions,
+  Versions,
+  versionInput,
+  withoutVersion,
+  withVersion,
+} from '../templates/languages/operations.ts';
+import { MAX_LANGUAGES } from '../templates/languages/versions.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { isTimeZone } from '../time/zones.ts';
 import { urlFault } from '../webhooks/addresses.ts';
@@ -44,6 +53,7 @@ import {
   releaseFeed,
   removeFeed,
   setActive,
+  storeLanguages,
 } from './feeds.ts';
 import { issueOf, MAX_DIGEST_ITEMS, nextItems } from './issues.ts';
 import { pollResult } from './poll-results.ts';
@@ -66,6 +76,9 @@ const Feed = Type.Object({
   exclude_specific_recipient_id: Type.Array(Type.String(), { description: 'Targets whose recipients get nothing.' }),
   template_id: integer({ description: 'The template of its mails; 0: a plain list of the items.' }),
   subject: Type.String({ description: 'The subject of its mails, with merge tags.' }),
+  languages: Type.Array(Type.String(), {
+    description: 'The languages in which its mails have versions, as ISO 639-1 codes.',
+  }),
   rhythm: { ...choice(...FEED_RHYTHMS), description: 'item: a mail for each item; daily, weekly: a digest.' },
   weekday: integer({ description: 'The day of a weekly digest; 1 is Monday.' }),
   time_of_day: Type.String({ description: 'The time of a digest, HH:MM.' }),
@@ -219,6 +232,49 @@ export const previewFeed = operation({
   },
 });
 
+export const listFeedLanguages = operation({
+  name: 'List the versions of the mails of a feed in other languages (addition)',
+  role: 'viewer',
+  input: ById,
+  output: Versions,
+  run(context, { id }) {
+    const { recipient_id: targets, exclude_specific_recipient_id: excluded, ...feed } = requireFeed(context, id);
+    return shownVersions(context, feed.languages, { targets, excluded, groupId: feed.unsubscribe_group_id });
+  },
+});
+
+export const saveFeedLanguage = operation({
+  name: 'Add or change the version of the mails of a feed in a language (addition)',
+  description: `The mails of a feed can have ${MAX_LANGUAGES} versions, with merge tags of the feed in the subject, the preview text and the template. The items themselves stay as they are in the feed.`,
+  role: 'editor',
+  input: Type.Object({ ...ById.properties, ...versionInput }),
+  output: Type.Object({ updated_at: isoTimestampSchema() }),
+  run: (context, { id, ...given }) =>
+    changeLanguages(context, id, ({ languages }) => withVersion(context, languages, given)),
+});
+
+export const removeFeedLanguage = operation({
+  name: 'Remove the version of the mails of a feed in a language (addition)',
+  role: 'editor',
+  input: Type.Object({ ...ById.properties, language: ofVersion }),
+  output: Type.Object({ updated_at: isoTimestampSchema() }),
+  run: (context, { id, language }) =>
+    changeLanguages(context, id, ({ languages }) => withoutVersion(languages, language)),
+});
+
+/** Replaces the versions of the mails of a feed by those that `made` returns. */
+function changeLanguages(
+  context: Context,
+  id: unknown,
+  made: (feed: FeedRow) => LanguageVersion[] | null,
+): { updated_at: string } {
+  const { db, clock } = context;
+  return inTransaction(db, () => {
+    const feed = requireFeed(context, id);
+    return { updated_at: storeLanguages(db, feed, made(feed), clock.now()) };
+  });
+}
+
 const FAULTS = {
   url: sentence('feed_address'),
   plain: sentence('feed_plain'),
@@ -238,12 +294,13 @@ function requireFeed({ db, accountId }: Context, id: unknown): FeedRow {
 }
 
 function shown(db: Db, feed: FeedRow): Feed {
-  const { recipient_id, exclude_specific_recipient_id, read_at, issue_at, ...columns } = feed;
+  const { recipient_id, exclude_specific_recipient_id, languages, read_at, issue_at, ...columns } = feed;
   const hasNext = issue_at !== null && feed.state === 'active' && feed.rhythm !== 'item';
   return {
     ...columns,
     recipient_id: recipient_id.map(({ table, id }) => `${table}_${id}`),
     exclude_specific_recipient_id: exclude_specific_recipient_id.map(({ table, id }) => `${table}_${id}`),
+    languages: (languages ?? []).map(({ language }) => language),
     waiting: countWaiting(db.$client, feed.id),
     read_at: read_at === null ? null : isoTimestamp(new Date(read_at)),
     next_mail_at: hasNext ? isoTimestamp(new Date(issue_at)) : null,
@@ -283,5 +340,6 @@ async function readPreview(db: Db, feed: FeedRow, allowPrivate: boolean): Promis
   const issue = issueOf({ ...feed, feed_title, feed_language }, template, items);
   if (issue === null) return { ...nothing, problem: sentence('feed_mail_large') };
   const new_items = fresh.length + countWaiting(db.$client, feed.id);
-  return { is_sample: isSample ? 1 : 0, items: items.length, new_items, ...issue, problem: null };
+  const { subject, html } = issue;
+  return { is_sample: isSample ? 1 : 0, items: items.length, new_items, subject, html, problem: null };
 }

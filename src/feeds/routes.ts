@@ -2,7 +2,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';
-import { decideFeed, deleteFeed, listFeeds, previewFeed, saveFeed, switchFeed } from './operations.ts';
+import {
+  decideFeed,
+  deleteFeed,
+  listFeedLanguages,
+  listFeeds,
+  previewFeed,
+  removeFeedLanguage,
+  saveFeed,
+  saveFeedLanguage,
+  switchFeed,
+} from './operations.ts';
 
 export const feedRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const feeds = operationRoutes(app, deps, 'Feeds');
@@ -12,4 +22,7 @@ export const feedRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => 
   feeds.change('POST /feeds/decide', decideFeed, 'Updated Successfully');
   feeds.change('POST /feeds/delete', deleteFeed, 'Deleted Successfully');
   feeds.read('GET /feeds/preview', previewFeed);
+  feeds.read('GET /feeds/languages', listFeedLanguages);
+  feeds.read('POST /feeds/languages', saveFeedLanguage);
+  feeds.read('POST /feeds/languages/remove', removeFeedLanguage);
 };

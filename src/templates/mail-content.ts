@@ -6,6 +6,7 @@ import {
   automationSchedules,
   automations,
   designTemplates,
+  type LanguageVersion,
   mailVersions,
   ownTemplates,
   singleSends,
@@ -61,6 +62,12 @@ export function withTemplateCopied<Given extends GivenContent>(db: Db, accountId
   if (own === undefined) return given;
   const hasCode = Boolean(given.template_json || given.template_html);
   return { ...given, template_id: BLANK_TEMPLATE, ...(!hasCode && asMailCode(own)) };
+}
+
+/** Returns the versions in other languages of one of the account's own templates; null if it has none. */
+export function findVersions(db: Db, accountId: number, id: number): LanguageVersion[] | null {
+  const where = ownedRecord(ownTemplates, id, accountId);
+  return db.select({ languages: ownTemplates.languages }).from(ownTemplates).where(where).get()?.languages ?? null;
 }
 
 /** Returns a template's code as a mail stores it: MJML or HTML, with the other empty. */

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';
+import { listTemplateLanguages, removeTemplateLanguage, saveTemplateLanguage } from './languages/operations.ts';
 import {
   createTemplate,
   deleteTemplate,
@@ -19,4 +20,7 @@ export const templateRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
   templates.read('POST /templates/create', createTemplate);
   templates.change('POST /templates/update', updateTemplate, 'Updated Successfully');
   templates.change('POST /templates/delete', deleteTemplate, 'Deleted Successfully');
+  templates.read('GET /templates/languages', listTemplateLanguages);
+  templates.read('POST /templates/languages', saveTemplateLanguage);
+  templates.read('POST /templates/languages/remove', removeTemplateLanguage);
 };

@@ -22,7 +22,8 @@ import { MAX_MERGED, MergedSize, MergedTooLarge } from '../delivery/mime/merged-
 import type { Bodies } from '../delivery/transactional/mail.ts';
 import { conflict, invalid } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
-import { withTemplateCopied } from '../templates/mail-content.ts';
+import { withOwnParts } from '../templates/languages/versions.ts';
+import { findVersions, withTemplateCopied } from '../templates/mail-content.ts';
 
 type Sender = typeof senders.$inferSelect;
 
@@ -38,6 +39,8 @@ export interface GivenContent {
   data: Readonly<Record<string, string>>;
   email: string;
   name: string;
+  /** The language of the version of the template, as an ISO 639-1 code. */
+  language: string;
 }
 
 const MEBIBYTE = 1024 * 1024;
@@ -103,8 +106,8 @@ export async function composeMail(
   sender: Sender,
 ): Promise<{ subject: string; bodies: Bodies }> {
   checkNames(given.data);
-  const { template_id = 1, template_json, template_html } = withTemplateCopied(db, accountId, given);
-  const source = { template_id, template_json, template_html, subject: given.subject, preheader: given.preheader };
+  const source = inLanguage(db, accountId, given);
+  const { template_id, template_json, template_html } = source;
   const isTextAlone = given.text !== '' && template_id === 1 && !template_json && !template_html;
   const key = createHash('sha256')
     .update(JSON.stringify([source, findPublicUrl(db.$client, config).url]))
@@ -115,13 +118,28 @@ export async function composeMail(
   if (content === null && !isTextAlone) throw conflict(sentence('content_none'));
   const html = content?.html ?? null;
   const text = given.text === '' ? (content?.text ?? null) : scan(given.text);
-  const subject = scan(given.subject);
+  const subject = scan(source.subject);
   const values = valuesOf(given, sender, senderAddress(db, sender));
   const chosen = [subject, html ?? [], text ?? []].map((template) => chosenPieces(template, (name) => values[name]));
   checkTemplates(chosen, values, isTextAlone ? 'text' : fieldOf(given));
-  checkSize({ subject: given.subject, html: html ?? [], text: text ?? [] }, values);
+  checkSize({ subject: source.subject, html: html ?? [], text: text ?? [] }, values);
   const bodies = { html: html && mergeHtml(html, values), text: text && mergeText(text, values) };
-  return { subject: mergeLine(given.subject, values), bodies };
+  return { subject: mergeLine(source.subject, values), bodies };
+}
+
+/** Returns the source of a mail: that of the request, or of the version of its template in its language. */
+function inLanguage(db: Db, accountId: number, given: GivenContent) {
+  const { subject, preheader, template_id = 1, language, ...code } = given;
+  const { template_json, template_html } = code;
+  const mail = { user_id: accountId, subject, preheader, template_id, template_json, template_html };
+  const versions = template_json || template_html ? null : findVersions(db, accountId, template_id);
+  const version = versions?.find((one) => one.language === language);
+  const { user_id: _, ...source } = withTemplateCopied(
+    db,
+    accountId,
+    version === undefined ? mail : withOwnParts(db, mail, version),
+  );
+  return source;
 }
 
 async function asConflict(compile: () => Promise<Content | null>): Promise<Content | null> {

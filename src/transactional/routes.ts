@@ -7,6 +7,7 @@ import { and, eq, isNull } from 'drizzle-orm';
 import Type from 'typebox';
 import { isErased } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
+import { languageCode } from '../audience/contacts/contact-languages.ts';
 import { templateErrors } from '../campaigns/single-sends.ts';
 import { senders } from '../database/schema/index.ts';
 import { messages } from '../errors/field-errors.ts';
@@ -43,6 +44,12 @@ const SendBody = Type.Object({
   subject: line({ description: 'May have merge tags.' }),
   preheader: Type.Optional(line({ description: 'Shown behind the subject in lists of mails.' })),
   template_id: optionalReference('Id of a template, built-in or of your own; 0 or 1 for none.'),
+  language: Type.Optional(
+    line({
+      description:
+        'The language of the version of your template: an ISO 639-1 code, a tag such as pt-BR, or a name. If not given, that of the contact with the address, else that of the account. A template without a version in it is used itself.',
+    }),
+  ),
   template_json: code('The mail as MJML in JSON form, in place of a template.'),
   template_html: code('The mail as HTML, in place of a template.'),
   text: Type.Optional(
@@ -112,6 +119,8 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
             errors.reference('sender_id', () => senderOf(accountId, sender_id) !== undefined);
           if (template_id !== undefined && template_id !== 0)
             errors.reference('template_id', () => hasTemplate(db, accountId, template_id));
+          if (body.language && languageCode(body.language) === null)
+            errors.add('language', messages.selected('language'));
           if (isErased(client, accountId, body.email)) errors.add('email', messages.erased('email'));
           for (const [field, wrong] of templateErrors(body)) errors.add(field, wrong);
         }),
@@ -141,6 +150,7 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
           type,
           base64: textBytes(request, content),
         })),
+        asked: languageCode(body.language ?? '') ?? '',
         key: key ?? null,
       };
       const utr = await sendTransactional(deps, templates, accountId, given, sender);

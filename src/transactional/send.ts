@@ -2,14 +2,16 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { addressId } from '../audience/contacts/address-rows.ts';
+import { addressId, findAddressId } from '../audience/contacts/address-rows.ts';
 import { type Address, asciiAddress } from '../audience/contacts/addresses.ts';
 import type { Config } from '../config.ts';
+import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { type Attachment, DELIVERY_STATE, type senders } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { WriteLock } from '../database/write-lock.ts';
+import { languageOfAddress } from '../delivery/content/values.ts';
 import { held } from '../delivery/queue/holds.ts';
 import { addMail } from '../delivery/transactional/ledger.ts';
 import { hasRelay, isUnverified } from '../delivery/transport/relays/in-use.ts';
@@ -20,9 +22,11 @@ import { attachmentOf, decodePieces, type GivenFile, MAX_ATTACHMENT_BYTES, MAX_A
 import { type CompiledTemplates, composeMail, contentMissing, type GivenContent } from './content.ts';
 
 /** A request. */
-interface GivenMail extends GivenContent {
+interface GivenMail extends Omit<GivenContent, 'language'> {
   address: Address;
   files: readonly GivenFile[];
+  /** The language that the request names, as an ISO 639-1 code; empty: that of the contact is used. */
+  asked: string;
   /** The header Idempotency-Key. */
   key: string | null;
 }
@@ -71,7 +75,8 @@ export async function sendTransactional(
   if (isUnverified(client, config, sender)) throw conflict(held('sender_unverified').held_reason);
   const attachments = listAttachments(files);
   if (!given.template_id && !given.template_json && !given.template_html && !given.text) throw contentMissing();
-  const { subject, bodies } = await composeMail(deps, templates, accountId, given, sender);
+  const language = given.asked || languageOf(db, accountId, given.address);
+  const { subject, bodies } = await composeMail(deps, templates, accountId, { ...given, language }, sender);
   const content = JSON.stringify(bodies);
   const size = attachments.reduce((sum, attachment) => sum + attachment.size, Buffer.byteLength(content));
   checkRoom(client, accountId, size);
@@ -115,6 +120,13 @@ export async function sendTransactional(
   }
 }
 
+/** Returns the language of the contact with this address, else that of the account, as an ISO 639-1 code. */
+function languageOf(db: Db, accountId: number, address: Address): string {
+  const known = findAddressId(db, accountId, address);
+  const own = known === undefined ? null : languageOfAddress(db.$client, accountId, known);
+  return own ?? readMailRules(db, accountId).mail_language;
+}
+
 /** Returns the utr of the mail that was sent with this key; null if there is none. Throws 409 if the key's request was another. */
 function findEarlier(client: Database, accountId: number, key: string | null, hash: string): string | null {
   if (key === null) return null;
@@ -132,8 +144,9 @@ async function requestHash({ files, key: _, address, data, ...rest }: GivenMail,
   const hash = createHash('sha256');
   const values = Object.entries(data).sort(([one], [other]) => (one < other ? -1 : 1));
   const names = files.map(({ name, type, base64 }) => [name, type, base64.length]);
-  const { subject, preheader, template_id, template_json, template_html, text, name } = rest;
+  const { subject, preheader, template_id, template_json, template_html, text, name, asked } = rest;
   const parts = [subject, preheader, template_id ?? 0, template_json, template_html, text, name];
+  if (asked !== '') parts.push(asked);
   hash.update(JSON.stringify([senderId, address.address, parts, values, names]));
   for (const { base64 } of files) {
     for (let at = 0; at < base64.length; at += HASHED_BYTES) {

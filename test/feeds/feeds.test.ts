@@ -298,3 +298,38 @@ t.test('fields are checked, and there is a limit of feeds', async (t) => {
   for (let at = 0; at < 19; at++) t.equal((await save({})).status, 200);
   t.equal((await save({})).status, 409);
 });
+
+t.test(
+  'mails of a feed have versions: each contact gets the subject, the preview text and the template of theirs',
+  async (t) => {
+    const { app, site, id, must } = await started(t);
+    const contacts = [
+      { email: 'bob@example.org', first_name: 'Bob', language: 'de' },
+      { email: 'cy@example.org', first_name: 'Cy', language: 'fr' },
+    ];
+    await app.one.call('POST', '/contacts/upsert', { json: { contact_type_id: 1, contacts } });
+    const { id: template } = (await must('/templates/create', {
+      template_name: 'German',
+      template_html: '<html><p>Neu bei uns:</p>((items))<p>((item_title))</p>((items_end))</html>',
+    })) as { id: number };
+    const german = { subject: 'Neu: ((item_title)) für ((first_name))', preheader: 'Aus ((feed_title))' };
+    await must('/feeds/languages', { id, language: 'de', template_id: template, ...german });
+    await must('/feeds/languages', { id, language: 'fr', subject: 'Nouveau : ((item_title))' });
+    t.match(await feedOf(app), { languages: ['de', 'fr'] });
+    await again(app, site, [2, 1]);
+    const mails = await readOutbox(app);
+    const of = (name: string) => mails.find(({ to }) => to.startsWith(name));
+    t.equal(of('anna')?.subject, 'Item 2 for Anna');
+    t.equal(of('bob')?.subject, 'Neu: Item 2 für Bob');
+    t.match(of('bob')?.html, /<html lang="de">[\s\S]*Aus Blog[\s\S]*Neu bei uns:[\s\S]*Item 2[\s\S]*Abmelden oder/);
+    t.equal(of('cy')?.subject, 'Nouveau : Item 2');
+    t.match(of('cy')?.html, /Item 2[\s\S]*Se désabonner/, 'with the content of the feed itself');
+
+    const other = await app.two.call('POST', '/feeds/languages', { form: { id, language: 'de', subject: 'a' } });
+    t.equal(other.status, 404);
+    await must('/feeds/languages/remove', { id, language: 'fr' });
+    await must('/templates/delete', { id: template });
+    await again(app, site, [3, 2, 1]);
+    t.match(await feedOf(app), { state: 'held' }, 'a template that is gone holds the feed');
+  },
+);

@@ -10,7 +10,7 @@ const item = (title: string, more: object = {}) => ({
   ...more,
 });
 const made = (html: string, items = [item('One'), item('Two')], subject = '((feed_title)): ((item_title|news))') =>
-  makeIssue({ feed_title: 'Blog', language: '', subject, html, items, time_zone: 'Europe/Berlin' }) ?? {
+  makeIssue({ feed_title: 'Blog', language: '', subject, preheader: '', html, items, time_zone: 'Europe/Berlin' }) ?? {
     subject: '',
     html: '',
   };

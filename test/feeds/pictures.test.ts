@@ -43,7 +43,7 @@ t.test('a feed says its language in each format; anything else is none', async (
 const item = { title: 'One', link: 'https://blog.example/1', summary: '', author: '', date: '' };
 const made = (html: string, image: string | undefined, language = 'de') =>
   makeIssue({
-    ...{ feed_title: 'Blog', language, subject: 'x', html, time_zone: 'UTC' },
+    ...{ feed_title: 'Blog', language, subject: 'x', preheader: '', html, time_zone: 'UTC' },
     items: [{ ...item, ...(image !== undefined && { image }) }],
   })?.html;
 

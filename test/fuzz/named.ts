@@ -3,11 +3,14 @@
 /** Which records `utr`, `id` and `strIds` mean, by the end of the path; the first that fits. */
 export const NAMED_BY_PATH: [RegExp, string][] = [
   [/design-links\/revoke$/, 'schedules'],
-  [/automations\/schedule\/(delete|update|remove|mail|mail\/html|html|check|test|waiting)$/, 'schedules'],
+  [
+    /automations\/schedule\/(delete|update|remove|mail|mail\/html|html|check|test|waiting|languages|languages\/remove)$/,
+    'schedules',
+  ],
   [/automations\/step\/remove$/, 'steps'],
   [/automations\/(enter|pause)$/, 'liveAutomations'],
   [/\/automations/, 'automations'],
-  [/languages\/remove$/, 'translated'],
+  [/single\/send\/languages\/remove$/, 'translated'],
   [/send\/(update|save|variants|languages)$/, 'scheduled'],
   [/variants\/decide$/, 'tested'],
   [/send\/pause$/, 'pausable'],

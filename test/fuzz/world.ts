@@ -229,6 +229,16 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
         const { status, body } = await caller.call('POST', '/automations/step/add', { form });
         if (status === 200) account.records.steps = [body.message.utr];
       }
+      // The version that is to be removed.
+      const [, owner, name] = /\/(automations\/schedule|feeds|templates)(\/languages)\/remove$/.exec(path) ?? [];
+      if (owner !== undefined) {
+        const { feeds = [], schedules = [], templates = [] } = account.records;
+        const records = owner === 'feeds' ? feeds : owner === 'templates' ? templates : schedules;
+        for (const record of records)
+          await caller.call('POST', `/${owner}${name}`, {
+            form: { id: record, utr: record, language: 'en', subject: 'a' },
+          });
+      }
       if (!USING_BACKUP.test(path)) return;
       const file = { filename: 'backup.db', content: backup.rawPayload };
       const { body } = await operator.call('POST', '/backups/upload', { multipart: [['file', file]] });

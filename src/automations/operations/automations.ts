@@ -289,6 +289,7 @@ const SeriesMail = Type.Object({
   content: choice('none', 'template', 'json', 'html'),
   html_size: integer({ description: 'Bytes of the HTML that it was given; 0 without any.' }),
   tracking: zeroOrOne(),
+  languages: Type.Array(Type.String(), { description: 'The languages of its versions, as ISO 639-1 codes.' }),
   ...stamps,
   changed_by: nullable(Type.String()),
   design_url: Type.String(),
@@ -428,6 +429,7 @@ function shown(db: Db, schedule: ListedSchedule): Omit<SeriesMail, 'design_url'>
   return {
     ...schedule,
     tracking: tracking === 0 ? 0 : 1,
+    languages: (schedule.languages ?? []).map(({ language }) => language),
     content: ownCode ?? templateSource(db, template_id),
     changed_by: changerName(db, schedule),
   };

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { checkedTargets, hasSegment } from '../../audience/segments/segments.ts';
 import { capOption, templateCode } from '../../campaigns/operations/drafts.ts';
 import type { Db } from '../../database/open.ts';
@@ -87,8 +87,9 @@ const place = {
   branch: Type.Optional({ ...choice(...BRANCHES), description: 'Of parent: which path.' }),
 };
 /** The columns of other steps in a mail, and of a mail in other steps. */
-const NO_STEP = { kind: 'mail' as const, ...NO_SETTINGS };
+const NO_STEP = { kind: 'mail' as const, languages: null, ...NO_SETTINGS };
 const NO_MAIL = {
+  languages: null,
   sender_id: 0,
   subject: '',
   preheader: '',
@@ -387,8 +388,8 @@ export const changeMail = operation({
   }),
   output: Updated,
   check: checkMail,
-  async run(context, { utr, unchanged_since, dry_run, ...given }) {
-    const { db, accountId, actor } = context;
+  run(context, { utr, unchanged_since, dry_run, ...given }) {
+    const { db, accountId } = context;
     const { template_json, template_html, ...plain } = withTemplateCopied(db, accountId, given);
     const columns = {
       ...plain,
@@ -398,27 +399,44 @@ export const changeMail = operation({
         template_html: template_html ?? '',
       }),
     };
-    const { schedule: seen } = requireMail(db, accountId, utr);
-    const frozen = dry_run === 1 ? null : await freezeSchedule(context, { ...seen, ...columns });
-    const { result: updated_at, effects } = await changed(context, seen.automation_id, dry_run, (now, isRolledBack) => {
-      const { schedule: before, automation } = requireMail(db, accountId, utr);
-      requireUnchanged(before, unchanged_since);
-      // The stored mail must be the one that was frozen.
-      if (dry_run !== 1 && before.updated_at !== seen.updated_at) throw conflict(sentence('changed_meanwhile'));
-      const after = { ...before, ...columns, changed_by: actor.userId, updated_at: now };
-      // Choosing a template replaces everything, so the present content is kept as a version.
-      if (given.template_id !== undefined) closeVersion(db, 'automation_mail', before.id);
-      db.update(automationSchedules)
-        .set({ ...columns, changed_by: actor.userId, updated_at: now })
-        .where(eq(automationSchedules.id, before.id))
-        .run();
-      const hasOtherWait = after.waiting_type !== before.waiting_type || after.waiting_period !== before.waiting_period;
-      if (!isRolledBack) publish(db, automation, after, frozen, now);
-      return { result: now, moves: hasOtherWait ? movesTo(db.$client, automation.id, before.position) : null };
-    });
-    return { updated_at, effects };
+    return changeMailColumns(context, { utr, unchanged_since, dry_run }, columns);
   },
 });
+
+/**
+ * Changes columns of a mail of an automation. While the automation is live, the changed mail is frozen for the contacts who wait for it. Throws
+ * 404, and 409 if the mail was changed since, or cannot be sent.
+ */
+export async function changeMailColumns(
+  context: Context,
+  {
+    utr,
+    unchanged_since,
+    dry_run,
+  }: { utr: unknown; unchanged_since?: string | undefined; dry_run?: 0 | 1 | undefined },
+  columns: Partial<Schedule>,
+): Promise<Static<typeof Updated>> {
+  const { db, accountId, actor } = context;
+  const { schedule: seen } = requireMail(db, accountId, utr);
+  const frozen = dry_run === 1 ? null : await freezeSchedule(context, { ...seen, ...columns });
+  const { result: updated_at, effects } = await changed(context, seen.automation_id, dry_run, (now, isRolledBack) => {
+    const { schedule: before, automation } = requireMail(db, accountId, utr);
+    requireUnchanged(before, unchanged_since);
+    // The stored mail must be the one that was frozen.
+    if (dry_run !== 1 && before.updated_at !== seen.updated_at) throw conflict(sentence('changed_meanwhile'));
+    const after = { ...before, ...columns, changed_by: actor.userId, updated_at: now };
+    // Choosing a template replaces everything, so the present content is kept as a version.
+    if (columns.template_id !== undefined) closeVersion(db, 'automation_mail', before.id);
+    db.update(automationSchedules)
+      .set({ ...columns, changed_by: actor.userId, updated_at: now })
+      .where(eq(automationSchedules.id, before.id))
+      .run();
+    const hasOtherWait = after.waiting_type !== before.waiting_type || after.waiting_period !== before.waiting_period;
+    if (!isRolledBack) publish(db, automation, after, frozen, now);
+    return { result: now, moves: hasOtherWait ? movesTo(db.$client, automation.id, before.position) : null };
+  });
+  return { updated_at, effects };
+}
 
 export const orderAutomation = operation({
   name: 'Put the mails of an automation into another order (addition)',

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
+import { variantNumber } from '../../campaigns/operations/drafts.ts';
 import {
   CheckedMailRecord,
   checkedMail,
@@ -17,7 +18,7 @@ import { templateErrors } from '../../campaigns/single-sends.ts';
 import { queueTestMail, testMailMessage } from '../../campaigns/test-mail.ts';
 import { isOwned } from '../../database/ownership.ts';
 import { recordObject, totalBytes } from '../../database/record-json.ts';
-import { automationSchedules, senders } from '../../database/schema/index.ts';
+import { automationSchedules, senders, type Target } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { POSITION } from '../../delivery/queue/enrolment-state.ts';
 import { withinShare } from '../../http/account-share.ts';
@@ -43,9 +44,17 @@ import { isReadOnly } from '../../operations/callers.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
 import { designToken } from '../../templates/designs/designs.ts';
+import { asVersion } from '../../templates/languages/versions.ts';
 import { hasTemplate, withTemplateCopied } from '../../templates/mail-content.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { deleteMail, insertSchedule, requireAutomation, requireMail, requireRoomForMail } from '../automations.ts';
+import {
+  type Automation,
+  deleteMail,
+  insertSchedule,
+  requireAutomation,
+  requireMail,
+  requireRoomForMail,
+} from '../automations.ts';
 import { moveOrStore, movesTo, untilMovesDone } from '../move-enrolments.ts';
 import { ByUtr, WAITING_TYPES } from './automations.ts';
 
@@ -229,17 +238,24 @@ export const listWaiting = operation({
   },
 });
 
-const Seen = Type.Object({ ...ByMail.properties, email: Type.Optional(email()) });
+/** Which version of a mail is meant. */
+const variant = variantNumber(
+  'The number of its version in another language; 0, or not given: the mail itself (addition).',
+);
+const Seen = Type.Object({ ...ByMail.properties, email: Type.Optional(email()), variant });
 
-function looked({ db, accountId }: Context, { utr, email }: Static<typeof Seen>) {
+/** The target of an automation; none if it has none yet. */
+export function targetOf({ automation_for: id, automation_for_table: table }: Automation): Target[] {
+  return table === 'contacts' || table === 'segments' ? [{ id: String(id), table }] : [];
+}
+
+function looked({ db, accountId }: Context, { utr, email, variant = 0 }: Static<typeof Seen>) {
   const find = () => {
     const { schedule, automation } = requireMail(db, accountId, utr);
-    const { automation_for: id, automation_for_table: table } = automation;
-    const isTarget = table === 'contacts' || table === 'segments';
     return {
-      ...schedule,
+      ...asVersion(db, schedule, variant),
       single_send: null,
-      recipient_id: isTarget ? [{ id: String(id), table } as const] : [],
+      recipient_id: targetOf(automation),
       exclude_specific_recipient_id: [],
     };
   };
@@ -285,14 +301,17 @@ export const testAutomationMail = operation({
   name: 'Send a test of a mail of an automation (addition)',
   description: 'To ten addresses at most. Tests count in no report.',
   role: 'editor',
-  input: Type.Object({ ...ByMail.properties, email_address: AddressList }),
+  input: Type.Object({ ...ByMail.properties, email_address: AddressList, variant }),
   check: (_context, { email_address }, errors) => checkTestAddresses(email_address, errors),
-  async run(context, { utr, email_address }) {
+  async run(context, { utr, email_address, variant = 0 }) {
     const { db, config, accountId } = context;
     const addresses = await readAddressList(email_address);
     await withinShare(accountId, async () => {
       const { schedule, automation } = requireMail(db, accountId, utr);
-      const tested = { ...schedule, unsubscribe_group_id: Number(automation.unsubscribe_group_id) };
+      const tested = {
+        ...asVersion(db, schedule, variant),
+        unsubscribe_group_id: Number(automation.unsubscribe_group_id),
+      };
       await queueTestMail(context, tested, addresses);
     });
     return testMailMessage(db.$client, config);

@@ -4,6 +4,7 @@ import { checkStep } from '../../campaigns/screens/compose/check.tsx';
 import { designScreen, htmlScreen, templatesScreen } from '../../campaigns/screens/compose/mail-content.tsx';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
+import { versionScreens } from '../../templates/languages/screens/versions.tsx';
 import { LinkButton } from '../../ui/components/button.tsx';
 import { CampaignList, type ListQuery, readListQuery, resultColumns } from '../../ui/components/campaign-list.tsx';
 import { StateBadge } from '../../ui/components/campaign-state.tsx';
@@ -17,7 +18,7 @@ import { AUTOMATION_STATES, listSummaries, type Summary } from '../operations/re
 import { automationScreen, stateActions } from './automation.tsx';
 import { editScreen, newAutomationScreen, Recipes } from './edit.tsx';
 import { logScreen } from './log.tsx';
-import { AUTOMATION_MAIL, mailContentScreen, mailScreens } from './mail.tsx';
+import { AUTOMATION_MAIL, MAIL_LANGUAGES, mailContentScreen, mailScreens } from './mail.tsx';
 import { waitingScreen } from './people.tsx';
 import { resultsScreen } from './results.tsx';
 import { stepScreens } from './steps.tsx';
@@ -63,6 +64,7 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
     await mailScreens(editing);
     await stepScreens(editing);
     await mailContentScreen(editing);
+    versionScreens(editing, MAIL_LANGUAGES);
     await templatesScreen(editing, AUTOMATION_MAIL);
     await htmlScreen(editing, AUTOMATION_MAIL);
     await designScreen(editing, AUTOMATION_MAIL);

@@ -18,6 +18,7 @@ import { readChoices, type SenderChoice } from '../../campaigns/screens/compose/
 import { withAnnouncedWork } from '../../database/write-turns.ts';
 import { notFound } from '../../errors/failure.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
+import { LanguagesCard, type TranslatedKind } from '../../templates/languages/screens/versions.tsx';
 import { type ListedTemplate, listTemplates } from '../../templates/operations.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
@@ -26,10 +27,12 @@ import { setFlash } from '../../ui/flash.ts';
 import { ask, attempt } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
+import { withQuery } from '../../ui/with-query.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { field } from '../../users/screens/sign-in/fields.ts';
 import { readSeries, type Series, type SeriesMail } from '../operations/automations.ts';
 import { addMail, changeMail, removeMail } from '../operations/changes.ts';
+import { listMailLanguages, removeMailLanguage, saveMailLanguage } from '../operations/languages.ts';
 import {
   checkAutomationMail,
   readAutomationMailCode,
@@ -69,16 +72,15 @@ function composedMail(request: FastifyRequest, series: Series, mail: SeriesMail)
   return {
     ...mail,
     name: mail.subject,
-    variants: 1,
-    languages: [],
+    variants: 1 + mail.languages.length,
     async save(content, unchanged_since) {
       const saved = await attempt(request, changeMail, { ...content, utr: mail.utr, unchanged_since });
       return 'problems' in saved ? saved : null;
     },
     code: () => ask(request, readAutomationMailCode, { utr: mail.utr }),
-    html: ({ email }) => ask(request, showAutomationMailHtml, { utr: mail.utr, ...(email && { email }) }),
+    html: (seen) => ask(request, showAutomationMailHtml, { utr: mail.utr, ...seen }),
     checkAll: null,
-    check: ({ email }) => attempt(request, checkAutomationMail, { utr: mail.utr, ...(email && { email }) }),
+    check: (seen) => attempt(request, checkAutomationMail, { utr: mail.utr, ...seen }),
     test: (given) => attempt(request, testAutomationMail, { utr: mail.utr, ...given }),
     address,
     missing: async () => (mail.content === 'none' ? <NoContent /> : null),
@@ -88,6 +90,26 @@ function composedMail(request: FastifyRequest, series: Series, mail: SeriesMail)
       sendMailPage(request, reply, { series, mail, step, content, problem }),
   };
 }
+
+/** The pages for the versions of a mail in other languages. */
+export const MAIL_LANGUAGES: TranslatedKind<ComposedParams> = {
+  route: `${AUTOMATION_MAIL.route}/languages`,
+  read: async (request, params) => {
+    const { series, mail } = await readMail(request, params);
+    const { utr } = mail;
+    return {
+      ...{ subject: mail.subject, updatedAt: mail.updated_at },
+      versions: await ask(request, listMailLanguages, { utr }),
+      address: mailAddress(series.utr, utr, 'languages'),
+      back: { href: mailAddress(series.utr, utr), label: 'compose.design.back' },
+      see: (number) => withQuery(mailAddress(series.utr, utr, 'check'), { variant: String(number) }),
+      save: (values) => attempt(request, saveMailLanguage, { utr, ...values }),
+      remove: (values) => attempt(request, removeMailLanguage, { utr, ...values }),
+      send: (reply, content, problem) =>
+        sendMailPage(request, reply, { series, mail, step: 'languages', content, problem }),
+    };
+  },
+};
 
 interface MailPage {
   series: Series;
@@ -239,6 +261,7 @@ function Form({ series, mail, composed, given, problems, senders, placeholders, 
       </form>
       <div class="stack compose-beside">
         <MailContent mail={composed} template={template} />
+        <LanguagesCard languages={mail.languages} href={composed.address('languages')} />
       </div>
     </div>
   );

@@ -40,6 +40,7 @@ import {
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { mailWarnings } from '../../templates/content-warnings.ts';
+import { MAX_LANGUAGES } from '../../templates/languages/versions.ts';
 import { closeVersion, withTemplateCopied } from '../../templates/mail-content.ts';
 import { ContentWarnings } from '../../templates/operations.ts';
 import { isoTimestamp, NO_TIME } from '../../time/clock.ts';
@@ -67,9 +68,6 @@ const DEFAULT_CANARY_MINUTES = 30;
 
 /** The maximum number of variants in addition to A, the mail itself. */
 export const MAX_VARIANTS = 3;
-
-/** The maximum number of versions in other languages. */
-export const MAX_LANGUAGES = 20;
 
 /** Returns the schema of an optional number of a variant of an A/B test, or of a version in another language. */
 export const variantNumber = (description: string) => Type.Optional(integer({ maximum: MAX_LANGUAGES, description }));

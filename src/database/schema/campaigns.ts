@@ -59,9 +59,11 @@ export interface AbTest {
   hours: number;
 }
 
-/** The version of a single send in a language, an ISO 639-1 code. An empty text or 0 means the same as in the mail itself. */
+/** The version of a mail in a language, an ISO 639-1 code. An empty text or 0 means the same as in the mail itself. */
 export interface LanguageVersion extends Omit<Variant, 'sender_name'> {
   language: string;
+  /** The content in place of a template, of a campaign that was made from a feed. */
+  template_html?: string;
 }
 
 export const singleSends = sqliteTable(
@@ -282,6 +284,8 @@ export const automationSchedules = sqliteTable(
     template_json: line(),
     template_html: line(),
     tracking: tracking(),
+    /** Its versions in other languages than the account's, by their codes; null: every contact gets the same mail. */
+    languages: text({ mode: 'json' }).$type<LanguageVersion[]>(),
     changed_by: changedBy(),
     ...stamps(),
   },

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
-import type { Target } from './campaigns.ts';
+import type { LanguageVersion, Target } from './campaigns.ts';
 import { count, id, line, said, stamps } from './columns.ts';
 
 /** One mail for each item, or a daily or weekly digest of all new items. */
@@ -24,6 +24,8 @@ export const feeds = sqliteTable(
     /** The template of its mails; 0: the default template of this program. */
     template_id: count(),
     subject: text().notNull(),
+    /** The versions of its mails in other languages than the account's, by their codes; null: none. */
+    languages: text({ mode: 'json' }).$type<LanguageVersion[]>(),
     rhythm: text({ enum: FEED_RHYTHMS }).notNull(),
     /** When a digest is made: the day of the week, where Monday is 1, and HH:MM in an IANA time zone. */
     weekday: integer().notNull().default(1),

@@ -1,6 +1,7 @@
 /** Tables of stored contents: the accounts' own templates, brand and blocks, and earlier contents of mails. */
 import { blob, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { accounts, user } from './accounts.ts';
+import type { LanguageVersion } from './campaigns.ts';
 import { id, line, stamps } from './columns.ts';
 import { pictures } from './pictures.ts';
 
@@ -22,6 +23,8 @@ export const ownTemplates = sqliteTable(
     html_code: text().notNull(),
     /** The size of both codes in bytes. */
     size: integer().notNull(),
+    /** Its versions in other languages, which transactional mails get, by their codes; null: none. */
+    languages: text({ mode: 'json' }).$type<LanguageVersion[]>(),
     ...stamps(),
   },
   // Covers the sizes, because each new template needs their sum.

@@ -7,6 +7,7 @@ import { readChoices } from '../../campaigns/screens/compose/step.tsx';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import type { Operation } from '../../operations/operation.ts';
+import { LanguagesCard, versionScreens } from '../../templates/languages/screens/versions.tsx';
 import { listTemplates } from '../../templates/operations.ts';
 import { LinkButton } from '../../ui/components/button.tsx';
 import { Time } from '../../ui/components/figures.tsx';
@@ -25,11 +26,14 @@ import {
   decideFeed,
   deleteFeed,
   type Feed,
+  listFeedLanguages,
   listFeeds,
   type Preview,
   previewFeed,
   readFeed,
+  removeFeedLanguage,
   saveFeed,
+  saveFeedLanguage,
   switchFeed,
 } from '../operations.ts';
 import { FeedForm, readFeedForm } from './form.tsx';
@@ -94,6 +98,33 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
     return sendEmptyFrame(reply, language, 'problems' in read ? read.status : 200, language.sentence(problem ?? ''));
   });
 
+  versionScreens<ById['Params']>(app, {
+    route: '/feeds/:id/languages',
+    read: async (request, params) => {
+      const feed = await ask(request, readFeed, params);
+      const id = String(feed.id);
+      const one = `/feeds/${id}`;
+      return {
+        subject: feed.subject,
+        versions: await ask(request, listFeedLanguages, { id }),
+        address: `${one}/languages`,
+        back: { href: one, label: 'feeds.one' },
+        save: ({ unchanged_since: _, ...values }) => attempt(request, saveFeedLanguage, { id, ...values }),
+        remove: ({ language }) => attempt(request, removeFeedLanguage, { id, language }),
+        send: (reply, content, problem) =>
+          send(
+            request,
+            reply,
+            <>
+              <Problem>{problem}</Problem>
+              {content}
+            </>,
+            { title: feed.feed_name, back: { href: one, label: 'feeds.one' } },
+          ),
+      };
+    },
+  });
+
   /** Reads the possible targets and senders of a feed, its templates, and the merge tags of its subject. */
   async function readAll(request: FastifyRequest) {
     const [choices, templates, { contents: placeholders }] = await Promise.all([
@@ -132,6 +163,7 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
         <Problem>{problem}</Problem>
         <StateCard feed={feed} now={clock.now()} mayChange={mayChange} />
         {mayChange && <FeedForm id={feed.id} {...{ values, choices, templates, placeholders, problems }} />}
+        <LanguagesCard languages={feed.languages} href={`/feeds/${feed.id}/languages`} />
       </>
     );
     return send(request, reply, content, { ...BACK, title: feed.feed_name });

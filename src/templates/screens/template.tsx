@@ -14,6 +14,13 @@ import { languageOf, sendPage } from '../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { field } from '../../users/screens/sign-in/fields.ts';
+import {
+  listTemplateLanguages,
+  removeTemplateLanguage,
+  saveTemplateLanguage,
+  type Versions,
+} from '../languages/operations.ts';
+import { LanguagesCard, versionScreens } from '../languages/screens/versions.tsx';
 import { deleteTemplate, type OwnTemplate, readTemplate, updateTemplate } from '../operations.ts';
 
 const SEE_OTHER = 303;
@@ -36,13 +43,14 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
   const show = async (request: FastifyRequest<ById>, reply: FastifyReply, refused: Refused = {}) => {
     const viewer = viewerOf(request);
     const template = await ask(request, readTemplate, request.params);
+    const { languages } = await ask(request, listTemplateLanguages, request.params);
     const mayChange = viewer.role !== 'viewer';
     const frame = {
       title: template.template_name,
       section: 'templates',
       ...(mayChange && { action: <ToDesigner id={template.id} /> }),
     } as const;
-    const content = <OneTemplate {...{ template, mayChange, refused }} />;
+    const content = <OneTemplate {...{ template, languages, mayChange, refused }} />;
     return sendPage(request, reply, viewer, frame, content);
   };
 
@@ -51,6 +59,34 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
   pageRoute<ById>(app, '/templates/:id/mail', async (request, reply) =>
     sendKeptMailFrame(reply, (await ask(request, readTemplate, request.params)).html_code, viewerOf(request).accountId),
   );
+
+  versionScreens<ById['Params']>(app, {
+    route: '/templates/:id/languages',
+    read: async (request, { id }) => {
+      const template = await ask(request, readTemplate, { id });
+      const frame = { title: template.template_name, section: 'templates' } as const;
+      return {
+        subject: template.template_name,
+        versions: await ask(request, listTemplateLanguages, { id }),
+        address: `${pathOf(id)}/languages`,
+        back: { href: pathOf(id), label: 'templates.back' },
+        save: ({ unchanged_since: _, ...values }) => attempt(request, saveTemplateLanguage, { id, ...values }),
+        remove: ({ language }) => attempt(request, removeTemplateLanguage, { id, language }),
+        send: (reply, content, problem) =>
+          sendPage(
+            request,
+            reply,
+            viewerOf(request),
+            frame,
+            <>
+              <Problem>{problem}</Problem>
+              <TransactionalOnly />
+              {content}
+            </>,
+          ),
+      };
+    },
+  });
 
   pageRoute<ById>(app, '/templates/:id/design', async (request, reply) => {
     requireEditor(request);
@@ -97,6 +133,10 @@ function ToDesigner({ id }: { id: number }) {
   return <LinkButton href={`${pathOf(id)}/design`}>{useLanguage().say('compose.content.design')}</LinkButton>;
 }
 
+function TransactionalOnly() {
+  return <p class="quiet-text">{useLanguage().say('languages.transactional')}</p>;
+}
+
 function Back({ id }: { id: number }) {
   return <LinkButton href={pathOf(id)}>{useLanguage().say('templates.back')}</LinkButton>;
 }
@@ -107,10 +147,12 @@ function Designer({ source }: { source: string }) {
 
 function OneTemplate({
   template: { id, template_name },
+  languages,
   mayChange,
   refused: { name = template_name, problems, problem },
 }: {
   template: OwnTemplate;
+  languages: Versions['languages'];
   mayChange: boolean;
   refused: Refused;
 }) {
@@ -122,6 +164,7 @@ function OneTemplate({
         {language.say('templates.placeholders')} {language.say('mail.note')}
       </p>
       <MailFrames source={`${pathOf(id)}/mail`} />
+      <LanguagesCard languages={languages.map((version) => version.language)} href={`${pathOf(id)}/languages`} />
       {mayChange && (
         <>
           <Card>

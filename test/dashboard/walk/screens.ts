@@ -103,6 +103,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'automation-recipe', path: '/automations/new?recipe=welcome' },
   { name: 'automation-edit', path: '/automations/:automation/edit' },
   { name: 'automation-mail', path: '/automations/:automation/mails/:automationMail/content' },
+  { name: 'automation-mail-languages', path: '/automations/:automation/mails/:automationMail/languages' },
   { name: 'automation-mail-check', path: '/automations/:automation/mails/:automationMail/check' },
   {
     name: 'automation-mail-templates',
@@ -123,6 +124,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'automation-feeds', path: '/feeds' },
   { name: 'automation-feeds-empty', path: '/feeds', account: 'empty' },
   { name: 'automation-feed', path: '/feeds/:feed' },
+  { name: 'automation-feed-languages', path: '/feeds/:feed/languages' },
   { name: 'automation-feed-preview', path: '/feeds/:feed/preview' },
   { name: 'automation-feed-new', path: '/feeds/new' },
   { name: 'automation-feed-new-empty', path: '/feeds/new', account: 'empty' },
@@ -132,6 +134,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'templates-empty', path: '/templates', hasPictures: true, account: 'empty' },
   { name: 'templates-new', path: '/templates/new' },
   { name: 'template', path: '/templates/1001', picture: 'light' },
+  { name: 'template-languages', path: '/templates/1001/languages' },
   { name: 'versions', path: '/versions/:draft', picture: 'light' },
   { name: 'versions-empty', path: '/versions/:emptyDraft', account: 'empty' },
   { name: 'pictures', path: '/images', picture: 'light' },

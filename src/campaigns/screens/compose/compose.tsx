@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
+import { versionScreens } from '../../../templates/languages/screens/versions.tsx';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { type Problems, TextField } from '../../../ui/components/field.tsx';
 import { Card } from '../../../ui/components/surface.tsx';
@@ -11,7 +12,7 @@ import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { field } from '../../../users/screens/sign-in/fields.ts';
 import { createDraft } from '../../operations/drafts.ts';
-import { languagesScreen } from '../languages.tsx';
+import { CAMPAIGN_LANGUAGES } from '../languages.tsx';
 import { variantsScreen } from '../variants.tsx';
 import { audienceStep } from './audience.tsx';
 import { checkStep } from './check.tsx';
@@ -33,7 +34,7 @@ export async function composeScreens(app: FastifyInstance, { clock, db, config }
   await htmlScreen(app, CAMPAIGN);
   await designScreen(app, CAMPAIGN);
   await variantsScreen(app);
-  await languagesScreen(app);
+  versionScreens(app, CAMPAIGN_LANGUAGES);
   await checkStep(app, CAMPAIGN, { db, config });
   await scheduleStep(app, { clock });
 }

@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { listPlaceholders } from '../../../audience/fields/operations.ts';
 import { findSpamWords } from '../../../delivery/checks/spam-words.ts';
+import { LanguagesCard } from '../../../templates/languages/screens/versions.tsx';
 import { listTemplates } from '../../../templates/operations.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
@@ -14,11 +15,10 @@ import { useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
 import { field } from '../../../users/screens/sign-in/fields.ts';
 import type { Draft } from '../../operations/drafts.ts';
-import { LanguagesCard } from '../languages.tsx';
 import { TestCard } from '../variants.tsx';
 import { LinkFields } from './link-fields.tsx';
 import { type Composed, composedCampaign } from './mail-content.tsx';
-import { type Fields, SavedForm, savedStep, seenValue } from './step.tsx';
+import { type Fields, SavedForm, savedStep, seenValue, stepPath } from './step.tsx';
 
 export function contentStep(app: FastifyInstance): void {
   savedStep(app, { step: 'content', given: givenFields, stored: storedFields, content });
@@ -80,7 +80,7 @@ function ContentForm({ draft, mail, given, problems, placeholders, template }: F
         <>
           <MailContent mail={mail} template={template} />
           <TestCard draft={draft} />
-          <LanguagesCard draft={draft} />
+          <LanguagesCard languages={draft.languages} href={stepPath(draft.utr, 'languages')} />
         </>
       }
     >

@@ -1,0 +1,59 @@
+/** Freezes the content of a mail with its variants: those of an A/B test, or its versions in other languages. */
+import type { Config } from '../../config.ts';
+import { readMailRules } from '../../database/accounts.ts';
+import type { Db } from '../../database/open.ts';
+import type { senders } from '../../database/schema/index.ts';
+import { type ContentSourceRow, type Frozen, freezeContent } from '../../delivery/compiling/freeze.ts';
+import type { FrozenVariant } from '../../delivery/queue/ready-mailing.ts';
+import { type Said, sentence } from '../../errors/sentences.ts';
+import { asVersion, type VersionedMail } from './versions.ts';
+
+type Sender = typeof senders.$inferSelect;
+
+/** A variant in addition to the mail itself. */
+interface OtherVariant extends Omit<FrozenVariant, 'content'> {
+  /** Reads it with its code, which can have megabytes, when it is its turn. */
+  source(): ContentSourceRow;
+  /** What names it where it has a problem. */
+  name: string;
+}
+
+/** Returns the frozen content of a mail with its variants, or the problem that its owner must fix first. */
+export async function freezeVariants(
+  db: Db,
+  config: Config,
+  mail: ContentSourceRow,
+  others: readonly OtherVariant[],
+  sender: Sender,
+): Promise<Frozen | { problem: Said }> {
+  const first = await freezeContent(db, config, mail, sender);
+  if ('problem' in first || others.length === 0) return first;
+  const variants: FrozenVariant[] = [];
+  let { links, destinations } = first;
+  for (const { source, name, ...facts } of others) {
+    const made = await freezeContent(db, config, source(), sender, links);
+    if ('problem' in made) {
+      const code = facts.language === undefined ? 'ab_variant_problem' : 'language_problem';
+      return { problem: sentence(code, { name, ...made }) };
+    }
+    ({ links, destinations } = made);
+    variants.push({ content: made.frozen.content, ...facts });
+  }
+  return { links, destinations, frozen: { ...first.frozen, variants } };
+}
+
+/** Returns the frozen content of a mail with its versions in other languages, or the problem that its owner must fix first. */
+export async function freezeVersions(
+  db: Db,
+  config: Config,
+  mail: ContentSourceRow & VersionedMail,
+  sender: Sender,
+): Promise<Frozen | { problem: Said }> {
+  const others = (mail.languages ?? []).map(({ language }, at) => ({
+    ...{ language, name: language, sender_name: null },
+    source: () => asVersion(db, mail, at + 1),
+  }));
+  const made = await freezeVariants(db, config, asVersion(db, mail, 0), others, sender);
+  if ('problem' in made || others.length === 0) return made;
+  return { ...made, frozen: { ...made.frozen, language: readMailRules(db, mail.user_id).mail_language } };
+}

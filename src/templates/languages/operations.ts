@@ -1,0 +1,177 @@
+/**
+ * What the operations for versions of mails in other languages share, whatever the mail belongs to, and those for templates, whose versions
+ * transactional mails get (additions to the contract).
+ */
+import { eq } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { languageCode } from '../../audience/contacts/contact-languages.ts';
+import { listCustomFields } from '../../audience/fields/custom-fields.ts';
+import { readMailRules } from '../../database/accounts.ts';
+import type { Db } from '../../database/open.ts';
+import { type LanguageVersion, ownTemplates } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { type CheckedAudience, checkLanguages } from '../../delivery/checks/recipients-check.ts';
+import { invalid, notFound } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { identifier, integer, isoTimestampSchema, line } from '../../http/requests/schemas.ts';
+import { type Context, operation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
+import { hasTemplate } from '../mail-content.ts';
+import { requireTemplate } from '../own-templates.ts';
+import { MAX_LANGUAGES } from './versions.ts';
+
+const Version = Type.Object({
+  language: Type.String({ description: 'Its language, as an ISO 639-1 code.' }),
+  subject: Type.String({ description: 'Its subject; empty: that of the mail.' }),
+  preheader: Type.String({ description: 'Its preview text; empty: that of the mail.' }),
+  template_id: integer({ description: 'The template of its content; 0: the content of the mail.' }),
+});
+
+/** The versions of a mail, as an operation returns them. */
+export const Versions = Type.Object({
+  languages: Type.Array(Version, {
+    description: 'The versions. Their numbers as `variant` of a preview begin at 1.',
+  }),
+  account_language: Type.String({
+    description: 'The language of the mail itself and of contacts whose language is unknown, as an ISO 639-1 code.',
+  }),
+  missing: Type.Array(
+    Type.Object({
+      language: Type.String({ description: 'The language, as an ISO 639-1 code.' }),
+      count: integer({ description: 'How many contacts have it.' }),
+    }),
+    {
+      description:
+        'The languages of contacts without a version, who get the mail itself; of 100 000 contacts at most, and empty without versions.',
+    },
+  ),
+});
+export type Versions = Static<typeof Versions>;
+
+/** The language that a request names. */
+export const ofVersion = line({ description: 'The language: an ISO 639-1 code, a tag such as pt-BR, or a name.' });
+
+/** The parameters that describe a version. */
+export const versionInput = {
+  language: ofVersion,
+  subject: Type.Optional(
+    Type.Unsafe<string>({ ...line({ description: 'Its subject; empty: that of the mail.' }), examples: ['Hello'] }),
+  ),
+  preheader: Type.Optional(line({ description: 'Its preview text; empty: that of the mail.' })),
+  template_id: Type.Optional(
+    Type.Unsafe<number>({
+      ...integer({ description: 'The template of its content; 0: that of the mail.' }),
+      empty: 0,
+    }),
+  ),
+};
+type VersionInput = Static<Type.TObject<typeof versionInput>>;
+
+/** Returns the versions, and for an audience how many of its contacts have a language without one. */
+export async function shownVersions(
+  { db, accountId }: Context,
+  versions: readonly LanguageVersion[] | null,
+  audience: CheckedAudience | null,
+): Promise<Versions> {
+  const languages = (versions ?? []).map(({ language, subject, preheader, template_id }) => ({
+    ...{ language, subject, preheader, template_id },
+  }));
+  const account_language = readMailRules(db, accountId).mail_language;
+  const others = languages.map(({ language }) => language);
+  const found =
+    audience === null || others.length === 0
+      ? []
+      : await checkLanguages(db.$client, listCustomFields(db, accountId), audience, {
+          language: account_language,
+          others,
+        });
+  return { languages, account_language, missing: found.map(({ name: language, count }) => ({ language, count })) };
+}
+
+/** Returns the versions of a mail with one added or replaced. Throws 422. */
+export function withVersion(
+  { db, accountId }: Context,
+  versions: readonly LanguageVersion[] | null,
+  { language: given, subject = '', preheader = '', template_id = 0 }: VersionInput,
+): LanguageVersion[] {
+  const language = requireLanguage(given);
+  if (template_id !== 0 && !hasTemplate(db, accountId, template_id))
+    throw invalid('template_id', messages.selected('template_id'));
+  const html = (versions ?? []).find((version) => version.language === language)?.template_html ?? '';
+  const hasHtml = template_id === 0 && html !== '';
+  if (subject === '' && preheader === '' && template_id === 0 && !hasHtml)
+    throw invalid('subject', sentence('language_same'));
+  const others = (versions ?? []).filter((other) => other.language !== language);
+  if (others.length >= MAX_LANGUAGES) throw invalid('language', messages.items('language', MAX_LANGUAGES));
+  const version = { language, subject, preheader, template_id, ...(hasHtml && { template_html: html }) };
+  return [...others, version].sort((one, other) => (one.language < other.language ? -1 : 1));
+}
+
+/** Returns the versions of a mail without one; null if none is left. Throws 404 if there is none in this language, and 422. */
+export function withoutVersion(versions: readonly LanguageVersion[] | null, given: string): LanguageVersion[] | null {
+  const language = requireLanguage(given);
+  const others = (versions ?? []).filter((other) => other.language !== language);
+  if (others.length === (versions ?? []).length) throw notFound();
+  return others.length === 0 ? null : others;
+}
+
+function requireLanguage(given: string): string {
+  const code = languageCode(given);
+  if (code === null) throw invalid('language', messages.selected('language'));
+  return code;
+}
+
+const ById = { id: identifier('The template, one of your own.') };
+
+export const listTemplateLanguages = operation({
+  name: 'List the versions of a template in other languages (addition)',
+  description: 'Transactional mails from the template get the version in the language of their recipient.',
+  role: 'viewer',
+  input: Type.Object(ById),
+  output: Versions,
+  run(context, { id }) {
+    const { db, accountId } = context;
+    const { languages } = requireTemplate(db, accountId, id);
+    const targets = db.$client
+      .prepare<[number], { id: string; table: 'contacts' }>(
+        'SELECT CAST(id AS TEXT) AS id, \'contacts\' AS "table" FROM contact_types WHERE user_id = ? AND deleted_at IS NULL',
+      )
+      .all(accountId);
+    return shownVersions(context, languages, { targets, excluded: [], groupId: 0 });
+  },
+});
+
+export const saveTemplateLanguage = operation({
+  name: 'Add or change the version of a template in a language (addition)',
+  description: `A template can have ${MAX_LANGUAGES} versions. The content of a version is that of another template. Mails of campaigns have versions of their own.`,
+  role: 'editor',
+  input: Type.Object({ ...ById, ...versionInput }),
+  output: Type.Object({ updated_at: isoTimestampSchema() }),
+  run: (context, { id, ...given }) => change(context, id, ({ languages }) => withVersion(context, languages, given)),
+});
+
+export const removeTemplateLanguage = operation({
+  name: 'Remove the version of a template in a language (addition)',
+  role: 'editor',
+  input: Type.Object({ ...ById, language: ofVersion }),
+  output: Type.Object({ updated_at: isoTimestampSchema() }),
+  run: (context, { id, language }) => change(context, id, ({ languages }) => withoutVersion(languages, language)),
+});
+
+/** Replaces the versions of a template by those that `made` returns. */
+function change(
+  { db, clock, accountId }: { db: Db } & Pick<Context, 'clock' | 'accountId'>,
+  given: unknown,
+  made: (template: ReturnType<typeof requireTemplate>) => LanguageVersion[] | null,
+): { updated_at: string } {
+  return inTransaction(db, () => {
+    const template = requireTemplate(db, accountId, given);
+    const updated_at = isoTimestamp(clock.now());
+    db.update(ownTemplates)
+      .set({ languages: made(template), updated_at })
+      .where(eq(ownTemplates.id, template.id))
+      .run();
+    return { updated_at };
+  });
+}

@@ -1,0 +1,244 @@
+/** The pages for the versions of a mail in other languages, whatever the mail belongs to: adding, changing and removing them. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ComponentChildren, VNode } from 'preact';
+import { pageRoute } from '../../../http/pages/layout.ts';
+import { Button, LinkButton } from '../../../ui/components/button.tsx';
+import { Confirm } from '../../../ui/components/confirm.tsx';
+import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
+import { Card, Notice } from '../../../ui/components/surface.tsx';
+import { setFlash } from '../../../ui/flash.ts';
+import { type Attempt, ask, sentenceOf } from '../../../ui/operations.ts';
+import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
+import { languageNamer, languageOptions } from '../../../ui/words/known.ts';
+import { field } from '../../../users/screens/sign-in/fields.ts';
+import { type ListedTemplate, listTemplates } from '../../operations.ts';
+import type { Versions } from '../operations.ts';
+
+const SEE_OTHER = 303;
+const FIELDS = ['language', 'subject', 'preheader', 'template_id'] as const;
+type Values = Record<(typeof FIELDS)[number], string>;
+
+/** A version as a form has it, and what is wrong with it. */
+interface Given {
+  values: Values;
+  problems: Problems;
+}
+
+/** A mail with versions, as its pages need it. */
+export interface Translated {
+  /** The subject of the mail itself; empty if a program gives it. */
+  subject: string;
+  versions: Versions;
+  /** The URL of the page with its versions. */
+  address: string;
+  /** The page to which it leads back, and the name of the link. */
+  back: { href: string; label: PlainKey };
+  /** When it was last changed; a change after that is refused. Absent: it is not looked at. */
+  updatedAt?: string;
+  /** Returns the page that shows the version with this number. */
+  see?(number: number): string;
+  save(values: Values & { unchanged_since: string }): Promise<Attempt<unknown>>;
+  remove(values: { language: string; unchanged_since: string }): Promise<Attempt<unknown>>;
+  /** Sends the page. */
+  send(reply: FastifyReply, content: VNode, problem: string | undefined): unknown;
+}
+
+/** A kind of mails with versions. */
+export interface TranslatedKind<Params> {
+  /** The route of its pages, with parameters. */
+  route: string;
+  /** Throws 404 if the account has no such mail. */
+  read(request: FastifyRequest, params: Params): Promise<Translated>;
+}
+
+export function versionScreens<Params>(app: FastifyInstance, { route, read }: TranslatedKind<Params>): void {
+  type Call = { Params: Params };
+  type Asked = FastifyRequest<{ Params: Params }>;
+  const paramsOf = (request: Asked): Params => request.params as Params;
+  pageRoute<Call>(app, route, async (request, reply) => show(request, reply, await read(request, paramsOf(request))));
+
+  app.post<Call>(route, async (request, reply) => {
+    const translated = await read(request, paramsOf(request));
+    const of = (name: (typeof FIELDS)[number]) => field(request, name).trim();
+    const values = {
+      language: of('language'),
+      subject: of('subject'),
+      preheader: of('preheader'),
+      template_id: of('template_id'),
+    };
+    const saved = await translated.save({ ...values, unchanged_since: field(request, 'unchanged_since') });
+    if ('problems' in saved) {
+      const given = { values, problems: saved.problems };
+      return show(request, reply.code(saved.status), translated, given, sentenceOf(saved));
+    }
+    setFlash(reply, 'good', 'compose.saved');
+    return reply.redirect(translated.address, SEE_OTHER);
+  });
+
+  app.post<Call>(`${route}/remove`, async (request, reply) => {
+    const translated = await read(request, paramsOf(request));
+    const given = { unchanged_since: field(request, 'unchanged_since'), language: field(request, 'language') };
+    const removed = await translated.remove(given);
+    if ('problems' in removed)
+      return show(request, reply.code(removed.status), translated, undefined, sentenceOf(removed));
+    setFlash(reply, 'good', 'languages.removed');
+    return reply.redirect(translated.address, SEE_OTHER);
+  });
+
+  async function show(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    translated: Translated,
+    given?: Given,
+    problem?: string,
+  ) {
+    const templates = await ask(request, listTemplates, { built_in: 1 });
+    return translated.send(reply, <VersionsPage {...{ translated, templates, given }} />, problem);
+  }
+}
+
+interface PageProps {
+  translated: Translated;
+  templates: readonly ListedTemplate[];
+  given: Given | undefined;
+}
+
+function VersionsPage({ translated, templates, given }: PageProps) {
+  const { versions, address, back, see, updatedAt } = translated;
+  const { languages, account_language, missing } = versions;
+  const language = useLanguage();
+  const nameOf = languageNamer(language);
+  const isNew = !languages.some((version) => version.language === given?.values.language);
+  return (
+    <div class="stack">
+      <h2>{language.say('languages.title')}</h2>
+      <p class="quiet-text">{language.say('languages.about', { name: nameOf(account_language) })}</p>
+      {missing.length > 0 && (
+        <Notice>
+          {language.say('languages.missing', {
+            names: missing.map((one) => `${nameOf(one.language)} (${language.number(one.count)})`).join(', '),
+          })}
+        </Notice>
+      )}
+      <Card title={`${language.say('languages.main')} (${nameOf(account_language)})`}>
+        <p>
+          <bdi>{translated.subject || language.say('compose.none')}</bdi>
+        </p>
+      </Card>
+      {languages.map((stored, at) => (
+        <Card key={stored.language} title={nameOf(stored.language)}>
+          <VersionForm
+            translated={translated}
+            templates={templates}
+            id={stored.language}
+            {...(given?.values.language === stored.language
+              ? given
+              : { values: { ...stored, template_id: String(stored.template_id || '') }, problems: {} })}
+          >
+            <input type="hidden" name="language" value={stored.language} />
+          </VersionForm>
+          <div class="buttons">
+            {see && (
+              <LinkButton look="plain" href={see(at + 1)}>
+                {language.say('languages.see')}
+              </LinkButton>
+            )}
+            <Confirm
+              id={`remove-${stored.language}`}
+              action={`${address}/remove`}
+              label={language.say('languages.remove')}
+              title={language.say('languages.remove.title', { name: nameOf(stored.language) })}
+            >
+              <p>{language.say('languages.remove.text')}</p>
+              <input type="hidden" name="language" value={stored.language} />
+              {updatedAt && <input type="hidden" name="unchanged_since" value={updatedAt} />}
+            </Confirm>
+          </div>
+        </Card>
+      ))}
+      <Card title={language.say('languages.add')}>
+        <VersionForm
+          translated={translated}
+          templates={templates}
+          id="new"
+          values={{ language: '', subject: '', preheader: '', template_id: '' }}
+          problems={{}}
+          {...(isNew && given)}
+        >
+          <SelectField
+            name="language"
+            label={language.say('field.language')}
+            value={isNew ? (given?.values.language ?? '') : ''}
+            options={[{ value: '', label: '–' }, ...languageOptions(language)]}
+            {...(isNew && given && { problems: given.problems })}
+          />
+        </VersionForm>
+      </Card>
+      <div class="buttons">
+        <LinkButton look="quiet" href={back.href}>
+          {language.say(back.label)}
+        </LinkButton>
+      </div>
+    </div>
+  );
+}
+
+interface FormProps extends Given {
+  translated: Translated;
+  templates: readonly ListedTemplate[];
+  /** Distinguishes the forms of the page. */
+  id: string;
+  /** The field of the language. */
+  children: ComponentChildren;
+}
+
+function VersionForm({ translated: { address, updatedAt }, templates, id, values, problems, children }: FormProps) {
+  const language = useLanguage();
+  const asMail = language.say('languages.asMail');
+  const text = (name: 'subject' | 'preheader', label: string) => (
+    <TextField
+      name={name}
+      label={label}
+      value={values[name]}
+      placeholder={asMail}
+      maxLength={255}
+      autocomplete="off"
+      problems={problems}
+    />
+  );
+  return (
+    <form method="post" action={address} class="stack" id={`version-${id}`}>
+      {children}
+      {text('subject', language.say('compose.subject'))}
+      {text('preheader', language.say('compose.preheader'))}
+      <SelectField
+        name="template_id"
+        label={language.say('compose.variants.content')}
+        value={values.template_id}
+        options={[
+          { value: '', label: asMail },
+          ...templates.map(({ id: template, template_name: label }) => ({ value: String(template), label })),
+        ]}
+        problems={problems}
+      />
+      {updatedAt && <input type="hidden" name="unchanged_since" value={updatedAt} />}
+      <Button look="plain">{language.say('languages.save')}</Button>
+    </form>
+  );
+}
+
+/** The card beside a mail that leads to its versions, which are in these languages. */
+export function LanguagesCard({ languages, href }: { languages: readonly string[]; href: string }) {
+  const language = useLanguage();
+  const names = languages.map(languageNamer(language)).join(', ');
+  return (
+    <Card title={language.say('languages.title')}>
+      <p>{languages.length === 0 ? language.say('languages.none') : language.say('languages.are', { names })}</p>
+      <div class="buttons">
+        <LinkButton look="plain" href={href}>
+          {language.say(languages.length === 0 ? 'languages.open' : 'languages.change')}
+        </LinkButton>
+      </div>
+    </Card>
+  );
+}
