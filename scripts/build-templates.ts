@@ -1,5 +1,5 @@
 /**
- * Makes data/templates/*.html and *.png from the MJML sources beside them, and screenshots to look at in test/output/templates.
+ * Makes data/templates/*.html, *.png and *.webp from the MJML sources beside them, and screenshots to look at in test/output/templates.
  * `node scripts/build-templates.ts` needs Debian's chromium, pngquant, fonts-liberation and fonts-crosextra-caladea.
  */
 import { execFileSync } from 'node:child_process';
@@ -29,6 +29,9 @@ const SAMPLE = {
 };
 /** The top of the mail as a card of 600 × 800 pixels, with a little of the page on both sides. */
 const CARD = { viewport: { width: 675, height: 900 }, deviceScaleFactor: 600 / 675 };
+/** The card as small as it is shown, for the dashboard, whose page of templates shows all of them at once. */
+const SMALL = { width: 240, height: 320 };
+const SMALL_QUALITY = 30;
 const DESK = { viewport: { width: 700, height: 600 } };
 const PHONE = { viewport: { width: 360, height: 640 } };
 
@@ -54,6 +57,8 @@ async function build(browser: Browser, template: BuiltIn): Promise<void> {
   const preview = execFileSync('pngquant', ['--strip', '--speed', '1', '64', '-'], { input: card });
   writeFileSync(templateFile(template, 'png'), preview);
 
+  writeFileSync(templateFile(template, 'webp'), await smaller(browser, preview));
+
   for (const [width, size] of Object.entries({ desk: DESK, phone: PHONE })) {
     for (const colorScheme of ['light', 'dark'] as const) {
       const name = template.preview_image.replace('.png', `-${width}-${colorScheme}.png`);
@@ -68,6 +73,20 @@ async function screenshot(browser: Browser, html: string, options: BrowserContex
   try {
     await page.setContent(html);
     return await page.screenshot({ fullPage });
+  } finally {
+    await page.close();
+  }
+}
+
+/** The picture as a small WebP. */
+async function smaller(browser: Browser, png: Buffer): Promise<Buffer> {
+  const page = await browser.newPage({ viewport: SMALL, offline: true });
+  try {
+    const image = `<img src="data:image/png;base64,${png.toString('base64')}" style="width: 100%">`;
+    await page.setContent(`<body style="margin: 0">${image}`);
+    const session = await page.context().newCDPSession(page);
+    const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: SMALL_QUALITY });
+    return Buffer.from(data, 'base64');
   } finally {
     await page.close();
   }

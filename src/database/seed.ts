@@ -107,7 +107,7 @@ export function listTemplates(): BuiltIn[] {
 }
 
 /** Returns the location of a built-in template's source, compiled HTML or preview. */
-export function templateFile({ preview_image }: BuiltIn, kind: 'json' | 'html' | 'png'): URL {
+export function templateFile({ preview_image }: BuiltIn, kind: 'json' | 'html' | 'png' | 'webp'): URL {
   return new URL(preview_image.replace(/png$/, kind), TEMPLATES);
 }
 

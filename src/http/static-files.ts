@@ -56,6 +56,6 @@ export async function staticFiles(app: FastifyInstance): Promise<void> {
     ...options,
     root: fileURLToPath(TEMPLATES),
     prefix: '/images/templates/',
-    allowedPath: (path) => path.endsWith('.png'),
+    allowedPath: (path) => /\.(?:png|webp)$/.test(path),
   });
 }

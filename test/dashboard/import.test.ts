@@ -115,7 +115,7 @@ t.test(
     const shown = (await app.page('GET', path, { headers })).text;
     for (const part of [
       'Import: add 1, change 1',
-      'Unsubscribed or suppressed, and stay so',
+      'Still get no mail',
       'ada@example.org',
       'The email must be a valid email address.',
     ])

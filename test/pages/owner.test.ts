@@ -150,12 +150,12 @@ t.test('template pictures are served for good, and nothing beside them', async (
   ];
   for (const name of bad) t.equal((await page('GET', `/images/templates/${name}`)).status, 404, name);
   const folder = new URL('../../data/templates/', import.meta.url);
-  const pictures = readdirSync(folder).filter((name) => name.endsWith('.png'));
+  const pictures = readdirSync(folder).filter((name) => /\.(png|webp)$/.test(name));
   t.ok(pictures.length > 0);
   for (const name of pictures) {
     const { status, headers } = await page('GET', `/images/templates/${name}`);
     t.equal(status, 200, name);
-    t.match(headers, { 'content-type': 'image/png', 'cache-control': /immutable/ });
+    t.match(headers, { 'content-type': `image/${name.split('.')[1]}`, 'cache-control': /immutable/ });
     const known = { headers: { 'if-none-match': String(headers.etag) } };
     t.equal((await page('GET', `/images/templates/${name}`, known)).status, 304, 'nothing is sent twice');
   }

@@ -27,6 +27,8 @@ import { sendPart } from './campaign.tsx';
 
 type FoundPage = Static<typeof findRecipientsOf.output>;
 
+/** As many as two screens of a phone show. */
+const ROWS = 18;
 const FILE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 interface Filter {
@@ -52,6 +54,7 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
         utr,
         ...filter,
         ...(after && { after }),
+        limit: ROWS,
       });
       const links = filter.link === undefined ? [] : (await ask(request, readReport, { utr })).report.links;
       const link = links.find(({ number }) => String(number) === filter.link)?.url ?? filter.link;
@@ -312,6 +315,7 @@ function Found({
   const language = useLanguage();
   return (
     <Table
+      isBrief
       caption={language.say('campaigns.recipients')}
       rows={recipients}
       keyOf={({ id }) => id}

@@ -93,6 +93,7 @@ function Mails({ mails, next_before_id: next, email, state, isLater, now }: Mail
         )
       ) : (
         <Table
+          isBrief
           caption={language.say('transactional.title')}
           rows={mails}
           keyOf={({ id }) => id}

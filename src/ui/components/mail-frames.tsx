@@ -52,7 +52,10 @@ export function PlainText({ text, text_length }: { text: string; text_length: nu
 /** The picture is decorative, because the name is next to it, so it is hidden from the keyboard and screen readers. */
 export function TemplatePicture({ id, image, isOwn }: { id: number; image: string; isOwn: boolean }) {
   const language = useLanguage();
-  if (!isOwn) return <img class="template-picture" src={`/images/templates/${image}`} alt="" loading="lazy" />;
+  if (!isOwn) {
+    const small = image.replace(/\.png$/, '.webp');
+    return <img class="template-picture" src={`/images/templates/${small}`} alt="" loading="lazy" />;
+  }
   return (
     <div class="template-picture" inert>
       <iframe sandbox="" src={`/templates/${id}/mail`} title={language.say('templates.looks')} loading="lazy" />

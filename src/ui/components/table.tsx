@@ -19,21 +19,26 @@ export function numberColumn<Name extends string>(
   return { heading: language.say(heading), isNumber: true, cell: (row) => language.number(row[name]) };
 }
 
-/** A table of records. `caption` describes it for screen readers and is not visible. */
+/**
+ * A table of records. `caption` describes it for screen readers and is not visible. With `isBrief`, a row is two lines in a narrow window: its
+ * name, and the rest without headings and numbers.
+ */
 export function Table<Row>({
   caption,
   columns,
   rows,
   keyOf,
+  isBrief = false,
 }: {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
+  isBrief?: boolean;
 }) {
   return (
     <ScrollRegion label={caption}>
-      <table class="cards">
+      <table class={isBrief ? 'cards brief' : 'cards'}>
         <caption class="visually-hidden">{caption}</caption>
         <thead>
           <tr>

@@ -52,6 +52,7 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
   }
   return (
     <Table
+      isBrief
       caption={language.say('settings.audit')}
       rows={entries}
       keyOf={({ id }) => id}

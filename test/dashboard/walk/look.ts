@@ -9,17 +9,16 @@ import type { Screen } from './screens.ts';
 import type { Visit } from './visits.ts';
 
 const KILOBYTE = 1000;
-/** What a first visit may load, compressed. */
-const BUDGET = { plain: 70 * KILOBYTE, withChart: 100 * KILOBYTE, withPictures: 200 * KILOBYTE };
+/** What a first visit may load, compressed, without the typeface. */
+const BUDGET = 70 * KILOBYTE;
 
 /** The narrowest window in which nothing may need scrolling sideways (WCAG 2.2, 1.4.10), and a wide screen, low since painting takes CPU time. */
 const NARROWEST = { width: 320, height: 640 };
 const WIDEST = { width: 3840, height: 640 };
 
 /** Tests that a visit of a screen has loaded no more than its budget. */
-function testBudget(t: Test, { name, hasChart = false, hasPictures = false }: Screen, { received }: Visit): void {
-  const budget = hasPictures ? BUDGET.withPictures : hasChart ? BUDGET.withChart : BUDGET.plain;
-  t.ok(received() <= budget, `${name}: ${received()} bytes of at most ${budget}`);
+function testBudget(t: Test, { name }: Screen, { received }: Visit): void {
+  t.ok(received() <= BUDGET, `${name}: ${received()} bytes of at most ${BUDGET}`);
 }
 
 /**

@@ -5,10 +5,6 @@ export interface Screen {
   name: string;
   /** The path; a word after a colon stands for a record that the filled account has (`walked-service.ts`). */
   path: string;
-  /** Whether it loads the chart's script too, which has a budget of its own. */
-  hasChart?: boolean;
-  /** Whether it shows the pictures of all templates. */
-  hasPictures?: boolean;
   /** Whether it keeps a connection open for what changes. */
   isLive?: boolean;
   /** The account: one in which much has happened, an empty one, or none for who has not signed in. The first unless it is said. */
@@ -23,21 +19,21 @@ export function accountOf({ account = 'filled' }: Screen): NonNullable<Screen['a
 }
 
 export const SCREENS: readonly Screen[] = [
-  { name: 'gallery', path: '/gallery', hasChart: true },
+  { name: 'gallery', path: '/gallery' },
   { name: 'gallery-bare', path: '/gallery/bare' },
-  { name: 'home', path: '/', hasChart: true, picture: 'both' },
-  { name: 'home-empty', path: '/', hasChart: true, account: 'empty', picture: 'light' },
+  { name: 'home', path: '/', picture: 'both' },
+  { name: 'home-empty', path: '/', account: 'empty', picture: 'light' },
   { name: 'find', path: '/find?text=news' },
   { name: 'mailings', path: '/campaigns', picture: 'light' },
   { name: 'mailings-none', path: '/campaigns?search=nothing' },
   { name: 'mailings-empty', path: '/campaigns', account: 'empty' },
   { name: 'mailings-calendar', path: '/campaigns/calendar?month=2026-02' },
   { name: 'mailings-calendar-empty', path: '/campaigns/calendar', account: 'empty' },
-  { name: 'mailing', path: '/campaigns/:utr', hasChart: true },
+  { name: 'mailing', path: '/campaigns/:utr' },
   { name: 'mailing-recipients', path: '/campaigns/:utr/recipients', picture: 'light' },
   { name: 'mailing-why', path: '/campaigns/:utr/why?email=nobody@example.org' },
   { name: 'mailing-mail-not-kept', path: '/deliveries/1' },
-  { name: 'mailing-opened', path: '/campaigns/:opened', hasChart: true, picture: 'both' },
+  { name: 'mailing-opened', path: '/campaigns/:opened', picture: 'both' },
   { name: 'mailing-links', path: '/campaigns/:opened/links', picture: 'light' },
   { name: 'mailing-preview', path: '/campaigns/:opened/preview', picture: 'light' },
   { name: 'mailing-clicked', path: '/campaigns/:opened/recipients?link=0' },
@@ -59,7 +55,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'mailing-edit-audience', path: '/campaigns/:draft/edit/audience', picture: 'light' },
   { name: 'mailing-edit-audience-empty', path: '/campaigns/:emptyDraft/edit/audience', account: 'empty' },
   { name: 'mailing-edit-content', path: '/campaigns/:draft/edit/content', picture: 'light' },
-  { name: 'mailing-edit-templates', path: '/campaigns/:draft/edit/templates', hasPictures: true },
+  { name: 'mailing-edit-templates', path: '/campaigns/:draft/edit/templates' },
   { name: 'mailing-edit-html', path: '/campaigns/:draft/edit/html' },
   { name: 'mailing-edit-check', path: '/campaigns/:draft/edit/check', picture: 'light' },
   { name: 'mailing-edit-dark', path: '/campaigns/:draft/edit/check?colours=dark' },
@@ -108,7 +104,6 @@ export const SCREENS: readonly Screen[] = [
   {
     name: 'automation-mail-templates',
     path: '/automations/:automation/mails/:automationMail/templates',
-    hasPictures: true,
   },
   { name: 'automation-mail-html', path: '/automations/:automation/mails/:automationMail/html' },
   { name: 'automation-mail-remove', path: '/automations/:automation/mails/:automationMail/remove' },
@@ -129,9 +124,9 @@ export const SCREENS: readonly Screen[] = [
   { name: 'automation-feed-new', path: '/feeds/new' },
   { name: 'automation-feed-new-empty', path: '/feeds/new', account: 'empty' },
   { name: 'automations-empty', path: '/automations', account: 'empty' },
-  { name: 'templates', path: '/templates', hasPictures: true, picture: 'light' },
+  { name: 'templates', path: '/templates', picture: 'light' },
   { name: 'templates-none', path: '/templates?search=nothing' },
-  { name: 'templates-empty', path: '/templates', hasPictures: true, account: 'empty' },
+  { name: 'templates-empty', path: '/templates', account: 'empty' },
   { name: 'templates-new', path: '/templates/new' },
   { name: 'template', path: '/templates/1001', picture: 'light' },
   { name: 'template-languages', path: '/templates/1001/languages' },

@@ -18,7 +18,7 @@ import { groupScreens } from './groups.tsx';
 import { type Entry, type ListName, pageOf, readEntries, UnsubscribesTabs } from './kinds.tsx';
 import { liftScreen } from './lift.tsx';
 
-const ROWS = 50;
+const ROWS = 20;
 
 interface ListQuery {
   email?: string;
@@ -103,6 +103,7 @@ function List({ name, entries, sunset, email, groupId, isLater, canLift, now }: 
             <NothingFound title={language.say('unsubscribes.none', { email })} all={pageOf(name, groupId)} />
           ) : (
             <Table
+              isBrief
               caption={language.say(`unsubscribes.${name}`)}
               rows={shown}
               keyOf={({ id }) => id}

@@ -26,7 +26,7 @@ import { withQuery } from '../../../ui/with-query.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { type ListedMail, listMails, type Mail, readMail } from '../operations.ts';
 
-const ROWS = 50;
+const ROWS = 20;
 
 /** Registers the list and the page of one mail. */
 export async function outboxScreens(app: FastifyInstance, { db, config, clock }: Deps): Promise<void> {
@@ -93,6 +93,7 @@ function Outbox({ mails, search, isLater, leaves, now }: OutboxList) {
         <NothingFound title={language.say('outbox.none')} all="/outbox" />
       ) : (
         <Table
+          isBrief
           caption={language.say('nav.outbox')}
           rows={shown}
           keyOf={({ id }) => id}
@@ -106,7 +107,7 @@ function Outbox({ mails, search, isLater, leaves, now }: OutboxList) {
               ),
             },
             { heading: language.say('outbox.to'), cell: ({ to }) => <bdi>{to}</bdi> },
-            { heading: language.say('outbox.from'), cell: ({ from }) => <bdi>{from}</bdi> },
+            { heading: language.say('outbox.from'), cell: ({ from }) => <bdi class="wide-only">{from}</bdi> },
             {
               heading: language.say('outbox.time'),
               cell: ({ created_at: at }) => <Time at={new Date(at)} now={now} />,

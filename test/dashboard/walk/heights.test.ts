@@ -1,0 +1,63 @@
+/** How high the pages of lists are in an account with much in it, on a desk and on a phone, and that nothing in them moves. */
+import t from 'tap';
+import { excessWidth, launch, openTab } from '../../support/dashboard/browser.ts';
+import { skipWithout } from '../../support/tools.ts';
+import { startWalked } from './walked-service.ts';
+
+const LISTS = [
+  '/settings/lists',
+  '/settings/audit',
+  '/contacts/segments',
+  '/unsubscribes',
+  '/unsubscribes/suppressions',
+  '/unsubscribes/topics',
+  '/outbox',
+  '/transactional',
+  '/campaigns/:opened/recipients',
+  '/forms',
+  '/automations',
+  '/templates',
+  '/images',
+];
+const WATCH_SHIFTS = `window.moved = 0;
+  new PerformanceObserver((list) => { for (const { value } of list.getEntries()) window.moved += value; }).observe({ type: 'layout-shift', buffered: true });`;
+
+t.test(
+  'each list is at most two screens high, and nothing in it moves',
+  { skip: skipWithout('chromium') },
+  async (t) => {
+    const service = await startWalked(t, (plain) => plain);
+    const { db } = service.app;
+    const many = JSON.stringify(Array.from({ length: 60 }, (_, at) => at));
+    const now = service.app.clock.now().toISOString();
+    db.prepare(
+      "INSERT INTO contact_types (user_id, name, created_at, updated_at) SELECT 1, 'List ' || value, @now, @now FROM json_each(@many)",
+    ).run({ many, now });
+    for (let at = 0; at < 60; at++)
+      await service.app.one.call('POST', '/global-unsubscribes/save', {
+        form: { email_address: `gone${at}@example.org` },
+      });
+    const browser = await launch(t);
+    for (const viewport of [
+      { width: 1440, height: 900 },
+      { width: 390, height: 844 },
+    ]) {
+      const { page, received } = await openTab(t, browser, service.origin, {
+        cookie: service.cookies.filled,
+        viewport,
+      });
+      await page.addInitScript(WATCH_SHIFTS);
+      for (const path of LISTS) {
+        const before = received();
+        await page.goto(service.addressOf({ path }), { waitUntil: 'networkidle' });
+        const screens = Number(await page.evaluate('document.documentElement.scrollHeight / innerHeight'));
+        const where = `${path} at ${viewport.width} pixels`;
+        t.ok(screens <= 2, `${where}: ${screens.toFixed(2)} screens`);
+        // Browsers name the button for files anew where the script allows several.
+        t.ok(Number(await page.evaluate('window.moved')) < 0.001, `${where}: nothing moves`);
+        t.ok((await excessWidth(page)) <= 0, `${where}: nothing sticks out`);
+        t.ok(received() - before <= 70_000, `${where}: ${received() - before} bytes`);
+      }
+    }
+  },
+);
