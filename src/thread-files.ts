@@ -9,6 +9,7 @@ export type ThreadName =
   | 'import-thread'
   | 'node-thread'
   | 'passkey-thread'
+  | 'replay-thread'
   | 'webhook-thread';
 
 /** The entry file of a worker thread: the compiled one next to compiled code, the source next to sources. */

@@ -39,12 +39,15 @@ import {
   testAutomationMail,
 } from './operations/mails.ts';
 import { createFromRecipe } from './operations/recipes.ts';
+import { replayAutomation } from './operations/replay.ts';
 import { listSummaries, readReport } from './operations/reports.ts';
 import { readResults } from './operations/results.ts';
 import { explainAutomation } from './operations/why.ts';
+import { replaysOf } from './replay/replays.ts';
 
 export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   addDesignToken(deps);
+  app.addHook('onClose', () => replaysOf(deps.db).end());
   const routes = operationRoutes(app, deps, 'Automations');
   routes.list('GET /automations', listAutomations);
   routes.read('POST /automations/create', createAutomation, ({ utr }) => `/api/automations/details?utr=${utr}`);
@@ -80,6 +83,7 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   routes.read('GET /automations/report', readReport);
   routes.read('GET /automations/preview', previewAutomation);
   routes.read('GET /automations/why', explainAutomation);
+  routes.read('GET /automations/replay', replayAutomation);
   routes.read('GET /automations/results', readResults);
   routes.read('GET /automations/log', readLog);
 };

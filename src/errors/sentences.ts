@@ -30,6 +30,7 @@ export const SENTENCES = {
   mailing_cancelled: 'the mailing was cancelled',
   automation_not_live: 'the automation is not live',
   joined_outside_live: 'joined before it went live, or while it was paused',
+  replay_was_in: 'is or was in it, and may not enter again',
   awaits_event: 'the event that starts it has not happened since',
   awaits_trigger: 'the trigger has not let this contact in since it went live',
   not_in_target: 'not in the target',

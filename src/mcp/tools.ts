@@ -174,6 +174,21 @@ export const TOOLS: readonly Tool[] = [
     scopes: ['read', 'campaigns'],
     input: Type.Object({ utr: Type.String({ description: 'The automation, by its utr.' }), email: contactEmail }),
   }),
+  read({
+    name: 'replay_automation',
+    title: 'An automation over the last days',
+    description:
+      'Who would have entered an automation in the last days, live or a draft, which mails would have been sent, who would have exited and why. Nothing is sent.',
+    path: '/automations/replay',
+    scopes: ['read', 'campaigns'],
+    input: Type.Object({
+      utr: Type.String({ description: 'The automation, by its utr.' }),
+      days: Type.Optional(Type.Integer({ description: 'How many days back it begins, at most 90.' })),
+      opens: Type.Optional(Type.Integer({ description: 'How many of a hundred mails are assumed to be opened.' })),
+      clicks: Type.Optional(Type.Integer({ description: 'How many of a hundred mails are assumed to be clicked.' })),
+      email: Type.Optional(contactEmail),
+    }),
+  }),
   draft({
     name: 'create_draft',
     title: 'Begin a draft',

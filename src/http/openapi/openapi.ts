@@ -16,7 +16,15 @@ interface Content {
 }
 
 interface Operation {
-  parameters?: { name: string; in: string; required?: boolean; description?: string; schema: Json }[];
+  parameters?: {
+    name: string;
+    in: string;
+    required?: boolean;
+    description?: string;
+    /** The example that its schema states, because others of its name have another. */
+    example?: unknown;
+    schema: Json;
+  }[];
   requestBody?: { content?: Record<string, Content> };
   responses?: Record<string, { content?: Record<string, Content> }>;
 }
@@ -331,7 +339,7 @@ function completeOperations(path: string, methods: object, named: NamedSchemas):
       // Fastify has the names of headers in lower case.
       name: parameter.in === 'header' ? name.replace(/(^|-)\w/g, (start) => start.toUpperCase()) : name,
       description: parameter.description ?? sharedDescription(name),
-      example: exampleValue(name, schema),
+      example: parameter.example ?? exampleValue(name, schema),
       schema: withNamedId(name, schema),
     }));
     const operationId = `${method}${path.slice('/api'.length).replace(/[/-]+(\w)/g, (_all, letter) => letter.toUpperCase())}`;

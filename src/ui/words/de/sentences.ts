@@ -25,6 +25,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   mailing_cancelled: 'Die Kampagne wurde abgebrochen',
   automation_not_live: 'Die Automation ist nicht aktiv',
   joined_outside_live: 'Kam dazu, bevor die Automation aktiv war oder während sie pausierte',
+  replay_was_in: 'Ist oder war schon darin und darf nicht noch einmal eintreten',
   awaits_event: 'Das auslösende Ereignis ist seither nicht eingetreten',
   awaits_trigger: 'Der Auslöser hat diesen Kontakt nicht eintreten lassen, seit die Automation aktiv ist',
   not_in_target: 'Nicht in der Liste oder dem Segment',

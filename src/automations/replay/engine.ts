@@ -1,0 +1,357 @@
+/**
+ * Runs an automation over the past: the functions of the live service do every step, on a view of the database (view.ts) in which the
+ * history happens again (history.ts), at the times of a clock that goes from one moment at which something is due to the next.
+ */
+import { followActivity } from '../../audience/segments/follow-activity.ts';
+import { isActivityRule } from '../../audience/segments/rules.ts';
+import { trackingMode } from '../../audience/tracking-choice.ts';
+import type { Config } from '../../config.ts';
+import { writeNamedValue } from '../../database/named-values.ts';
+import type { Db } from '../../database/open.ts';
+import { prepared } from '../../database/prepared.ts';
+import {
+  AUTOMATION_STATUS,
+  automations,
+  BY_PERSON,
+  DELIVERY_STATE,
+  MADE_BY,
+  type SegmentRule,
+  type TrackingMode,
+} from '../../database/schema/index.ts';
+import type { Claim } from '../../delivery/queue/candidates.ts';
+import { endReason } from '../../delivery/queue/enrolment-state.ts';
+import { Ledger } from '../../delivery/queue/ledger/ledger.ts';
+import { createMailing } from '../../delivery/queue/mailing-state.ts';
+import { fractionFor } from '../../delivery/queue/variant-groups.ts';
+import { findWaitsUntil } from '../../delivery/timing/send-window.ts';
+import { notFound } from '../../errors/failure.ts';
+import { stored } from '../../errors/stored.ts';
+import { type Clock, isoTimestamp } from '../../time/clock.ts';
+import { type Automation, listSchedules } from '../automations.ts';
+import { DATE_STEP_MS, DateEntries } from '../date-entries.ts';
+import { applyMembershipChanges, enqueueDueMails } from '../enrolment.ts';
+import { markLive } from '../status.ts';
+import { Feed, readHistory, type Scope, segmentsOf } from './history.ts';
+
+const HOUR_MS = 3_600_000;
+/** The number of mails that are claimed at once, as in the live service. */
+const CLAIMS = 500;
+/** After how long a mail is opened, where that is assumed. */
+const OPENED_AFTER_MS = HOUR_MS;
+/** Opens are read once they are this old, because until then another hit may reveal that a machine made them. */
+const SETTLED_MS = 60_000;
+
+/** What to try. */
+export interface ReplayPlan {
+  automationId: number;
+  /** When the replay begins and ends, epoch milliseconds. */
+  from: number;
+  now: number;
+  /** How many of a hundred mails are assumed to be opened, and clicked. */
+  opens: number;
+  clicks: number;
+  /** How often the clock stops, in milliseconds: what is due in between is done at the next stop. */
+  everyMs?: number;
+}
+
+/** What a replay covered. */
+export interface Replayed {
+  /** Epoch milliseconds. */
+  from: number;
+  to: number;
+  /** Whether a step depends on opens or clicks. */
+  needs_opens: boolean;
+  /** Why the automation stopped, in its stored form; null if it did not. */
+  problem: string | null;
+}
+
+/** The clock of a replay. Waits are measured by the same time. */
+class VirtualClock implements Clock {
+  time = 0;
+
+  now(): Date {
+    return new Date(this.time);
+  }
+
+  monotonic(): number {
+    return this.time;
+  }
+}
+
+/** Runs an automation over the past in the view, whose tables then hold what would have happened. `onProgress` gets a share from 0 to 1. */
+export async function replay(
+  view: Db,
+  config: Config,
+  plan: ReplayPlan,
+  onProgress: (share: number) => void,
+): Promise<Replayed> {
+  const run = new Run(view, config, plan);
+  return run.run(onProgress);
+}
+
+class Run {
+  readonly #view: Db;
+  readonly #config: Config;
+  readonly #plan: ReplayPlan;
+  readonly #clock = new VirtualClock();
+  readonly #everyMs: number;
+
+  constructor(view: Db, config: Config, plan: ReplayPlan) {
+    this.#view = view;
+    this.#config = config;
+    this.#plan = plan;
+    this.#everyMs = plan.everyMs ?? DATE_STEP_MS;
+  }
+
+  async run(onProgress: (share: number) => void): Promise<Replayed> {
+    const { automationId, from, now } = this.#plan;
+    const client = this.#view.$client;
+    client.prepare('INSERT INTO temp.automations SELECT * FROM main.automations WHERE id = ?').run(automationId);
+    client
+      .prepare('INSERT INTO temp.automation_schedules SELECT * FROM main.automation_schedules WHERE automation_id = ?')
+      .run(automationId);
+    const automation = this.#automation();
+    const steps = listSchedules(this.#view, automationId);
+    const scope: Scope = { automation, steps, from, to: now };
+    scope.from = readHistory(this.#view, scope);
+    onProgress(0.05);
+    const segments = segmentsOf(automation, steps);
+    client
+      .prepare('INSERT INTO temp.segments SELECT * FROM main.segments WHERE id IN (SELECT value FROM json_each(?))')
+      .run(JSON.stringify(segments));
+    client
+      .prepare(
+        "INSERT INTO temp.dated_fields (field_id, user_id, filled_to) SELECT trigger_field_id, user_id, NULL FROM automations WHERE trigger_kind = 'date' AND trigger_field_id IS NOT NULL",
+      )
+      .run();
+    const feed = new Feed(this.#view, scope);
+    feed.start();
+    onProgress(0.1);
+    this.#setLive(scope.from);
+    for (const { id, kind, sender_id } of steps)
+      if (kind === 'mail')
+        createMailing(this.#view, {
+          ...{
+            user_id: automation.user_id,
+            owner_kind: 'schedule' as const,
+            owner_id: id,
+            automation_id: automationId,
+          },
+          ...{ revision: 1, unsubscribe_group_id: Number(automation.unsubscribe_group_id), sender_id, content: '{}' },
+          created_at: isoTimestamp(new Date(scope.from)),
+        });
+    const needs_opens = this.#needsOpens();
+    await this.#pass(feed, scope, needs_opens, onProgress);
+    const { status, held_reason } = this.#automation();
+    const problem = status === AUTOMATION_STATUS.live || held_reason === null ? null : stored(held_reason);
+    return { from: scope.from, to: this.#clock.time, needs_opens, problem };
+  }
+
+  #automation(): Automation {
+    const found = this.#view.select().from(automations).get();
+    if (found === undefined) throw notFound('Record not found');
+    return found;
+  }
+
+  /** Lets the automation be live from the start on, as if nobody had been in it before. */
+  #setLive(from: number): void {
+    const client = this.#view.$client;
+    markLive(this.#view, this.#plan.automationId, new Date(from));
+    client.exec(`
+      CREATE TEMP TABLE replay_asks (address_id INTEGER, at INTEGER, reason TEXT);
+      CREATE TEMP TABLE replay_waits (delivery_id INTEGER PRIMARY KEY);
+      CREATE TEMP TABLE replay_hits (at INTEGER, delivery_id INTEGER, clicks INTEGER);
+      CREATE INDEX temp.replay_hits_at ON replay_hits (at);
+      CREATE TEMP TRIGGER replay_waits_noted AFTER UPDATE OF due_at ON deliveries WHEN new.state = ${DELIVERY_STATE.queued} AND new.due_at > old.due_at BEGIN
+        INSERT INTO replay_waits VALUES (new.id) ON CONFLICT DO NOTHING;
+      END;`);
+    // Events were read when they changed the segments, whose members are those of the history.
+    writeNamedValue(client, 'contact_events_followed_to', String(Number.MAX_SAFE_INTEGER));
+  }
+
+  /** Whether a segment of the automation has a rule about opens or clicks. */
+  #needsOpens(): boolean {
+    const rules = prepared<[], { rules: string }>(this.#view.$client, 'SELECT rules FROM segments').all();
+    return rules.some(({ rules: text }) => {
+      const parsed: SegmentRule[] = JSON.parse(text);
+      return parsed.some((rule) => isActivityRule(rule) && rule.type !== 'event');
+    });
+  }
+
+  async #pass(feed: Feed, { automation, from, to }: Scope, needsOpens: boolean, onProgress: (share: number) => void) {
+    const clock = this.#clock;
+    const deps = { db: this.#view, clock, config: this.#config, log: () => undefined };
+    const dates = automation.trigger_kind === 'date' ? new DateEntries(deps) : null;
+    const post = new Post(this.#view, automation, this.#config.TIME_ZONE, needsOpens ? this.#plan : null);
+    clock.time = from;
+    for (;;) {
+      const before = clock.time;
+      const next = Math.min(
+        ...[feed.nextAfter(before), this.#nextDue(automation.id), post.nextAfter(before)].flatMap((at) => at ?? []),
+        ...(dates === null ? [] : [before + HOUR_MS - (before % HOUR_MS)]),
+      );
+      const stop = Math.max(before + 1, Math.ceil(next / this.#everyMs) * this.#everyMs);
+      if (!(stop <= to)) break;
+      clock.time = stop;
+      feed.until(before, stop);
+      await post.open(clock);
+      while (dates?.step(() => true));
+      for (let hasMore = true; hasMore; ) {
+        const applied = this.#enter();
+        const taken = await enqueueDueMails(deps);
+        hasMore = applied + taken + post.deliver(stop) > 0;
+      }
+      onProgress(0.1 + (0.9 * (stop - from)) / (to - from));
+    }
+    // What happened since the last stop still counts, but for mails that are not due yet.
+    feed.until(clock.time, to);
+    clock.time = to;
+    for (let hasMore = true; hasMore; ) hasMore = this.#enter() + (await enqueueDueMails(deps)) + post.deliver(to) > 0;
+  }
+
+  #nextDue(automation: number): number | undefined {
+    const { at } = prepared<[number], { at: number | null }>(
+      this.#view.$client,
+      `SELECT min(due_at) AS at FROM enrolments INDEXED BY enrolments_due WHERE automation_id = ? AND state = 'active' AND delivery_id IS NULL`,
+    ).get(automation) ?? { at: null };
+    return at ?? undefined;
+  }
+
+  /** Applies what was recorded for the automation, and notes who did not enter, and why. Returns how much was applied. */
+  #enter(): number {
+    const client = this.#view.$client;
+    const asked = prepared(client, NOTE_ASKED).run().changes;
+    let applied = 0;
+    for (let more = -1; more !== 0; applied += more) more = applyMembershipChanges(client);
+    if (asked > 0) prepared(client, FORGET_ENTERED).run();
+    return applied;
+  }
+}
+
+/** Notes those who are about to enter, with the reason of the goal or exit rule if there is one, in its stored form. */
+const NOTE_ASKED = `
+  INSERT INTO temp.replay_asks (address_id, at, reason)
+  SELECT p.address_id, p.happened_at, ${endReason('p')} FROM membership_changes p CROSS JOIN automations au ON au.id = p.automation_id
+  WHERE p.change = 'joined'`;
+
+/** Forgets those of them who entered. */
+const FORGET_ENTERED = `
+  DELETE FROM temp.replay_asks WHERE EXISTS (
+    SELECT 1 FROM enrolments e WHERE e.automation_id = (SELECT id FROM automations) AND e.address_id = replay_asks.address_id
+      AND e.entered_at = replay_asks.at)`;
+
+/** Claims the queued mails as the live service does, and takes each for sent. */
+class Post {
+  readonly #view: Db;
+  readonly #automation: Automation;
+  readonly #zone: string;
+  readonly #assumed: Pick<ReplayPlan, 'opens' | 'clicks'> | null;
+  readonly #tracking: TrackingMode;
+  readonly #ledger: Ledger;
+  readonly #mailings: readonly { id: number; step: string }[];
+  /** Until when mails wait for the sending hours; 0: they do not. */
+  #quietUntil = 0;
+
+  constructor(view: Db, automation: Automation, zone: string, assumed: Pick<ReplayPlan, 'opens' | 'clicks'> | null) {
+    this.#view = view;
+    this.#automation = automation;
+    this.#zone = zone;
+    this.#assumed = assumed;
+    this.#tracking = trackingMode(view, automation.user_id);
+    this.#ledger = new Ledger(view.$client, zone);
+    this.#mailings = view.$client
+      .prepare<[], { id: number; step: string }>(
+        'SELECT m.id, s.utr AS step FROM mailings m CROSS JOIN automation_schedules s ON s.id = m.owner_id',
+      )
+      .all();
+  }
+
+  /** Returns when a queued mail is due, or a sent one is opened, after a moment; undefined: never. */
+  nextAfter(moment: number): number | undefined {
+    const client = this.#view.$client;
+    const due = prepared<[number, number], { at: number | null }>(
+      client,
+      `SELECT min(due_at) AS at FROM deliveries INDEXED BY deliveries_queue WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} AND due_at >= ?`,
+    );
+    const waits = this.#quietUntil > moment ? 0 : moment + 1;
+    const queued = this.#mailings.flatMap(({ id }) => due.get(id, waits)?.at ?? []);
+    const first = queued.map((at) => Math.max(at, this.#quietUntil));
+    const opened = prepared<[], { at: number | null }>(client, 'SELECT min(at) AS at FROM replay_hits').get()?.at;
+    const times = [...first, ...(opened === null || opened === undefined ? [] : [opened])];
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  /** Delivers the mails that are due. Returns how many left or were excluded. */
+  deliver(now: number): number {
+    const due = prepared<[number, number], object>(
+      this.#view.$client,
+      `SELECT 1 FROM deliveries INDEXED BY deliveries_queue WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} AND due_at <= ? LIMIT 1`,
+    );
+    const mailings = this.#mailings.filter(({ id }) => due.get(id, now) !== undefined);
+    if (mailings.length === 0) return 0;
+    const wait = findWaitsUntil(this.#view, this.#automation.user_id, new Date(now), this.#zone);
+    this.#quietUntil = wait?.getTime() ?? 0;
+    if (wait !== null) return 0;
+    let moved = 0;
+    for (const { id, step } of mailings) {
+      for (let examined = CLAIMS; examined === CLAIMS; ) {
+        const found = this.#ledger.claim(
+          { id, is_canary: 0 },
+          { fields: ['email'], tracking: this.#tracking },
+          CLAIMS,
+          now,
+          now,
+        );
+        this.#record(found.claims, now);
+        this.#assume(found.claims, step, now);
+        examined = found.examined;
+        moved += examined;
+      }
+    }
+    return moved;
+  }
+
+  #record(claims: readonly Claim[], now: number): void {
+    const results = claims.map(({ id, mailing_id, address_id, is_unmeasured }) => ({
+      ...{ id, mailing_id, address_id, is_unmeasured, user_id: this.#automation.user_id },
+      ...{ state: 'accepted' as const, reply: '', due_at: 0, suppress: false, in_series: true },
+    }));
+    this.#ledger.record(results, now, isoTimestamp(new Date(now)));
+  }
+
+  /** Notes which of the mails are opened and clicked, by a share that is the same in each replay. */
+  #assume(claims: readonly Claim[], step: string, now: number): void {
+    if (this.#assumed === null) return;
+    const { opens, clicks } = this.#assumed;
+    const note = prepared<[number, number, number]>(
+      this.#view.$client,
+      'INSERT INTO temp.replay_hits VALUES (?, ?, ?)',
+    );
+    for (const { id, address_id, is_unmeasured } of claims) {
+      const fraction = fractionFor(address_id, `${step}.replay`) * 100;
+      if (is_unmeasured === 0 && fraction < Math.max(opens, clicks))
+        note.run(now + OPENED_AFTER_MS, id, fraction < clicks ? 1 : 0);
+    }
+  }
+
+  /** Opens the mails whose time has come, and updates the segments that depend on it. */
+  async open(clock: Clock): Promise<void> {
+    if (this.#assumed === null) return;
+    const client = this.#view.$client;
+    const now = clock.now().getTime();
+    const opened = prepared<[object]>(
+      client,
+      `UPDATE temp.deliveries SET by_person = by_person | iif(h.clicks = 1, ${BY_PERSON.opened | BY_PERSON.clicked}, ${BY_PERSON.opened}),
+        opened_at = h.at, opens = 1, clicks = h.clicks FROM replay_hits h WHERE h.at <= @now AND deliveries.id = h.delivery_id`,
+    ).run({ now }).changes;
+    if (opened === 0) return;
+    prepared<[object]>(
+      client,
+      `INSERT INTO temp.events (mailing_id, delivery_id, kind, link_number, made_by, happened_at)
+      SELECT d.mailing_id, d.id, iif(h.clicks = 1, 'click', 'open'), iif(h.clicks = 1, 1, NULL), ${MADE_BY.person}, h.at - ${SETTLED_MS}
+      FROM replay_hits h CROSS JOIN deliveries d ON d.id = h.delivery_id WHERE h.at <= @now ORDER BY h.at`,
+    ).run({ now });
+    prepared<[object]>(client, 'DELETE FROM temp.replay_hits WHERE at <= @now').run({ now });
+    while (await followActivity(this.#view, clock));
+  }
+}

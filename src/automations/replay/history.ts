@@ -1,0 +1,514 @@
+/**
+ * The history of an account as far as an automation would have seen it: who joined and left its list and segments, which events
+ * happened, and who unsubscribed, was suppressed or got other mails. It is read from the file in pieces, each in a short read, so that
+ * the service can meanwhile move its changes from the WAL into the file.
+ */
+import { startAutomations, wakeWaiting } from '../../audience/events/start-automations.ts';
+import { peopleOf, recordFormConfirmed, recordMembershipChange } from '../../audience/segments/membership.ts';
+import type { Db } from '../../database/open.ts';
+import { prepared } from '../../database/prepared.ts';
+import { DELIVERY_STATE, IS_RECEIVED_OR_UNDERWAY } from '../../database/schema/index.ts';
+import { MAX_CAP_DAYS } from '../../delivery/timing/mail-caps.ts';
+import { isoTimestamp } from '../../time/clock.ts';
+import type { Automation, ListedSchedule } from '../automations.ts';
+
+const DAY_MS = 86_400_000;
+/** The number of ids that one read of the file covers, which takes some milliseconds. */
+const IDS_AT_ONCE = 20_000;
+/** The number of items of the start that are written at once. */
+const ITEMS_AT_ONCE = 5000;
+/** The largest number of items in the time of a replay; an earlier part of the time is left out. */
+const MAX_ITEMS = 1_000_000;
+
+/** What can happen, in the order in which it is taken if it happened in the same millisecond. */
+const KINDS = [
+  'leaves',
+  'joins',
+  'leaves_segment',
+  'joins_segment',
+  'resubscribes',
+  'unsubscribes',
+  'suppressed',
+  'inactive',
+  'active',
+  'mail',
+  'event',
+  'form',
+] as const;
+type Kind = (typeof KINDS)[number];
+const KIND = Object.fromEntries(KINDS.map((kind, at) => [kind, at]));
+
+/** Something that happened to a person. */
+interface Item {
+  /** Epoch milliseconds. */
+  at: number;
+  /** The index in `KINDS`. */
+  kind: number;
+  /** The row of the file that it is about; null without one. */
+  ref: number | null;
+  address_id: number;
+  /** The list, segment or unsubscribe group; 0: none, or all mail. */
+  place: number;
+}
+
+/** SQL: an ISO timestamp as epoch milliseconds. */
+const ms = (timestamp: string) => `CAST(round(unixepoch(${timestamp}, 'subsec') * 1000) AS INTEGER)`;
+
+/** What a replay is about. */
+export interface Scope {
+  automation: Automation;
+  steps: readonly ListedSchedule[];
+  /** From when to when, epoch milliseconds. */
+  from: number;
+  to: number;
+}
+
+/** Reads the history into the view. Returns when it begins: at `from`, or later if more happened since than a replay takes. */
+export function readHistory(view: Db, scope: Scope): number {
+  const client = view.$client;
+  client.exec('CREATE TEMP TABLE history (at INTEGER, kind INTEGER, ref INTEGER, address_id INTEGER, place INTEGER)');
+  new Reader(view, scope).read();
+  client.exec('CREATE INDEX temp.history_order ON history (at, kind, ref)');
+  const first = prepared<[object], number>(
+    client,
+    'SELECT at FROM history WHERE at > @from ORDER BY at DESC LIMIT 1 OFFSET @most',
+  )
+    .pluck()
+    .get({ from: scope.from, most: MAX_ITEMS });
+  return first ?? scope.from;
+}
+
+/** Reads the rows of the file that are about an automation. */
+class Reader {
+  readonly #view: Db;
+  readonly #scope: Scope;
+  readonly #values: Record<string, number | string | null>;
+  readonly #lists: readonly number[];
+  readonly #segments: readonly number[];
+
+  constructor(view: Db, scope: Scope) {
+    const { automation, steps, from, to } = scope;
+    this.#view = view;
+    this.#scope = scope;
+    this.#segments = segmentsOf(automation, steps);
+    this.#lists = listsOf(view, automation, steps, this.#segments);
+    this.#values = {
+      ...{ account: automation.user_id, automation: automation.id, from, to },
+      since: isoTimestamp(new Date(from)),
+      lists: JSON.stringify(this.#lists),
+      segments: JSON.stringify(this.#segments),
+      group: Number(automation.unsubscribe_group_id),
+    };
+  }
+
+  read(): void {
+    this.#readContacts();
+    this.#readSegments();
+    this.#readConsent();
+    this.#readMails();
+    this.#readEvents();
+  }
+
+  /** Adds what a SELECT gives: at, kind, ref, address_id and place. It may bind @after and @last, a range of ids up to that of `newest`. */
+  #add(select: string, newest: string | null = null): void {
+    const client = this.#view.$client;
+    const insert = client.prepare<[object]>(`INSERT INTO temp.history ${select}`);
+    const last =
+      newest === null ? 1 : Number(client.prepare(`SELECT ifnull(max(id), 0) FROM main.${newest}`).pluck().get());
+    for (let after = 0; after < last; after += IDS_AT_ONCE)
+      insert.run({ ...this.#values, ...(newest !== null && { after, last: after + IDS_AT_ONCE }) });
+  }
+
+  /** Who was in the lists, and from when to when. A contact who was moved is in several of them, one after the other. */
+  #readContacts(): void {
+    const client = this.#view.$client;
+    const theirs = 'contact_type_id IN (SELECT value FROM json_each(@lists))';
+    const joins = `SELECT ${ms('created_at')}, ${KIND.joins}, id, address_id, contact_type_id FROM main.contacts`;
+    for (const list of this.#lists)
+      this.#add(
+        `${joins} INDEXED BY contacts_type WHERE contact_type_id = ${list} AND deleted_at IS NULL AND id > @after AND id <= @last`,
+        'contacts',
+      );
+    const deleted = `INDEXED BY contacts_deleted WHERE user_id = @account AND deleted_at IS NOT NULL AND deleted_at > @since AND ${theirs}`;
+    this.#add(`${joins} ${deleted}`);
+    this.#add(
+      `SELECT ${ms('deleted_at')}, ${KIND.leaves}, id, address_id, contact_type_id FROM main.contacts ${deleted}`,
+    );
+    client.exec(
+      'CREATE TEMP TABLE replay_moves (contact_id INTEGER, from_type_id INTEGER, to_type_id INTEGER, at INTEGER, move INTEGER)',
+    );
+    const moves = client.prepare<[object]>(`
+      INSERT INTO temp.replay_moves SELECT contact_id, from_type_id, to_type_id, ${ms('created_at')}, id FROM main.contact_moves
+      WHERE id > @after AND id <= @last AND created_at > @since
+        AND (from_type_id IN (SELECT value FROM json_each(@lists)) OR to_type_id IN (SELECT value FROM json_each(@lists)))`);
+    const newest = Number(client.prepare('SELECT ifnull(max(id), 0) FROM main.contact_moves').pluck().get());
+    for (let after = 0; after < newest; after += IDS_AT_ONCE)
+      moves.run({ ...this.#values, after, last: after + IDS_AT_ONCE });
+    client
+      .prepare(`DELETE FROM temp.history WHERE kind = ${KIND.joins} AND ref IN (SELECT contact_id FROM replay_moves)`)
+      .run();
+    const inList = (list: string) => `${list} IN (SELECT value FROM json_each(@lists))`;
+    const moved = 'FROM replay_moves v CROSS JOIN main.contacts c ON c.id = v.contact_id';
+    this.#add(`SELECT ${ms('c.created_at')}, ${KIND.joins}, c.id, c.address_id, v.from_type_id ${moved}
+      WHERE v.move = (SELECT min(o.move) FROM replay_moves o WHERE o.contact_id = v.contact_id) AND ${inList('v.from_type_id')}`);
+    this.#add(
+      `SELECT v.at, ${KIND.leaves}, c.id, c.address_id, v.from_type_id ${moved} WHERE ${inList('v.from_type_id')}`,
+    );
+    this.#add(`SELECT v.at, ${KIND.joins}, c.id, c.address_id, v.to_type_id ${moved} WHERE ${inList('v.to_type_id')}`);
+  }
+
+  /** Who was in the segments, and from when to when. */
+  #readSegments(): void {
+    for (const segment of this.#segments) {
+      const rows = `main.segment_recipients INDEXED BY segment_recipients_person
+        WHERE segment_id = ${segment} AND address_id > @after AND address_id <= @last`;
+      this.#add(
+        `SELECT ${ms('created_at')}, ${KIND.joins_segment}, id, address_id, segment_id FROM ${rows}`,
+        'addresses',
+      );
+      this.#add(
+        `SELECT ${ms('updated_at')}, ${KIND.leaves_segment}, id, address_id, segment_id FROM ${rows} AND is_removed = 1`,
+        'addresses',
+      );
+    }
+    if (this.#segments.length === 0) return;
+    const left = `main.segment_leaves WHERE id > @after AND id <= @last AND left_at > @since
+      AND segment_id IN (SELECT value FROM json_each(@segments))`;
+    this.#add(
+      `SELECT ${ms('joined_at')}, ${KIND.joins_segment}, NULL, address_id, segment_id FROM ${left}`,
+      'segment_leaves',
+    );
+    this.#add(
+      `SELECT ${ms('left_at')}, ${KIND.leaves_segment}, NULL, address_id, segment_id FROM ${left}`,
+      'segment_leaves',
+    );
+  }
+
+  /** Who unsubscribed and subscribed again, by a form too, and who was suppressed or stopped as inactive. */
+  #readConsent(): void {
+    const { automation } = this.#scope;
+    for (const list of ['unsubscribe_groups_id IS NULL', 'unsubscribe_groups_id = @group'])
+      this.#add(`SELECT ${ms('created_at')}, ${KIND.unsubscribes}, id, address_id, ifnull(unsubscribe_groups_id, 0)
+        FROM main.unsubscribers WHERE user_id = @account AND ${list}`);
+    this.#add(
+      `SELECT ${ms('created_at')}, iif(action = 'unsubscribed', ${KIND.unsubscribes}, ${KIND.resubscribes}), NULL, address_id,
+        ifnull(unsubscribe_groups_id, 0)
+      FROM main.consent_log WHERE id > @after AND id <= @last AND user_id = @account AND action IN ('unsubscribed', 'resubscribed')
+        AND (unsubscribe_groups_id IS NULL OR unsubscribe_groups_id = @group)`,
+      'consent_log',
+    );
+    if (automation.trigger_kind === 'form')
+      this.#add(
+        `SELECT ${ms('created_at')}, ${KIND.form}, NULL, address_id, 0 FROM main.consent_log
+        WHERE id > @after AND id <= @last AND user_id = @account AND action = 'subscribed'
+          AND form_name = (SELECT name FROM main.forms WHERE id = ${Number(automation.trigger_form_id)})`,
+        'consent_log',
+      );
+    this.#add(
+      `SELECT ${ms('created_at')}, ${KIND.suppressed}, id, address_id, 0 FROM main.suppressions WHERE user_id = @account`,
+    );
+    const inactive = `main.sunset_people WHERE id > @after AND id <= @last AND user_id = @account AND action = 'stop'`;
+    this.#add(`SELECT ${ms('created_at')}, ${KIND.inactive}, id, address_id, 0 FROM ${inactive}`, 'sunset_people');
+    this.#add(
+      `SELECT ${ms('lifted_at')}, ${KIND.active}, id, address_id, 0 FROM ${inactive} AND lifted_at IS NOT NULL`,
+      'sunset_people',
+    );
+  }
+
+  /** Which other mails count to the frequency caps of the account. */
+  #readMails(): void {
+    const since = this.#scope.from - MAX_CAP_DAYS * DAY_MS;
+    this.#add(
+      `SELECT d.updated_at, ${KIND.mail}, d.id, d.address_id, 0
+      FROM main.deliveries d INDEXED BY deliveries_capped CROSS JOIN main.mailings m ON m.id = d.mailing_id
+      WHERE d.address_id > @after AND d.address_id <= @last AND d.updated_at > ${since} AND d.counts_to_caps = 1 AND ${receivedOf('d')}
+        AND m.user_id = @account AND m.automation_id IS NOT @automation`,
+      'addresses',
+    );
+  }
+
+  /** Which events of the automation happened, a day at a time. */
+  #readEvents(): void {
+    const { automation, steps, from, to } = this.#scope;
+    const names = eventsOf(automation, steps);
+    if (names.length === 0) return;
+    const insert = this.#view.$client.prepare<[object]>(`
+      INSERT INTO temp.history SELECT happened_at, ${KIND.event}, id, address_id, 0 FROM main.contact_events INDEXED BY contact_events_time
+      WHERE happened_at > @after AND happened_at <= @last AND user_id = @account
+        AND name_id IN (SELECT w.id FROM json_each(@names) CROSS JOIN main.event_words w ON w.user_id = @account AND w.word = value)
+      ORDER BY id DESC LIMIT ${MAX_ITEMS}`);
+    for (let after = from; after < to; after += DAY_MS)
+      insert.run({
+        account: automation.user_id,
+        names: JSON.stringify(names),
+        after,
+        last: Math.min(to, after + DAY_MS),
+      });
+  }
+}
+
+/** SQL: the condition of the index of mails that count to the caps, which names no alias. */
+function receivedOf(alias: string): string {
+  return IS_RECEIVED_OR_UNDERWAY.replaceAll(/\b(state|first_tried_at)\b/g, `${alias}.$1`);
+}
+
+/** Returns the segments on which an automation depends. */
+export function segmentsOf(automation: Automation, steps: readonly ListedSchedule[]): number[] {
+  const target = automation.automation_for_table === 'segments' ? [automation.automation_for] : [];
+  const named = [automation.goal_segment_id, automation.exit_segment_id, ...steps.map(({ segment_id }) => segment_id)];
+  return [...new Set([...target, ...named.flatMap((id) => id ?? [])])];
+}
+
+function listsOf(
+  view: Db,
+  automation: Automation,
+  steps: readonly ListedSchedule[],
+  segments: readonly number[],
+): number[] {
+  const target = automation.automation_for_table === 'contacts' ? [automation.automation_for] : [];
+  const moved = steps.flatMap(({ contact_type_id }) => contact_type_id ?? []);
+  const ofSegments = view.$client
+    .prepare<[string], number>('SELECT contact_type_id FROM main.segments WHERE id IN (SELECT value FROM json_each(?))')
+    .pluck()
+    .all(JSON.stringify(segments));
+  return [...new Set([...target, ...moved, ...ofSegments])];
+}
+
+/** Returns the names of the events that start an automation or are awaited in it. */
+function eventsOf(automation: Automation, steps: readonly ListedSchedule[]): string[] {
+  const started = automation.trigger_kind === 'event' ? [automation.trigger_event] : [];
+  const awaited = steps.flatMap(({ until, event }) => (until === 'event' ? (event ?? []) : []));
+  return [...new Set([...started, ...awaited])];
+}
+
+/** Lets the history happen in the view, in its order. */
+export class Feed {
+  readonly #view: Db;
+  readonly #scope: Scope;
+  readonly #nameIds: ReadonlyMap<string, number>;
+  readonly #contactColumns: string;
+  readonly #joinColumns: string;
+
+  constructor(view: Db, scope: Scope) {
+    this.#view = view;
+    this.#scope = scope;
+    const client = view.$client;
+    const words = client.prepare<[object], { id: number; word: string }>(
+      'SELECT id, word FROM event_words WHERE user_id = @account AND word IN (SELECT value FROM json_each(@names))',
+    );
+    const names = eventsOf(scope.automation, scope.steps);
+    const found = words.all({ account: scope.automation.user_id, names: JSON.stringify(names) });
+    this.#nameIds = new Map(found.map(({ id, word }) => [word, id]));
+    const columns = client.prepare<[], string>("SELECT name FROM pragma_table_info('contacts')").pluck().all();
+    this.#contactColumns = columns.join();
+    const replaced: Readonly<Record<string, string>> = {
+      contact_type_id: "i.value ->> 'place'",
+      deleted_at: 'NULL',
+      updated_at: "i.value ->> 'stamp'",
+    };
+    this.#joinColumns = columns.map((column) => replaced[column] ?? `c.${column}`).join();
+  }
+
+  /** Makes the view what the account was at the start, without that anybody enters. */
+  start(): void {
+    const page = prepared<[object], Item>(
+      this.#view.$client,
+      `SELECT at, kind, ref, address_id, place FROM history WHERE at <= @from ORDER BY at, kind, ref LIMIT ${ITEMS_AT_ONCE} OFFSET @done`,
+    );
+    for (let done = 0; ; done += ITEMS_AT_ONCE) {
+      const items = page.all({ from: this.#scope.from, done });
+      for (const batch of inBatches(items)) this.#write(batch);
+      if (items.length < ITEMS_AT_ONCE) return;
+    }
+  }
+
+  /** Returns when something happens next after a moment, epoch milliseconds; undefined: nothing does. */
+  nextAfter(moment: number): number | undefined {
+    return (
+      prepared<[number], { at: number | null }>(
+        this.#view.$client,
+        'SELECT min(at) AS at FROM history WHERE at > ?',
+      ).get(moment)?.at ?? undefined
+    );
+  }
+
+  /** Lets happen what happened after `after` and up to `to`, epoch milliseconds. */
+  until(after: number, to: number): void {
+    const items = prepared<[number, number], Item>(
+      this.#view.$client,
+      'SELECT at, kind, ref, address_id, place FROM history WHERE at > ? AND at <= ? ORDER BY at, kind, ref',
+    ).all(after, to);
+    for (const batch of inBatches(items)) this.#happen(batch);
+  }
+
+  /** Writes what happened and records it for the automation, each with its own time. */
+  #happen(batch: Batch): void {
+    const client = this.#view.$client;
+    const before =
+      prepared<[], { id: number }>(client, 'SELECT ifnull(max(id), 0) AS id FROM membership_changes').get()?.id ?? 0;
+    const now = Math.max(...batch.items.map(({ at }) => at));
+    const changed = this.#write(batch);
+    this.#record(batch.kind, changed, now);
+    prepared<[object]>(
+      client,
+      `UPDATE temp.membership_changes SET happened_at = i.value ->> 'at' FROM json_each(@items) i
+      WHERE membership_changes.id > @before AND membership_changes.address_id = i.value ->> 'address_id'`,
+    ).run({ items: JSON.stringify(batch.items), before });
+  }
+
+  /** Writes what happened to the tables. Returns those items by which something changed. */
+  #write({ kind, items }: Batch): readonly Item[] {
+    const client = this.#view.$client;
+    const { user_id: account } = this.#scope.automation;
+    const given = JSON.stringify(items.map((item) => ({ ...item, stamp: isoTimestamp(new Date(item.at)) })));
+    const run = (text: string) => {
+      prepared<[object]>(client, text).run({ items: given });
+      return items;
+    };
+    /** Those of the items whose address a statement returns. */
+    const changed = (text: string) => {
+      const rows = prepared<[object], { address_id: number }>(client, text).all({ items: given });
+      const addresses = new Set(rows.map(({ address_id }) => address_id));
+      return items.filter(({ address_id }) => addresses.has(address_id));
+    };
+    switch (kind) {
+      case 'joins':
+        return run(`
+          INSERT INTO temp.contacts (${this.#contactColumns})
+          SELECT ${this.#joinColumns} FROM json_each(@items) i CROSS JOIN main.contacts c ON c.id = i.value ->> 'ref' WHERE true
+          ON CONFLICT (id) DO UPDATE SET contact_type_id = excluded.contact_type_id, deleted_at = NULL ON CONFLICT DO NOTHING`);
+      case 'leaves':
+        return changed(`
+          UPDATE temp.contacts SET deleted_at = i.value ->> 'stamp' FROM json_each(@items) i
+          WHERE contacts.id = i.value ->> 'ref' AND contact_type_id = i.value ->> 'place' AND deleted_at IS NULL RETURNING address_id`);
+      case 'joins_segment':
+        return changed(`
+          INSERT INTO temp.segment_recipients (user_id, segment_id, address_id, contact_id, by_hand, first_name, last_name, email, created_at, updated_at)
+          SELECT g.user_id, g.id, a.id, ifnull(r.contact_id, (SELECT k.id FROM contacts k
+              WHERE k.contact_type_id = g.contact_type_id AND k.address_id = a.id AND k.deleted_at IS NULL)),
+            ifnull(r.by_hand, 0), ifnull(r.first_name, ''), ifnull(r.last_name, ''), ifnull(r.email, a.normalized_email),
+            i.value ->> 'stamp', i.value ->> 'stamp'
+          FROM json_each(@items) i CROSS JOIN segments g ON g.id = i.value ->> 'place' CROSS JOIN addresses a ON a.id = i.value ->> 'address_id'
+            LEFT JOIN main.segment_recipients r ON r.id = i.value ->> 'ref'
+          WHERE true ON CONFLICT (segment_id, address_id) DO UPDATE SET is_removed = 0 WHERE is_removed = 1 RETURNING address_id`);
+      case 'leaves_segment':
+        return changed(`
+          DELETE FROM temp.segment_recipients WHERE is_removed = 0 AND (segment_id, address_id) IN (
+            SELECT i.value ->> 'place', i.value ->> 'address_id' FROM json_each(@items) i) RETURNING address_id`);
+      case 'unsubscribes':
+        return run(`
+          INSERT INTO temp.unsubscribers (user_id, unsubscribe_groups_id, address_id, email_address, created_at, updated_at)
+          SELECT ${account}, nullif(i.value ->> 'place', 0), i.value ->> 'address_id', '', i.value ->> 'stamp', i.value ->> 'stamp'
+          FROM json_each(@items) i WHERE true ON CONFLICT DO NOTHING`);
+      case 'resubscribes':
+        return run(`
+          DELETE FROM temp.unsubscribers WHERE id IN (
+            SELECT u.id FROM json_each(@items) i CROSS JOIN unsubscribers u ON u.address_id = i.value ->> 'address_id'
+              AND ifnull(u.unsubscribe_groups_id, 0) = i.value ->> 'place')`);
+      case 'suppressed':
+        return run(`
+          INSERT INTO temp.suppressions SELECT s.* FROM json_each(@items) i CROSS JOIN main.suppressions s ON s.id = i.value ->> 'ref'
+          WHERE true ON CONFLICT DO NOTHING`);
+      case 'inactive':
+        return run(`
+          INSERT INTO temp.sunset_people (id, user_id, address_id, action, cutoff, created_at)
+          SELECT s.id, s.user_id, s.address_id, s.action, s.cutoff, s.created_at
+          FROM json_each(@items) i CROSS JOIN main.sunset_people s ON s.id = i.value ->> 'ref'`);
+      case 'active':
+        return run(`
+          UPDATE temp.sunset_people SET lifted_at = i.value ->> 'stamp' FROM json_each(@items) i WHERE sunset_people.id = i.value ->> 'ref'`);
+      case 'mail':
+        // Ids of mailings of the file are negative here, so that none is the same as that of a mailing of the view.
+        return run(`
+          INSERT INTO temp.deliveries (mailing_id, address_id, state, updated_at, counts_to_caps, run)
+          SELECT -d.mailing_id, d.address_id, ${DELIVERY_STATE.accepted}, i.value ->> 'at', 1, d.run
+          FROM json_each(@items) i CROSS JOIN main.deliveries d ON d.id = i.value ->> 'ref' WHERE true ON CONFLICT DO NOTHING`);
+      case 'event':
+        return run(`
+          INSERT INTO temp.contact_events (user_id, address_id, name_id, happened_at, event_key, value, currency, properties)
+          SELECT v.user_id, v.address_id, v.name_id, v.happened_at, v.event_key, v.value, v.currency, v.properties
+          FROM json_each(@items) i CROSS JOIN main.contact_events v ON v.id = i.value ->> 'ref' WHERE true ORDER BY i.key ON CONFLICT DO NOTHING`);
+      case 'form':
+        return items;
+    }
+  }
+
+  /** Records for the automation what happened, as the live service does. `now`: epoch milliseconds. */
+  #record(kind: Kind, items: readonly Item[], now: number): void {
+    if (items.length === 0) return;
+    const db = this.#view;
+    const stamp = isoTimestamp(new Date(now));
+    const { user_id: account, automation_for: target, trigger_form_id: form } = this.#scope.automation;
+    switch (kind) {
+      case 'joins':
+      case 'leaves': {
+        const change = kind === 'joins' ? 'joined' : 'left';
+        for (const [id, theirs] of Map.groupBy(items, ({ place }) => place)) {
+          const people = theirs.map(({ ref, address_id }) => ({ address_id, contact_id: ref }));
+          recordMembershipChange(db, { table: 'contacts', id }, change, peopleOf(people), stamp);
+        }
+        return;
+      }
+      case 'joins_segment':
+      case 'leaves_segment': {
+        const change = kind === 'joins_segment' ? 'joined' : 'left';
+        for (const [id, theirs] of Map.groupBy(items, ({ place }) => place)) {
+          const people = theirs.map(({ address_id }) => ({ address_id, contact_id: this.#memberOf(id, address_id) }));
+          recordMembershipChange(db, { table: 'segments', id }, change, peopleOf(people), stamp);
+        }
+        return;
+      }
+      case 'event': {
+        const newest =
+          prepared<[], { id: number }>(db.$client, 'SELECT max(id) AS id FROM contact_events').get()?.id ?? 0;
+        const added = { after: newest - items.length, nameIds: this.#nameIds, now };
+        startAutomations(db.$client, account, added);
+        wakeWaiting(db.$client, account, added);
+        return;
+      }
+      case 'form':
+        for (const { address_id } of items) {
+          const contact = prepared<[number, number], { id: number }>(
+            db.$client,
+            'SELECT id FROM contacts WHERE contact_type_id = ? AND address_id = ? AND deleted_at IS NULL',
+          ).get(target, address_id);
+          if (contact !== undefined)
+            recordFormConfirmed(db, { id: form ?? 0, user_id: account }, { address_id, contact_id: contact.id }, stamp);
+        }
+    }
+  }
+
+  #memberOf(segment: number, address: number): number | null {
+    const row = prepared<[number, number], { contact_id: number | null }>(
+      this.#view.$client,
+      'SELECT contact_id FROM segment_recipients WHERE segment_id = ? AND address_id = ?',
+    ).get(segment, address);
+    return row?.contact_id ?? null;
+  }
+}
+
+/** Items of one kind, at most one of each person. */
+interface Batch {
+  kind: Kind;
+  items: Item[];
+}
+
+/** Puts what happened into batches whose order keeps the order of what happened to each person. */
+function inBatches(items: readonly Item[]): Batch[] {
+  const batches: Batch[] = [];
+  const next = new Map<number, number>();
+  const last = new Map<Kind, number>();
+  for (const item of items) {
+    const kind = KINDS[item.kind];
+    if (kind === undefined) continue;
+    const least = next.get(item.address_id) ?? 0;
+    let at = last.get(kind) ?? -1;
+    if (at < least) {
+      at = batches.push({ kind, items: [] }) - 1;
+      last.set(kind, at);
+    }
+    batches[at]?.items.push(item);
+    next.set(item.address_id, at + 1);
+  }
+  return batches;
+}
