@@ -51,7 +51,7 @@ function upgrade(db: Db, path: string): void {
 /** Returns the number given with --type. Throws UsageError without one. */
 export function typeOption(call: Call): number {
   const given = call.option('type');
-  if (given === undefined) throw new UsageError('--type N is missing: the number of a contact type');
+  if (given === undefined) throw new UsageError('--type N is missing: the number of a list');
   return requireNumber(given, '--type');
 }
 
@@ -62,6 +62,6 @@ export function requireContactType(db: Db, typeId: number): { accountId: number 
     .from(contactTypes)
     .where(and(eq(contactTypes.id, typeId), isNull(contactTypes.deleted_at)))
     .get();
-  if (type === undefined) throw new Error(`There is no contact type ${typeId}`);
+  if (type === undefined) throw new Error(`There is no list ${typeId}`);
   return type;
 }

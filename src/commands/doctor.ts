@@ -26,8 +26,8 @@ const MARKS = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' } as const;
 
 export const doctor: Command = {
   forms: ['doctor [--dns ADDRESS[:PORT]]'],
-  about: 'Check settings, database, relay, DNS; say what to do.',
-  help: `Looks at the settings, disk, clock, database, its files, relay and public address, and at SPF, DKIM, DMARC and alignment of every sender's domain,
+  about: 'Check settings, database, SMTP servers, DNS; say what to do.',
+  help: `Looks at the settings, disk, clock, database, its files, SMTP servers and public address, and at SPF, DKIM, DMARC and alignment of every sender's domain,
 with the records to paste. The dashboard shows what it saw. It changes no record, and sends no mail but one to the service itself where that takes returned
 mail in, to see whether it arrives: the service has to run for that, and may run in any case.
 Exit code 0: nothing that stops mail (warnings may be there); 1: something does. --dns asks that server.`,

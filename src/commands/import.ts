@@ -14,9 +14,9 @@ const ERRORS_SHOWN = 20;
 export const importFile: Command = {
   forms: ['import FILE --type N [--no-automations]'],
   about: 'Import contacts from a CSV file.',
-  help: `FILE may be - for standard input. The first row names the columns; email is needed. Rows go to the contact type N (GET /api/contacts-type); an address
+  help: `FILE may be - for standard input. The first row names the columns; email is needed. Rows go to the list N (GET /api/contacts-type); an address
 already there is updated. Bad rows fail alone and are named. Killed half-way, run it again. The service may run meanwhile.
-Whoever is new enters the live automations of the contact type and its segments; with --no-automations nobody does.`,
+Whoever is new enters the live automations of the list and its segments; with --no-automations nobody does.`,
   options: { type: { type: 'string' }, 'no-automations': { type: 'boolean' } },
   async run(call) {
     const [file = ''] = requireWords(call, 'FILE');

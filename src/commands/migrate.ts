@@ -23,11 +23,11 @@ const ERRORS_SHOWN = 20;
 
 export const migrate: Command = {
   forms: VENDOR_NAMES.map((name) => `migrate ${name} FILE --type N [--no-automations] [--confirm]`),
-  about: 'Take over people from the export of another service.',
+  about: 'Take over contacts from the export of another service.',
   help: `Without --confirm it changes nothing and says what it would do; with it, it does just that. FILE is the export as the service
-gives it: a CSV or JSON file, or a ZIP archive of them; - for standard input. People go to the contact type N (GET /api/contacts-type); whoever left,
+gives it: a CSV or JSON file, or a ZIP archive of them; - for standard input. People go to the list N (GET /api/contacts-type); whoever left,
 bounced or complained there is marked first and gets no mail. Killed half-way, run it again. The service may run meanwhile.
-Whoever is new enters the live automations of the contact type and its segments; with --no-automations nobody does.
+Whoever is new enters the live automations of the list and its segments; with --no-automations nobody does.
 How to export there, and what is taken over: docs/migrating.md.`,
   options: { type: { type: 'string' }, 'no-automations': { type: 'boolean' }, confirm: { type: 'boolean' } },
   async run(call) {
@@ -99,7 +99,7 @@ async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, wor
     names.length === 0 ? [] : [`${what}: ${names.join(', ')}`];
   call.answer(answer, [
     ...leavingNotes(leaving).map((note) => english(note)),
-    `People: ${counts.new} new, ${counts.changed} changed, ${counts.unchanged} unchanged, ${failed} failed`,
+    `Contacts: ${counts.new} new, ${counts.changed} changed, ${counts.unchanged} unchanged, ${failed} failed`,
     ...(repeated > 0 ? [`${repeated} more rows have an address that a later row has too; the later one counts`] : []),
     `Of them unsubscribed or suppressed, and staying so: ${counts.left}`,
     ...named(
@@ -108,8 +108,8 @@ async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, wor
     ),
     ...named('New segments', segments),
     ...named('Templates', answer.templates),
-    ...named('Columns left out', read.leftOut.columns),
-    ...named('Files left out', read.leftOut.files),
+    ...named('Columns skipped', read.leftOut.columns),
+    ...named('Files skipped', read.leftOut.files),
     ...answer.notes,
     ...errorLines(answer.errors),
     ...(found.is_possible
@@ -124,7 +124,7 @@ async function carryOut(call: Call, db: Db, job: ImportJob, read: ReadExport): P
   const { rows, created, updated, failed, notes, errors } = report;
   if (report.id > 0) await addMissingTemplates({ db, clock: systemClock }, job.accountId, read.templates);
   call.answer(report, [
-    `${rows} people: ${created} created, ${updated} updated, ${failed} failed`,
+    `${rows} contacts: ${created} created, ${updated} updated, ${failed} failed`,
     ...read.notes.map((note) => english(note)),
     ...notes,
     ...errorLines(errors),

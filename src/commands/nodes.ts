@@ -12,7 +12,7 @@ export const nodes: Command = {
   forms: ['nodes'],
   about: 'List the sender nodes: state, rate, counts of the day, warm-up, last sign of life.',
   help: `Reads the file of the service, which writes down every two seconds what nodes say; run it where the service runs.
-Below the list stands why mail waits, if it does, and what relays answered to nodes whose mail they refuse.`,
+Below the list stands why mail waits, if it does, and what SMTP servers answered to nodes whose mail they refuse.`,
   options: {},
   async run(call) {
     requireWords(call);

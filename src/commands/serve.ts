@@ -89,7 +89,7 @@ function storedSecrets(lines: readonly string[], databasePath: string): string[]
 export const node: Command = {
   forms: ['node'],
   about: 'Run a sender node: hand over mail that the service gives out over NATS.',
-  help: `Needs NATS_URL, the same as the service. Relays are those of the service unless SMTP_URL names others; NODE_NAME names the node in lists.
+  help: `Needs NATS_URL, the same as the service. The SMTP servers are those of the service unless SMTP_URL names another; NODE_NAME names the node in lists.
 SIGTERM or Ctrl-C stops it: what is in flight is finished within SHUTDOWN_SECONDS, the rest goes to other nodes.
 It answers the pages of recipients at HOST and PORT. It keeps nothing on disk and needs no database.`,
   options: {},

@@ -17,7 +17,7 @@ t.test('a CSV file is imported into a contact type, bad rows are named', async (
   t.match(out, /^2 rows: 1 created, 0 updated, 1 failed$/m);
   t.match(out, /^line 3, email: /m);
   t.match(JSON.parse((await run('import', file, '--type', '1', '--json')).out), { updated: 1, failed: 1 });
-  t.match(await run('import', file, '--type', '5'), { code: 1, err: 'There is no contact type 5\n' });
+  t.match(await run('import', file, '--type', '5'), { code: 1, err: 'There is no list 5\n' });
 });
 
 t.test('an import and a migration start no automation with --no-automations', async (t) => {
@@ -66,7 +66,7 @@ t.test('contacts are exported to a file or standard output, and the import takes
   const again = await run('export', '--type', '1', copy, '--force', '--json');
   t.strictSame(JSON.parse(again.out), { file: copy, contacts: 1200 });
   t.equal((await run('export', '--type', '1')).out, readFileSync(copy, 'utf8'), 'the same on standard output');
-  t.match(await run('export', '--type', '9', copy, '--force'), { code: 1, err: 'There is no contact type 9\n' });
+  t.match(await run('export', '--type', '9', copy, '--force'), { code: 1, err: 'There is no list 9\n' });
 
   t.match(JSON.parse((await run('import', copy, '--type', '2', '--json')).out), { created: 1200, failed: 0 });
   const names = db.prepare('SELECT first_name FROM contacts WHERE contact_type_id = ? ORDER BY address_id').pluck();

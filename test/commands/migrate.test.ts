@@ -22,13 +22,13 @@ t.test('without --confirm it says what it would do; with it, it does that', asyn
   for (const line of [
     'Unsubscribed there, and from all mail here: 133, new here: 133',
     'Bounced there, and suppressed here: 67, new here: 67',
-    'People: 300 new, 0 changed, 0 unchanged, 0 failed',
+    'Contacts: 300 new, 0 changed, 0 unchanged, 0 failed',
     'Of them unsubscribed or suppressed, and staying so: 200',
     'New fields: shoe_size (number), optin_time (datetime-local), mailchimp_tags (text)',
     'New segments: VIP, Graz, Austria',
     'Templates: Spring news',
-    'Columns left out: member_rating, leid, unsub_reason',
-    'Files left out: reports/opens.csv',
+    'Columns skipped: member_rating, leid, unsub_reason',
+    'Files skipped: reports/opens.csv',
     `Nothing was changed. To do it: sendlark migrate mailchimp ${file} --type 1 --confirm`,
   ])
     t.ok(dry.out.split('\n').includes(line), line);

@@ -29,7 +29,7 @@ t.test('in place of a file, - is standard input and output', (t) => {
   t.match(bash(moved, 'sendlark export --type 1'), { code: 0, out: /ann@example\.org/, err: '' });
   const mailchimp =
     "printf 'Email Address,First Name\\nbob@example.org,Bob\\n' | sendlark migrate mailchimp - --type 1";
-  t.match(bash(path, mailchimp), { code: 0, out: /People: 1 new/ });
+  t.match(bash(path, mailchimp), { code: 0, out: /Contacts: 1 new/ });
   t.match(bash(path, 'sendlark backup - --json'), { code: 2, out: '' });
   t.end();
 });
@@ -52,10 +52,7 @@ t.test('a reader that has had enough ends a command without a word', (t) => {
 t.test('with --json an error is JSON on standard error, and so is a warning', async (t) => {
   const { run, path } = prepared(t);
   const failed = await run('export', '--type', '7', 'x.csv', '--json');
-  t.strictSame(
-    { ...failed, err: JSON.parse(failed.err) },
-    { code: 1, out: '', err: { error: 'There is no contact type 7' } },
-  );
+  t.strictSame({ ...failed, err: JSON.parse(failed.err) }, { code: 1, out: '', err: { error: 'There is no list 7' } });
   const wrong = await run('keys', 'revoke', '--nothing', '--json');
   t.match(JSON.parse(wrong.err), { error: /Unknown option '--nothing'/, see: 'sendlark help keys' });
   t.equal(wrong.code, 2);
