@@ -280,6 +280,9 @@ CREATE TRIGGER schedules_versioned AFTER UPDATE OF template_id, template_json, t
     old.template_id <> new.template_id OR (old.template_json = '') <> (new.template_json = '')
       OR (old.template_html = '') <> (new.template_html = ''));
 END;
+CREATE TRIGGER single_sends_unattached BEFORE DELETE ON single_sends BEGIN
+  DELETE FROM single_send_attachments WHERE single_send_id = old.id AND mailing_id IS NULL;
+END;
 CREATE TRIGGER single_sends_unversioned AFTER DELETE ON single_sends BEGIN
   DELETE FROM mail_versions WHERE kind = 'single_send' AND owner_id = old.id;
 END;

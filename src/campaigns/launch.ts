@@ -39,6 +39,7 @@ import type { Log } from '../log.ts';
 import { freezeVariants, freezeVersions } from '../templates/languages/freeze-versions.ts';
 import { asVersion, withOwnParts } from '../templates/languages/versions.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
+import { keepAttachments, listAttachments } from './attachments.ts';
 import { launchesAt } from './schedule.ts';
 import { findingsOf } from './shown-mail.ts';
 import { holdQueuedSends, startSend } from './status.ts';
@@ -245,6 +246,7 @@ function start(
       created_at: isoTimestamp(now),
     };
     const id = createMailing(db, mailing, urls, destinations);
+    keepAttachments(db, send.id, id);
     if (send.ab_test !== null) {
       const { share, winner_by, hours } = send.ab_test;
       db.insert(abTests).values({ mailing_id: id, share, winner_by, hours, variants }).run();
@@ -292,7 +294,7 @@ export function asVariant(
   return { ...(send.ab_test === null ? asVersion(db, send, number) : withOwnParts(db, send, variant)), sender_name };
 }
 
-/** Freezes the content of a single send, and its variants or versions. Returns it, or the problem that its owner must fix first. */
+/** Freezes the content of a single send with its attachments, and its variants or versions. Returns it, or the problem that its owner must fix first. */
 async function freezeSend(
   db: Db,
   config: Config,
@@ -302,6 +304,7 @@ async function freezeSend(
   const test = send.ab_test;
   const problem = findAbTestProblem(db, config, send);
   if (problem !== null) return { problem: sentence(problem) };
+  const attachments = listAttachments(db, send.id).map(({ id }) => id);
   const all = allVariants(send, test);
   const others = all.slice(1).map(({ sender_name }, at) => ({
     source: () => asVariant(db, send, at + 1),
@@ -312,5 +315,7 @@ async function freezeSend(
     test === null
       ? await freezeVersions(db, config, send, sender)
       : await freezeVariants(db, config, send, others, sender);
-  return 'problem' in made ? made : { ...made, variants: all };
+  if ('problem' in made) return made;
+  const frozen = { ...made.frozen, ...(attachments.length > 0 && { attachments }) };
+  return { ...made, frozen, variants: all };
 }

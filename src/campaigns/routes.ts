@@ -20,6 +20,7 @@ import {
   resumeSingleSend,
   retryFailed,
 } from './operations/actions.ts';
+import { addAttachment, removeAttachment } from './operations/attachments.ts';
 import { readBestHours } from './operations/best-hours.ts';
 import { checkAnyMail } from './operations/check.ts';
 import { countAudience, createDraft, readDraft, saveDraft } from './operations/drafts.ts';
@@ -94,6 +95,8 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   sends.read('POST /single/send/draft', createDraft);
   sends.read('POST /single/send/save', saveDraft);
   sends.read('GET /single-send/draft', readDraft);
+  sends.read('POST /single/send/attachments', addAttachment);
+  sends.read('POST /single/send/attachments/remove', removeAttachment);
   sends.code('GET /single-send/html', readSingleSendCode);
   sends.read('GET /single-send/audience', countAudience);
   sends.read('GET /single-send/best-hours', readBestHours);

@@ -18,6 +18,7 @@ import { type CheckedContent, recordedFindings, type Shown } from '../delivery/s
 import { invalid } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { knownPlaceholders, textsOf } from '../templates/content-warnings.ts';
+import { listAttachments } from './attachments.ts';
 import { findSingleSendMailing } from './single-sends.ts';
 
 type SingleSend = typeof singleSends.$inferSelect;
@@ -124,6 +125,7 @@ async function checkMergeable(
     lacking: sender === undefined ? [] : lackingParts(sender),
     template: send.template_json ?? '',
     from: sender?.from_email ?? '',
+    attached: send.single_send === null ? [] : listAttachments(db, send.single_send.id).map(({ size }) => size),
   };
   return { contact_id, ...(await check(send.user_id, checking)) };
 }

@@ -29,18 +29,16 @@ export function insertQueued(db: Db, columns: Columns): void {
     .run();
 }
 
-/** Stores a copy of a single send as a draft. */
-export function insertCopy(db: Db, columns: Columns): void {
-  db.insert(singleSends)
-    .values({ ...columns, status: SINGLE_SEND_STATUS.draft, ...held('copy'), ...LISTED, ...NOT_BY_USER })
-    .run();
+/** Stores a copy of a single send as a draft. Returns its id. */
+export function insertCopy(db: Db, columns: Columns): number {
+  const values = { ...columns, status: SINGLE_SEND_STATUS.draft, ...held('copy'), ...LISTED, ...NOT_BY_USER };
+  return db.insert(singleSends).values(values).returning({ id: singleSends.id }).get().id;
 }
 
-/** Stores a new single send as a draft. */
-export function insertDraft(db: Db, columns: Columns): void {
-  db.insert(singleSends)
-    .values({ ...columns, status: SINGLE_SEND_STATUS.draft, ...NOT_HELD, ...LISTED })
-    .run();
+/** Stores a new single send as a draft. Returns its id. */
+export function insertDraft(db: Db, columns: Columns): number {
+  const values = { ...columns, status: SINGLE_SEND_STATUS.draft, ...NOT_HELD, ...LISTED };
+  return db.insert(singleSends).values(values).returning({ id: singleSends.id }).get().id;
 }
 
 /** Changes a single send that is a draft or queued, without changing its status. */

@@ -38,6 +38,8 @@ interface TestMailSource {
   single_send_name?: string;
   /** Replaces the sender's name, unless empty. */
   sender_name?: string;
+  /** The ids of its attachments. */
+  attachments?: readonly number[];
 }
 
 /**
@@ -55,7 +57,8 @@ export async function queueTestMail(
   if (sender === undefined || sender.deleted_at !== null) throw conflict(held('sender_deleted').held_reason);
   if (isUnverified(db.$client, config, sender)) throw conflict(held('sender_unverified').held_reason);
   const shown = { ...sender, from_name: tested.sender_name || sender.from_name };
-  const facts = { has_own_sender_name: Boolean(tested.sender_name) };
+  const { attachments = [] } = tested;
+  const facts = { has_own_sender_name: Boolean(tested.sender_name), ...(attachments.length > 0 && { attachments }) };
   const result = await freezeText(db, config, tested, shown, facts);
   if ('problem' in result) throw conflict(result.problem);
   // Other requests are answered before a large mail is written.

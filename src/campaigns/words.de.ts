@@ -476,6 +476,9 @@ export const campaigns: Translation<typeof english> = {
   'compose.check.address.bad':
     'Ihre Postanschrift fehlt. In vielen Ländern ist sie Pflicht; tragen Sie sie beim Absender ein.',
   'compose.check.addressLacks': 'Ihre Postanschrift ist unvollständig. Ergänzen Sie beim Absender: {names}.',
+  'compose.check.attachments.good': 'Mit ihren Anhängen hat die Mail {size}, weniger als {limit}.',
+  'compose.check.attachments.bad':
+    'Mit ihren Anhängen hat die Mail {size}. Über {limit} dauert das Senden an viele Kontakte lange, und jeder von ihnen lädt alles: Ein Link auf die Datei ist leichter.',
   'compose.check.unknown.good': 'Jeder Platzhalter ist bekannt.',
   'compose.check.unknown.bad': {
     one: 'Diesen Platzhalter gibt es nicht, er bleibt leer: {names}',
@@ -558,6 +561,21 @@ export const campaigns: Translation<typeof english> = {
   'compose.schedule.done': 'Geplant für {time} ({zone}). Bis dahin können Sie sie ändern oder die Planung aufheben.',
   'compose.schedule.refused': 'Nicht geplant: {reason}',
   'compose.schedule.changed': 'Die Kampagne wurde inzwischen geändert. Prüfen Sie sie noch einmal, bevor Sie senden.',
+  'attachments.title': 'Anhänge',
+  'attachments.none': 'Mit der Mail geht keine Datei mit.',
+  'attachments.open': 'Datei anhängen',
+  'attachments.change': 'Anhänge ändern',
+  'attachments.about':
+    'Alle Empfänger bekommen diese Dateien, zusammen höchstens {limit}. Manche Mailserver misstrauen Anhängen in Mails an viele: Ein Link auf die Datei ist sicherer.',
+  'attachments.add': 'Datei anhängen',
+  'attachments.file': 'Datei',
+  'attachments.file.hint': 'Hier ablegen oder auswählen. Gmail lehnt Programme ab, zum Beispiel Dateien der Art exe.',
+  'attachments.save': 'Anhängen',
+  'attachments.added': 'Die Datei ist angehängt.',
+  'attachments.remove': 'Datei entfernen',
+  'attachments.remove.title': '{name} aus der Mail entfernen?',
+  'attachments.remove.text': 'Die Empfänger bekommen sie nicht. Das lässt sich nicht rückgängig machen.',
+  'attachments.removed': 'Die Datei ist entfernt.',
   'languages.title': 'Sprachen',
   'languages.none': 'Alle bekommen die Mail in einer Sprache.',
   'languages.are': 'Es gibt Fassungen in: {names}.',

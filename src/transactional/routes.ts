@@ -10,6 +10,7 @@ import { parseAddress } from '../audience/contacts/addresses.ts';
 import { languageCode } from '../audience/contacts/contact-languages.ts';
 import { templateErrors } from '../campaigns/single-sends.ts';
 import { senders } from '../database/schema/index.ts';
+import { MAX_NAME } from '../delivery/mime/attachments.ts';
 import { messages } from '../errors/field-errors.ts';
 import { inTurn } from '../http/account-share.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
@@ -27,7 +28,6 @@ import {
 import { check } from '../http/requests/validation.ts';
 import type { Deps } from '../operations/deps.ts';
 import { hasTemplate } from '../templates/mail-content.ts';
-import { MAX_NAME } from './attachments.ts';
 import { CompiledTemplates } from './content.ts';
 import { listMails, readMail } from './operations.ts';
 import { IDEMPOTENCY_KEY, sendTransactional } from './send.ts';

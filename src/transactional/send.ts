@@ -12,13 +12,13 @@ import { type Attachment, DELIVERY_STATE, type senders } from '../database/schem
 import { inTransaction } from '../database/transaction.ts';
 import type { WriteLock } from '../database/write-lock.ts';
 import { languageOfAddress } from '../delivery/content/values.ts';
+import { attachmentOf, decodePieces, type GivenFile, MAX_ATTACHMENTS } from '../delivery/mime/attachments.ts';
 import { held } from '../delivery/queue/holds.ts';
 import { addMail } from '../delivery/transactional/ledger.ts';
 import { hasRelay, isUnverified } from '../delivery/transport/relays/in-use.ts';
 import { conflict, Failure, invalid, unavailable } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import type { Clock } from '../time/clock.ts';
-import { attachmentOf, decodePieces, type GivenFile, MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS } from './attachments.ts';
 import { type CompiledTemplates, composeMail, contentMissing, type GivenContent } from './content.ts';
 
 /** A request. */
@@ -37,6 +37,7 @@ export const IDEMPOTENCY_KEY = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
 const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 1024 * 1024 * 1024;
 const MIB = 1024 * 1024;
+const MAX_ATTACHMENT_BYTES = 10 * MIB;
 /** How long a write waits for the lock. */
 const PATIENCE_MS = 10_000;
 /** The number of bytes that are hashed at a time. */

@@ -37,6 +37,7 @@ const CONTEXT: CheckContext = {
   address: '1 Harbour St',
   lacking: [],
   template: '',
+  attached: [],
   from: 'lark@shop.example',
 };
 const wrongOf = (mail: Partial<typeof MAIL>, context: Partial<CheckContext> = {}) =>

@@ -10,8 +10,8 @@ export const NAMED_BY_PATH: [RegExp, string][] = [
   [/automations\/step\/remove$/, 'steps'],
   [/automations\/(enter|pause)$/, 'liveAutomations'],
   [/\/automations/, 'automations'],
-  [/single\/send\/languages\/remove$/, 'translated'],
-  [/send\/(update|save|variants|languages)$/, 'scheduled'],
+  [/single\/send\/(languages|attachments)\/remove$/, 'translated'],
+  [/send\/(update|save|variants|languages|attachments)$/, 'scheduled'],
   [/variants\/decide$/, 'tested'],
   [/send\/pause$/, 'pausable'],
   [/send\/resume$/, 'paused'],
@@ -54,6 +54,7 @@ export const NAMED_BY_PATH: [RegExp, string][] = [
 
 /** Which records the other parameters mean, by name. */
 export const NAMED: Record<string, string> = {
+  attachment_id: 'attachments',
   contact_id: 'contacts',
   logo_picture_id: 'pictures',
   contact_type_id: 'contactTypes',

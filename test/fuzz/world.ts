@@ -114,6 +114,8 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   const scheduled = await send({ schedule_type: '1', schedule_date: '2030-01-31', schedule_time: '09:30' });
   const translated = await send({ schedule_type: '1', schedule_date: '2030-01-31', schedule_time: '09:30' });
   await ask('POST', '/single/send/languages', { form: { utr: translated, language: 'en', subject: 'Hello' } });
+  const attached = { utr: translated, name: 'a.txt', content: 'SGVsbG8=' };
+  const attachment = await ask('POST', '/single/send/attachments', { form: attached });
   const now = { schedule_type: '0' };
   const startJob = async (contactTypeId: string | undefined, more = {}): Promise<string> => {
     const form = { action: 'move', strIds: [contacts[1].id], to_contact_type_id: contactTypeId, ...more };
@@ -198,6 +200,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       keys: idsOf(keys),
       intakes: addIntakes(app, world.user),
       scheduled: [scheduled],
+      attachments: [attachment.id],
       translated: [translated],
       pausable: [pausable],
       paused: [paused],

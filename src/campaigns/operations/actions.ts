@@ -24,6 +24,7 @@ import { withinShare } from '../../http/account-share.ts';
 import { flag, identifier, identifiersOrUtrs, integer, line } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { type Clock, isoTimestamp, NO_TIME } from '../../time/clock.ts';
+import { copyAttachments } from '../attachments.ts';
 import { asVariant } from '../launch.ts';
 import { findSingleSendMailing, NO_DATE, NO_TIME_OF_DAY, requireSingleSend, type SingleSend } from '../single-sends.ts';
 import { cancelBeforeStart, draftsAmong, hideSends, insertCopy, insertDraft, runAgain } from '../status.ts';
@@ -40,15 +41,18 @@ export const duplicateSingleSend = operation({
   output: Type.Object({ utr: Type.String() }),
   run({ db, clock, accountId }, { utr: given }) {
     const now = isoTimestamp(clock.now());
-    const { id: _id, ...send } = requireSingleSend(db, accountId, given);
     const utr = randomUUID();
-    insertCopy(db, {
-      ...send,
-      single_send_name: [...`Copy of ${send.single_send_name}`].slice(0, 255).join(''),
-      utr,
-      sent_at: NO_TIME,
-      created_at: now,
-      updated_at: now,
+    inTransaction(db, () => {
+      const { id, ...send } = requireSingleSend(db, accountId, given);
+      const copy = insertCopy(db, {
+        ...send,
+        single_send_name: [...`Copy of ${send.single_send_name}`].slice(0, 255).join(''),
+        utr,
+        sent_at: NO_TIME,
+        created_at: now,
+        updated_at: now,
+      });
+      copyAttachments(db, id, copy);
     });
     return { utr };
   },
@@ -304,9 +308,9 @@ export const resendToUnopened = operation({
       const ids = types.map((type) => present.get(type) ?? addRuleSegment(db, clock, send, type));
       // The draft gets no sender name, because a launch uses the sender's own.
       const { preheader, template_id, template_json, template_html } = asVariant(db, send, winnerOrMail(db, mailingId));
-      const { id: _id, held_code: _code, held_reason: _reason, status: _status, ...copied } = send;
+      const { id, held_code: _code, held_reason: _reason, status: _status, ...copied } = send;
       const copy = randomUUID();
-      insertDraft(db, {
+      const copyId = insertDraft(db, {
         ...copied,
         utr: copy,
         ...{ subject, preheader, template_id, template_json, template_html },
@@ -324,6 +328,7 @@ export const resendToUnopened = operation({
         created_at: now,
         updated_at: now,
       });
+      copyAttachments(db, id, copyId);
       return { copy, ids };
     });
     await recomputeSoon(db, made.ids, clock);

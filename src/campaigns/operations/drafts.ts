@@ -44,6 +44,7 @@ import { MAX_LANGUAGES } from '../../templates/languages/versions.ts';
 import { closeVersion, withTemplateCopied } from '../../templates/mail-content.ts';
 import { ContentWarnings } from '../../templates/operations.ts';
 import { isoTimestamp, NO_TIME } from '../../time/clock.ts';
+import { listAttachments } from '../attachments.ts';
 import {
   changerName,
   contentSource,
@@ -167,6 +168,15 @@ const Draft = Type.Object({
     description: 'How many variants its A/B test has, A included, or how many versions it has; 1 without both.',
   }),
   languages: Type.Array(Type.String(), { description: 'The languages of its versions, as ISO 639-1 codes.' }),
+  attachments: Type.Array(
+    Type.Object({
+      id: integer(),
+      file_name: Type.String({ description: 'The name that the file has in the mail.' }),
+      type: Type.String({ description: 'Its media type.' }),
+      size: integer({ description: 'Its size in bytes.' }),
+    }),
+    { description: 'The files that all recipients get.' },
+  ),
   canary_percent: integer({ description: 'The percentage of recipients who get it first; 0: all at once.' }),
   canary_minutes: integer({ description: 'How many minutes the rest waits after them.' }),
   ignores_caps: zeroOrOne(),
@@ -311,6 +321,7 @@ export const readDraft = operation({
       html_size: Buffer.byteLength(html ?? ''),
       variants: 1 + (send.ab_test?.variants ?? send.languages ?? []).length,
       languages: (send.languages ?? []).map(({ language }) => language),
+      attachments: listAttachments(db, send.id),
       changed_by: changerName(db, send),
       tracking: send.tracking === 0 ? (0 as const) : (1 as const),
       ...shownLinkRules(link_rules),

@@ -13,6 +13,7 @@ import { email, flag, identifier, integer, nullable, said, zeroOrOne } from '../
 import { type Context, operation, recordOperation } from '../../operations/operation.ts';
 import { designToken } from '../../templates/designs/designs.ts';
 import { findTemplateCodes } from '../../templates/mail-content.ts';
+import { listAttachments } from '../attachments.ts';
 import { asVariant } from '../launch.ts';
 import {
   CompiledDrafts,
@@ -212,9 +213,11 @@ export const testSingleSend = operation({
   async run(context, { utr, email_address, variant = 0 }) {
     const { db, config, accountId } = context;
     const addresses = await readAddressList(email_address);
-    await withinShare(accountId, () =>
-      queueTestMail(context, asVariant(db, requireSingleSend(db, accountId, utr), variant), addresses),
-    );
+    await withinShare(accountId, () => {
+      const send = requireSingleSend(db, accountId, utr);
+      const attachments = listAttachments(db, send.id).map(({ id }) => id);
+      return queueTestMail(context, { ...asVariant(db, send, variant), attachments }, addresses);
+    });
     return testMailMessage(db.$client, config);
   },
 });

@@ -24,6 +24,11 @@ export function findingText({ check, is_good, count, limit, names: all }: Found,
       });
     case 'size':
       return language.say('outbox.check.size', { size: language.bytes(count), limit: language.bytes(limit) });
+    case 'attachments':
+      return language.say(`compose.check.attachments.${state}`, {
+        size: language.bytes(count),
+        limit: language.bytes(limit),
+      });
     case 'addressLacks':
       return language.say('compose.check.addressLacks', { names: lackingNames(all, language) });
     case 'leave':

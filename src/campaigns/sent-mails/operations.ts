@@ -6,6 +6,7 @@ import { prepared } from '../../database/prepared.ts';
 import { renderAgain } from '../../delivery/compiling/show.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
 import { sharedUrls } from '../../delivery/links/shared-links.ts';
+import { readAttachments } from '../../delivery/queue/attachments.ts';
 import type { SentFacts, SentMail, SentRecipient } from '../../delivery/queue/sent-mail.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
@@ -79,7 +80,7 @@ function sentMailOf({ db, tokens }: Context, delivery: number, { normalized_emai
   };
   return {
     ...mailing,
-    content: readContent(db.$client, id),
+    ...readContent(db.$client, id),
     common,
     key,
     delivery,
@@ -97,7 +98,12 @@ function findKey(client: Database, { domain, selector }: NonNullable<SentFacts['
   return privateKey === undefined ? undefined : { domain, selector, privateKey };
 }
 
-function readContent(client: Database, mailing: number): string {
-  const read = 'SELECT content FROM mailings WHERE id = ?';
-  return prepared<[number], { content: string }>(client, read).get(mailing)?.content ?? '';
+/** The frozen content of a mailing, and its attachments. */
+function readContent(client: Database, mailing: number): Pick<SentMail, 'content' | 'attachments'> {
+  const { content = '', ids = '[]' } =
+    prepared<[number], { content: string; ids: string | null }>(
+      client,
+      "SELECT content, content ->> '$.attachments' AS ids FROM mailings WHERE id = ?",
+    ).get(mailing) ?? {};
+  return { content, attachments: readAttachments(client, JSON.parse(ids ?? '[]')) };
 }

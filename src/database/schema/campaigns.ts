@@ -1,7 +1,7 @@
 /** Tables of campaigns: senders, single sends, automations and their enrolments, and the public archive of sent mails. */
 
 import { sql } from 'drizzle-orm';
-import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { accounts, type LinkRules, user } from './accounts.ts';
 import { address } from './audience.ts';
 import { count, flag, id, line, said, softStamps, stamps } from './columns.ts';
@@ -132,6 +132,25 @@ export const singleSends = sqliteTable(
       .on(table.held_code)
       .where(sql`status = ${sql.raw(`${SINGLE_SEND_STATUS.draft}`)} AND held_code IS NOT NULL`),
   ],
+);
+
+/**
+ * The files that single sends carry. A file of a single send that was launched belongs to its mailing, and stays when the single send is
+ * deleted; triggers remove the files of a draft with it.
+ */
+export const singleSendAttachments = sqliteTable(
+  'single_send_attachments',
+  {
+    id: id(),
+    single_send_id: integer().references(() => singleSends.id, { onDelete: 'set null' }),
+    mailing_id: integer(),
+    file_name: text().notNull(),
+    type: text().notNull(),
+    /** In bytes. */
+    size: integer().notNull(),
+    bytes: blob({ mode: 'buffer' }).notNull(),
+  },
+  (table) => [index('single_send_attachments_send').on(table.single_send_id)],
 );
 
 /** The two paths of a deciding step. */

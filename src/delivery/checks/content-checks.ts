@@ -2,17 +2,22 @@
 
 import { placeholderNames, scan } from '../content/merge.ts';
 import { type MjmlNode, parseMjml } from '../content/mjml.ts';
+import { encodedSize } from '../mime/attachments.ts';
 import { checkSender, type HeaderFinding } from './header-checks.ts';
 import { checkMail, type Finding, type MailLink } from './mail-checks.ts';
 import { checkReading, MAX_PLACES, type NameSample, type ReadingFinding, sampleNames } from './reading-checks.ts';
 import { findSampleText } from './sample-text.ts';
 
 /** The result of a check that only unsent mail gets. `names` are inserted into the sentence that describes the result. */
-export interface ContentFinding {
-  check: 'urls' | 'leave' | 'address' | 'addressLacks' | 'unknown' | 'foreign' | 'values' | 'sample';
-  isGood: boolean;
-  values: NameSample;
-}
+export type ContentFinding =
+  | { check: NamedCheck; isGood: boolean; values: NameSample }
+  /** Only of a mail with attachments: `count` is the size of the whole mail in bytes. */
+  | { check: 'attachments'; isGood: boolean; values: NameSample & { limit: number } };
+
+type NamedCheck = 'urls' | 'leave' | 'address' | 'addressLacks' | 'unknown' | 'foreign' | 'values' | 'sample';
+
+/** A mail with attachments of more bytes than this takes notably long to send and to load. */
+const HEAVY_BYTES = 1024 * 1024;
 
 /** Facts about the account and the previewed contact that the checks need in addition to the mail. */
 export interface CheckContext {
@@ -30,6 +35,8 @@ export interface CheckContext {
   readonly template: string;
   /** The sender's address; empty if there is none yet. */
   readonly from: string;
+  /** The sizes of its attachments in bytes. */
+  readonly attached: readonly number[];
 }
 
 /** The path of the preference page in a preview, where there is no recipient yet. */
@@ -41,10 +48,10 @@ export type SharedFinding = Finding & { check: Exclude<Finding['check'], 'unsubs
 /** Checks a mail as one contact of its audience would receive it. */
 export function checkContent(
   { html, text, subject }: { html: string; text: string; subject: string },
-  { withoutValue, known, unknown, foreign, address, lacking, template, from }: CheckContext,
+  { withoutValue, known, unknown, foreign, address, lacking, template, from, attached }: CheckContext,
 ): { shared: SharedFinding[]; own: ContentFinding[]; further: (ReadingFinding | HeaderFinding)[] } {
   const { findings, ...content } = checkMail({ html, text, headers: [] });
-  const finding = (check: ContentFinding['check'], { count, names }: NameSample): ContentFinding => ({
+  const finding = (check: NamedCheck, { count, names }: NameSample): ContentFinding => ({
     check,
     isGood: count === 0,
     values: { count, names },
@@ -65,9 +72,16 @@ export function checkContent(
       finding('foreign', foreign),
       finding('values', sampleNames(withoutValue.filter((name) => known.includes(name)))),
       finding('sample', sampleNames(findSampleText(content), MAX_PLACES)),
+      ...(attached.length > 0 ? [weighed(Buffer.byteLength(html) + Buffer.byteLength(text), attached)] : []),
     ],
     further: [...checkReading(content, { subject, size: Buffer.byteLength(html) }), checkSender(from)],
   };
+}
+
+/** `size` is that of the texts in bytes. */
+function weighed(size: number, attached: readonly number[]): ContentFinding {
+  const count = size + encodedSize(attached);
+  return { check: 'attachments', isGood: count <= HEAVY_BYTES, values: { count, names: [], limit: HEAVY_BYTES } };
 }
 
 /** Also counts the design's images without an alternative text: MJML writes an empty one into the HTML, as if the image were decorative. */

@@ -32,6 +32,7 @@ const OF_MAIL: Readonly<Record<FoundCheck, Judged>> = {
   sample: { severity: 'warning', place: 'text' },
   values: { severity: 'note', place: 'content' },
   size: { severity: 'warning', place: 'content' },
+  attachments: { severity: 'note', place: 'content' },
   unsubscribe: { severity: 'warning', place: 'content' },
   plainText: { severity: 'warning', place: 'content' },
   language: { severity: 'note', place: 'content' },

@@ -81,7 +81,7 @@ export async function freezeText(
   config: Config,
   source: ContentSourceRow,
   sender: Sender,
-  facts: Pick<FrozenContent, 'has_own_sender_name'> = {},
+  facts: Pick<FrozenContent, 'has_own_sender_name' | 'attachments'> = {},
 ): Promise<FrozenText | { problem: Said }> {
   const known = { ...senderFacts(db, sender), ...facts };
   const freeze = (code: ContentSource) => compileFrozen(sender.user_id, code, known);

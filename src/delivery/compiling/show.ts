@@ -87,5 +87,7 @@ export async function linkTexts(accountId: number, html: string): Promise<readon
 
 /** Returns a mail that has left with the same bytes, or null if that cannot be done, see `renderSentMail`. */
 export async function renderAgain(accountId: number, mail: SentMail): Promise<string | null> {
-  return mail.content.length <= MAX_SMALL ? renderSentMail(mail) : showThread.ask(accountId, 'renderAgain', mail);
+  return mail.content.length <= MAX_SMALL && mail.attachments.length === 0
+    ? renderSentMail(mail)
+    : showThread.ask(accountId, 'renderAgain', mail);
 }

@@ -67,12 +67,21 @@ export class MailForm {
   readonly #arrangements = new Map<number, Arrangement>();
   /** The bytes of values that are the same for many recipients. */
   readonly #repeated = new Map<string, Buffer>();
+  /** What follows the last fixed text. It can be large, so it is not copied into the arrangements. */
+  readonly #end: Uint8Array;
 
   /**
    * @param repeated values that many recipients get, such as a branch of a condition: they are checked and encoded only once.
+   * @param end what every message ends with.
    * @throws TypeError for text that is not printable ASCII in lines that end with CRLF.
    */
-  constructor(fixed: readonly string[], order: readonly number[], repeated: readonly string[] = []) {
+  constructor(
+    fixed: readonly string[],
+    order: readonly number[],
+    repeated: readonly string[] = [],
+    end: MailData | null = null,
+  ) {
+    this.#end = end?.bytes ?? new Uint8Array();
     for (const text of repeated) this.#repeated.set(text, MailData.of(text).bytes);
     this.#fixed = fixed.map((text) => Buffer.from(requireMailText(text), 'latin1'));
     this.order = order;
@@ -92,7 +101,7 @@ export class MailForm {
     const often = values[this.#often] ?? '';
     const { pieces, order, gaps, size } = this.#arrangement(often.length);
     const placed = order.map((number) => values[number] ?? '');
-    const whole = placed.reduce((sum, value) => sum + value.length, size);
+    const whole = placed.reduce((sum, value) => sum + value.length, size + this.#end.length);
     const message = target && target.length >= whole ? target.subarray(0, whole) : Buffer.allocUnsafe(whole);
     const gapFill = Buffer.from(often, 'latin1');
     let end = 0;
@@ -111,6 +120,7 @@ export class MailForm {
         end += bytes.length;
       }
     }
+    message.set(this.#end, end);
     return message;
   }
 

@@ -16,6 +16,7 @@ import {
   type Values,
   WEB_COPY,
 } from '../content/merge.ts';
+import { MIXED_START } from './attachments.ts';
 import { dateField, mailboxField, plainField, unstructuredField } from './header-fields.ts';
 import { MailData, MailForm } from './mail-data.ts';
 import { MergedSize } from './merged-size.ts';
@@ -30,6 +31,8 @@ export interface MailingFacts {
   readonly constants: Values;
   /** The mailing's List-ID (without brackets, RFC 2919) and Feedback-ID; null for transactional mail. */
   readonly bulk: { readonly listId: string; readonly feedbackId: string } | null;
+  /** The attachments, as `attachedParts` encodes them; absent: none. */
+  readonly attached?: MailData | null;
 }
 
 export interface Recipient {
@@ -74,7 +77,7 @@ const boundary = '=_sendlark';
  * @throws TypeError for facts that are not valid in a header field, such as a sender that is not a plain address.
  */
 export function prepare(content: Content, facts: MailingFacts): PreparedMessage {
-  const { from, replyTo, constants, bulk } = facts;
+  const { from, replyTo, constants, bulk, attached = null } = facts;
   const assembly = new Assembly();
   assembly.add(mailboxField('From', foldToOneLine(from.name), from.address));
   assembly.add(({ name, address }) => mailboxField('To', foldToOneLine(name), address));
@@ -90,13 +93,14 @@ export function prepare(content: Content, facts: MailingFacts): PreparedMessage 
   } else {
     assembly.add('Auto-Submitted: auto-generated\r\n');
   }
-  assembly.add(`MIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary="${boundary}"\r\n`);
+  assembly.add(`MIME-Version: 1.0\r\n${attached === null ? '' : MIXED_START}`);
+  assembly.add(`Content-Type: multipart/alternative; boundary="${boundary}"\r\n`);
   assembly.addPart('plain', withConstants(content.text, constants, identity), identity);
   assembly.addPart('html', withConstants(content.html, constants, escapeHtml), escapeHtml);
   assembly.add(`\r\n--${boundary}--\r\n`);
   const size = new MergedSize(content, constants);
   return {
-    form: new MailForm(assembly.fixed, assembly.order, assembly.conditions.branches),
+    form: new MailForm(assembly.fixed, assembly.order, assembly.conditions.branches, attached),
     encoders: assembly.encoders,
     size,
   };

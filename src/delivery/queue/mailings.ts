@@ -9,7 +9,9 @@ import { hasPixel, withoutTracking, withSharedTracking } from '../content/web-co
 import { returnPathKeys } from '../links/secrets.ts';
 import { sharedUrls } from '../links/shared-links.ts';
 import type { Tokens } from '../links/tokens.ts';
+import { attachedParts } from '../mime/attachments.ts';
 import { DkimKeys } from '../mime/dkim.ts';
+import { readAttachments } from './attachments.ts';
 import type { ClaimNeeds } from './candidates.ts';
 import type { Held } from './holds.ts';
 import type { OpenMailing } from './mailing-state.ts';
@@ -130,7 +132,8 @@ export class Mailings {
     const common = { sender, names: listCustomFields(this.#db, ids.user_id), origin: publicUrl(), tracking };
     const domain = senderDomain(frozen, sender);
     const urls = sharedUrls(tokens, { mailing: ids.id, user: ids.user_id }, common.origin);
-    const forms = mailingForms({ ...ids, ...common, frozen, bounceDomain, secret }, urls, {
+    const attached = attachedParts(readAttachments(this.#db.$client, frozen.attachments));
+    const forms = mailingForms({ ...ids, ...common, frozen, bounceDomain, secret, attached }, urls, {
       tokens,
       findKey: () => this.#keys.findKey(domain),
     });

@@ -6,7 +6,7 @@ import { type CustomName, contactFieldsFor, contactLanguage, LANGUAGE_FIELDS, me
 import { returnPath } from '../links/return-paths.ts';
 import type { LinkTokens } from '../links/tokens.ts';
 import type { DkimKey } from '../mime/dkim.ts';
-import type { MailData } from '../mime/mail-data.ts';
+import { MailData } from '../mime/mail-data.ts';
 import { type PreparedMessage, prepare, render } from '../mime/message.ts';
 import type { Claim, ClaimField } from './candidates.ts';
 import type { SenderFacts } from './sender.ts';
@@ -22,6 +22,8 @@ export interface FrozenContent extends SenderFacts {
   variants?: readonly FrozenVariant[];
   /** For a mail with versions: the language of contacts whose language is unknown. */
   language?: string;
+  /** The ids of its attachments. */
+  attachments?: readonly number[];
 }
 
 /** The content in which a variant of a mail differs. */
@@ -75,6 +77,8 @@ export interface MailingSource {
   bounceDomain: string;
   /** The key for return paths. */
   secret: string;
+  /** The attachments, as `attachedParts` encodes them; absent: none. */
+  attached?: string;
 }
 
 export interface ReadyDeps {
@@ -105,6 +109,7 @@ export interface ReadyMailing {
 /** Makes a mailing ready to render. Throws an Error if its sender has no valid address. */
 export function readyMailing(source: MailingSource, { tokens, findKey }: ReadyDeps): ReadyMailing {
   const { frozen, sender, names, origin, bounceDomain, secret } = source;
+  const attached = source.attached ? MailData.of(source.attached) : null;
 
   const { from_email, reply_to, sender_address } = sender ?? frozen;
   const { sender_name } = frozen.has_own_sender_name ? frozen : (sender ?? frozen);
@@ -127,6 +132,7 @@ export function readyMailing(source: MailingSource, { tokens, findKey }: ReadyDe
             feedbackId: `${source.id}:${source.user_id}:sendlark`,
           }
         : null,
+      attached,
     });
   const ofVariantA = preparedWith(frozen.content, sender_name);
   const { variants = [] } = frozen;

@@ -1,6 +1,7 @@
 /** Renders a mail that has left once more, from what was kept of it. It is plain data, so that another thread can do it. */
 import { hash } from 'node:crypto';
 import type { Purpose } from '../links/tokens.ts';
+import { type AttachedFile, attachedParts } from '../mime/attachments.ts';
 import { type DkimKey, dkimKey } from '../mime/dkim.ts';
 import type { Claim } from './candidates.ts';
 import { type CommonFacts, mailingForms } from './mailings.ts';
@@ -19,6 +20,7 @@ export type SentRecipient = Omit<RenderedClaim, 'id'> & Pick<Claim, 'is_unmeasur
 export interface SentMail extends Pick<MailingSource, 'id' | 'user_id' | 'unsubscribe_group_id' | 'owner_kind'> {
   /** The frozen content of its mailing, as JSON. */
   content: string;
+  attachments: readonly AttachedFile[];
   common: CommonFacts;
   /** The key that signed it; null: it was not signed. */
   key: Pick<DkimKey, 'domain' | 'selector' | 'privateKey'> | null;
@@ -36,11 +38,12 @@ export interface SentMail extends Pick<MailingSource, 'id' | 'user_id' | 'unsubs
 
 /** Returns the message as it left, in ASCII, or null if it cannot be rendered with the same bytes. */
 export function renderSentMail(mail: SentMail): string | null {
-  const { content, common, key, tokens, urls, recipient, delivery, digest, ...ids } = mail;
+  const { content, attachments, common, key, tokens, urls, recipient, delivery, digest, ...ids } = mail;
   const { is_unmeasured, ...values } = recipient;
   const signs = key && dkimKey(key.domain, key.selector, key.privateKey);
   // The envelope, which is not part of the message, needs the last two.
-  const source = { ...ids, ...common, frozen: JSON.parse(content), bounceDomain: '', secret: '' };
+  const frozen = JSON.parse(content);
+  const source = { ...ids, ...common, frozen, bounceDomain: '', secret: '', attached: attachedParts(attachments) };
   const forms = mailingForms(source, urls, { tokens: { recipient: () => tokens }, findKey: () => signs });
   const claim = { id: delivery, ...values };
   const date = new Date(mail.renderedAt);

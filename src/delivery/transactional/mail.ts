@@ -1,9 +1,10 @@
-/** Builds transactional mail (RFC 5322, 2045, 2046, 2183, 2231): text, HTML or both, with attachments. */
+/** Builds transactional mail (RFC 5322, 2045, 2046): text, HTML or both, with attachments. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import type { Attachment } from '../../database/schema/index.ts';
 import { foldToOneLine } from '../content/merge.ts';
+import { attachmentStart, base64Lines, MIXED_END, MIXED_START, PIECE_BYTES } from '../mime/attachments.ts';
 import { dateField, mailboxField, plainField, unstructuredField } from '../mime/header-fields.ts';
 import { MailData } from '../mime/mail-data.ts';
 import { quotedPrintable } from '../mime/quoted-printable.ts';
@@ -23,11 +24,7 @@ export interface MailSender {
   replyTo: string | null;
 }
 
-/** The size of a piece of an attachment in bytes: a whole number of base64 lines (RFC 2045 6.8: 76 characters for 57 bytes). */
-export const PIECE_BYTES = 57 * 8192;
-// Quoted-printable and base64 contain neither boundary. Neither boundary is a prefix of the other, because parsers compare only prefixes
-// (RFC 2046 5.1.1).
-const MIXED = '=_mixed-sendlark';
+// Quoted-printable does not contain the boundary.
 const ALTERNATIVE = '=_sendlark';
 
 /** What a message is built from, of the columns of a mail. */
@@ -61,17 +58,15 @@ export async function buildMail(
     'Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n',
   ].join('');
   if (attachments.length === 0) return MailData.of(head + body);
-  const pieces = [
-    MailData.of(`${head}Content-Type: multipart/mixed; boundary="${MIXED}"\r\n\r\n--${MIXED}\r\n${body}`),
-  ];
+  const pieces = [MailData.of(`${head}${MIXED_START}${body}`)];
   for (const [number, attachment] of attachments.entries()) {
-    pieces.push(MailData.of(`--${MIXED}\r\n${attachmentFields(attachment)}\r\n`));
+    pieces.push(MailData.of(attachmentStart(attachment)));
     for (let piece = 0; piece * PIECE_BYTES < attachment.size; piece++) {
       pieces.push(MailData.of(base64Lines(readPiece(client, mail.utr, number, piece))));
       await setImmediate();
     }
   }
-  pieces.push(MailData.of(`--${MIXED}--\r\n`));
+  pieces.push(MailData.of(MIXED_END));
   return MailData.joined(pieces);
 }
 
@@ -96,19 +91,4 @@ function readPiece(client: Database, utr: string, attachment: number, piece: num
   ).get(utr, attachment, piece)?.bytes;
   if (bytes === undefined) throw new Error(`a piece of an attachment of mail ${utr} is missing`);
   return bytes;
-}
-
-function base64Lines(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/.{1,76}/g, '$&\r\n');
-}
-
-/**
- * The headers of an attachment. A file name that is not plain ASCII is encoded (RFC 2231), with a plain one next to it for clients that
- * know nothing else.
- */
-function attachmentFields({ file_name, type }: Attachment): string {
-  const plain = file_name.replace(/[^ !#-[\]-~]/g, '_');
-  const encoded = encodeURIComponent(file_name).replace(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
-  const extended = plain === file_name ? '' : `;\r\n filename*=UTF-8''${encoded}`;
-  return `Content-Type: ${type}\r\nContent-Disposition: attachment;\r\n filename="${plain}"${extended}\r\nContent-Transfer-Encoding: base64\r\n`;
 }

@@ -61,6 +61,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'mailing-edit-dark', path: '/campaigns/:draft/edit/check?colours=dark' },
   { name: 'mailing-edit-variants', path: '/campaigns/:testedDraft/edit/variants' },
   { name: 'mailing-edit-variants-new', path: '/campaigns/:draft/edit/variants' },
+  { name: 'mailing-edit-attachments', path: '/campaigns/:draft/edit/attachments' },
   { name: 'mailing-edit-languages', path: '/campaigns/:draft/edit/languages' },
   { name: 'mailing-edit-check-variant', path: '/campaigns/:testedDraft/edit/check?variant=1' },
   { name: 'mailing-edit-schedule-tested', path: '/campaigns/:testedDraft/edit/schedule' },

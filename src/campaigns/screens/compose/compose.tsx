@@ -12,6 +12,7 @@ import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { field } from '../../../users/screens/sign-in/fields.ts';
 import { createDraft } from '../../operations/drafts.ts';
+import { attachmentsScreen } from '../attachments.tsx';
 import { CAMPAIGN_LANGUAGES } from '../languages.tsx';
 import { variantsScreen } from '../variants.tsx';
 import { audienceStep } from './audience.tsx';
@@ -35,6 +36,7 @@ export async function composeScreens(app: FastifyInstance, { clock, db, config }
   await designScreen(app, CAMPAIGN);
   await variantsScreen(app);
   versionScreens(app, CAMPAIGN_LANGUAGES);
+  await app.register(attachmentsScreen);
   await checkStep(app, CAMPAIGN, { db, config });
   await scheduleStep(app, { clock });
 }

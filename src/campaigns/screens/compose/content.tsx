@@ -15,6 +15,7 @@ import { useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
 import { field } from '../../../users/screens/sign-in/fields.ts';
 import type { Draft } from '../../operations/drafts.ts';
+import { AttachmentsCard } from '../attachments.tsx';
 import { TestCard } from '../variants.tsx';
 import { LinkFields } from './link-fields.tsx';
 import { type Composed, composedCampaign } from './mail-content.tsx';
@@ -81,6 +82,7 @@ function ContentForm({ draft, mail, given, problems, placeholders, template }: F
           <MailContent mail={mail} template={template} />
           <TestCard draft={draft} />
           <LanguagesCard languages={draft.languages} href={stepPath(draft.utr, 'languages')} />
+          <AttachmentsCard draft={draft} />
         </>
       }
     >

@@ -153,6 +153,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   data_many: 'Es dürfen {count} Werte sein.',
   attachments_many: 'Es dürfen {count} Anhänge sein.',
   attachments_large: 'Die Anhänge dürfen zusammen {size} MiB haben.',
+  attachment_kind:
+    'Gmail lehnt Mails mit einer Datei der Art {kind} ab. Setzen Sie stattdessen einen Link auf die Datei in die Mail.',
   attachment_name_long: 'Der Name von Anhang {number} darf {most} Zeichen haben.',
   attachment_not_base64: 'Der Inhalt von Anhang {number} ist kein Base64 ohne Zeilenumbrüche.',
 
