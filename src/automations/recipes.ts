@@ -1,9 +1,10 @@
 /** Recipes: automations to start from, each with its trigger and its mails, written in each language. */
+import type { automations } from '../database/schema/index.ts';
 import { PREFERENCES_LINK } from '../delivery/content/footer.ts';
 import { escapeHtml, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
 import type { LanguageCode } from '../languages.ts';
 
-export const RECIPES = ['welcome', 'win_back', 'birthday'] as const;
+export const RECIPES = ['welcome', 'cart', 'review', 'birthday', 'renewal', 'win_back'] as const;
 export type RecipeName = (typeof RECIPES)[number];
 
 /** What contacts read in a mail, in one language. The subject and the paragraphs may have merge tags. */
@@ -15,25 +16,44 @@ interface RecipeTexts {
 }
 
 interface RecipeMail {
+  kind: 'mail';
   waiting_type: 'instantly' | 'days';
   /** The number of days; 1 for a mail at once. */
   waiting_period: number;
   texts: Readonly<Record<LanguageCode, RecipeTexts>>;
 }
 
+/** A wait for an event. Contacts for whom it comes within so many hours exit; all others go on. */
+export interface RecipeWait {
+  kind: 'wait_until';
+  event: string;
+  timeout_hours: number;
+}
+
+type RecipeStep = RecipeMail | RecipeWait;
+
+type Trigger = Pick<
+  typeof automations.$inferSelect,
+  'trigger_kind' | 'trigger_event' | 'trigger_days' | 'trigger_before' | 'trigger_hour' | 're_entry' | 're_entry_days'
+>;
+
 interface Recipe {
-  /** The event by which contacts enter; empty: they enter by joining the list or segment. */
-  trigger_event: string;
+  /** How contacts enter, where it differs from the default: by joining, once. */
+  trigger: Partial<Trigger>;
+  /** The custom field with the dates of the trigger, which is added if the account has no such field; null: it has no dates. */
+  field: { field_name: string; field_type: 'yearly-date' | 'datetime-local' } | null;
   /** 1: contacts exit when they leave the list or segment. */
   exit_criteria: 0 | 1;
-  mails: readonly RecipeMail[];
+  steps: readonly RecipeStep[];
 }
 
 const WELCOME: Recipe = {
-  trigger_event: '',
+  trigger: {},
+  field: null,
   exit_criteria: 0,
-  mails: [
+  steps: [
     {
+      kind: 'mail',
       waiting_type: 'instantly',
       waiting_period: 1,
       texts: {
@@ -60,6 +80,7 @@ const WELCOME: Recipe = {
       },
     },
     {
+      kind: 'mail',
       waiting_type: 'days',
       waiting_period: 3,
       texts: {
@@ -88,11 +109,203 @@ const WELCOME: Recipe = {
   ],
 };
 
-const WIN_BACK: Recipe = {
-  trigger_event: '',
-  exit_criteria: 1,
-  mails: [
+const CART: Recipe = {
+  trigger: { trigger_kind: 'event', trigger_event: 'cart', re_entry: 'days', re_entry_days: 7 },
+  field: null,
+  exit_criteria: 0,
+  steps: [
+    { kind: 'wait_until', event: 'purchase', timeout_hours: 4 },
     {
+      kind: 'mail',
+      waiting_type: 'instantly',
+      waiting_period: 1,
+      texts: {
+        en: {
+          subject: '((first_name|Hello)), your cart is still here',
+          preheader: 'We have kept what you chose.',
+          paragraphs: [
+            'Hello ((first_name|and welcome back)),',
+            'You put something into your cart and left before you ordered. We have kept it for you.',
+            'Is something unclear, about the size, the delivery or the payment? Just answer this mail, and we will help.',
+            'If you have changed your mind, you need not do anything.',
+          ],
+        },
+        de: {
+          subject: '((first_name|Guten Tag)), Ihr Warenkorb ist noch da',
+          preheader: 'Wir haben Ihre Auswahl aufgehoben.',
+          paragraphs: [
+            'Hallo ((first_name|und willkommen zurück)),',
+            'Sie haben etwas in Ihren Warenkorb gelegt und noch nicht bestellt. Wir haben es für Sie aufgehoben.',
+            'Ist etwas unklar, zur Größe, zur Lieferung oder zur Zahlung? Antworten Sie einfach auf diese Mail, und wir helfen Ihnen.',
+            'Wenn Sie es sich anders überlegt haben, brauchen Sie nichts zu tun.',
+          ],
+        },
+      },
+    },
+    { kind: 'wait_until', event: 'purchase', timeout_hours: 24 },
+    {
+      kind: 'mail',
+      waiting_type: 'instantly',
+      waiting_period: 1,
+      texts: {
+        en: {
+          subject: 'Shall we keep your cart?',
+          preheader: 'A last reminder. After it we leave you in peace.',
+          paragraphs: [
+            'Hello ((first_name|again)),',
+            'What you chose yesterday is still in your cart. This is our last reminder of it.',
+            'What kept you from ordering? One sentence in an answer to this mail helps us to do better.',
+            'Thank you for looking around in our shop.',
+          ],
+        },
+        de: {
+          subject: 'Sollen wir Ihren Warenkorb aufheben?',
+          preheader: 'Eine letzte Erinnerung, danach lassen wir Sie in Ruhe.',
+          paragraphs: [
+            'Hallo ((first_name|noch einmal)),',
+            'was Sie gestern ausgesucht haben, liegt noch in Ihrem Warenkorb. Das ist unsere letzte Erinnerung daran.',
+            'Was hat Sie vom Bestellen abgehalten? Ein Satz als Antwort auf diese Mail hilft uns, besser zu werden.',
+            'Danke, dass Sie sich bei uns umgesehen haben.',
+          ],
+        },
+      },
+    },
+  ],
+};
+
+const REVIEW: Recipe = {
+  trigger: { trigger_kind: 'event', trigger_event: 'purchase', re_entry: 'days', re_entry_days: 90 },
+  field: null,
+  exit_criteria: 0,
+  steps: [
+    {
+      kind: 'mail',
+      waiting_type: 'days',
+      waiting_period: 10,
+      texts: {
+        en: {
+          subject: 'How do you like it, ((first_name|now that it is with you))?',
+          preheader: 'A few words from you help others to choose.',
+          paragraphs: [
+            'Hello ((first_name|and thank you for your order)),',
+            'You have had a few days with what you bought from us. How do you like it?',
+            'Tell us in a few words, good or bad, by answering this mail. We read every answer, and what is wrong we put right.',
+            'Thank you for your order.',
+          ],
+        },
+        de: {
+          subject: 'Wie gefällt es Ihnen, ((first_name|jetzt, wo es bei Ihnen ist))?',
+          preheader: 'Ein paar Worte von Ihnen helfen anderen bei der Auswahl.',
+          paragraphs: [
+            'Hallo ((first_name|und danke für Ihre Bestellung)),',
+            'Sie haben seit ein paar Tagen, was Sie bei uns gekauft haben. Wie gefällt es Ihnen?',
+            'Schreiben Sie uns ein paar Worte, gute oder schlechte, als Antwort auf diese Mail. Wir lesen jede Antwort, und was nicht stimmt, bringen wir in Ordnung.',
+            'Vielen Dank für Ihre Bestellung.',
+          ],
+        },
+      },
+    },
+    { kind: 'wait_until', event: 'review', timeout_hours: 168 },
+    {
+      kind: 'mail',
+      waiting_type: 'instantly',
+      waiting_period: 1,
+      texts: {
+        en: {
+          subject: 'One minute for a few words?',
+          preheader: 'Your opinion counts for others, and for us.',
+          paragraphs: [
+            'Hello ((first_name|again)),',
+            'A week ago we asked how you like what you bought. If you have a minute, we would still be glad to hear it.',
+            'One sentence is plenty. We will not ask again.',
+            'Thank you.',
+          ],
+        },
+        de: {
+          subject: 'Eine Minute für ein paar Worte?',
+          preheader: 'Ihre Meinung zählt, für andere und für uns.',
+          paragraphs: [
+            'Hallo ((first_name|noch einmal)),',
+            'vor einer Woche haben wir gefragt, wie Ihnen gefällt, was Sie gekauft haben. Wenn Sie eine Minute haben, freuen wir uns noch immer über ein paar Worte.',
+            'Ein Satz genügt. Wir fragen nicht noch einmal.',
+            'Vielen Dank.',
+          ],
+        },
+      },
+    },
+  ],
+};
+
+const RENEWAL: Recipe = {
+  trigger: { trigger_kind: 'date', trigger_days: 30, trigger_before: 1, trigger_hour: 9 },
+  field: { field_name: 'renewal', field_type: 'datetime-local' },
+  exit_criteria: 0,
+  steps: [
+    {
+      kind: 'mail',
+      waiting_type: 'instantly',
+      waiting_period: 1,
+      texts: {
+        en: {
+          subject: 'Your renewal is due in thirty days',
+          preheader: 'What happens next, and how you decide.',
+          paragraphs: [
+            'Hello ((first_name|and thank you for your trust)),',
+            'In thirty days your time with us is up for renewal. We say so early, so that you can decide in peace.',
+            'If you would like to go on as before, or change something, answer this mail. We will take care of the rest.',
+            'Thank you for having been with us.',
+          ],
+        },
+        de: {
+          subject: 'In dreißig Tagen steht Ihre Verlängerung an',
+          preheader: 'Wie es weitergeht und wie Sie entscheiden.',
+          paragraphs: [
+            'Hallo ((first_name|und danke für Ihr Vertrauen)),',
+            'in dreißig Tagen steht bei uns Ihre Verlängerung an. Wir sagen es früh, damit Sie in Ruhe entscheiden können.',
+            'Wenn Sie weitermachen oder etwas ändern möchten, antworten Sie auf diese Mail. Um alles andere kümmern wir uns.',
+            'Danke, dass Sie bei uns sind.',
+          ],
+        },
+      },
+    },
+    { kind: 'wait_until', event: 'renewed', timeout_hours: 552 },
+    {
+      kind: 'mail',
+      waiting_type: 'instantly',
+      waiting_period: 1,
+      texts: {
+        en: {
+          subject: 'One week left until your renewal',
+          preheader: 'A short reminder, so that nothing ends by accident.',
+          paragraphs: [
+            'Hello ((first_name|again)),',
+            'Your renewal is due in a week, and we have not heard from you yet.',
+            'Just answer this mail and tell us whether you would like to go on. If you would rather stop, you need not give a reason.',
+            'Thank you.',
+          ],
+        },
+        de: {
+          subject: 'Noch eine Woche bis zu Ihrer Verlängerung',
+          preheader: 'Eine kurze Erinnerung, damit nichts aus Versehen endet.',
+          paragraphs: [
+            'Hallo ((first_name|noch einmal)),',
+            'in einer Woche steht Ihre Verlängerung an, und wir haben noch nichts von Ihnen gehört.',
+            'Antworten Sie einfach auf diese Mail und sagen Sie uns, ob Sie weitermachen möchten. Wenn Sie lieber aufhören, brauchen Sie keinen Grund zu nennen.',
+            'Vielen Dank.',
+          ],
+        },
+      },
+    },
+  ],
+};
+
+const WIN_BACK: Recipe = {
+  trigger: {},
+  field: null,
+  exit_criteria: 1,
+  steps: [
+    {
+      kind: 'mail',
       waiting_type: 'instantly',
       waiting_period: 1,
       texts: {
@@ -119,6 +332,7 @@ const WIN_BACK: Recipe = {
       },
     },
     {
+      kind: 'mail',
       waiting_type: 'days',
       waiting_period: 7,
       texts: {
@@ -148,10 +362,12 @@ const WIN_BACK: Recipe = {
 };
 
 const BIRTHDAY: Recipe = {
-  trigger_event: 'birthday',
+  trigger: { trigger_kind: 'date', trigger_hour: 9 },
+  field: { field_name: 'birthday', field_type: 'yearly-date' },
   exit_criteria: 0,
-  mails: [
+  steps: [
     {
+      kind: 'mail',
       waiting_type: 'instantly',
       waiting_period: 1,
       texts: {
@@ -182,8 +398,11 @@ const BIRTHDAY: Recipe = {
 
 export const RECIPE_BY_NAME: Readonly<Record<RecipeName, Recipe>> = {
   welcome: WELCOME,
-  win_back: WIN_BACK,
+  cart: CART,
+  review: REVIEW,
   birthday: BIRTHDAY,
+  renewal: RENEWAL,
+  win_back: WIN_BACK,
 };
 
 /** The texts at the end of each mail. */

@@ -53,19 +53,34 @@ export const automations: Translation<typeof english> = {
   'automations.new.about': 'Sie beginnt als Entwurf. Danach fügen Sie ihre Mails hinzu.',
   'automations.own': 'Ohne Rezept beginnen',
   'automations.recipes': 'Mit einem Rezept beginnen',
-  'automations.recipe.mails': 'Die Mails darin, die Sie ändern können',
+  'automations.recipe.steps': 'Die Schritte darin, die Sie ändern können',
+  'automations.recipe.exits': 'Kontakte, bei denen es eintritt, steigen aus. Alle anderen bekommen die nächste Mail.',
   'automations.recipe.welcome': 'Neue Kontakte begrüßen',
   'automations.recipe.welcome.about': 'Zwei Mails für neue Kontakte: sofort, und drei Tage später.',
   'automations.recipe.welcome.trigger':
     'Wählen Sie die Liste, in die neue Kontakte kommen. Alles lässt sich ändern, bevor Sie starten.',
+  'automations.recipe.cart': 'An den Warenkorb erinnern',
+  'automations.recipe.cart.about':
+    'Zwei Mails an Kontakte, die einen vollen Warenkorb verlassen und nicht bestellt haben: nach vier Stunden, und einen Tag danach.',
+  'automations.recipe.cart.trigger':
+    'Ihr Shop meldet die Ereignisse „cart“ und „purchase“ jedes Kontakts. Wählen Sie die Liste, für die das gilt. Wer bestellt, bekommt keine weitere Mail, und niemand wird zweimal in einer Woche erinnert.',
+  'automations.recipe.review': 'Um eine Bewertung bitten',
+  'automations.recipe.review.about': 'Eine Mail zehn Tage nach einem Kauf, und eine Erinnerung eine Woche später.',
+  'automations.recipe.review.trigger':
+    'Ihr Shop meldet das Ereignis „purchase“ jedes Kontakts und, wenn er davon weiß, „review“. Wählen Sie die Liste, für die das gilt. Gefragt wird höchstens einmal in 90 Tagen.',
+  'automations.recipe.birthday': 'Zum Geburtstag gratulieren',
+  'automations.recipe.birthday.about': 'Eine Mail mit Ihren besten Wünschen, am Tag selbst um 9:00 Uhr.',
+  'automations.recipe.birthday.trigger':
+    'Der Geburtstag jedes Kontakts steht im Feld „birthday“, das angelegt wird, wenn es fehlt. Wählen Sie die Liste, für die das gilt.',
+  'automations.recipe.renewal': 'An eine Verlängerung erinnern',
+  'automations.recipe.renewal.about':
+    'Eine Mail dreißig Tage, bevor ein Vertrag oder Abonnement verlängert wird, und eine Erinnerung eine Woche vorher.',
+  'automations.recipe.renewal.trigger':
+    'Das Datum jedes Kontakts steht im Feld „renewal“, das angelegt wird, wenn es fehlt. Wählen Sie die Liste, für die das gilt. Wer verlängert, wie das Ereignis „renewed“ sagt, bekommt keine Erinnerung.',
   'automations.recipe.win_back': 'Kontakte zurückgewinnen',
   'automations.recipe.win_back.about': 'Zwei Mails an Kontakte, von denen lange nichts kam, im Abstand einer Woche.',
   'automations.recipe.win_back.trigger':
     'Wählen Sie ein Segment stiller Kontakte, etwa derer, die 90 Tage nichts geöffnet haben. Wer es verlässt, steigt aus.',
-  'automations.recipe.birthday': 'Zum Geburtstag gratulieren',
-  'automations.recipe.birthday.about': 'Eine Mail mit Ihren besten Wünschen, am Tag selbst.',
-  'automations.recipe.birthday.trigger':
-    'Ihr Shop oder ein anderes Programm meldet für jeden Kontakt an dessen Tag das Ereignis „birthday“. Wählen Sie die Liste, für die das gilt.',
   'automations.create': 'Automation anlegen',
   'automations.who': 'Auslöser',
   'automations.who.hint':

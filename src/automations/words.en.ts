@@ -48,19 +48,34 @@ export const automations = {
   'automations.new.about': 'It starts as a draft. Add its mails next.',
   'automations.own': 'Start from scratch',
   'automations.recipes': 'Start with a recipe',
-  'automations.recipe.mails': 'Its mails, which you can change',
+  'automations.recipe.steps': 'Its steps, which you can change',
+  'automations.recipe.exits': 'Contacts for whom it comes exit. All others get the next mail.',
   'automations.recipe.welcome': 'Welcome new contacts',
   'automations.recipe.welcome.about': 'Two mails for new contacts: at once, and three days later.',
   'automations.recipe.welcome.trigger':
     'Choose the list that new contacts join. Everything can be changed before you start it.',
+  'automations.recipe.cart': 'Remind of a cart',
+  'automations.recipe.cart.about':
+    'Two mails to contacts who left a full cart and did not order: four hours later, and a day after that.',
+  'automations.recipe.cart.trigger':
+    'Your shop reports the events “cart” and “purchase” of each contact. Choose the list it is for. Contacts who order get no further mail, and nobody is reminded twice in a week.',
+  'automations.recipe.review': 'Ask for a review',
+  'automations.recipe.review.about': 'One mail ten days after a purchase, and a reminder a week later.',
+  'automations.recipe.review.trigger':
+    'Your shop reports the event “purchase” of each contact, and “review” if it knows of one. Choose the list it is for. Everybody is asked at most once in 90 days.',
+  'automations.recipe.birthday': 'Wish a happy birthday',
+  'automations.recipe.birthday.about': 'One mail with your best wishes, at 9:00 on the day.',
+  'automations.recipe.birthday.trigger':
+    'It needs the birthday of each contact in the field “birthday”, which is added if you have none. Choose the list it is for.',
+  'automations.recipe.renewal': 'Remind of a renewal',
+  'automations.recipe.renewal.about':
+    'One mail thirty days before a contract or subscription is renewed, and a reminder a week before.',
+  'automations.recipe.renewal.trigger':
+    'It needs the date of each contact in the field “renewal”, which is added if you have none. Choose the list it is for. Who renews, as the event “renewed” says, gets no reminder.',
   'automations.recipe.win_back': 'Win contacts back',
   'automations.recipe.win_back.about': 'Two mails for contacts who have become quiet, a week apart.',
   'automations.recipe.win_back.trigger':
     'Choose a segment of quiet contacts, such as those who opened nothing for 90 days. Contacts exit when they leave it.',
-  'automations.recipe.birthday': 'Wish a happy birthday',
-  'automations.recipe.birthday.about': 'One mail with your best wishes, on the day.',
-  'automations.recipe.birthday.trigger':
-    'Your shop or another program reports the event “birthday” for each contact on their day. Choose the list it is for.',
   'automations.create': 'Create automation',
   'automations.who': 'Trigger',
   'automations.who.hint':

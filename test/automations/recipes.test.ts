@@ -16,11 +16,18 @@ t.test('each recipe is a draft whose mails pass every check in each language, an
         sender_id: 1,
       });
       const { series } = (await get('/automations/series', { utr })).body.message;
-      const { trigger_event, exit_criteria, mails } = RECIPE_BY_NAME[recipe];
-      t.match(series, { is_live: 0, automation_for: 'contacts_1', trigger_event, exit_criteria }, recipe);
+      const { trigger, field, exit_criteria, steps } = RECIPE_BY_NAME[recipe];
+      t.match(series, { is_live: 0, automation_for: 'contacts_1', ...trigger, exit_criteria }, recipe);
+      t.equal(series.trigger_field, field?.field_name ?? '');
+      const written = steps.filter((step) => step.kind === 'mail');
       t.strictSame(
         series.mails.map((mail: Record<string, unknown>) => [mail.subject, mail.waiting_type, mail.content]),
-        mails.map(({ texts, waiting_type }) => [texts[language].subject, waiting_type, 'json']),
+        written.map(({ texts, waiting_type }) => [texts[language].subject, waiting_type, 'json']),
+      );
+      t.strictSame(
+        series.steps.map((step: Record<string, unknown>) => step.kind),
+        steps.flatMap(({ kind }) => (kind === 'mail' ? [kind] : [kind, 'exit'])),
+        'who did what a step waits for exits',
       );
       for (const mail of series.mails) {
         const { checked } = (await get('/automations/schedule/check', { utr: mail.utr })).body.message;
@@ -80,3 +87,60 @@ t.test('a recipe takes no list, topic or sender of another account, and a viewer
     'sender_id',
   ]);
 });
+
+t.test('a cart is forgotten by who orders, and who does not is reminded twice', async (t) => {
+  const { app, post, get, join, pass } = await withWelcomeSeries(t);
+  const { utr } = await post('/automations/create-from-recipe', {
+    recipe: 'cart',
+    language: 'en',
+    automation_name: 'Cart',
+    automation_for: 'contacts_1',
+    unsubscribe_group_id: 1,
+    sender_id: 1,
+  });
+  await get('/automations/set-live', { utr });
+  for (const name of ['early', 'late', 'never']) await join(name);
+  const hour = 3_600_000;
+  const report = (name: string, email: string) => app.one.call('POST', '/events', { json: { name, email } });
+  for (const name of ['early', 'late', 'never']) await report('cart', `${name}@example.org`);
+  await pass(2 * hour);
+  await report('purchase', 'early@example.org');
+  await pass(3 * hour);
+  await report('purchase', 'late@example.org');
+  await pass(30 * hour);
+  t.strictSame(
+    mailsOf(app)
+      .map(({ to, subject }) => `${to}: ${subject}`)
+      .sort(),
+    [
+      'late@example.org: late, your cart is still here',
+      'never@example.org: Shall we keep your cart?',
+      'never@example.org: never, your cart is still here',
+    ],
+  );
+});
+
+t.test(
+  'a recipe with a date uses the field of its name, or adds it, and is refused where that field has no dates',
+  async (t) => {
+    const { app, post } = await withWelcomeSeries(t);
+    const form = {
+      recipe: 'renewal',
+      language: 'en',
+      automation_name: 'Renewal',
+      automation_for: 'contacts_1',
+      unsubscribe_group_id: 1,
+      sender_id: 1,
+    };
+    await post('/automations/create-from-recipe', form);
+    await post('/automations/create-from-recipe', form);
+    const fields = app.db.prepare('SELECT field_name, field_type FROM custom_fields').raw().all();
+    t.strictSame(fields, [['renewal', 'datetime-local']], 'once');
+    await post('/custom-fields/save', { field_name: 'birthday', field_type: 'text' });
+    const refused = await app.one.call('POST', '/automations/create-from-recipe', {
+      form: { ...form, recipe: 'birthday' },
+    });
+    t.equal(refused.status, 422);
+    t.strictSame(Object.keys(refused.body.errors), ['field_name']);
+  },
+);

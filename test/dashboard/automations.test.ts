@@ -141,17 +141,23 @@ t.test('an automation is made from a recipe by a form, with its mails in the lan
   const { app, open, send, seriesOf } = await withPages(t);
   t.match(
     textOf((await open('/automations/new')).text),
-    /Start with a recipe.*Welcome new contacts.*Win contacts back.*Wish a happy birthday/s,
+    /Start with a recipe.*Welcome new contacts.*Remind of a cart.*Wish a happy birthday.*Win contacts back/s,
   );
   app.db.exec("UPDATE users SET language = 'de'");
   const { text } = await open('/automations/new?recipe=birthday');
-  t.match(textOf(text), /Zum Geburtstag gratulieren.*meldet für jeden Kontakt.*Unsere besten Wünsche für Ihren Tag/s);
+  t.match(textOf(text), /Zum Geburtstag gratulieren.*im Feld „birthday“.*Unsere besten Wünsche für Ihren Tag/s);
   const fields = { ...hiddenIn(text), automation_name: 'Geburtstag', automation_for: '', sender_id: '1' };
   const refused = await send('/automations/new', { ...fields, unsubscribe_group_id: '1' });
   t.match([refused.statusCode, refused.payload.includes('name="recipe" value="birthday"')], [422, true]);
   const made = await send('/automations/new', { ...fields, automation_for: 'contacts_1', unsubscribe_group_id: '1' });
   const utr = String(made.headers.location).split('/')[2];
-  t.match(await seriesOf(utr), { trigger_event: 'birthday', is_live: 0, mails: [{ subject: /Geburtstag/ }] });
+  t.match(await seriesOf(utr), {
+    trigger_kind: 'date',
+    trigger_field: 'birthday',
+    trigger_yearly: 1,
+    is_live: 0,
+    mails: [{ subject: /Geburtstag/ }],
+  });
   t.equal((await open('/automations/new?recipe=unknown')).status, 200);
 });
 

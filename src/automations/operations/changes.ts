@@ -51,7 +51,7 @@ import { findPlace, type GivenPlace, inReadingOrder } from '../path.ts';
 import { ByUtr, checkAutomation, TARGET, WAITING_TYPES } from './automations.ts';
 import { type ChangeResult, Effects, withEffects } from './effects.ts';
 import { ByMail, checkMail, MAX_WAITING_PERIOD } from './mails.ts';
-import { checkSettings, NO_SETTINGS, OTHER_KINDS, storedSettings } from './step-kinds.ts';
+import { checkSettings, NO_MAIL, NO_SETTINGS, OTHER_KINDS, storedSettings } from './step-kinds.ts';
 import { checkTrigger, triggerColumns, triggerInput } from './triggers.ts';
 
 /** The longest wait for an event or date: ten years. */
@@ -86,19 +86,8 @@ const place = {
   ),
   branch: Type.Optional({ ...choice(...BRANCHES), description: 'Of parent: which path.' }),
 };
-/** The columns of other steps in a mail, and of a mail in other steps. */
+/** The columns of other steps in a mail. */
 const NO_STEP = { kind: 'mail' as const, languages: null, ...NO_SETTINGS };
-const NO_MAIL = {
-  languages: null,
-  sender_id: 0,
-  subject: '',
-  preheader: '',
-  template_id: 0,
-  preview_img: '',
-  template_json: '',
-  template_html: '',
-  tracking: 0,
-};
 const optionalMail = {
   preheader: Type.Optional(line({ description: 'The text that mail programs show behind the subject.' })),
   preview_img: Type.Optional(line({ description: "The template's preview_image." })),

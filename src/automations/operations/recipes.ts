@@ -1,26 +1,32 @@
 /** The operation that makes an automation from a recipe. */
 import { randomUUID } from 'node:crypto';
+import { eq } from 'drizzle-orm';
 import Type from 'typebox';
+import { addField } from '../../audience/fields/operations.ts';
 import { checkedTargets } from '../../audience/segments/segments.ts';
+import type { Db } from '../../database/open.ts';
+import { type automationSchedules, automations } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { editTemplate } from '../../delivery/compiling/compile.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { choice, described, integer, line } from '../../http/requests/schemas.ts';
 import { LANGUAGE_CODES } from '../../languages.ts';
-import { operation } from '../../operations/operation.ts';
+import { type Context, operation } from '../../operations/operation.ts';
 import { designerBrand } from '../../templates/brand/brand.ts';
 import { BLANK_TEMPLATE } from '../../templates/mail-content.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { insertSchedule } from '../automations.ts';
-import { RECIPE_BY_NAME, RECIPES, recipeMjml } from '../recipes.ts';
+import { insertSchedule, requireAutomation } from '../automations.ts';
+import { RECIPE_BY_NAME, RECIPES, type RecipeName, type RecipeWait, recipeMjml } from '../recipes.ts';
 import { insertDraft } from '../status.ts';
 import { checkAutomation, TARGET } from './automations.ts';
 import { checkMail } from './mails.ts';
+import { findDate, NO_MAIL, storedSettings } from './step-kinds.ts';
+import { triggerColumns } from './triggers.ts';
 
 export const createFromRecipe = operation({
   name: 'Create an automation from a recipe, with its mails (addition)',
   description:
-    'It is a draft, in which everything can be changed. The recipe birthday starts with the event birthday of a contact.',
+    'It is a draft, in which everything can be changed. The recipes birthday and renewal begin on a date of the contact: if there is no such custom field, it is added. cart begins with the event cart, review with the event purchase.',
   role: 'editor',
   input: Type.Object({
     recipe: described(choice(...RECIPES), 'What the automation is for.'),
@@ -34,19 +40,27 @@ export const createFromRecipe = operation({
   check(context, given, errors) {
     checkAutomation(context, given, errors);
     checkMail(context, given, errors);
+    const field = given.recipe === undefined ? null : missingField(context, given.recipe);
+    return field === null ? undefined : addField.check?.(context, field, errors);
   },
-  async run({ db, clock, accountId, actor, publicUrl, wake }, { recipe, language, automation_for, ...given }) {
-    const { trigger_event, exit_criteria, mails } = RECIPE_BY_NAME[recipe];
+  async run(context, { recipe, language, automation_for, ...given }) {
+    const { db, clock, accountId, actor, publicUrl, wake } = context;
+    const { trigger, field, exit_criteria, steps } = RECIPE_BY_NAME[recipe];
     const look = designerBrand(db, accountId, publicUrl());
+    const mail = { sender_id: given.sender_id, template_id: BLANK_TEMPLATE, preview_img: '', template_html: '' };
     const written = await withinShare(accountId, () =>
       Promise.all(
-        mails.map(async ({ texts, waiting_type, waiting_period }) => {
+        steps.map(async (step) => {
+          if (step.kind !== 'mail') return step;
+          const { kind, texts, waiting_type, waiting_period } = step;
           const { subject, preheader } = texts[language];
           const template_json = await editTemplate(accountId, recipeMjml(language, texts[language], look), '');
-          return { subject, preheader, waiting_type, waiting_period, template_json };
+          return { ...mail, kind, subject, preheader, waiting_type, waiting_period, template_json };
         }),
       ),
     );
+    const missing = missingField(context, recipe);
+    if (missing !== null) await addField.run(context, missing);
     const [target] = checkedTargets([automation_for]);
     const now = isoTimestamp(clock.now());
     const record = { user_id: accountId, changed_by: actor.userId, created_at: now, updated_at: now };
@@ -60,24 +74,43 @@ export const createFromRecipe = operation({
         automation_for_table: target?.table ?? '',
         unsubscribe_group_id: String(given.unsubscribe_group_id),
         automation_type: recipe === 'welcome' ? 1 : 2,
-        trigger_event,
-        trigger_kind: trigger_event === '' ? 'join' : 'event',
         exit_criteria,
       });
-      for (const mail of written)
-        insertSchedule(db, {
-          ...record,
-          ...mail,
-          utr: randomUUID(),
-          automation_id,
-          sender_id: given.sender_id,
-          template_id: BLANK_TEMPLATE,
-          preview_img: '',
-          template_html: '',
-        });
+      const begun = requireAutomation(db, accountId, utr);
+      const columns = triggerColumns(
+        db,
+        begun,
+        { ...trigger, trigger_field: field?.field_name ?? '' },
+        Date.parse(now),
+      );
+      db.update(automations).set(columns).where(eq(automations.id, automation_id)).run();
+      for (const step of written) {
+        const place = { ...record, utr: randomUUID(), automation_id };
+        if (step.kind === 'mail') insertSchedule(db, { ...place, ...step });
+        else insertWait(db, place, step);
+      }
     };
     inTransaction(db, create);
     wake();
     return { utr };
   },
 });
+
+/** Returns the custom field that a recipe needs and the account does not have; null if it needs no further field. */
+function missingField({ db, accountId }: Context, recipe: RecipeName): (typeof RECIPE_BY_NAME)[RecipeName]['field'] {
+  const { field } = RECIPE_BY_NAME[recipe];
+  return field === null || findDate(db, accountId, field.field_name) !== undefined ? null : field;
+}
+
+type Place = Pick<
+  typeof automationSchedules.$inferInsert,
+  'user_id' | 'changed_by' | 'created_at' | 'updated_at' | 'utr' | 'automation_id'
+>;
+
+/** Stores a wait for an event, and the exit of those for whom it came. */
+function insertWait(db: Db, place: Place, wait: RecipeWait): void {
+  const atOnce = { ...NO_MAIL, ...place, waiting_type: 'instantly', waiting_period: 1 } as const;
+  const settings = storedSettings(db, place.user_id, wait.kind, { ...wait, until: 'event' });
+  const { id } = insertSchedule(db, { ...atOnce, kind: wait.kind, ...settings });
+  insertSchedule(db, { ...atOnce, utr: randomUUID(), kind: 'exit', parent_id: id, branch: 'yes' });
+}

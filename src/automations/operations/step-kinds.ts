@@ -52,6 +52,19 @@ export const NO_SETTINGS: StoredSettings = {
   timeout_hours: null,
 };
 
+/** The columns of a mail in other steps. */
+export const NO_MAIL = {
+  languages: null,
+  sender_id: 0,
+  subject: '',
+  preheader: '',
+  template_id: 0,
+  preview_img: '',
+  template_json: '',
+  template_html: '',
+  tracking: 0,
+};
+
 /** Which settings a step must and may have. */
 interface Settings {
   required: readonly SettingName[];
@@ -149,7 +162,7 @@ export function storedSettings(db: Db, accountId: number, kind: OtherKind, given
 }
 
 /** Returns the custom field with this name, in any case, if it holds dates. */
-function findDate(db: Db, accountId: number, name: string): CustomField | undefined {
+export function findDate(db: Db, accountId: number, name: string): CustomField | undefined {
   return listCustomFields(db, accountId).find(
     ({ field_name, field_type }) => field_name.toLowerCase() === name.toLowerCase() && isDateType(field_type),
   );

@@ -34,7 +34,7 @@ import {
   refusalText,
   sendQuestion,
 } from './changing.tsx';
-import { branchText, pathSteps, STEP_ICONS, stepText, targetOptions } from './path.tsx';
+import { branchText, eventWaitText, pathSteps, STEP_ICONS, stepText, targetOptions } from './path.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
 import {
   givenTrigger,
@@ -339,7 +339,7 @@ function NewAutomation({ recipe, given, choices, problems }: NewAutomationProps)
             <>
               <SenderField senders={choices.senders} value={given.sender_id} problems={problems} />
               <input type="hidden" name="recipe" value={recipe} />
-              <RecipeMails recipe={recipe} />
+              <RecipeSteps recipe={recipe} />
             </>
           )}
           <div class="buttons">
@@ -354,20 +354,32 @@ function NewAutomation({ recipe, given, choices, problems }: NewAutomationProps)
   );
 }
 
-/** The mails that a recipe has, with their waits. */
-function RecipeMails({ recipe }: { recipe: RecipeName }) {
+/** The steps that a recipe has, with their waits. */
+function RecipeSteps({ recipe }: { recipe: RecipeName }) {
   const language = useLanguage();
   return (
     <Flow
-      label={language.say('automations.recipe.mails')}
-      steps={RECIPE_BY_NAME[recipe].mails.map((mail) => ({
-        key: mail.texts[language.code].subject,
-        icon: 'mail',
-        wait: <Wait mail={mail} />,
-        kind: language.say('automations.flow.mail'),
-        title: <Subject text={mail.texts[language.code].subject} />,
-        content: <p class="quiet-text">{mail.texts[language.code].preheader}</p>,
-      }))}
+      label={language.say('automations.recipe.steps')}
+      steps={RECIPE_BY_NAME[recipe].steps.map((step, at) => {
+        const key = String(at);
+        if (step.kind !== 'mail')
+          return {
+            key,
+            icon: STEP_ICONS[step.kind],
+            kind: language.say(`automations.step.${step.kind}`),
+            title: eventWaitText(language, step),
+            content: <p class="quiet-text">{language.say('automations.recipe.exits')}</p>,
+          };
+        const { subject, preheader } = step.texts[language.code];
+        return {
+          key,
+          icon: STEP_ICONS.mail,
+          wait: <Wait mail={step} />,
+          kind: language.say('automations.flow.mail'),
+          title: <Subject text={subject} />,
+          content: <p class="quiet-text">{preheader}</p>,
+        };
+      })}
     />
   );
 }

@@ -69,23 +69,33 @@ export function stepText(language: Language, step: SeriesStep): string {
 function waitText(language: Language, step: SeriesStep): string {
   const { until, event, event_filter: filter, field, weekday, hour, timeout_hours } = step;
   const time = `${hour ?? 0}:00`;
-  const most = language.say('automations.step.atMost', { count: timeout_hours ?? 0 });
   switch (until) {
-    case 'event': {
-      const name = event ?? '';
-      const awaited = filter
-        ? language.say('automations.step.until.filtered', { event: name, filter })
-        : language.say('automations.step.until.event.text', { event: name });
-      return `${awaited}, ${most}`;
-    }
+    case 'event':
+      return eventWaitText(language, { event: event ?? '', event_filter: filter, timeout_hours: timeout_hours ?? 0 });
     case 'date':
       if (field === null) return language.say('automations.step.until.deleted');
-      return `${language.say('automations.step.until.date.text', { name: fieldLabel(language, field), time })}, ${most}`;
+      return `${language.say('automations.step.until.date.text', { name: fieldLabel(language, field), time })}, ${atMost(language, timeout_hours ?? 0)}`;
     case 'weekday':
       return language.say('automations.step.until.weekday.text', { day: weekdayName(language, weekday ?? 1), time });
     default:
       return language.say('automations.step.until.hour.text', { time });
   }
+}
+
+/** Returns in words which event contacts wait for, and for how long at most. */
+export function eventWaitText(
+  language: Language,
+  wait: { event: string; event_filter?: string | null; timeout_hours: number },
+): string {
+  const { event, event_filter: filter, timeout_hours } = wait;
+  const awaited = filter
+    ? language.say('automations.step.until.filtered', { event, filter })
+    : language.say('automations.step.until.event.text', { event });
+  return `${awaited}, ${atMost(language, timeout_hours)}`;
+}
+
+function atMost(language: Language, hours: number): string {
+  return language.say('automations.step.atMost', { count: hours });
 }
 
 /** Returns the name of a path of a deciding step: yes or no, of a wait whether it came in time, or of a split its share. */

@@ -97,7 +97,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'automation', path: '/automations/:automation', picture: 'both' },
   { name: 'automation-person', path: '/automations/:automation?email=d20p1@example.org' },
   { name: 'automation-new', path: '/automations/new' },
-  { name: 'automation-recipe', path: '/automations/new?recipe=welcome' },
+  { name: 'automation-recipe', path: '/automations/new?recipe=cart' },
   { name: 'automation-edit', path: '/automations/:automation/edit' },
   { name: 'automation-mail', path: '/automations/:automation/mails/:automationMail/content' },
   { name: 'automation-mail-languages', path: '/automations/:automation/mails/:automationMail/languages' },
