@@ -68,6 +68,39 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     t.strictSame(stored(), [['Changed elsewhere', 'Other flowers']], 'only what was changed here');
   });
 
+  t.test('a click restores what an earlier session saved, and what it replaces can be restored, too', async (t) => {
+    const { app, page, designer, mail } = await openDraft(t);
+    const reopen = async () => {
+      app.clock.advance(10 * 60_000);
+      await page.reload();
+      await designer.locator('body[data-ready=yes]').waitFor();
+    };
+    const blocks = () => mail.getByText('Write what you want to say here.').count();
+    const add = async () => {
+      const before = await blocks();
+      await designer.getByRole('button', { name: 'Add: Text' }).press('Enter');
+      await designer.getByRole('button', { name: 'Save', exact: true }).click();
+      await designer.getByText('Saved', { exact: true }).waitFor();
+      return before;
+    };
+    const first = await add();
+    await reopen();
+    await add();
+    await reopen();
+    t.equal(await blocks(), first + 2);
+    const restore = async () => {
+      await designer.getByRole('button', { name: 'Earlier versions' }).click();
+      const reloaded = page.waitForResponse((response) => /\/design\/[^/]+$/.test(new URL(response.url()).pathname));
+      await designer.locator('.earlier button').first().click();
+      await (await reloaded).finished();
+      await designer.locator('body[data-ready=yes]').waitFor();
+    };
+    await restore();
+    t.equal(await blocks(), first + 1, 'as the first session left it');
+    await restore();
+    t.equal(await blocks(), first + 2, 'and back again');
+  });
+
   t.test('images of the library are beside the mail: a click adds one, or replaces the selected one', async (t) => {
     const { app, designer, page, mail } = await openDraft(t);
     for (const [width, name] of [

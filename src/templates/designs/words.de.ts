@@ -14,6 +14,9 @@ export const designer: Translation<typeof english> = {
   'designer.saving': 'Wird gespeichert …',
   'designer.saved': 'Gespeichert',
   'designer.unsaved': 'Noch nicht gespeichert',
+  'designer.earlier.text':
+    'Stellt die Gestaltung von damals wieder her; Betreff und Vorschautext bleiben. Die jetzige bleibt ebenfalls als Version erhalten.',
+  'designer.earlier.all': 'Alle, mit Vorschau',
   'designer.preview': 'Vorschau',
   'designer.rendering': 'Wird erstellt …',
   'designer.width': 'Breite',

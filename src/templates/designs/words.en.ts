@@ -11,6 +11,9 @@ export const designer = {
   'designer.saving': 'Saving …',
   'designer.saved': 'Saved',
   'designer.unsaved': 'Not saved yet',
+  'designer.earlier.text':
+    'Restores the design of that time; subject and preview text stay. The present design is kept as a version, too.',
+  'designer.earlier.all': 'All, with previews',
   'designer.preview': 'Preview',
   'designer.rendering': 'Rendering …',
   'designer.width': 'Width',

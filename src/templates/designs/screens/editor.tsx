@@ -6,8 +6,10 @@ import { builtUrls } from '../../../http/static-files.ts';
 import { LANGUAGE_CODES, languageOfLocale } from '../../../languages.ts';
 import { plainSubject } from '../../../ui/components/subject.tsx';
 import { Typeface } from '../../../ui/page.tsx';
+import { recordTime } from '../../../ui/record-time.ts';
 import { chooseLanguage } from '../../../ui/words/choose.ts';
 import { isWordKey, type Language } from '../../../ui/words/index.ts';
+import type { ListedVersion } from '../../versions/operations.ts';
 import type { Design } from '../designs.ts';
 import { designer } from '../words.en.ts';
 
@@ -18,12 +20,13 @@ export function languageOfDesign(asked: unknown, accepted: string | undefined): 
 
 /**
  * Returns the design page of a mail. Its script adds the editor; the page contains the script's texts. `path` is the path of
- * the page itself.
+ * the page itself; `earlier` are the versions of the mail before the present one, of which a click restores one.
  */
 export function editorPage(
   { kind, title, subject, preheader, isDraft, locked }: Design,
   path: string,
   language: Language,
+  earlier: readonly ListedVersion[],
 ): string {
   const say: Say = (key) => language.fill(key, {});
   return documentOf(
@@ -66,11 +69,16 @@ export function editorPage(
           {locked === null ? say('designer.loading') : say('designer.locked')}
         </p>
         <div class="actions">
-          {kind !== 'template' && (
-            <a href={`${path}/versions`} target="_top">
-              {language.say('versions.open')}
-            </a>
-          )}
+          {kind !== 'template' &&
+            (locked === null && earlier.length > 0 ? (
+              <button id="earlier" class="plain" type="button">
+                {language.say('versions.open')}
+              </button>
+            ) : (
+              <a href={`${path}/versions`} target="_top">
+                {language.say('versions.open')}
+              </a>
+            ))}
           <button id="mode" class="plain" type="button" hidden />
           <button id="preview" class="plain" type="button">
             {say('designer.preview')}
@@ -157,6 +165,7 @@ export function editorPage(
           </div>
         </form>
       </dialog>
+      <EarlierDialog say={say} language={language} earlier={earlier} path={path} />
       <dialog id="show-dialog" aria-labelledby="show-title">
         <form method="dialog">
           <h2 id="show-title">{say('designer.show.to')}</h2>
@@ -218,6 +227,50 @@ function Question(question: { say: Say; id: string; title: Key; text: Key; child
       <p id={`${id}-text`}>{say(text)}</p>
       <form method="dialog" class="bar">
         {children}
+      </form>
+    </dialog>
+  );
+}
+
+/** The most that the dialog offers; the page of all versions has the others. */
+const MAX_EARLIER = 8;
+
+/** The versions before the present one. The value of each button is the id of its version. */
+function EarlierDialog({
+  say,
+  language,
+  earlier,
+  path,
+}: {
+  say: Say;
+  language: Language;
+  earlier: readonly ListedVersion[];
+  path: string;
+}) {
+  const nameOf = ({ updated_at: at, made_by: name }: ListedVersion) => {
+    const time = recordTime(at);
+    return [time === null ? at : language.dateTime(time), name].filter(Boolean).join(' · ');
+  };
+  return (
+    <dialog id="earlier-dialog" aria-labelledby="earlier-title" aria-describedby="earlier-text">
+      <form method="dialog">
+        <h2 id="earlier-title">{language.say('versions.open')}</h2>
+        <p id="earlier-text">{say('designer.earlier.text')}</p>
+        <ul class="earlier">
+          {earlier.slice(0, MAX_EARLIER).map((version) => (
+            <li key={version.id}>
+              <button class="plain" type="submit" value={version.id}>
+                {nameOf(version)}
+              </button>
+            </li>
+          ))}
+        </ul>
+        <div class="bar">
+          <a href={`${path}/versions`} target="_top">
+            {say('designer.earlier.all')}
+          </a>
+          <Close say={say} />
+        </div>
       </form>
     </dialog>
   );

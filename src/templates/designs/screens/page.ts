@@ -46,7 +46,7 @@ import {
   requireBlock,
 } from '../operations.ts';
 import { editorPage, languageOfDesign } from './editor.tsx';
-import { designVersions } from './versions.tsx';
+import { designVersions, earlierVersions } from './versions.tsx';
 
 /**
  * The page runs only our own scripts, calls only our server, and may be framed only by our pages. Pictures may load from
@@ -125,7 +125,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     return reply
       .header('content-security-policy', POLICY)
       .type('text/html; charset=utf-8')
-      .send(editorPage(design, `/design/${request.params.token}`, language));
+      .send(editorPage(design, `/design/${request.params.token}`, language, earlierVersions(db, design)));
   });
 
   app.get<Call>('/design/:token/content', async (request) => {

@@ -2,6 +2,7 @@
  * The earlier versions of a mail for anyone with its design link: a list, a preview of each, and restoring one. Works without scripts.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Db } from '../../../database/open.ts';
 import { conflict, notFound } from '../../../errors/failure.ts';
 import { withinShare } from '../../../http/account-share.ts';
 import { POLICY, page } from '../../../http/pages/document.tsx';
@@ -73,6 +74,11 @@ export async function designVersions(
     if (version.kind !== kind || version.owner_id !== owner) throw notFound('Record not found');
     return version;
   }
+}
+
+/** Returns the versions of a design's mail before the present one, newest first; a template has none. */
+export function earlierVersions(db: Db, design: Design): ListedVersion[] {
+  return design.kind === 'template' ? [] : listVersions(db, requireVersioned(design)).slice(1);
 }
 
 /** Returns the mail of a design. Throws 404 for a template, which has no versions. */

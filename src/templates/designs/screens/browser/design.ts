@@ -57,6 +57,16 @@ async function saveOnce(): Promise<string> {
   return isChanged ? '' : say('designer.saved');
 }
 
+/** Restores an earlier version, after what was changed since has been saved as one, too. */
+async function restore(version: string): Promise<string> {
+  if (isChanged) await save();
+  const response = await fetch(`${location.pathname}/versions/${version}`, { method: 'POST', redirect: 'manual' });
+  if (response.type !== 'opaqueredirect') throw new Error((await response.json()).problem);
+  isChanged = false;
+  location.reload();
+  return say('designer.loading');
+}
+
 async function preview(): Promise<string> {
   const contact = element('contact', HTMLInputElement).value;
   const {
@@ -82,6 +92,10 @@ element('save', HTMLButtonElement).addEventListener('click', showSaving);
 element('preview', HTMLButtonElement).addEventListener('click', () => {
   void ask('preview-dialog');
   showPreview();
+});
+document.getElementById('earlier')?.addEventListener('click', async () => {
+  const version = await ask('earlier-dialog');
+  if (version !== '') void showProgress(say('designer.saving'), () => restore(version));
 });
 element('refresh', HTMLButtonElement).addEventListener('click', showPreview);
 element('contact', HTMLInputElement).addEventListener('keydown', (event) => {
