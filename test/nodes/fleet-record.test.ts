@@ -36,7 +36,9 @@ async function open(t: Test) {
     now: () => clock.now().getTime(),
     monotonic: () => clock.monotonic(),
     left: () => left,
-    log: (_fields, text, level = 'info') => warnings.push(`${level}: ${text}`),
+    // Fields reach the log as a message from a thread.
+    log: (fields, text, level = 'info') =>
+      warnings.push(`${level}: ${text} ${JSON.stringify(structuredClone(fields))}`),
   });
   const states = () => listSenderNodes(db, clock.now().getTime()).map(({ run, state }) => [run, state]);
   const leave = (count: number) => {
@@ -80,7 +82,7 @@ t.test(
 );
 
 t.test(
-  'mail is said to wait when no node can take it, and no longer once one can; the first is a warning',
+  'mail is said to wait when no node can take it, and no longer once one can; the first is a warning with the reason in words',
   async (t) => {
     const { record, clock, leave, warnings, reason } = await open(t);
     const look = (nodes: FleetNode[], isConnected = true) => {
@@ -104,8 +106,17 @@ t.test(
     leave(1);
     t.equal(look([{ ...NODE }]), null);
     t.equal(look([{ ...NODE }]), null);
-    const waits = Array(5).fill('warn: mail waits');
-    t.strictSame(warnings, ['warn: mail waits', 'info: mail leaves again', ...waits, 'info: mail leaves again']);
+    const waits = (reason: string) => `warn: mail waits ${JSON.stringify({ reason })}`;
+    t.strictSame(warnings, [
+      waits(SENTENCES.waits_no_node),
+      'info: mail leaves again {}',
+      waits(SENTENCES.waits_no_node),
+      waits(SENTENCES.waits_nats),
+      waits(SENTENCES.waits_refused),
+      waits(SENTENCES.waits_release),
+      waits(SENTENCES.waits_warm_up),
+      'info: mail leaves again {}',
+    ]);
   },
 );
 

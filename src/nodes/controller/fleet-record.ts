@@ -120,6 +120,6 @@ export class FleetRecord {
       this.#stuckSince === null || now - this.#stuckSince >= REPORTED_AFTER_MS || mailWaitsReason(client) !== null;
     if (!isReported || !noteMailWaits(client, reason)) return;
     if (reason === null) log({}, 'mail leaves again');
-    else log({ reason }, 'mail waits', 'warn');
+    else log({ reason: String(reason) }, 'mail waits', 'warn');
   }
 }
