@@ -17,8 +17,8 @@ import { ByUtr } from './automations.ts';
 import { timed } from './forecast.ts';
 
 const MAX_DAYS = 90;
-const DEFAULT_OPENS = 30;
-const DEFAULT_CLICKS = 3;
+export const DEFAULT_OPENS = 30;
+export const DEFAULT_CLICKS = 3;
 /** How long an answer waits for the result, in seconds. */
 const MAX_WAIT = 20;
 const DEFAULT_ROWS = 20;

@@ -37,7 +37,7 @@ import {
   setAutomationLive,
 } from '../operations/automations.ts';
 import { type Report, type ReportedMail, readReport, readSummary, type Summary } from '../operations/reports.ts';
-import { automationAddress, editAddress, logAddress, mailAddress, resultsAddress } from './changing.tsx';
+import { automationAddress, editAddress, logAddress, mailAddress, replayAddress, resultsAddress } from './changing.tsx';
 import { pathSteps, STEP_ICONS, stepText } from './path.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
 import { triggerText } from './trigger.tsx';
@@ -146,6 +146,9 @@ function Overview({ summary, report, series, target, forms, now, canChange, view
         {report.mails.length === 0 && <p class="quiet-text">{language.say('automations.noMails')}</p>}
         <p>
           <a href={logAddress(summary.utr)}>{language.say('automations.log.see')}</a>
+        </p>
+        <p>
+          <a href={replayAddress(summary.utr)}>{language.say('automations.replay.see')}</a>
         </p>
         <p>
           <a href={resultsAddress(summary.utr)}>{language.say('automations.results.see')}</a>

@@ -20,6 +20,7 @@ import { editScreen, newAutomationScreen, Recipes } from './edit.tsx';
 import { logScreen } from './log.tsx';
 import { AUTOMATION_MAIL, MAIL_LANGUAGES, mailContentScreen, mailScreens } from './mail.tsx';
 import { waitingScreen } from './people.tsx';
+import { replayScreen } from './replay.tsx';
 import { resultsScreen } from './results.tsx';
 import { stepScreens } from './steps.tsx';
 import { whyScreen } from './why.tsx';
@@ -56,6 +57,7 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
   await waitingScreen(app);
   await logScreen(app);
   await whyScreen(app);
+  await replayScreen(app);
   await resultsScreen(app);
   await app.register(async (editing) => {
     editing.addHook('onRequest', async (request) => requireEditor(request));

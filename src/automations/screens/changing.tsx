@@ -26,6 +26,8 @@ export const editAddress = (utr: string) => `${automationAddress(utr)}/edit`;
 
 export const logAddress = (utr: string) => `${automationAddress(utr)}/log`;
 
+export const replayAddress = (utr: string) => `${automationAddress(utr)}/replay`;
+
 export const resultsAddress = (utr: string) => `${automationAddress(utr)}/results`;
 
 export const whyAddress = (utr: string, email: string) => withQuery(`${automationAddress(utr)}/why`, { email });

@@ -110,7 +110,10 @@ function Log({ utr, email, log, pages, problems }: LogProps) {
 }
 
 /** Returns a line in words, such as “Mail: Welcome” or “Exited: unsubscribed from all mail”. */
-function lineText(language: Language, { code, kind, subject, reason }: LogLine): string {
+export function lineText(
+  language: Language,
+  { code, kind, subject, reason }: Pick<LogLine, 'code' | 'kind' | 'subject' | 'reason'>,
+): string {
   const isOfWait = kind === 'wait_until' && (code === 'yes' || code === 'no');
   const what = language.say(isOfWait ? `automations.path.wait.${code}` : `automations.log.${code}`);
   const isStep = code !== 'entered' && code !== 'finished' && code !== 'left';

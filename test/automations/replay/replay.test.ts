@@ -1,6 +1,7 @@
 /** The operation that replays an automation, from the API: the thread, what it answers and to whom. */
 import t from 'tap';
 import { DAY, HOUR, withPaths } from '../../support/automations.ts';
+import { addPerson, cookieOf } from '../../support/people.ts';
 
 /** The welcome series, and a day in which ann and bo joined the list, while it is a draft. */
 async function withHistory(t: Parameters<typeof withPaths>[0]) {
@@ -146,3 +147,34 @@ t.test('an automation without steps lets contacts enter and complete it', async 
   const { entered, finished, mails } = await result();
   t.strictSame([entered, finished, mails], [3, 3, 0]);
 });
+
+t.test(
+  'a viewer sees the replay on its page, with what is not known, the share to assume, and the path of a contact',
+  async (t) => {
+    const { app, utr } = await withHistory(t);
+    const headers = { cookie: cookieOf(app, addPerson(app, 'viewer', { accountId: 1, name: 'Vera' })) };
+    const open = async (query: Record<string, string> = {}) => {
+      const { status, text } = await app.page('GET', `/automations/${utr}/replay`, { query, headers });
+      t.equal(status, 200);
+      return text;
+    };
+    const before = await open();
+    t.match(before, /name="opens"[^>]*value="30"|value="30"[^>]*name="opens"/);
+    t.notMatch(before, /What would have happened/, 'nothing runs before it is asked for');
+    let page = await open({ run: '1', opens: '40', clicks: '2', email: 'bo@example.org' });
+    // The page comes again by itself while the replay runs.
+    for (let more = 0; more < 20 && page.includes('It ends if you leave'); more++)
+      page = await open({ run: '1', opens: '40', clicks: '2', email: 'bo@example.org' });
+    for (const text of [
+      'What would have happened',
+      'What is not known',
+      'Mails sent',
+      'bo@example.org',
+      'Mail: one',
+      'unsubscribed',
+    ])
+      t.ok(page.includes(text), text);
+    t.notOk(page.includes('cy@example.org'));
+    t.match(await open({ run: '1', opens: '101' }), /opens-problem/);
+  },
+);

@@ -1,0 +1,270 @@
+/** The replay of an automation: what it would have done in the last days, with what is assumed for it, and the paths of contacts. */
+import type { FastifyInstance } from 'fastify';
+import { pageRoute } from '../../http/pages/layout.ts';
+import { Button } from '../../ui/components/button.tsx';
+import { Chart } from '../../ui/components/chart.tsx';
+import { type Problems, TextField } from '../../ui/components/field.tsx';
+import { Meter, Stats } from '../../ui/components/figures.tsx';
+import { Card, Notice, Problem } from '../../ui/components/surface.tsx';
+import { numberColumn, Pager, SearchForm, Table } from '../../ui/components/table.tsx';
+import { ask, attempt } from '../../ui/operations.ts';
+import { sendPage } from '../../ui/page.tsx';
+import { viewerOf } from '../../ui/signed-in.ts';
+import { withQuery } from '../../ui/with-query.ts';
+import { useLanguage } from '../../ui/words/index.ts';
+import { texts } from '../../users/screens/sign-in/fields.ts';
+import { DEFAULT_CLICKS, DEFAULT_OPENS, replayAutomation, type ShownReplay } from '../operations/replay.ts';
+import { readSummary } from '../operations/reports.ts';
+import { BackToAutomation, replayAddress } from './changing.tsx';
+import { lineText } from './log.tsx';
+
+const ROWS = 10;
+/** How long the page waits for the result before it shows the progress, in seconds. */
+const WAIT = 3;
+/** After how many seconds a page with the progress is loaded again. */
+const AGAIN = 2;
+
+interface Call {
+  Params: { utr: string };
+  Querystring: { opens?: string; clicks?: string; run?: string; email?: string; after?: string };
+}
+
+type Found = NonNullable<ShownReplay['result']>;
+
+export async function replayScreen(app: FastifyInstance): Promise<void> {
+  pageRoute<Call>(app, '/automations/:utr/replay', async (request, reply) => {
+    const { utr } = request.params;
+    const { run, after } = request.query;
+    const [opens = String(DEFAULT_OPENS)] = texts(request.query.opens);
+    const [clicks = String(DEFAULT_CLICKS)] = texts(request.query.clicks);
+    const [email = ''] = texts(request.query.email);
+    const { automation_name: title } = await ask(request, readSummary, { utr });
+    const frame = { title, section: 'automations', action: <BackToAutomation utr={utr} /> } as const;
+    const given = { opens, clicks };
+    const read =
+      run === undefined
+        ? null
+        : await attempt(request, replayAutomation, {
+            ...{ utr, opens, clicks, limit: ROWS, wait: WAIT },
+            ...(email.trim() !== '' && { email }),
+            ...(after !== undefined && { after_id: after }),
+          });
+    const problems = read !== null && 'problems' in read ? read.problems : {};
+    const refusal = read !== null && 'problems' in read ? read.problem : null;
+    const replay = read !== null && 'output' in read ? read.output.replay : null;
+    // A page that is closed asks no more, and the replay ends.
+    if (replay !== null && replay.result === null) reply.header('refresh', AGAIN);
+    const href = withQuery(replayAddress(utr), { ...given, run: '1', email });
+    const next = replay?.result?.next_after_id ?? null;
+    const pages = {
+      first: after === undefined ? null : href,
+      next: next === null ? null : withQuery(replayAddress(utr), { ...given, run: '1', email, after: String(next) }),
+    };
+    return sendPage(
+      request,
+      reply,
+      viewerOf(request),
+      frame,
+      <div class="stack">
+        <Assumptions {...given} problems={problems} problem={Object.keys(problems).length === 0 ? refusal : null} />
+        {replay !== null && <Outcome {...{ replay, email, pages, given }} />}
+      </div>,
+    );
+  });
+}
+
+interface Given {
+  opens: string;
+  clicks: string;
+}
+
+function Assumptions({ opens, clicks, problems, problem }: Given & { problems: Problems; problem: string | null }) {
+  const language = useLanguage();
+  const share = { type: 'number', min: 0, max: 100, required: true } as const;
+  return (
+    <Card title={language.say('automations.replay')}>
+      <p>{language.say('automations.replay.about')}</p>
+      <Problem>{problem}</Problem>
+      <form method="get">
+        <TextField
+          {...share}
+          name="opens"
+          label={language.say('automations.replay.opens')}
+          hint={language.say('automations.replay.opens.hint')}
+          value={opens}
+          problems={problems}
+        />
+        <TextField
+          {...share}
+          name="clicks"
+          label={language.say('automations.replay.clicks')}
+          value={clicks}
+          problems={problems}
+        />
+        <input type="hidden" name="run" value="1" />
+        <Button>{language.say('automations.replay.run')}</Button>
+      </form>
+    </Card>
+  );
+}
+
+interface OutcomeProps {
+  replay: ShownReplay;
+  email: string;
+  pages: { first: string | null; next: string | null };
+  given: Given;
+}
+
+function Outcome({ replay: { state, progress, trigger, result }, email, pages, given }: OutcomeProps) {
+  const language = useLanguage();
+  if (result === null)
+    return (
+      <Card>
+        <p role="status">
+          {state === 'waiting'
+            ? language.say('automations.replay.waiting')
+            : language.say('automations.replay.running', { percent: language.percent(progress / 100) })}
+        </p>
+        <Meter label={language.say('automations.replay')} value={progress} max={100} />
+      </Card>
+    );
+  const { from, to, problem, limits } = result;
+  const time = (at: string) => language.dateTime(new Date(at));
+  return (
+    <>
+      {problem !== null && <Notice tone="bad">{language.sentence(problem)}</Notice>}
+      <Card title={language.say('automations.replay.found')}>
+        <p class="quiet-text">
+          {language.say('automations.replay.time', { from: time(from), to: time(to) })}{' '}
+          {language.say('automations.replay.trigger', { trigger: language.say(`automations.replay.by.${trigger}`) })}
+        </p>
+        <Stats
+          figures={[
+            { label: language.say('automations.replay.entered'), value: language.number(result.entered) },
+            { label: language.say('automations.replay.mails'), value: language.number(result.mails) },
+            { label: language.say('automations.replay.way'), value: language.number(result.on_the_way) },
+            { label: language.say('automations.log.finished'), value: language.number(result.finished) },
+            { label: language.say('automations.log.left'), value: language.number(result.exited) },
+          ]}
+        />
+        <Days days={result.days} />
+      </Card>
+      <Mails result={result} />
+      <Card title={language.say('automations.replay.limits')}>
+        <ul class="stack">
+          {limits.map((one) => (
+            <li key={one}>{language.say(`automations.replay.limit.${one}`, given)}</li>
+          ))}
+        </ul>
+      </Card>
+      <Paths {...{ result, email, pages, given }} />
+    </>
+  );
+}
+
+function Days({ days }: Pick<Found, 'days'>) {
+  const language = useLanguage();
+  if (days.length === 0) return <p class="quiet-text">{language.say('automations.replay.nobody')}</p>;
+  return (
+    <Chart
+      title={language.say('automations.replay.byDay')}
+      heading={language.say('automations.replay.day')}
+      labels={days.map(({ day }) => day)}
+      series={[
+        {
+          label: language.say('automations.replay.entered'),
+          colour: 1,
+          kind: 'bars',
+          values: days.map(({ entered }) => entered),
+        },
+        {
+          label: language.say('automations.replay.mails'),
+          colour: 2,
+          kind: 'line',
+          values: days.map(({ mails }) => mails),
+        },
+      ]}
+    />
+  );
+}
+
+function Mails({ result }: { result: Found }) {
+  const language = useLanguage();
+  const parts = [
+    ['not_entered', result.not_entered],
+    ['exits', result.exits],
+    ['not_sent', result.not_sent],
+  ] as const;
+  return (
+    <>
+      {result.by_mail.length > 0 && (
+        <Card title={language.say('automations.replay.byMail')} isList>
+          <Table
+            caption={language.say('automations.replay.byMail')}
+            rows={result.by_mail}
+            keyOf={({ utr }) => utr}
+            columns={[
+              { heading: language.say('automations.step.mail'), cell: ({ subject }) => <bdi>{subject}</bdi> },
+              numberColumn(language, 'automations.replay.sent', 'sent'),
+              numberColumn(language, 'automations.replay.waited', 'waited'),
+              numberColumn(language, 'automations.replay.notSent', 'not_sent'),
+            ]}
+          />
+        </Card>
+      )}
+      {parts.map(
+        ([name, rows]) =>
+          rows.length > 0 && (
+            <Card key={name} title={language.say(`automations.replay.${name}`)} isList>
+              <Table
+                caption={language.say(`automations.replay.${name}`)}
+                rows={rows}
+                keyOf={({ reason_code, reason }) => `${reason_code} ${JSON.stringify(reason)}`}
+                columns={[
+                  {
+                    heading: language.say('automations.replay.reason'),
+                    cell: ({ reason }) => (reason === null ? '–' : language.sentence(reason)),
+                  },
+                  numberColumn(language, 'automations.replay.count', 'count'),
+                ]}
+              />
+            </Card>
+          ),
+      )}
+    </>
+  );
+}
+
+function Paths({ result, email, pages, given }: { result: Found } & Pick<OutcomeProps, 'email' | 'pages' | 'given'>) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('automations.replay.paths')}>
+      <SearchForm
+        name="email"
+        label={language.say('automations.forecast.email')}
+        find={language.say('campaigns.find')}
+        value={email}
+      >
+        {Object.entries({ ...given, run: '1' }).map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+      </SearchForm>
+      {result.paths.length === 0 && <p class="quiet-text">{language.say('automations.replay.noPath')}</p>}
+      {result.paths.map((path) => (
+        <details key={path.id} open={email.trim() !== ''}>
+          <summary>
+            <bdi>{path.email}</bdi> ({language.say(`automations.replay.state.${path.state}`)})
+          </summary>
+          <ol class="stack">
+            {path.lines.map((line, at) => (
+              <li key={`${path.id} ${at}`}>
+                {language.dateTime(new Date(line.happened_at))}: <bdi>{lineText(language, line)}</bdi>
+              </li>
+            ))}
+          </ol>
+        </details>
+      ))}
+      <Pager {...pages} />
+    </Card>
+  );
+}
