@@ -107,6 +107,7 @@ CREATE TRIGGER automations_uncounted AFTER DELETE ON automations BEGIN
   DELETE FROM enrolment_log WHERE automation_id = old.id;
   DELETE FROM enrolment_counts WHERE automation_id = old.id;
   DELETE FROM automation_moves WHERE automation_id = old.id;
+  DELETE FROM automation_backfills WHERE automation_id = old.id;
   DELETE FROM moved_mails WHERE automation_id = old.id;
 END;
 

@@ -27,6 +27,7 @@ import { conflict, invalid, notFound } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { freezeVersions } from '../templates/languages/freeze-versions.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
+import { startBackfill } from './backfill.ts';
 import { moveOrStore, movesTo, nextPosition, untilMovesDone } from './move-enrolments.ts';
 import { markLive } from './status.ts';
 
@@ -130,13 +131,18 @@ export function insertSchedule(
 }
 
 /**
- * Moves a draft to live and freezes its mails. Throws 409 with the problem that the owner must fix first. Does not change a
- * live automation.
+ * Moves a draft to live and freezes its mails; with `isBackfilled`, lets those who are in its target enter in the same transaction. Throws
+ * 409 with the problem that the owner must fix first. Does not change a live automation otherwise.
  */
-export async function setLive(deps: AutomationActionDeps, accountId: number, utr: unknown): Promise<void> {
+export async function setLive(
+  deps: AutomationActionDeps,
+  accountId: number,
+  utr: unknown,
+  isBackfilled = false,
+): Promise<void> {
   // Freezing takes a while. If the automation, a mail or a sender was changed meanwhile, freeze again, so that the live content
   // is what the owner sees.
-  for (let isLive = false; !isLive; ) isLive = await trySetLive(deps, accountId, utr);
+  for (let isLive = false; !isLive; ) isLive = await trySetLive(deps, accountId, utr, isBackfilled);
   deps.wake();
 }
 
@@ -159,9 +165,18 @@ function requireReadiness(db: Db, accountId: number, utr: unknown) {
 }
 
 /** Returns false if something changed while the mails were being frozen. */
-async function trySetLive(deps: AutomationActionDeps, accountId: number, utr: unknown): Promise<boolean> {
+async function trySetLive(
+  deps: AutomationActionDeps,
+  accountId: number,
+  utr: unknown,
+  isBackfilled: boolean,
+): Promise<boolean> {
   const { db, clock } = deps;
-  if (requireAutomation(db, accountId, utr).status === AUTOMATION_STATUS.live) return true;
+  const present = requireAutomation(db, accountId, utr);
+  if (present.status === AUTOMATION_STATUS.live) {
+    if (isBackfilled) startBackfill(db.$client, present, 0);
+    return true;
+  }
   const before = requireReadiness(db, accountId, utr);
   const { automation } = before;
   const frozen = new Map<Schedule, Frozen>();
@@ -176,6 +191,7 @@ async function trySetLive(deps: AutomationActionDeps, accountId: number, utr: un
     for (const [schedule, content] of frozen)
       createScheduleMailing(db, automation, schedule, content, isoTimestamp(now));
     markLive(db, automation.id, now);
+    if (isBackfilled) startBackfill(db.$client, automation, 0);
     for (const { id } of listMailings(db, automation.id, 'paused')) commandMailing(db.$client, id, 'resume');
     return true;
   });

@@ -7,6 +7,7 @@ import { continueIndexing } from '../audience/search/search-index.ts';
 import { followActivity } from '../audience/segments/follow-activity.ts';
 import { recomputeDueSegments } from '../audience/segments/recompute.ts';
 import { continueSunsets } from '../audience/sunset/run.ts';
+import { continueBackfills } from '../automations/backfill.ts';
 import { DateEntries } from '../automations/date-entries.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';
 import { continueMoves } from '../automations/move-enrolments.ts';
@@ -178,6 +179,7 @@ export class Background {
       await part('feeds', async () => this.#feeds.step(this.#timeSlice()));
       await part('launch', async () => (await this.#launcher.launchDue(this.#timeSlice())) > 0);
       await part('dates in automations', async () => this.#dates.step(this.#timeSlice()));
+      await part('entries in automations', async () => continueBackfills(db.$client, clock.now().getTime()));
       await part('enrolment', async () => applyMembershipChanges(db.$client) > 0);
       await part('A/B tests', () => this.#abTests.step(clock.now().getTime(), clock.monotonic(), this.#timeSlice()));
       await part('automations', async () => (await enqueueDueMails(this.#deps)) > 0);

@@ -8,7 +8,7 @@ export const NAMED_BY_PATH: [RegExp, string][] = [
     'schedules',
   ],
   [/automations\/step\/remove$/, 'steps'],
-  [/automations\/(enter|pause)$/, 'liveAutomations'],
+  [/automations\/(enter|enter-all|pause)$/, 'liveAutomations'],
   [/\/automations/, 'automations'],
   [/single\/send\/(languages|attachments)\/remove$/, 'translated'],
   [/send\/(update|save|variants|languages|attachments)$/, 'scheduled'],

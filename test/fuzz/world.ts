@@ -224,7 +224,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
         account.records.ordered = mails.map(({ utr }) => utr);
       }
       // An earlier operation has paused it.
-      if (path.endsWith('/automations/enter'))
+      if (/\/automations\/enter(-all)?$/.test(path))
         for (const utr of account.records.liveAutomations ?? [])
           await caller.call('GET', '/automations/set-live', { query: { utr } });
       if (path.endsWith('/step/remove')) {

@@ -54,6 +54,7 @@ export const segments: Translation<typeof english> = {
   'segments.atLeast': { one: 'Bisher mindestens {count} Kontakt', other: 'Bisher mindestens {count} Kontakte' },
   'segments.countOn': 'Weiterzählen',
   'segments.sample': { one: 'Nämlich:', other: 'Darunter die {count} neuesten:' },
+  'segments.enter': 'Alle in eine Automation aufnehmen',
   'segments.inPeople': 'Unter „Kontakte“ zeigen',
   'segments.empty.title': 'Kein Kontakt passt dazu',
   'segments.empty.text': 'Kontakte, die später zu den Regeln passen, kommen von selbst dazu.',

@@ -52,6 +52,7 @@ export const segments = {
   'segments.atLeast': { one: 'At least {count} contact so far', other: 'At least {count} contacts so far' },
   'segments.countOn': 'Continue counting',
   'segments.sample': { one: 'This one:', other: 'Among them, the newest {count}:' },
+  'segments.enter': 'Enter all into an automation',
   'segments.inPeople': 'Show in Contacts',
   'segments.empty.title': 'No contacts match',
   'segments.empty.text': 'Contacts who match the rules later join by themselves.',

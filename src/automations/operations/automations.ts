@@ -211,10 +211,18 @@ export const readAutomation = recordOperation({
 export const setAutomationLive = operation({
   name: 'Set an automation live',
   description:
-    'From then on contacts who join its target enter. It needs a target, a topic (unsubscribe group) and at least one mail.',
+    'From then on contacts enter by its trigger. It needs a target, a topic (unsubscribe group) and at least one mail.',
   role: 'editor',
-  input: ByUtr,
-  run: (context, { utr }) => setLive(context, context.accountId, utr),
+  input: Type.Object({
+    ...ByUtr.properties,
+    backfill: Type.Optional(
+      Type.Unsafe<0 | 1>({
+        ...flag('Addition. 1: those who are in its target now enter, too; POST /automations/enter-all says how many.'),
+        empty: 0,
+      }),
+    ),
+  }),
+  run: (context, { utr, backfill }) => setLive(context, context.accountId, utr, backfill === 1),
 });
 
 export const pauseAutomation = operation({

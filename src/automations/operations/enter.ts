@@ -2,18 +2,25 @@
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
-import { ineligibilityReason } from '../../audience/eligibility.ts';
+import { hasSegment } from '../../audience/segments/segments.ts';
 import { inChunks } from '../../database/bulk.ts';
 import { recordId } from '../../database/ownership.ts';
 import { prepared } from '../../database/prepared.ts';
-import { AUTOMATION_STATUS, BARS_ENTRY } from '../../database/schema/index.ts';
-import { endReason, isMember } from '../../delivery/queue/enrolment-state.ts';
+import { AUTOMATION_STATUS } from '../../database/schema/index.ts';
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { readStored } from '../../errors/stored.ts';
-import { choice, integer, nullable, said, stringList } from '../../http/requests/schemas.ts';
+import { choice, flag, integer, nullable, said, stringList, zeroOrOne } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 import { type Automation, requireAutomation } from '../automations.ts';
+import {
+  countEntries,
+  ENTRY_OUTCOMES,
+  entryRecord,
+  type FoundEntry,
+  foundEntries,
+  startBackfill,
+} from '../backfill.ts';
 import { ByUtr } from './automations.ts';
 
 /** The maximum number of contacts in a request. */
@@ -23,11 +30,10 @@ const ROWS = 100;
 /** How long a request waits for the write lock, in milliseconds. */
 const MAX_WAIT_MS = 10_000;
 
-const OUTCOMES = ['entered', 'active', 'was_in', 'outside_target', 'no_mail', 'unknown'] as const;
 const Outcome = Type.Object({
   contact: Type.String({ description: 'The contact as it was given.' }),
   outcome: {
-    ...choice(...OUTCOMES),
+    ...choice(...ENTRY_OUTCOMES),
     description:
       'active: it is in the automation; was_in: it was, and may not enter again; outside_target: it is not in the list or segment; no_mail: it may not get the mails, for the reason; unknown: the account has no such contact.',
   },
@@ -73,40 +79,20 @@ export const enterAutomation = operation({
   },
 });
 
-interface Found {
-  address_id: number | null;
-  contact_id: number | null;
-  outcome: Outcome['outcome'];
-  /** In its stored form. */
-  reason: string | null;
-}
-
 /**
- * SQL: the contacts of @given, which are pairs of an id, or null, and a normalized address, with what becomes of each. The contact is
- * that of the target.
+ * SQL: the addresses of @given, which are pairs of an id of a contact, or null, and a normalized address, and whether their entry is
+ * recorded and still to be applied.
  */
-const FIND = `
-  SELECT p.address_id, CASE au.automation_for_table
-      WHEN 'contacts' THEN (SELECT k.id FROM contacts k
-        WHERE k.contact_type_id = au.automation_for AND k.address_id = p.address_id AND k.deleted_at IS NULL)
-      ELSE (SELECT r.contact_id FROM segment_recipients r WHERE r.segment_id = au.automation_for AND r.address_id = p.address_id) END AS contact_id,
-    CASE
-      WHEN p.address_id IS NULL THEN 'unknown'
-      WHEN NOT (${isMember('p')}) THEN 'outside_target'
-      WHEN EXISTS (SELECT 1 FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = p.address_id AND n.state = 'active')
-        OR EXISTS (SELECT 1 FROM membership_changes m WHERE m.automation_id = au.id AND m.address_id = p.address_id AND m.change = 'joined')
-        THEN 'active'
-      WHEN ${ineligibilityReason('p', '@group')} IS NOT NULL OR ${endReason('p')} IS NOT NULL THEN 'no_mail'
-      WHEN EXISTS (SELECT 1 FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = p.address_id AND ${BARS_ENTRY}) THEN 'was_in'
-      ELSE 'entered' END AS outcome,
-    ifnull(${ineligibilityReason('p', '@group')}, ${endReason('p')}) AS reason
+const GIVEN = `
+  SELECT q.at, q.address_id, EXISTS (SELECT 1 FROM membership_changes m
+    WHERE m.automation_id = @automation AND m.address_id = q.address_id AND m.change = 'joined') AS is_entering
   FROM (
     SELECT g.key AS at, CASE WHEN g.value ->> 0 IS NULL
       THEN (SELECT a.id FROM addresses a WHERE a.user_id = @account AND a.normalized_email = g.value ->> 1
         AND EXISTS (SELECT 1 FROM contacts c WHERE c.address_id = a.id AND c.deleted_at IS NULL))
       ELSE (SELECT c.address_id FROM contacts c WHERE c.id = g.value ->> 0 AND c.user_id = @account AND c.deleted_at IS NULL) END AS address_id
-    FROM json_each(@given) g) p
-  CROSS JOIN automations au ON au.id = @automation ORDER BY p.at`;
+    FROM json_each(@given) g) q`;
+const FIND = foundEntries(GIVEN);
 
 /** Records the entry of some contacts. Call inside a transaction; `at` is epoch milliseconds. */
 function enterSome(client: Database, automation: Automation, given: readonly string[], at: number): Outcome[] {
@@ -114,7 +100,7 @@ function enterSome(client: Database, automation: Automation, given: readonly str
   const pairs = given.map((one) =>
     one.includes('@') ? [null, parseAddress(one)?.normalized ?? ''] : [recordId(one), ''],
   );
-  const found = prepared<[object], Found>(client, FIND).all({
+  const found = prepared<[object], FoundEntry>(client, FIND).all({
     account,
     automation: id,
     group: Number(unsubscribe_group_id),
@@ -122,11 +108,7 @@ function enterSome(client: Database, automation: Automation, given: readonly str
     event_key: null,
     given: JSON.stringify(pairs),
   });
-  const enter = prepared<[object]>(
-    client,
-    `INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
-    VALUES (@account, @id, @address_id, @contact_id, 'joined', @at)`,
-  );
+  const enter = entryRecord(client);
   const entered = new Set<number | null>();
   return found.map(({ address_id, contact_id, outcome, reason }, place): Outcome => {
     const contact = given[place] ?? '';
@@ -134,7 +116,61 @@ function enterSome(client: Database, automation: Automation, given: readonly str
     // A contact that is given twice enters once.
     if (entered.has(address_id)) return { contact, outcome: 'active', reason: null };
     entered.add(address_id);
-    enter.run({ account, id, address_id, contact_id, at });
+    enter.run({ account, automation: id, address_id, contact_id, at });
     return { contact, outcome, reason: null };
   });
 }
+
+const Entries = Type.Object(
+  {
+    contacts: integer({ description: 'How many contacts were looked at.' }),
+    is_complete: zeroOrOne('1: that is all of them; 0: there are more, so each number is at least so high.'),
+    entered: integer({ description: 'How many enter and get the mails.' }),
+    held_out: integer({ description: 'How many enter and get nothing, as the hold-out.' }),
+    active: integer({ description: 'How many are in the automation.' }),
+    was_in: integer({ description: 'How many were in it and may not enter again.' }),
+    outside_target: integer({ description: 'How many contacts of the segment are not in its target.' }),
+    no_mail: integer({
+      description:
+        'How many may not get the mails: unsubscribed, suppressed, inactive, or in the segment of the goal or exit rule.',
+    }),
+  },
+  { description: 'What becomes of the contacts.' },
+);
+export type Entries = Static<typeof Entries>;
+
+export const enterAll = operation({
+  name: 'Let all contacts who are in the target now enter an automation (addition)',
+  description:
+    'Also those who were in it before it went live, whatever its trigger is; or those of them who are in a segment. It must be live, unless it is only asked. They enter in the background.',
+  role: 'editor',
+  input: Type.Object({
+    ...ByUtr.properties,
+    segment_id: Type.Optional(integer({ description: 'Only contacts of this segment. 0: all of the target.' })),
+    dry_run: Type.Optional(
+      Type.Unsafe<0 | 1>({ ...flag('1: nobody enters; the answer says what would become of the contacts.'), empty: 0 }),
+    ),
+  }),
+  output: Type.Object({ entries: Entries }),
+  check({ db, accountId }, { segment_id: segment }, errors) {
+    if (segment) errors.reference('segment_id', () => hasSegment(db, accountId, segment));
+  },
+  async run({ db, clock, accountId, wake }, { utr, segment_id, dry_run }) {
+    const client = db.$client;
+    const requireStartable = () => {
+      const automation = requireAutomation(db, accountId, utr);
+      if (dry_run !== 1 && automation.status !== AUTOMATION_STATUS.live)
+        throw conflict(sentence('automation_not_live'));
+      return automation;
+    };
+    const entries = await countEntries(client, requireStartable(), segment_id ?? 0, clock.now().getTime());
+    if (dry_run === 1) return { entries };
+    const write = () => {
+      startBackfill(client, requireStartable(), segment_id ?? 0);
+      return false;
+    };
+    await inChunks(client, write, MAX_WAIT_MS);
+    wake();
+    return { entries };
+  },
+});

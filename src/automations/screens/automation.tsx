@@ -37,7 +37,15 @@ import {
   setAutomationLive,
 } from '../operations/automations.ts';
 import { type Report, type ReportedMail, readReport, readSummary, type Summary } from '../operations/reports.ts';
-import { automationAddress, editAddress, logAddress, mailAddress, replayAddress, resultsAddress } from './changing.tsx';
+import {
+  automationAddress,
+  editAddress,
+  enterAddress,
+  logAddress,
+  mailAddress,
+  replayAddress,
+  resultsAddress,
+} from './changing.tsx';
 import { pathSteps, STEP_ICONS, stepText } from './path.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
 import { triggerText } from './trigger.tsx';
@@ -135,7 +143,7 @@ function Overview({ summary, report, series, target, forms, now, canChange, view
           label={language.say('automations.flow')}
           entered={report.entered}
           steps={[
-            triggerStep(language, { series, target, forms }, report.entered),
+            triggerStep(language, { series, target, forms, canChange }, report.entered),
             ...pathSteps(language, series, (step) => {
               const mail = report.mails.find(({ utr }) => utr === step.utr);
               return mail === undefined ? otherStep(language, step, report) : mailStep(language, mail, mailProps);
@@ -173,7 +181,7 @@ function Overview({ summary, report, series, target, forms, now, canChange, view
 /** The trigger of the automation in words, how many contacts entered, and when they exit. */
 function triggerStep(
   language: Language,
-  { series, target, forms }: Pick<OverviewProps, 'series' | 'target' | 'forms'>,
+  { series, target, forms, canChange }: Pick<OverviewProps, 'series' | 'target' | 'forms' | 'canChange'>,
   entered: number,
 ): FlowStep {
   const id = target?.value.split('_').at(-1);
@@ -189,6 +197,12 @@ function triggerStep(
             <a href={target.kind === 'segment' ? `/contacts/segments/${id}` : `/contacts?contact_type_id=${id}`}>
               {language.say('automations.who.now', { count: target.people })}
             </a>
+            {canChange && series.is_live === 1 && target.people > 0 && (
+              <>
+                {' '}
+                <a href={enterAddress(series.utr)}>{language.say('automations.enter.them')}</a>
+              </>
+            )}
           </p>
         )}
         <p class="quiet-text">
@@ -385,7 +399,10 @@ function Actions({ series, target, forms, isUnverified }: ActionsProps) {
             {series.trigger_kind === 'join' ? (
               <>
                 <p>{language.say('automations.start.about', { name: target.name })}</p>
-                <p>{language.say('automations.start.notThese', { count: target.people })}</p>
+                <p>
+                  {language.say('automations.start.notThese', { count: target.people })}{' '}
+                  {target.people > 0 && <a href={enterAddress(utr)}>{language.say('automations.enter.too')}</a>}
+                </p>
               </>
             ) : (
               <p>{triggerText(language, series, target, forms)}</p>

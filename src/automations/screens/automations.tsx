@@ -17,6 +17,7 @@ import { useLanguage } from '../../ui/words/index.ts';
 import { AUTOMATION_STATES, listSummaries, type Summary } from '../operations/reports.ts';
 import { automationScreen, stateActions } from './automation.tsx';
 import { editScreen, newAutomationScreen, Recipes } from './edit.tsx';
+import { enterScreens } from './enter.tsx';
 import { logScreen } from './log.tsx';
 import { AUTOMATION_MAIL, MAIL_LANGUAGES, mailContentScreen, mailScreens } from './mail.tsx';
 import { waitingScreen } from './people.tsx';
@@ -71,6 +72,7 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
     await htmlScreen(editing, AUTOMATION_MAIL);
     await designScreen(editing, AUTOMATION_MAIL);
     await checkStep(editing, AUTOMATION_MAIL, { db, config });
+    await enterScreens(app);
     await stateActions(editing);
   });
 }

@@ -24,6 +24,10 @@ export const automationAddress = (utr: string) => `/automations/${encodeURICompo
 
 export const editAddress = (utr: string) => `${automationAddress(utr)}/edit`;
 
+/** The page that counts who enters: all of the target, or the contacts of a segment. */
+export const enterAddress = (utr: string, segment = '') =>
+  withQuery(`${automationAddress(utr)}/enter`, segment === '' ? {} : { segment_id: segment });
+
 export const logAddress = (utr: string) => `${automationAddress(utr)}/log`;
 
 export const replayAddress = (utr: string) => `${automationAddress(utr)}/replay`;

@@ -403,6 +403,20 @@ export const automationMoves = sqliteTable('automation_moves', {
   moved_to_address: integer().notNull().default(0),
 });
 
+/** Contacts of a list or segment who are let in to a live automation, page by page. The row is removed after the last page. */
+export const automationBackfills = sqliteTable(
+  'automation_backfills',
+  {
+    automation_id: integer().notNull(),
+    /** Whose contacts enter: those of a list (`contacts`) or a segment. */
+    source_table: text({ enum: ['contacts', 'segments'] }).notNull(),
+    source_id: integer().notNull(),
+    /** Contacts with an address id up to this one have been looked at. */
+    after_address: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.automation_id, table.source_table, table.source_id] })],
+);
+
 /**
  * The order of mails before a change, while enrolments are moved: an enrolment that waited for the mail at `position` goes to
  * the place `landing`. The last row, without a mail, is for enrolments that had got all mails.

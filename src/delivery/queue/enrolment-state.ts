@@ -70,8 +70,8 @@ export function enrolmentMoves(client: Database) {
     enter(entry: Membership & { at: number; event_key: string | null }) {
       if (refresh.run(entry).changes > 0) return;
       const entered = enter.get(entry);
-      const { utr, hold_out } = holdOut.get(entry.automation_id) ?? { utr: '', hold_out: 0 };
-      if (entered !== undefined && fractionFor(entered.address_id, `${utr}.hold-out`) < hold_out / 100)
+      const automation = holdOut.get(entry.automation_id) ?? { utr: '', hold_out: 0 };
+      if (entered !== undefined && isHeldOut(entered.address_id, automation))
         enrolmentEnd(client, entry.at)(entered.id, HELD_OUT);
     },
     leaveTarget: (membership: Membership & { at: number }) => leave.run(membership),
@@ -82,6 +82,11 @@ export function enrolmentMoves(client: Database) {
     wake: (woken: Membership & { at: number; step_id: number | null; change: 'arrived' | 'changed' }) =>
       wake.run(woken),
   };
+}
+
+/** Returns true if the contact with this address is of the hold-out of an automation, which gets nothing. */
+export function isHeldOut(addressId: number, { utr, hold_out }: { utr: string; hold_out: number }): boolean {
+  return fractionFor(addressId, `${utr}.hold-out`) < hold_out / 100;
 }
 
 /** Returns a function that ends an enrolment with a reason at `now`, epoch milliseconds. */

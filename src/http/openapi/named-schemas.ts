@@ -87,6 +87,7 @@ const RECORDS: Record<string, string> = {
   '/contacts-type/uses uses': 'ContactTypeUses',
   '/custom-fields/uses uses': 'FieldUses',
   '/automations/enter contacts': 'EnteredContact',
+  '/automations/enter-all entries': 'AutomationEntries',
   '/automations/preview preview': 'AutomationPreview',
   '/automations/replay replay': 'AutomationReplay',
   '/automations/report report': 'AutomationReport',

@@ -109,6 +109,8 @@ export const SCREENS: readonly Screen[] = [
   { name: 'automation-mail-html', path: '/automations/:automation/mails/:automationMail/html' },
   { name: 'automation-mail-remove', path: '/automations/:automation/mails/:automationMail/remove' },
   { name: 'automation-mail-waiting', path: '/automations/:automation/mails/:automationMail/waiting' },
+  { name: 'automation-enter-all', path: '/automations/:automation/enter' },
+  { name: 'automation-enter-segment', path: '/automations/enter?segment_id=1' },
   { name: 'automation-log', path: '/automations/:automation/log' },
   { name: 'automation-why', path: '/automations/:automation/why?email=nobody@example.org' },
   { name: 'automation-replay', path: '/automations/:automation/replay' },

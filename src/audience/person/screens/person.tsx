@@ -147,11 +147,14 @@ function Facts({ person, canChange }: { person: Person; canChange: boolean }) {
             ))}
           </dl>
           {canChange && (
-            <p>
+            <div class="buttons">
               <LinkButton look="plain" href={`/contacts/${contact.id}/edit`}>
                 {language.say('person.edit')}
               </LinkButton>
-            </p>
+              <LinkButton look="plain" href={withQuery('/automations/enter', { contact_id: String(contact.id) })}>
+                {language.say('automations.enter')}
+              </LinkButton>
+            </div>
           )}
         </Card>
       ))}

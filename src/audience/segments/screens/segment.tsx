@@ -13,6 +13,7 @@ import { setFlash } from '../../../ui/flash.ts';
 import { ask, attempt, problemsAt } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
+import { withQuery } from '../../../ui/with-query.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { countUsesOfSegment, type SegmentUses } from '../../uses/operations.ts';
 import { CampaignsUsing } from '../../uses/screens/campaigns.tsx';
@@ -155,7 +156,12 @@ function SegmentView(props: Props) {
       {canChange && (
         <>
           <AddPerson {...props} />
-          <p class="below">
+          <div class="buttons below">
+            {uses.people > 0 && (
+              <LinkButton look="plain" href={withQuery('/automations/enter', { segment_id: String(segment.id) })}>
+                {language.say('segments.enter')}
+              </LinkButton>
+            )}
             <Confirm
               id="delete-segment"
               action={`/contacts/segments/${segment.id}/delete`}
@@ -165,7 +171,7 @@ function SegmentView(props: Props) {
               <p>{language.say('segments.delete.people', { count: uses.people })}</p>
               <CampaignsUsing uses={uses} />
             </Confirm>
-          </p>
+          </div>
         </>
       )}
     </>

@@ -1,0 +1,164 @@
+/**
+ * Lets contacts enter automations who are in the target already: by hand one by one, or all of them, page by page in the background. Each
+ * entry is recorded like a join, and enrolment applies it.
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { Database, Statement } from 'better-sqlite3';
+import { ineligibilityReason } from '../audience/eligibility.ts';
+import { prepared } from '../database/prepared.ts';
+import { AUTOMATION_STATUS, type automations, BARS_ENTRY } from '../database/schema/index.ts';
+import { endReason, isHeldOut, isMember } from '../delivery/queue/enrolment-state.ts';
+
+type Automation = typeof automations.$inferSelect;
+
+/** The number of contacts that are looked at or recorded at once, which takes some milliseconds. */
+const PAGE_ROWS = 250;
+/** The number of contacts that are counted at most, which takes a second or two. */
+const MAX_COUNTED = 100_000;
+
+/** What becomes of a contact who is to enter. */
+export const ENTRY_OUTCOMES = ['entered', 'active', 'was_in', 'outside_target', 'no_mail', 'unknown'] as const;
+
+export interface FoundEntry {
+  address_id: number | null;
+  /** The contact of the target. */
+  contact_id: number | null;
+  outcome: (typeof ENTRY_OUTCOMES)[number];
+  /** Of no_mail: why, in its stored form. */
+  reason: string | null;
+}
+
+/**
+ * Returns the SQL that says what becomes of contacts who enter @automation at @at (epoch milliseconds) by @event_key; @group is its topic.
+ * `people` is a SELECT of `at`, by which the rows are in order, `address_id`, null: unknown, and `is_entering`.
+ */
+export function foundEntries(people: string): string {
+  return `
+  SELECT p.*, CASE au.automation_for_table
+      WHEN 'contacts' THEN (SELECT k.id FROM contacts k
+        WHERE k.contact_type_id = au.automation_for AND k.address_id = p.address_id AND k.deleted_at IS NULL)
+      ELSE (SELECT r.contact_id FROM segment_recipients r WHERE r.segment_id = au.automation_for AND r.address_id = p.address_id) END AS contact_id,
+    CASE
+      WHEN p.address_id IS NULL THEN 'unknown'
+      WHEN NOT (${isMember('p')}) THEN 'outside_target'
+      WHEN p.is_entering OR EXISTS (SELECT 1 FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = p.address_id AND n.state = 'active')
+        THEN 'active'
+      WHEN ${ineligibilityReason('p', '@group')} IS NOT NULL OR ${endReason('p')} IS NOT NULL THEN 'no_mail'
+      WHEN EXISTS (SELECT 1 FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = p.address_id AND ${BARS_ENTRY}) THEN 'was_in'
+      ELSE 'entered' END AS outcome,
+    ifnull(${ineligibilityReason('p', '@group')}, ${endReason('p')}) AS reason
+  FROM (${people}) p CROSS JOIN automations au ON au.id = @automation ORDER BY p.at`;
+}
+
+/** Returns the statement that records the entry of one contact, which enrolment applies. */
+export function entryRecord(client: Database): Statement<[object]> {
+  return prepared<[object]>(
+    client,
+    `INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
+    VALUES (@account, @automation, @address_id, @contact_id, 'joined', @at)`,
+  );
+}
+
+/** Where the contacts are looked for. Entries that are not applied yet are not looked up: they enter once all the same. */
+interface Source {
+  table: 'contacts' | 'segments';
+  id: number;
+}
+
+/** SQL: the next contacts of @source after the address @after. A row of a segment can say that the contact was removed from it. */
+const MEMBERS: Readonly<Record<Source['table'], string>> = {
+  contacts: foundEntries(`
+    SELECT address_id AS at, address_id, 0 AS is_entering, 0 AS is_removed FROM contacts INDEXED BY contacts_person
+    WHERE contact_type_id = @source AND deleted_at IS NULL AND address_id > @after ORDER BY address_id LIMIT ${PAGE_ROWS}`),
+  segments: foundEntries(`
+    SELECT address_id AS at, address_id, 0 AS is_entering, is_removed FROM segment_recipients INDEXED BY segment_recipients_person
+    WHERE segment_id = @source AND address_id > @after ORDER BY address_id LIMIT ${PAGE_ROWS}`),
+};
+
+type Member = FoundEntry & { address_id: number; is_removed: 0 | 1 };
+
+/** Returns the next contacts and the address of the last one; null after the last page. `at`: epoch milliseconds. */
+function readPage(
+  client: Database,
+  { id: automation, unsubscribe_group_id }: Pick<Automation, 'id' | 'unsubscribe_group_id'>,
+  { table, id: source }: Source,
+  { after, at }: { after: number; at: number },
+): { members: Member[]; last: number | null } {
+  const rows = prepared<[object], Member>(client, MEMBERS[table]).all({
+    ...{ automation, group: Number(unsubscribe_group_id), source, after, at, event_key: null },
+  });
+  const last = rows.length < PAGE_ROWS ? null : (rows.at(-1)?.address_id ?? null);
+  return { members: rows.filter(({ is_removed }) => is_removed === 0), last };
+}
+
+/** Returns where contacts are looked for: in a segment, or with 0 in the target of the automation. */
+function sourceOf({ automation_for: id, automation_for_table: table }: Automation, segment: number): Source {
+  return segment === 0
+    ? { table: table === 'segments' ? 'segments' : 'contacts', id }
+    : { table: 'segments', id: segment };
+}
+
+/**
+ * Counts what would become of all contacts of the target, or of a segment, who entered at `at`, epoch milliseconds. Other requests are
+ * answered between the pages.
+ */
+export async function countEntries(client: Database, automation: Automation, segment: number, at: number) {
+  const counts = { entered: 0, held_out: 0, active: 0, was_in: 0, outside_target: 0, no_mail: 0, unknown: 0 };
+  const source = sourceOf(automation, segment);
+  let contacts = 0;
+  let after: number | null = 0;
+  while (after !== null && contacts < MAX_COUNTED) {
+    const { members, last } = readPage(client, automation, source, { after, at });
+    for (const { address_id, outcome } of members)
+      counts[outcome === 'entered' && isHeldOut(address_id, automation) ? 'held_out' : outcome] += 1;
+    contacts += members.length;
+    after = last;
+    await setImmediate();
+  }
+  return { ...counts, contacts, is_complete: after === null ? (1 as const) : (0 as const) };
+}
+
+/**
+ * Lets all contacts of the target, or of a segment, enter from now on in the background; with the same ones again, from the first one on.
+ * Call inside a transaction.
+ */
+export function startBackfill(client: Database, automation: Automation, segment: number): void {
+  const { table, id } = sourceOf(automation, segment);
+  prepared<[object]>(
+    client,
+    `INSERT INTO automation_backfills (automation_id, source_table, source_id, after_address) VALUES (@automation, @table, @id, 0)
+    ON CONFLICT DO UPDATE SET after_address = 0`,
+  ).run({ automation: automation.id, table, id });
+}
+
+type Backfill = Automation & { source_table: Source['table']; source_id: number; after_address: number };
+
+const NEXT_BACKFILL = `
+  SELECT a.*, b.source_table, b.source_id, b.after_address FROM automation_backfills b CROSS JOIN automations a ON a.id = b.automation_id
+  WHERE a.status = ${AUTOMATION_STATUS.live} AND a.deleted_at IS NULL LIMIT 1`;
+
+/**
+ * Records the entries of the next page of a live automation's backfill. Returns whether there was one. Each page is one transaction with the
+ * place it came to, so a kill continues there. `now`: epoch milliseconds.
+ */
+export function continueBackfills(client: Database, now: number): boolean {
+  const next = prepared<[], Backfill>(client, NEXT_BACKFILL);
+  // Checked first, because an immediate transaction takes the write lock from requests even if there is nothing to do.
+  if (next.get() === undefined) return false;
+  client
+    .transaction(() => {
+      const backfill = next.get();
+      if (backfill === undefined) return;
+      const { id: automation, user_id: account, source_table: table, source_id: id, after_address: after } = backfill;
+      const { members, last } = readPage(client, backfill, { table, id }, { after, at: now });
+      const record = entryRecord(client);
+      for (const { address_id, contact_id, outcome } of members)
+        if (outcome === 'entered') record.run({ account, automation, address_id, contact_id, at: now });
+      const place = { automation, table, id, last };
+      const which = 'WHERE automation_id = @automation AND source_table = @table AND source_id = @id';
+      if (last === null) prepared<[object]>(client, `DELETE FROM automation_backfills ${which}`).run(place);
+      else prepared<[object]>(client, `UPDATE automation_backfills SET after_address = @last ${which}`).run(place);
+    })
+    .immediate();
+  return true;
+}

@@ -1,0 +1,209 @@
+/** Letting contacts enter an automation by hand: one contact, or all of its target or of a segment, counted before it is confirmed. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { readContact } from '../../audience/contacts/operations.ts';
+import { readSegment } from '../../audience/segments/operations.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
+import { Button, LinkButton } from '../../ui/components/button.tsx';
+import { SelectField } from '../../ui/components/field.tsx';
+import { Stats } from '../../ui/components/figures.tsx';
+import { Card, Empty, Notice } from '../../ui/components/surface.tsx';
+import { setFlash } from '../../ui/flash.ts';
+import { ask, attempt, sentenceOf } from '../../ui/operations.ts';
+import { languageOf, sendPage } from '../../ui/page.tsx';
+import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
+import { useLanguage } from '../../ui/words/index.ts';
+import { field, texts } from '../../users/screens/sign-in/fields.ts';
+import { readSeries, type Series, setAutomationLive } from '../operations/automations.ts';
+import { type Entries, enterAll, enterAutomation } from '../operations/enter.ts';
+import { listSummaries, type Summary } from '../operations/reports.ts';
+import { automationAddress, BackToAutomation, enterAddress } from './changing.tsx';
+
+const SEE_OTHER = 303;
+/** How many automations the choice has at most. */
+const MAX_CHOICES = 200;
+
+interface Call {
+  Params: { utr: string };
+  Querystring: { segment_id?: string; contact_id?: string };
+}
+
+/** Whose entry is asked for: the name, and the page that it was asked from. */
+interface Whose {
+  name: string;
+  back: string;
+}
+
+export async function enterScreens(app: FastifyInstance): Promise<void> {
+  // Leads from the page of a contact or segment to one of the live automations.
+  pageRoute<Call>(app, '/automations/enter', async (request, reply) => {
+    requireEditor(request);
+    const [contact] = texts(request.query.contact_id);
+    const [segment = ''] = texts(request.query.segment_id);
+    const whose = contact === undefined ? await segmentNamed(request, segment) : await contactNamed(request, contact);
+    const { summaries } = await ask(request, listSummaries, { state: 'live', limit: MAX_CHOICES });
+    const viewer = viewerOf(request);
+    const title = languageOf(request, viewer).say('automations.enter');
+    const sent = contact === undefined ? { segment_id: segment } : { contact_id: contact };
+    return sendPage(
+      request,
+      reply,
+      viewer,
+      { title, section: 'automations' },
+      <Choice {...{ whose, summaries, sent }} />,
+    );
+  });
+
+  app.post('/automations/enter', async (request, reply) => {
+    const utr = field(request, 'utr');
+    const contact = field(request, 'contact_id');
+    if (contact === '') return reply.redirect(enterAddress(utr, field(request, 'segment_id')), SEE_OTHER);
+    const { back, name } = await contactNamed(request, contact);
+    const entered = await attempt(request, enterAutomation, { utr, contacts: [contact] });
+    if ('problems' in entered) setFlash(reply, 'bad', 'automations.refused', { reason: sentenceOf(entered) });
+    else {
+      const [{ outcome = 'unknown', reason = null } = {}] = entered.output.contacts;
+      const language = languageOf(request, viewerOf(request));
+      const parts = { name, reason: reason === null ? '' : language.sentence(reason) };
+      setFlash(reply, outcome === 'entered' ? 'good' : 'warn', `automations.enter.${outcome}`, parts);
+    }
+    return reply.redirect(back, SEE_OTHER);
+  });
+
+  pageRoute<Call>(app, '/automations/:utr/enter', (request, reply) => show(request, reply));
+
+  app.post<Call>('/automations/:utr/enter', async (request, reply) => {
+    const { utr } = request.params;
+    const segment_id = field(request, 'segment_id');
+    const { series } = await ask(request, readSeries, { utr });
+    const started =
+      series.is_live === 0 && segment_id === ''
+        ? await attempt(request, setAutomationLive, { utr, backfill: 1 })
+        : await attempt(request, enterAll, { utr, ...(segment_id !== '' && { segment_id }) });
+    if ('problems' in started) setFlash(reply, 'bad', 'automations.refused', { reason: sentenceOf(started) });
+    else setFlash(reply, 'good', 'automations.enter.begun');
+    return reply.redirect(automationAddress(utr), SEE_OTHER);
+  });
+}
+
+async function show(request: FastifyRequest<Call>, reply: FastifyReply) {
+  requireEditor(request);
+  const { utr } = request.params;
+  const [segment_id] = texts(request.query.segment_id);
+  const segment = segment_id === undefined ? null : await segmentNamed(request, segment_id);
+  const [{ series }, { entries }] = await Promise.all([
+    ask(request, readSeries, { utr }),
+    ask(request, enterAll, { utr, dry_run: 1, ...(segment_id !== undefined && { segment_id }) }),
+  ]);
+  const viewer = viewerOf(request);
+  const frame = {
+    title: series.automation_name,
+    section: 'automations',
+    action: <BackToAutomation utr={utr} />,
+  } as const;
+  return sendPage(request, reply, viewer, frame, <Counted {...{ series, entries, segment, segment_id }} />);
+}
+
+async function segmentNamed(request: FastifyRequest, segment_id: string): Promise<Whose> {
+  const { id, segment_name: name } = await ask(request, readSegment, { segment_id });
+  return { name, back: `/contacts/segments/${id}` };
+}
+
+async function contactNamed(request: FastifyRequest, contact_id: string): Promise<Whose> {
+  const { id, email: name } = await ask(request, readContact, { contact_id });
+  return { name, back: `/contacts/${id}` };
+}
+
+interface ChoiceProps {
+  whose: Whose;
+  summaries: readonly Summary[];
+  /** The hidden field of the form that says whose entry is asked for. */
+  sent: Readonly<Record<string, string>>;
+}
+
+function Choice({ whose, summaries, sent }: ChoiceProps) {
+  const language = useLanguage();
+  if (summaries.length === 0)
+    return (
+      <Empty pose="looks" title={language.say('automations.enter.none')}>
+        {language.say('automations.enter.none.about')}
+      </Empty>
+    );
+  const isSegment = 'segment_id' in sent;
+  return (
+    <Card title={whose.name}>
+      <form method="post" action="/automations/enter">
+        <p class="quiet-text">{language.say(isSegment ? 'automations.enter.segment' : 'automations.enter.contact')}</p>
+        <SelectField
+          name="utr"
+          label={language.say('automations.enter.into')}
+          options={summaries.map(({ utr, automation_name }) => ({ value: utr, label: automation_name }))}
+        />
+        {Object.entries(sent).map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+        <div class="buttons">
+          <Button>{language.say(isSegment ? 'automations.enter.count' : 'automations.enter')}</Button>
+          <LinkButton look="plain" href={whose.back}>
+            {language.say('confirm.cancel')}
+          </LinkButton>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+interface CountedProps {
+  series: Series;
+  entries: Entries;
+  /** The segment whose contacts enter; null: all of the target. */
+  segment: Whose | null;
+  segment_id: string | undefined;
+}
+
+function Counted({ series, entries, segment, segment_id }: CountedProps) {
+  const language = useLanguage();
+  const { utr } = series;
+  const { entered, held_out, active, was_in, no_mail, outside_target, contacts, is_complete } = entries;
+  const isStart = series.is_live === 0;
+  const about =
+    segment === null
+      ? language.say('automations.enter.all')
+      : language.say('automations.enter.ofSegment', { name: segment.name });
+  const figures = [
+    { label: language.say('automations.enter.will'), value: entered },
+    { label: language.say('automations.results.heldOut'), value: held_out },
+    { label: language.say('automations.enter.isIn'), value: active },
+    { label: language.say('automations.enter.wasIn'), value: was_in },
+    { label: language.say('automations.enter.noMail'), value: no_mail },
+    { label: language.say('automations.enter.outside'), value: outside_target },
+  ];
+  return (
+    <Card title={language.say('automations.enter.title')}>
+      <p>{about}</p>
+      <Stats
+        figures={figures
+          .filter(({ value }, at) => at === 0 || value > 0)
+          .map(({ label, value }) => ({ label, value: language.number(value) }))}
+      />
+      {is_complete === 0 && <Notice>{language.say('automations.enter.atLeast', { count: contacts })}</Notice>}
+      {isStart && segment !== null ? (
+        <Notice tone="warn">{language.say('automations.enter.notLive')}</Notice>
+      ) : (
+        <form method="post" action={enterAddress(utr)}>
+          {segment_id !== undefined && <input type="hidden" name="segment_id" value={segment_id} />}
+          <p class="quiet-text">{language.say(isStart ? 'automations.enter.start' : 'automations.enter.now')}</p>
+          <div class="buttons">
+            <Button>
+              {isStart
+                ? language.say('automations.enter.startWith', { count: entered + held_out })
+                : language.say('automations.enter.let', { count: entered + held_out })}
+            </Button>
+            <LinkButton look="plain" href={segment?.back ?? automationAddress(utr)}>
+              {language.say('confirm.cancel')}
+            </LinkButton>
+          </div>
+        </form>
+      )}
+    </Card>
+  );
+}

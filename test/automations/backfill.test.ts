@@ -1,0 +1,120 @@
+/** Letting those enter who are in the target already, or in a segment: counted first, in pages, once each, and not stopped by a kill. */
+import t from 'tap';
+import { continueBackfills } from '../../src/automations/backfill.ts';
+import { mailsInBrief, withPaths } from '../support/automations.ts';
+
+async function withReaders(t: Parameters<typeof withPaths>[0], names: readonly string[]) {
+  const world = await withPaths(t);
+  const { app, get, join, utr } = world;
+  for (const name of names) await join(name);
+  await app.background();
+  app.db.exec('DELETE FROM outbox');
+  const enterAll = async (form: Record<string, unknown> = {}, caller = app.one) =>
+    caller.call('POST', '/automations/enter-all', { form: { utr, ...form } });
+  const counted = async (form: Record<string, unknown> = {}) => {
+    const {
+      is_complete,
+      unknown: _unknown,
+      ...entries
+    } = (await enterAll({ dry_run: 1, ...form })).body.message.entries;
+    t.equal(is_complete, 1);
+    return Object.fromEntries(Object.entries(entries).filter(([, count]) => count !== 0));
+  };
+  const got = async () => {
+    await app.background();
+    return mailsInBrief(app)
+      .map((mail) => mail.slice('01-15T09:00 '.length))
+      .sort();
+  };
+  const backfill = () => get('/automations/set-live', { utr, backfill: 1 });
+  return { ...world, enterAll, counted, got, backfill };
+}
+
+t.test('those in the target enter when it goes live with them, as the dry run of the draft said', async (t) => {
+  const { app, counted, got, backfill, live, enterAll } = await withReaders(t, ['ann', 'bob', 'left']);
+  app.db.exec(`INSERT INTO unsubscribers (user_id, address_id, email_address, created_at, updated_at)
+    SELECT 1, id, normalized_email, '', '' FROM addresses WHERE normalized_email = 'left@example.org'`);
+  t.strictSame(await counted(), { contacts: 3, entered: 2, no_mail: 1 });
+  t.equal((await enterAll()).status, 409, 'nobody enters a draft');
+  t.strictSame(await got(), [], 'a dry run changes nothing');
+  await live();
+  t.strictSame(await got(), [], 'nor does going live alone');
+  t.equal((await backfill()).status, 200, 'of a live one too');
+  t.strictSame(await got(), ['ann one', 'bob one']);
+  t.strictSame(await counted(), { contacts: 3, active: 2, no_mail: 1 });
+  t.equal(app.db.prepare('SELECT count(*) FROM automation_backfills').pluck().get(), 0);
+});
+
+t.test('repeated, it lets nobody in twice who was in it, and only new ones enter', async (t) => {
+  const { app, counted, got, backfill, enterAll, join, utr } = await withReaders(t, ['ann', 'bob']);
+  await backfill();
+  await got();
+  app.db.exec("UPDATE enrolments SET state = 'left' WHERE contact_id = 1");
+  t.strictSame(await counted(), { contacts: 2, active: 1, was_in: 1 });
+  await app.one.call('POST', '/automations/update', { form: { utr, trigger_kind: 'hand' } });
+  await join('cleo');
+  const { status, body } = await enterAll();
+  t.strictSame([status, body.message.entries.entered], [200, 1]);
+  t.strictSame(await got(), ['ann one', 'bob one', 'cleo one']);
+});
+
+t.test('of a segment only its contacts enter, and none outside the target', async (t) => {
+  const { app, counted, got, live, enterAll, post, join } = await withReaders(t, ['ann', 'bob', 'cleo']);
+  await post('/contacts-type/add', { name: 'Others' });
+  await live();
+  t.strictSame(await counted({ segment_id: 1 }), { contacts: 1, entered: 1 });
+  t.equal((await enterAll({ segment_id: 1 })).status, 200);
+  t.strictSame(await got(), ['ann one']);
+  await post('/segment/store', {
+    segment_name: 'Other Anns',
+    contact_type_id: 2,
+    select_field: ['first_name'],
+    select_operator: ['is'],
+    value: ['ann'],
+  });
+  await post('/contacts/add', { contact_type_id: 2, email: 'ann2@example.org', first_name: 'ann', country: 1 });
+  t.strictSame(await counted({ segment_id: 2 }), { contacts: 1, outside_target: 1 });
+  await join('dan');
+  app.db.exec('UPDATE segment_recipients SET is_removed = 1 WHERE segment_id = 1');
+  t.strictSame(await counted({ segment_id: 1 }), {}, 'who was removed is not in it');
+});
+
+t.test('the hold-out is counted for itself and gets nothing', async (t) => {
+  const names = Array.from({ length: 40 }, (_, at) => `reader${at}`);
+  const { counted, got, backfill, utr, app } = await withReaders(t, names);
+  await app.one.call('POST', '/automations/update', { form: { utr, hold_out: 50 } });
+  const { entered = 0, held_out = 0 } = await counted();
+  t.equal(Number(entered) + Number(held_out), 40);
+  t.ok(Number(held_out) > 5);
+  await backfill();
+  t.equal((await got()).length, entered);
+});
+
+t.test('each page is one transaction, continues after a kill, and waits while the automation is paused', async (t) => {
+  const { app, get, utr, backfill } = await withReaders(t, []);
+  app.db.exec(`
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
+    INSERT INTO addresses (user_id, normalized_email) SELECT 1, 'c' || i || '@example.org' FROM n;
+    INSERT INTO contacts (user_id, contact_type_id, email, address_id, created_at, updated_at)
+      SELECT 1, 1, normalized_email, id, '', '' FROM addresses WHERE normalized_email GLOB 'c[0-9]*'`);
+  await backfill();
+  const now = app.clock.now().getTime();
+  const recorded = () => app.db.prepare('SELECT count(*) FROM membership_changes').pluck().get();
+  t.equal(continueBackfills(app.db, now), true);
+  t.equal(recorded(), 250);
+  await get('/automations/pause', { utr });
+  t.equal(continueBackfills(app.db, now), false);
+  t.equal(recorded(), 250);
+  await get('/automations/set-live', { utr });
+  while (continueBackfills(app.db, now));
+  t.equal(recorded(), 600);
+  await app.background();
+  t.equal(app.db.prepare('SELECT count(*) FROM enrolments').pluck().get(), 600);
+  await get('/automations/pause', { utr });
+});
+
+t.test("nobody lets contacts in another account's automation enter, nor by another account's segment", async (t) => {
+  const { app, enterAll } = await withReaders(t, ['ann']);
+  t.equal((await enterAll({ dry_run: 1 }, app.two)).status, 404);
+  t.equal((await enterAll({ dry_run: 1, segment_id: 999 })).status, 422);
+});
