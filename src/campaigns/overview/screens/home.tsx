@@ -282,13 +282,15 @@ function LastCampaign({ mailing, usual, now, mayResend }: LastCampaignProps) {
         </span>
       }
     >
-      <Stats
-        figures={[
-          rate('opened', opens, measuredMails),
-          rate('clicked', clicks, measuredMails),
-          rate('unsubscribed', mailing.unsubscribes, received),
-        ]}
-      />
+      <div class="headline">
+        <Stats
+          figures={[
+            rate('opened', opens, measuredMails),
+            rate('clicked', clicks, measuredMails),
+            rate('unsubscribed', mailing.unsubscribes, received),
+          ]}
+        />
+      </div>
       {mayResend && unopened > 0 && (
         <LinkButton look="plain" href={`/campaigns/${utr}/again`}>
           {language.say('home.next.resend', { count: unopened })}

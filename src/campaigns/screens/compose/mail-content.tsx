@@ -163,7 +163,11 @@ export async function designScreen(app: FastifyInstance, kind: ComposedKind): Pr
 }
 
 function Back({ href }: { href: string }) {
-  return <LinkButton href={href}>{useLanguage().say('compose.design.back')}</LinkButton>;
+  return (
+    <LinkButton look="plain" href={href}>
+      {useLanguage().say('compose.design.back')}
+    </LinkButton>
+  );
 }
 
 function Designer({ source }: { source: string }) {
