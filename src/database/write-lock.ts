@@ -8,6 +8,18 @@ import { type Database, SqliteError } from 'better-sqlite3';
  */
 const POLL_DELAYS_MS = [1, 2, 5, 10];
 
+/** How long writes are added to a common transaction, in milliseconds; the rest get the next one. */
+const COMMON_MS = 5;
+
+/** A write that waits for the next common transaction. */
+interface CommonWrite {
+  /** Runs the write, and returns what tells its caller the result once the transaction is committed. */
+  run(): () => void;
+  reject(error: unknown): void;
+  /** The value of `performance.now()` at which it ends without the lock. */
+  until: number;
+}
+
 interface Waiting {
   resolve(isFree: boolean): void;
   /** The value of `performance.now()` at which the wait ends without the lock. */
@@ -28,10 +40,16 @@ export class WriteLock {
   readonly #client: Database;
   readonly #waiting: Waiting[] = [];
   #isLooking = false;
+  /** In the order of their calls. */
+  readonly #common: CommonWrite[] = [];
+  #isWriting = false;
+  /** Inside a transaction, better-sqlite3 makes a savepoint of another one. */
+  readonly #savepoint: (work: () => void) => void;
 
   constructor(client: Database) {
     this.#client = client;
     client.pragma('busy_timeout = 0');
+    this.#savepoint = client.transaction((work: () => void) => work());
   }
 
   /** Returns true if no other connection holds the lock. Takes and releases the lock without touching the disk. */
@@ -67,6 +85,62 @@ export class WriteLock {
         if (!isBusy(error) || !(await this.whenFree(until - performance.now()))) throw error;
       }
     }
+  }
+
+  /**
+   * Runs a synchronous write in one transaction with the writes that other callers ask for in the same turn of the event loop, because most
+   * of the time of a small write is the disk's. Resolves with its result once the transaction is on the disk. Rejects with the write's own
+   * error, after taking back this write alone; with the error of the transaction if that fails; or with SQLITE_BUSY if the lock was not
+   * free within `maxWaitMs`.
+   */
+  writeTogether<T>(work: () => T, maxWaitMs: number): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const run = () => {
+      try {
+        let result: { of: T } | undefined;
+        this.#savepoint(() => {
+          result = { of: work() };
+        });
+        return () => result && resolve(result.of);
+      } catch (error) {
+        // On some errors, such as a full disk, SQLite takes back the whole transaction.
+        if (!this.#client.inTransaction) throw error;
+        return () => reject(error);
+      }
+    };
+    this.#common.push({ run, reject, until: performance.now() + maxWaitMs });
+    if (!this.#isWriting) void this.#writeCommon();
+    return promise;
+  }
+
+  async #writeCommon(): Promise<void> {
+    this.#isWriting = true;
+    for (let oldest = this.#common[0]; oldest !== undefined; oldest = this.#common[0]) {
+      // Other requests are read before the next transaction, and join it.
+      await setImmediate();
+      const taken: CommonWrite[] = [];
+      const write = this.#client.transaction(() => {
+        const until = performance.now() + COMMON_MS;
+        const results: (() => void)[] = [];
+        while (results.length === 0 || performance.now() < until) {
+          const next = this.#common.shift();
+          if (next === undefined) break;
+          taken.push(next);
+          results.push(next.run());
+        }
+        return results;
+      });
+      try {
+        const results = await this.write(() => write.immediate(), oldest.until - performance.now());
+        for (const tell of results) tell();
+      } catch (error) {
+        const now = performance.now();
+        // Without the lock nothing was taken: whoever came later goes on waiting.
+        if (taken.length === 0) while ((this.#common[0]?.until ?? now + 1) <= now) this.#common.shift()?.reject(error);
+        for (const { reject } of taken) reject(error);
+      }
+    }
+    this.#isWriting = false;
   }
 
   async #look(): Promise<void> {

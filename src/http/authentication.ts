@@ -9,6 +9,7 @@ import { type Caller, callerWithSession, type RouteRule, requireAccess, requireS
 import type { Clock } from '../time/clock.ts';
 import { keyLabel } from '../users/audit.ts';
 import { findSession, type Session } from '../users/sessions.ts';
+import { hasBody } from './connections.ts';
 import { sessionSecret } from './cookies.ts';
 import { isSameOrigin } from './same-origin.ts';
 
@@ -104,12 +105,12 @@ export function installCallers(
   app.decorateRequest('requireCaller', function () {
     requireCaller(this, false);
   });
-  for (const hook of ['onRequest', 'preHandler'] as const) {
-    app.addHook(hook, (request: FastifyRequest, _reply: FastifyReply, next: () => void) => {
-      Object.assign(request, requireCaller(request));
-      next();
-    });
-  }
+  const check = (request: FastifyRequest, _reply: FastifyReply, next: () => void) => {
+    Object.assign(request, requireCaller(request));
+    next();
+  };
+  app.addHook('onRequest', check);
+  app.addHook('preHandler', (request, reply, next) => (hasBody(request) ? check(request, reply, next) : next()));
 }
 
 /** The access rule of a route. A URL without a route needs only a session, and is answered 404. */

@@ -65,6 +65,7 @@ export function visitSecret(request: FastifyRequest): string | null {
 }
 
 function secretIn(request: FastifyRequest, name: string): string | null {
+  if (request.headers.cookie === undefined) return null;
   // Browsers send the prefixed cookie over https only, so it can be trusted whatever connection this request seems to use.
   const value = readCookie(request, ENCRYPTED_PREFIX + name) ?? (isLoopback(request) && readCookie(request, name));
   return value && SECRET.test(value) ? value : null;

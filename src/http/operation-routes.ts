@@ -10,6 +10,7 @@ import type {
   Operation,
   RecordOperation,
 } from '../operations/operation.ts';
+import { runTogether } from '../operations/write-together.ts';
 import { sendList, sendRecord } from './list-response.ts';
 import { done, doneInErrors, plainText, successWith } from './requests/schemas.ts';
 import { passedFields } from './requests/validation.ts';
@@ -24,6 +25,15 @@ type Method = 'GET' | 'POST' | 'DELETE' | 'GET|POST';
 /** The context in which an operation runs for a request. */
 export function contextOf({ accountId, role, actor, sessionId, scopes }: FastifyRequest, deps: Deps): Context {
   return { ...deps, accountId, role, actor, sessionId, scopes };
+}
+
+/** Runs an operation for a request that may change data. */
+function run<Input extends TObject, Output>(
+  operation: Operation<Input, Output>,
+  context: Context,
+  input: Static<Input>,
+): Output | Promise<Output> {
+  return operation.isOneWrite ? runTogether(operation, context, input) : operation.run(context, input);
 }
 
 /** Returns functions that map paths to operations, all listed under one of the document's tags. */
@@ -72,7 +82,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
       location?: (output: Output) => string,
     ): void {
       const answer = async (context: Context, input: Static<Input>, reply: FastifyReply) => {
-        const output = await operation.run(context, input);
+        const output = await run(operation, context, input);
         if (location !== undefined) reply.header('location', location(output));
         return { status: 'success', message: typeof message === 'string' ? message : message(output) };
       };

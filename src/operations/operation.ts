@@ -22,6 +22,11 @@ export interface Operation<Input extends TObject, Output> extends AccessRule {
   /** Adds the field errors that need the database. Sees only the fields that are present and passed the schema. */
   check?(context: Context, input: Partial<Static<Input>>, errors: FieldErrorCollector): void | Promise<void>;
   run(context: Context, input: Static<Input>): Output | Promise<Output>;
+  /**
+   * True if `check` and `run` are synchronous and `run` is one small write, as of one record: requests that arrive at the same time then
+   * share a transaction, and so wait for the disk once (src/operations/write-together.ts).
+   */
+  isOneWrite?: true;
 }
 
 /** An operation with a schema of its output, so that the API can answer with it. */

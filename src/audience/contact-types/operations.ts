@@ -3,6 +3,7 @@
 import { sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
+import { prepared } from '../../database/prepared.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import { contactTypes } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -50,14 +51,17 @@ export const listContactTypes = listOperation({
 export const addContactType = operation({
   name: 'Add a contact type',
   role: 'editor',
+  isOneWrite: true,
   input: Type.Object({ name }),
   run({ db, clock, accountId }, { name }) {
-    const now = isoTimestamp(clock.now());
-    return db
-      .insert(contactTypes)
-      .values({ user_id: accountId, name, created_at: now, updated_at: now })
-      .returning({ id: contactTypes.id })
-      .get();
+    const id = prepared<[object], number>(
+      db.$client,
+      `INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (@accountId, @name, @now, @now) RETURNING id`,
+    )
+      .pluck()
+      .get({ accountId, name, now: isoTimestamp(clock.now()) });
+    if (id === undefined) throw new Error('a contact type has no id');
+    return { id };
   },
 });
 
@@ -74,6 +78,7 @@ export const readContactType = recordOperation({
 export const renameContactType = operation({
   name: 'Rename a contact type',
   role: 'editor',
+  isOneWrite: true,
   input: Type.Object({ id: identifier('The contact type.'), name }),
   run({ db, clock, accountId }, { id, name }) {
     const { changes } = db

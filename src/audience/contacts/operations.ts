@@ -161,6 +161,7 @@ export const addContact = operation({
   description:
     'An e-mail address is unique within a contact type. If a contact of the type has it, the answer is 422, and its header Location names the details of that contact: change it with /contacts/update. /contacts/upload-csv adds new contacts and updates the others.',
   role: 'editor',
+  isOneWrite: true,
   input: NewContact,
   check: (context, given, errors) => checkContact(context, 0, given, errors),
   run: ({ db, clock, accountId }, given) => insertContact(db, accountId, given, isoTimestamp(clock.now())),
@@ -180,6 +181,7 @@ export const changeContact = operation({
   name: 'Change a contact',
   description: 'A parameter that is absent keeps its value; an empty one clears it.',
   role: 'editor',
+  isOneWrite: true,
   input: Type.Object({ ...ById, ...NewContact.properties }),
   check: (context, { contact_id, ...given }, errors) => checkContact(context, recordId(contact_id), given, errors),
   run({ db, clock, accountId }, { contact_id, ...given }) {

@@ -72,6 +72,7 @@ export const readGroup = recordOperation({
 export const addGroup = operation({
   name: 'Add a group',
   role: 'editor',
+  isOneWrite: true,
   input: Type.Object(About),
   run: ({ db, clock, accountId }, about) => insertGroup(db, accountId, about, isoTimestamp(clock.now())),
 });
@@ -79,6 +80,7 @@ export const addGroup = operation({
 export const changeGroup = operation({
   name: 'Change a group',
   role: 'editor',
+  isOneWrite: true,
   input: Type.Object({ ...ById, ...About }),
   run({ db, clock, accountId }, { id, ...about }) {
     const { changes } = db
@@ -117,6 +119,7 @@ export const deleteGroup = operation({
   description:
     'Refused with 409 while a single send that is not finished or an automation uses it. Links in mails that were sent go on working, and who left it stays recorded.',
   role: 'editor',
+  isOneWrite: true,
   input: Type.Object(ById),
   run(context, { id: given }) {
     const { db, clock } = context;

@@ -1,0 +1,45 @@
+/** Runs operations of several requests in one transaction. */
+import type { Static, TObject } from 'typebox';
+import { isBusy } from '../database/write-lock.ts';
+import { unavailable } from '../errors/failure.ts';
+import { FieldErrorCollector, passedFields } from '../http/requests/validation.ts';
+import type { Context, Operation } from './operation.ts';
+
+/** How long a request waits for the write lock, in milliseconds. */
+const LOCK_WAIT_MS = 1500;
+
+/**
+ * Runs an operation that is one write (`isOneWrite`) in one transaction with those of other requests, and resolves with its output once that
+ * is on the disk. Its check is repeated in the transaction, because a write before it may have taken the same name. Throws what the operation
+ * throws, and 503 if the write lock does not become free in time.
+ */
+export async function runTogether<Input extends TObject, Output>(
+  operation: Operation<Input, Output>,
+  context: Context,
+  input: Static<Input>,
+): Promise<Output> {
+  let isWoken = false;
+  // Other threads see the new rows after the commit only.
+  const wake = () => {
+    isWoken = true;
+  };
+  const work = () => {
+    const errors = new FieldErrorCollector();
+    requireSynchronous(operation, operation.check?.(context, passedFields(operation.input, input, errors), errors));
+    errors.throwIfAny();
+    return requireSynchronous(operation, operation.run({ ...context, wake }, input));
+  };
+  try {
+    return await context.lock.writeTogether(work, LOCK_WAIT_MS);
+  } catch (error) {
+    throw isBusy(error) ? unavailable() : error;
+  } finally {
+    if (isWoken) context.wake();
+  }
+}
+
+/** Returns what an operation has returned. Throws, which takes the write back, if it goes on after the transaction. */
+function requireSynchronous<T>({ name }: { name: string }, result: T | Promise<T>): T {
+  if (result instanceof Promise) throw new Error(`${name} is not one write`);
+  return result;
+}
