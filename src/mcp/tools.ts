@@ -3,6 +3,7 @@
  * drafts create and change single sends that are sent only after a user sends them in the dashboard. No tool sends, schedules or deletes.
  */
 import Type, { type TObject } from 'typebox';
+import { RECIPES } from '../automations/recipes.ts';
 import type { Scope } from '../database/schema/index.ts';
 
 export interface Tool {
@@ -24,6 +25,7 @@ export interface Tool {
 const MAX_ROWS = 50;
 
 const utr = Type.String({ description: 'The single send, by its utr.' });
+const automationUtr = Type.String({ description: 'The automation, by its utr.' });
 const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ROWS, description: 'At most so many.' }));
 const contactEmail = Type.String({ description: 'The e-mail address of the contact.' });
 const nothing = Type.Object({});
@@ -172,7 +174,24 @@ export const TOOLS: readonly Tool[] = [
       'Each step of one contact in an automation, past and to come, and each rule with its value now and what would change it.',
     path: '/automations/why',
     scopes: ['read', 'campaigns'],
-    input: Type.Object({ utr: Type.String({ description: 'The automation, by its utr.' }), email: contactEmail }),
+    input: Type.Object({ utr: automationUtr, email: contactEmail }),
+  }),
+  read({
+    name: 'read_automation',
+    title: 'An automation',
+    description:
+      'The trigger of an automation, its mails and all its steps with their paths, and how many contacts wait.',
+    path: '/automations/series',
+    scopes: ['read', 'campaigns'],
+    input: Type.Object({ utr: automationUtr }),
+  }),
+  read({
+    name: 'read_automation_results',
+    title: 'Results of an automation',
+    description: 'How many more reached the goal than in the hold-out, and the value they brought, with intervals.',
+    path: '/automations/results',
+    scopes: ['read', 'campaigns'],
+    input: Type.Object({ utr: automationUtr }),
   }),
   read({
     name: 'replay_automation',
@@ -182,7 +201,7 @@ export const TOOLS: readonly Tool[] = [
     path: '/automations/replay',
     scopes: ['read', 'campaigns'],
     input: Type.Object({
-      utr: Type.String({ description: 'The automation, by its utr.' }),
+      utr: automationUtr,
       days: Type.Optional(Type.Integer({ description: 'How many days back it begins, at most 90.' })),
       opens: Type.Optional(Type.Integer({ description: 'How many of a hundred mails are assumed to be opened.' })),
       clicks: Type.Optional(Type.Integer({ description: 'How many of a hundred mails are assumed to be clicked.' })),
@@ -217,6 +236,22 @@ export const TOOLS: readonly Tool[] = [
       exclude_specific_recipient_id: Type.Optional(Type.Array(Type.String(), { description: 'Targets left out.' })),
       template_id: Type.Optional(Type.Integer({ description: 'A template whose copy becomes the mail.' })),
       template_html: Type.Optional(Type.String({ description: 'The mail as HTML, in place of a template.' })),
+    }),
+  }),
+  draft({
+    name: 'create_automation_draft',
+    title: 'Begin an automation',
+    description:
+      'Makes an automation from a recipe, with its trigger, waits and mails, as a draft. Nobody enters it before a person starts it in the dashboard.',
+    path: '/automations/create-from-recipe',
+    scopes: ['campaigns'],
+    input: Type.Object({
+      recipe: Type.String({ description: `One of ${RECIPES.join(', ')}.` }),
+      language: Type.String({ description: 'The language of its mails: en or de.' }),
+      automation_name: Type.String({ description: 'Its name, which recipients do not see.' }),
+      automation_for: Type.String({ description: 'Its target: contacts_<contact type id> or segments_<segment id>.' }),
+      unsubscribe_group_id: Type.Integer(),
+      sender_id: Type.Integer(),
     }),
   }),
 ];

@@ -62,7 +62,7 @@ t.test('without --drafts every tool reads, and each answers', async (t) => {
   const all: Record<string, unknown> = { utr, contact_id: 1, search: 'ann', email: 'anna@example.org' };
   for (const { name, annotations, inputSchema } of tools) {
     t.match(annotations, { readOnlyHint: true }, name);
-    const given = name.endsWith('_automation') ? { ...all, utr: made.utr } : all;
+    const given = name.includes('_automation') ? { ...all, utr: made.utr } : all;
     const names = Object.keys(inputSchema.properties ?? {}).filter((one) => one in given);
     const answer = await call(name, Object.fromEntries(names.map((one) => [one, given[one]])));
     t.equal(answer.refused, undefined, name);
@@ -97,6 +97,9 @@ t.test('with --drafts a mail is prepared, and what is queued is not changed', as
     company_address: '1 Harbour St',
     nickname: 'Shop',
   });
+  const recipe = { recipe: 'cart', language: 'en', automation_name: 'Cart', automation_for: 'contacts_1' };
+  const begun = await call('create_automation_draft', { ...recipe, unsubscribe_group_id: 1, sender_id: 1 });
+  t.match(await call('read_automation', { utr: begun.utr }), { series: { is_live: 0, trigger_event: 'cart' } });
   const queued = await service.post('/single/send/create', {
     ...{ template_id: '1', template_html: '<p>Hello</p>', sender_id: '1', unsubscribe_group_id: '1' },
     ...{ single_send_name: 'Later', subject: 'Later', preheader: 'Later', 'recipient_id[0]': 'contacts_1' },
