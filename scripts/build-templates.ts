@@ -6,8 +6,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
 import { type BuiltIn, listTemplates, templateFile } from '../src/database/seed.ts';
+import { builtInTemplate } from '../src/database/template-texts.ts';
 import { mergeHtml, scan } from '../src/delivery/content/merge.ts';
 import { parseMjml, renderMjml } from '../src/delivery/content/mjml.ts';
+import { PAGE_LANGUAGES } from '../src/languages.ts';
 
 const OUTPUT = new URL('../test/output/templates/', import.meta.url);
 /** Nothing external is contacted, by the browser itself neither. */
@@ -63,6 +65,15 @@ async function build(browser: Browser, template: BuiltIn): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const) {
       const name = template.preview_image.replace('.png', `-${width}-${colorScheme}.png`);
       writeFileSync(new URL(name, OUTPUT), await screenshot(browser, shown, { ...size, colorScheme }, true));
+    }
+  }
+  // The same in the other languages, whose words are longer.
+  const codes = { json_code: readFileSync(templateFile(template, 'json'), 'utf8'), html_code: html };
+  for (const language of PAGE_LANGUAGES) {
+    const translated = mergeHtml(scan(builtInTemplate(codes, language).html_code), SAMPLE);
+    for (const [width, size] of Object.entries({ desk: DESK, phone: PHONE })) {
+      const name = template.preview_image.replace('.png', `-${language}-${width}.png`);
+      writeFileSync(new URL(name, OUTPUT), await screenshot(browser, translated, size, true));
     }
   }
   console.log(`${template.template_name}: HTML ${kilobytes(html.length)}, preview ${kilobytes(preview.length)}`);

@@ -117,6 +117,7 @@ export const campaigns: Translation<typeof english> = {
     'Sie bekommen einen Entwurf mit demselben Inhalt. Öffnungen und Klicks von Bots zählen nicht. Übersprungen wird, wer geklickt hat, sich abgemeldet hat oder gesperrt ist, und wessen Öffnungen nicht messbar sind, weil ein Bild-Proxy die Bilder geladen hat. Auch wer noch öffnet, bevor Sie senden, wird übersprungen.',
   'resend.nobody': 'Es gibt niemanden mehr, der die Kampagne bekommen und nicht geöffnet hat.',
   'resend.subject': 'Neuer Betreff',
+  'resend.subject.in': 'Neuer Betreff in der Sprache {name}',
   'resend.subject.hint': 'Bisher: {subject}',
   'campaigns.refused': 'Es wurde nichts geändert: {reason}.',
   'campaigns.part.overview': 'Überblick',

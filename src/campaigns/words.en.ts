@@ -110,6 +110,7 @@ export const campaigns = {
     'You get a draft with the same content. Opens and clicks by bots do not count. Skipped are contacts who clicked, who unsubscribed or are suppressed, and those whose opens are unmeasured because an image proxy loaded the images. Whoever opens the campaign before you send is skipped too.',
   'resend.nobody': 'No contact received the campaign without opening it.',
   'resend.subject': 'New subject',
+  'resend.subject.in': 'New subject in {name}',
   'resend.subject.hint': 'Before: {subject}',
   'campaigns.refused': 'Nothing was changed: {reason}.',
   'campaigns.part.overview': 'Overview',

@@ -1,5 +1,6 @@
 /** The content of a mail: its own code, or an unchanged built-in template. A mail made from an own template has a copy of its code. */
 import { and, eq, isNull } from 'drizzle-orm';
+import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { isOwned, ownedRecord, recordUtr } from '../database/ownership.ts';
 import {
@@ -11,6 +12,7 @@ import {
   ownTemplates,
   singleSends,
 } from '../database/schema/index.ts';
+import { builtInTemplate } from '../database/template-texts.ts';
 import { notFound } from '../errors/failure.ts';
 
 /** The template id of a mail with its own code. */
@@ -121,7 +123,9 @@ export function requireMail(db: Db, accountId: number, given: unknown): Mail {
   return { ...mail, kind: 'automation_mail' };
 }
 
-/** Returns the code of a template that an account may use, built-in or own; undefined if there is none with this id. */
+/**
+ * Returns the code of a template that an account may use, one of its own or a built-in one in its language; undefined if there is none with this id.
+ */
 export function findTemplateCodes(db: Db, accountId: number, id: unknown): TemplateCodes | undefined {
   const own = db
     .select({ json_code: ownTemplates.json_code, html_code: ownTemplates.html_code })
@@ -129,11 +133,12 @@ export function findTemplateCodes(db: Db, accountId: number, id: unknown): Templ
     .where(ownedRecord(ownTemplates, id, accountId))
     .get();
   if (own !== undefined) return own;
-  return db
+  const builtIn = db
     .select({ json_code: designTemplates.json_code, html_code: designTemplates.html_code })
     .from(designTemplates)
     .where(eq(designTemplates.id, Number(id)))
     .get();
+  return builtIn && builtInTemplate(builtIn, readMailRules(db, accountId).mail_language);
 }
 
 /** Closes the newest version of a mail, so that the next change of its content makes a new version, however soon it follows. */

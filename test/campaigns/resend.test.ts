@@ -164,3 +164,35 @@ t.test('from the report it takes two clicks, and the page says how many people t
   app.db.exec("UPDATE mailings SET state = 'sending' WHERE owner_kind = 'single'");
   t.equal((await app.page('GET', `/campaigns/${utr}/again`, { headers })).headers.location, `/campaigns/${utr}`);
 });
+
+t.test('versions in other languages get new subjects, too, and none keeps its old one', async (t) => {
+  const { app, utr } = await mailed(t);
+  const languages = [
+    { language: 'de', subject: 'Hallo', preheader: '', template_id: 0 },
+    { language: 'fr', subject: '', preheader: 'Nouvelles', template_id: 0 },
+  ];
+  app.db.prepare('UPDATE single_sends SET languages = ?').run(JSON.stringify(languages));
+  const resend = (subjects?: string[]) =>
+    app.one.call('POST', '/single/send/resend', { form: { utr, subject: 'Once more', ...(subjects && { subjects }) } });
+  t.match((await resend()).body.errors, { subjects: [] });
+  t.match((await resend(['', 'Encore'])).body.errors, { subjects: [] });
+  const { body } = await resend(['Noch einmal']);
+  const listed = await mustAnswer(app, 'GET', '/single-send/languages', { query: { utr: body.message.utr } });
+  t.match(listed.body.message.languages, [
+    { language: 'de', subject: 'Noch einmal' },
+    { language: 'fr', subject: '', preheader: 'Nouvelles' },
+  ]);
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'owner', { name: 'owner' })) };
+  const page = await app.page('GET', `/campaigns/${utr}/again`, { headers });
+  t.match(page.text, /New subject in German[\s\S]*Before: Hallo[\s\S]*New subject in French/);
+  const refused = await app.page('POST', `/campaigns/${utr}/again`, {
+    headers,
+    form: { subject: 'x', 'subject-de': '' },
+  });
+  t.equal(refused.status, 422);
+  const made = await app.page('POST', `/campaigns/${utr}/again`, {
+    headers,
+    form: { subject: 'x', 'subject-de': 'Neu' },
+  });
+  t.equal(made.status, 303);
+});

@@ -18,11 +18,13 @@ import { inTransaction } from '../../database/transaction.ts';
 import { requeueFailed } from '../../delivery/queue/ledger/ended.ts';
 import { commandMailing, reopenMailing, waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
 import { passLimits, releaseAll } from '../../delivery/watch/watched-mailings.ts';
-import { conflict, notFound } from '../../errors/failure.ts';
+import { conflict, invalid, notFound } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { withinShare } from '../../http/account-share.ts';
-import { flag, identifier, identifiersOrUtrs, integer, line } from '../../http/requests/schemas.ts';
+import { flag, identifier, identifiersOrUtrs, integer, line, stringList } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
+import { MAX_LANGUAGES } from '../../templates/languages/versions.ts';
 import { type Clock, isoTimestamp, NO_TIME } from '../../time/clock.ts';
 import { copyAttachments } from '../attachments.ts';
 import { asVariant } from '../launch.ts';
@@ -295,9 +297,22 @@ export const resendToUnopened = operation({
   description:
     'It has the content of the single send and the given subject. Its targets are segments with the rule `got and did not open`, so a contact who opens the single send before the draft is sent does not get the draft.',
   role: 'editor',
-  input: Type.Object({ ...ByUtr.properties, subject: line() }),
+  input: Type.Object({
+    ...ByUtr.properties,
+    subject: line(),
+    subjects: Type.Optional(
+      Type.Unsafe<string[]>({
+        ...stringList({
+          maxItems: MAX_LANGUAGES,
+          description:
+            'The new subjects of its versions in other languages, in their order; each that has a subject of its own needs one (addition).',
+        }),
+        empty: [],
+      }),
+    ),
+  }),
   output: Type.Object({ utr: Type.String() }),
-  async run({ db, clock, wake, accountId, actor }, { utr, subject }) {
+  async run({ db, clock, wake, accountId, actor }, { utr, subject, subjects = [] }) {
     const now = isoTimestamp(clock.now());
     const made = inTransaction(db, () => {
       const { send, mailingId } = requireOpensKnown(db, accountId, utr);
@@ -314,6 +329,7 @@ export const resendToUnopened = operation({
         ...copied,
         utr: copy,
         ...{ subject, preheader, template_id, template_json, template_html },
+        languages: withSubjects(send.languages, subjects),
         recipient_id: ids.map((id): Target => ({ id: String(id), table: 'segments' })),
         exclude_specific_recipient_id: [],
         ab_test: null,
@@ -336,6 +352,17 @@ export const resendToUnopened = operation({
     return { utr: made.copy };
   },
 });
+
+/** Returns versions with these subjects, in their order. Throws 422 if one that has a subject of its own gets none. */
+function withSubjects(versions: SingleSend['languages'], subjects: readonly string[]): SingleSend['languages'] {
+  return (
+    versions?.map((version, at) => {
+      const subject = subjects[at]?.trim() ?? '';
+      if (subject === '' && version.subject !== '') throw invalid('subjects', messages.required('subjects'));
+      return { ...version, subject };
+    }) ?? null
+  );
+}
 
 function requireOpensKnown(db: Db, accountId: number, utr: unknown): { send: SingleSend; mailingId: number } {
   const send = requireSingleSend(db, accountId, utr);

@@ -5,6 +5,7 @@ import { RESULT_HELD_CODES } from '../../database/schema/index.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { WhyHeld } from '../../senders/screens/unverified.tsx';
+import type { Versions } from '../../templates/languages/operations.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { StateBadge } from '../../ui/components/campaign-state.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
@@ -21,6 +22,7 @@ import { recordTime } from '../../ui/record-time.ts';
 import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
 import type { Viewer } from '../../ui/viewer.ts';
 import { useLanguage } from '../../ui/words/index.ts';
+import { languageNamer } from '../../ui/words/known.ts';
 import { field } from '../../users/screens/sign-in/fields.ts';
 import { type ArchivedMail, changeArchivedMail } from '../archive/operations.ts';
 import {
@@ -33,6 +35,7 @@ import {
   retryFailed,
 } from '../operations/actions.ts';
 import { countJoined, sendToJoined } from '../operations/joined.ts';
+import { listLanguages } from '../operations/languages.ts';
 import { type Report, readSummary, type Summary } from '../operations/reports.ts';
 import { stepPath } from './compose/step.tsx';
 
@@ -356,17 +359,20 @@ export async function resendScreen(app: FastifyInstance): Promise<void> {
 
   app.post<ByUtr>('/campaigns/:utr/again', async (request, reply) => {
     const subject = field(request, 'subject');
-    const made = await attempt(request, resendToUnopened, { utr: request.params.utr, subject });
+    const { languages } = await ask(request, listLanguages, request.params);
+    const subjects = languages.map(({ language }) => field(request, `subject-${language}`).trim());
+    const made = await attempt(request, resendToUnopened, { utr: request.params.utr, subject, subjects });
     if (!('problems' in made)) return reply.redirect(stepPath(made.output.utr, 'audience'), SEE_OTHER);
     const { status, problems } = made;
-    if (problems.subject !== undefined) return show(request, reply.code(status), { subject, problems });
+    if (problems.subject !== undefined || problems.subjects !== undefined)
+      return show(request, reply.code(status), { subject, subjects, problems });
     return refuse(request, reply, made);
   });
 
   async function show(
     request: FastifyRequest<ByUtr>,
     reply: FastifyReply,
-    given: { subject?: string; problems?: Problems } = {},
+    given: { subject?: string; subjects?: readonly string[]; problems?: Problems } = {},
   ) {
     const { utr } = request.params;
     const summary = await ask(request, readSummary, { utr });
@@ -374,7 +380,8 @@ export async function resendScreen(app: FastifyInstance): Promise<void> {
     if ('problems' in counted) return refuse(request, reply, counted);
     const viewer = viewerOf(request);
     const title = languageOf(request, viewer).say('campaigns.again');
-    const content = <Resend summary={summary} count={counted.output.count} {...given} />;
+    const { languages } = await ask(request, listLanguages, { utr });
+    const content = <Resend {...{ summary, languages }} count={counted.output.count} {...given} />;
     return sendPage(request, reply, viewer, { title, section: 'campaigns' }, content);
   }
 
@@ -423,16 +430,22 @@ function Joined({ utr, count }: { utr: string; count: number }) {
 
 function Resend({
   summary,
+  languages,
   count,
   subject = '',
+  subjects = [],
   problems,
 }: {
   summary: Summary;
+  /** Its versions in other languages. */
+  languages: Versions['languages'];
   count: number;
   subject?: string;
+  subjects?: readonly string[];
   problems?: Problems;
 }) {
   const language = useLanguage();
+  const nameOf = languageNamer(language);
   const back = (
     <LinkButton look="quiet" href={`/campaigns/${summary.utr}`}>
       {language.say('confirm.cancel')}
@@ -462,6 +475,19 @@ function Resend({
           required
           problems={problems ?? {}}
         />
+        {languages.map((version, at) => (
+          <TextField
+            key={version.language}
+            name={`subject-${version.language}`}
+            label={language.say('resend.subject.in', { name: nameOf(version.language) })}
+            hint={language.say('resend.subject.hint', { subject: version.subject || summary.subject })}
+            value={subjects[at] ?? ''}
+            maxLength={255}
+            autocomplete="off"
+            required={version.subject !== ''}
+            problems={subjects[at] === '' ? { [`subject-${version.language}`]: problems?.subjects ?? [] } : {}}
+          />
+        ))}
         <div class="buttons">
           <Button>{language.say('compose.create')}</Button>
           {back}

@@ -64,7 +64,8 @@ export interface MailContent {
   links: MailLink[];
   /** Its visible texts, each from one element that ends a text to the next, such as a paragraph or a cell, with single spaces. */
   blocks: string[];
-  hasLanguage: boolean;
+  /** The language that it declares; empty: none. */
+  language: string;
   /** How many images have no alternative text, and how many texts too little contrast. */
   bareImages: number;
   weakTexts: number;
@@ -98,7 +99,7 @@ export function readHtml(html: string): MailContent {
   let images = 0;
   let unsubscribeAt = -1;
   let pixelAt = -1;
-  let hasLanguage = false;
+  let language = '';
   let bareImages = 0;
   let weakTexts = 0;
   const parser = new Parser({
@@ -115,7 +116,7 @@ export function readHtml(html: string): MailContent {
         });
         if (stack.length > MAX_DEPTH) parser.pause();
       }
-      if (name === 'html' && attributes.lang) hasLanguage = true;
+      if (name === 'html' && attributes.lang) language = attributes.lang;
       // The trap link of tracked mails is hidden and has no text.
       if (name === 'a' && attributes.href && !isHidden) {
         link = { url: attributes.href, text: attributes['aria-label'] ?? '', start: parser.startIndex };
@@ -158,7 +159,7 @@ export function readHtml(html: string): MailContent {
   return {
     links: links.map(({ url, text }) => ({ url, text: text.trim() })),
     blocks,
-    hasLanguage,
+    language,
     bareImages,
     weakTexts,
     images,
@@ -175,7 +176,7 @@ export interface CheckedMail extends MailContent {
 /** Returns what is in the HTML of a mail and one finding for each check. */
 export function checkMail({ html, text, headers }: MailParts): CheckedMail {
   const content = readHtml(html ?? '');
-  const { links, hasLanguage, bareImages, weakTexts } = content;
+  const { links, language, bareImages, weakTexts } = content;
   const bytes = Buffer.byteLength(html ?? '');
   const silentLinks = links.filter((link) => link.text === '').length;
   const canLeave = headers.some(({ name }) => name.toLowerCase() === 'list-unsubscribe');
@@ -190,7 +191,7 @@ export function checkMail({ html, text, headers }: MailParts): CheckedMail {
       finding('size', bytes <= GMAIL_BYTES, bytes, GMAIL_BYTES),
       finding('unsubscribe', canLeave),
       finding('plainText', text !== null && text.trim() !== ''),
-      finding('language', html === null || hasLanguage),
+      finding('language', html === null || language !== ''),
       finding('images', bareImages === 0, bareImages),
       finding('links', silentLinks === 0, silentLinks),
       finding('contrast', weakTexts === 0, weakTexts),

@@ -4,6 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { listTemplates, templateFile } from '../../database/seed.ts';
+import { templateHtml } from '../../database/template-texts.ts';
+import { languageOfLocale, PAGE_LANGUAGES, type PageLanguage } from '../../languages.ts';
 import { type MailContent, readHtml } from './mail-checks.ts';
 import { hostOf } from './reading-checks.ts';
 
@@ -22,11 +24,18 @@ const CODE = /^(?=.*\p{L})(?=.*\d)[\p{L}\d]{5,}$/u;
 /** The beginning of the footer. */
 const ADDRESS = '((sender_address))';
 
-let samples: Samples | undefined;
+/** The samples by language, read when they are first needed. */
+const samplesIn = new Map<PageLanguage, Samples>();
 
-/** The texts and link URLs in a mail that are still those of a template, each once. */
-export function findSampleText({ blocks, links }: Pick<MailContent, 'blocks' | 'links'>): string[] {
-  samples ??= readSamples();
+/** The texts and link URLs in a mail that are still those of a template in the language that the mail declares, each once. */
+export function findSampleText({
+  blocks,
+  links,
+  language,
+}: Pick<MailContent, 'blocks' | 'links' | 'language'>): string[] {
+  const code = languageOfLocale(language, PAGE_LANGUAGES) ?? 'en';
+  const samples = samplesIn.get(code) ?? readSamples(code);
+  samplesIn.set(code, samples);
   const { texts, hosts } = samples;
   const left = [...new Set(blocks)].filter((block) => texts.has(block));
   const isOurs = (text: string) =>
@@ -35,8 +44,10 @@ export function findSampleText({ blocks, links }: Pick<MailContent, 'blocks' | '
   return [...left.filter(isOurs), ...new Set(leading)];
 }
 
-function readSamples(): Samples {
-  const templates = listTemplates().map((template) => readHtml(readFileSync(templateFile(template, 'html'), 'utf8')));
+function readSamples(language: PageLanguage): Samples {
+  const templates = listTemplates().map((template) =>
+    readHtml(templateHtml(readFileSync(templateFile(template, 'html'), 'utf8'), language)),
+  );
   const owners = new Map<string, Set<number>>();
   for (const [template, { blocks }] of templates.entries()) {
     const footer = blocks.indexOf(ADDRESS);

@@ -5,6 +5,7 @@ import type { Config } from '../../config.ts';
 import { readMailRules } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
 import { cities, countries, designTemplates, type LinkRules, type senders } from '../../database/schema/index.ts';
+import { builtInTemplate } from '../../database/template-texts.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { withoutParameters } from '../content/link-rules.ts';
@@ -105,6 +106,7 @@ const mailingOptions = (
 ) => ({
   isTracked: tracking === 1,
   footer: true,
+  language: version ?? readMailRules(db, accountId).mail_language,
   footerLanguage: version === undefined ? { otherwise: readMailRules(db, accountId).mail_language } : { version },
   linkRules,
   numberedLinks,
@@ -131,7 +133,7 @@ function senderFacts(db: Db, sender: Sender) {
 }
 
 /**
- * Runs `compile` on the content of a mail, with tracked links and a pixel if `isTracked` and the settings allow them. Returns null if the
+ * Runs `compile` on the content of a mail, for a built-in template in `language`, with tracked links and a pixel if `isTracked` and the settings allow them. Returns null if the
  * mail has no content. Throws ContentError.
  */
 export async function compileSource<Made>(
@@ -142,14 +144,15 @@ export async function compileSource<Made>(
     isTracked,
     linkRules = null,
     numberedLinks = [],
+    language = 'en',
     ...footer
-  }: { isTracked: boolean; linkRules?: LinkRules | null; numberedLinks?: readonly string[] } & Pick<
+  }: { isTracked: boolean; linkRules?: LinkRules | null; numberedLinks?: readonly string[]; language?: string } & Pick<
     ContentSource,
     'footer' | 'footerLanguage'
   >,
   compile: (source: ContentSource) => Promise<Made>,
 ): Promise<Made | null> {
-  const code = findTemplate(db, source);
+  const code = findTemplate(db, source, language);
   if (code === null) return null;
   const { subject, preheader } = source;
   return await compile({
@@ -164,13 +167,13 @@ export async function compileSource<Made>(
   });
 }
 
-/** The campaign's own template code, or that of the template it uses; null if it uses the blank template. */
-function findTemplate(db: Db, { template_id, template_json, template_html }: TemplateSource) {
+/** The campaign's own template code, or that of the template it uses, in `language`; null if it uses the blank template. */
+function findTemplate(db: Db, { template_id, template_json, template_html }: TemplateSource, language: string) {
   if (template_json || template_html)
     return { template_json: template_json || null, template_html: template_html || null };
   const template = db.select().from(designTemplates).where(eq(designTemplates.id, template_id)).get();
   if (template === undefined || template.is_blank === 1) return null;
-  return { template_json: null, template_html: template.html_code };
+  return { template_json: null, template_html: builtInTemplate(template, language).html_code };
 }
 
 /** The value of `((sender_address))` for a sender. */

@@ -163,7 +163,7 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
         <Problem>{problem}</Problem>
         <StateCard feed={feed} now={clock.now()} mayChange={mayChange} />
         {mayChange && <FeedForm id={feed.id} {...{ values, choices, templates, placeholders, problems }} />}
-        <LanguagesCard languages={feed.languages} href={`/feeds/${feed.id}/languages`} />
+        {mayChange && <LanguagesCard languages={feed.languages} href={`/feeds/${feed.id}/languages`} />}
       </>
     );
     return send(request, reply, content, { ...BACK, title: feed.feed_name });

@@ -17,7 +17,6 @@ import {
   automations,
   contactTypes,
   designRevocations,
-  designTemplates,
   ownTemplates,
   SINGLE_SEND_STATUS,
   senders,
@@ -34,6 +33,7 @@ import { conflict, Failure, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { findUser } from '../../users/users.ts';
+import { findTemplateCodes } from '../mail-content.ts';
 import { changeTemplate, requireTemplate, templateCodes } from '../own-templates.ts';
 
 const PURPOSE = 'design';
@@ -221,13 +221,14 @@ export function revokeDesignLinks(
 function currentCode(
   db: Db,
   {
+    user_id,
     template_id,
     template_json,
     template_html,
-  }: { template_id: number } & { [Name in keyof TemplateCode]: string | null },
+  }: { user_id: number; template_id: number } & { [Name in keyof TemplateCode]: string | null },
 ): TemplateCode {
   if (template_json || template_html) return { template_json: template_json ?? '', template_html: template_html ?? '' };
-  const template = db.select().from(designTemplates).where(eq(designTemplates.id, template_id)).get();
+  const template = findTemplateCodes(db, user_id, template_id);
   const isMjml = template?.json_code.includes('"mjml"') ?? false;
   return {
     template_json: isMjml ? (template?.json_code ?? '') : '',

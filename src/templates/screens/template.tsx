@@ -164,9 +164,9 @@ function OneTemplate({
         {language.say('templates.placeholders')} {language.say('mail.note')}
       </p>
       <MailFrames source={`${pathOf(id)}/mail`} />
-      <LanguagesCard languages={languages.map((version) => version.language)} href={`${pathOf(id)}/languages`} />
       {mayChange && (
         <>
+          <LanguagesCard languages={languages.map((version) => version.language)} href={`${pathOf(id)}/languages`} />
           <Card>
             <form method="post" action={pathOf(id)} class="narrow">
               <NAME.Fields values={{ template_name: name }} problems={problems} />

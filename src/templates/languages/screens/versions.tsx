@@ -8,6 +8,7 @@ import { type Problems, SelectField, TextField } from '../../../ui/components/fi
 import { Card, Notice } from '../../../ui/components/surface.tsx';
 import { setFlash } from '../../../ui/flash.ts';
 import { type Attempt, ask, sentenceOf } from '../../../ui/operations.ts';
+import { requireEditor } from '../../../ui/signed-in.ts';
 import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
 import { languageNamer, languageOptions } from '../../../ui/words/known.ts';
 import { field } from '../../../users/screens/sign-in/fields.ts';
@@ -55,9 +56,13 @@ export function versionScreens<Params>(app: FastifyInstance, { route, read }: Tr
   type Call = { Params: Params };
   type Asked = FastifyRequest<{ Params: Params }>;
   const paramsOf = (request: Asked): Params => request.params as Params;
-  pageRoute<Call>(app, route, async (request, reply) => show(request, reply, await read(request, paramsOf(request))));
+  pageRoute<Call>(app, route, async (request, reply) => {
+    requireEditor(request);
+    return show(request, reply, await read(request, paramsOf(request)));
+  });
 
   app.post<Call>(route, async (request, reply) => {
+    requireEditor(request);
     const translated = await read(request, paramsOf(request));
     const of = (name: (typeof FIELDS)[number]) => field(request, name).trim();
     const values = {
@@ -76,6 +81,7 @@ export function versionScreens<Params>(app: FastifyInstance, { route, read }: Tr
   });
 
   app.post<Call>(`${route}/remove`, async (request, reply) => {
+    requireEditor(request);
     const translated = await read(request, paramsOf(request));
     const given = { unchanged_since: field(request, 'unchanged_since'), language: field(request, 'language') };
     const removed = await translated.remove(given);
