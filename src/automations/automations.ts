@@ -5,7 +5,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { and, asc, desc, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
+import { findingsInAll, listErrors, type ShownSource } from '../campaigns/shown-mail.ts';
 import type { Config } from '../config.ts';
+import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
 import {
@@ -15,9 +17,11 @@ import {
   type HeldCode,
   mailings,
   senders,
+  type Target,
 } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { Frozen } from '../delivery/compiling/freeze.ts';
+import { findPublicUrl } from '../delivery/links/public-url.ts';
 import type { OrderChange } from '../delivery/queue/enrolment-state.ts';
 import { held } from '../delivery/queue/holds.ts';
 import { commandMailing, createMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
@@ -26,6 +30,7 @@ import { isUnverified } from '../delivery/transport/relays/in-use.ts';
 import { conflict, invalid, notFound } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { freezeVersions } from '../templates/languages/freeze-versions.ts';
+import { asVersion } from '../templates/languages/versions.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { startBackfill } from './backfill.ts';
 import { moveOrStore, movesTo, nextPosition, untilMovesDone } from './move-enrolments.ts';
@@ -130,19 +135,27 @@ export function insertSchedule(
   return { id, position };
 }
 
+interface GoingLive {
+  /** Whether those who are in its target enter. */
+  isBackfilled?: boolean;
+  /** Whether a program asks for it, so that errors that the check finds can stop it. */
+  isByProgram: boolean;
+}
+
 /**
  * Moves a draft to live and freezes its mails; with `isBackfilled`, lets those who are in its target enter in the same transaction. Throws
- * 409 with the problem that the owner must fix first. Does not change a live automation otherwise.
+ * 409 with the problem that the owner must fix first: for a program, where the account says so, also an error that the check finds. Does
+ * not change a live automation otherwise.
  */
 export async function setLive(
   deps: AutomationActionDeps,
   accountId: number,
   utr: unknown,
-  isBackfilled = false,
+  how: GoingLive,
 ): Promise<void> {
   // Freezing takes a while. If the automation, a mail or a sender was changed meanwhile, freeze again, so that the live content
   // is what the owner sees.
-  for (let isLive = false; !isLive; ) isLive = await trySetLive(deps, accountId, utr, isBackfilled);
+  for (let isLive = false; !isLive; ) isLive = await trySetLive(deps, accountId, utr, how);
   deps.wake();
 }
 
@@ -169,7 +182,7 @@ async function trySetLive(
   deps: AutomationActionDeps,
   accountId: number,
   utr: unknown,
-  isBackfilled: boolean,
+  { isBackfilled = false, isByProgram }: GoingLive,
 ): Promise<boolean> {
   const { db, clock } = deps;
   const present = requireAutomation(db, accountId, utr);
@@ -185,6 +198,8 @@ async function trySetLive(
     if ('problem' in result) throw conflict(problemOf('live_mail_broken', schedule, result));
     frozen.set(schedule, result);
   }
+  // A user of the dashboard can see the check on the page of each mail.
+  if (isByProgram && readMailRules(db, accountId).stops_errors === 1) await requireNoErrors(deps, automation, frozen);
   const now = clock.now();
   return inTransaction(db, () => {
     if (!isDeepStrictEqual(requireReadiness(db, accountId, utr), before)) return false;
@@ -195,6 +210,37 @@ async function trySetLive(
     for (const { id } of listMailings(db, automation.id, 'paused')) commandMailing(db.$client, id, 'resume');
     return true;
   });
+}
+
+/** Throws 409 for the first mail in which the check finds an error, also in one of its versions. */
+async function requireNoErrors(
+  { db, config }: AutomationDeps,
+  automation: Automation,
+  mails: ReadonlyMap<Schedule, Frozen>,
+): Promise<void> {
+  const deps = { db, publicUrl: () => findPublicUrl(db.$client, config).url };
+  for (const [schedule, { frozen }] of mails) {
+    const findings = await findingsInAll(deps, frozen, (number) => shownSource(db, automation, schedule, number));
+    const codes = listErrors(findings ?? []);
+    if (codes === '') continue;
+    const problem = { problem: sentence('held_check_failed', { codes }), code: 'check_failed' } as const;
+    throw conflict(problemOf('live_mail_broken', schedule, problem));
+  }
+}
+
+/** The target of an automation; none if it has none yet. */
+export function targetOf({ automation_for: id, automation_for_table: table }: Automation): Target[] {
+  return table === 'contacts' || table === 'segments' ? [{ id: String(id), table }] : [];
+}
+
+/** Returns the version of an automation's mail with this number as previews and checks take it; 0: the mail itself. */
+export function shownSource(db: Db, automation: Automation, schedule: Schedule, number: number): ShownSource {
+  return {
+    ...asVersion(db, schedule, number),
+    single_send: null,
+    recipient_id: targetOf(automation),
+    exclude_specific_recipient_id: [],
+  };
 }
 
 /** Returns the frozen content of an automation's mail, or the problem that the owner must fix first. */

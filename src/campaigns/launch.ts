@@ -41,7 +41,7 @@ import { asVersion, withOwnParts } from '../templates/languages/versions.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { keepAttachments, listAttachments } from './attachments.ts';
 import { launchesAt } from './schedule.ts';
-import { findingsOf } from './shown-mail.ts';
+import { findingsInAll, listErrors } from './shown-mail.ts';
 import { holdQueuedSends, startSend } from './status.ts';
 
 const MINUTE_MS = 60_000;
@@ -177,15 +177,15 @@ async function launch({ db, clock, config, log }: LaunchDeps, send: SingleSend):
   }
   const frozen = await freezeSend(db, config, send, sender);
   if ('problem' in frozen) return { held_code: 'content_invalid', held_reason: frozen.problem };
-  const findings = await findingsOf(
+  const findings = await findingsInAll(
     { db, publicUrl: () => findPublicUrl(db.$client, config).url },
-    { ...send, single_send: send, sender_name: '' },
-    Buffer.from(JSON.stringify(frozen.frozen)),
+    frozen.frozen,
+    (number) => ({ ...asVariant(db, send, number), single_send: send }),
   );
-  const errors = findings?.filter(({ severity }) => severity === 'error').map(({ code }) => code) ?? [];
+  const errors = listErrors(findings ?? []);
   // A user of the dashboard has seen the check in the step before sending.
-  if (errors.length > 0 && send.changed_by === null && readMailRules(db, send.user_id).stops_errors === 1)
-    return { held_code: 'check_failed', held_reason: sentence('held_check_failed', { codes: errors.join(', ') }) };
+  if (errors !== '' && send.changed_by === null && readMailRules(db, send.user_id).stops_errors === 1)
+    return { held_code: 'check_failed', held_reason: sentence('held_check_failed', { codes: errors }) };
   const all = findings && [...findings, ...(await missingLanguages(db, send))];
   const mailing = start(db, send, { ...frozen, findings: all }, progress, clock.now());
   if (mailing !== null) log({ single_send: send.id, mailing }, 'campaign started');

@@ -14,6 +14,8 @@ import { OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
 import { findContactFields, mergeValues } from '../delivery/content/values.ts';
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
 import { readFrozen } from '../delivery/queue/mailings.ts';
+import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
+import { variantName } from '../delivery/queue/variant-groups.ts';
 import { type CheckedContent, recordedFindings, type Shown } from '../delivery/shown/shown-content.ts';
 import { invalid } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
@@ -100,7 +102,7 @@ export async function checkShownMail(
  * Returns what the checks find wrong with the frozen content of a single send, as one of its recipients gets it; null if it cannot be
  * checked, such as a mail that is too large for that recipient.
  */
-export async function findingsOf(
+async function findingsOf(
   deps: Pick<ShowDeps, 'db' | 'publicUrl'>,
   send: ShownSource,
   frozen: Uint8Array,
@@ -109,6 +111,46 @@ export async function findingsOf(
     checkMergeable(deps.db, send, { frozen, variant: 0, ...recipientOf(deps, send, null) }),
   );
   return 'problem' in checked ? null : recordedFindings(checked);
+}
+
+/**
+ * Returns what the checks find in a frozen mail, and in its variants or versions what the mail itself does not have; null as `findingsOf`.
+ * `sourceOf` returns the variant or version with a number as it was written; 0: the mail itself.
+ */
+export async function findingsInAll(
+  deps: Pick<ShowDeps, 'db' | 'publicUrl'>,
+  { variants = [], language: _, ...mail }: FrozenContent,
+  sourceOf: (number: number) => ShownSource,
+): Promise<RecordedFinding[] | null> {
+  const find = (number: number, frozen: object) =>
+    findingsOf(deps, sourceOf(number), Buffer.from(JSON.stringify(frozen)));
+  const inMail = await find(0, mail);
+  if (inMail === null) return null;
+  const all = [...inMail];
+  for (const [at, { content, sender_name, language }] of variants.entries()) {
+    const found = await find(at + 1, { ...mail, content, sender_name: sender_name ?? mail.sender_name });
+    all.push(...findingsOnlyIn(language ?? variantName(at + 1), found ?? [], inMail));
+  }
+  return all;
+}
+
+/** Returns the findings in a variant or version that the mail itself does not have, with its name. */
+export function findingsOnlyIn<Found extends Pick<RecordedFinding, 'code' | 'count' | 'names'>>(
+  version: string,
+  found: readonly Found[],
+  inMail: readonly Found[],
+): (Found & { version: string })[] {
+  const keyOf = ({ code, count, names }: Found) => JSON.stringify([code, count, names]);
+  const known = new Set(inMail.map(keyOf));
+  return found.filter((one) => !known.has(keyOf(one))).map((one) => ({ ...one, version }));
+}
+
+/** Returns the codes of the errors among findings, with the variant or version, such as `urls, foreign (B)`; empty: there is none. */
+export function listErrors(findings: readonly RecordedFinding[]): string {
+  return findings
+    .filter(({ severity }) => severity === 'error')
+    .map(({ code, version }) => (version === undefined ? code : `${code} (${version})`))
+    .join(', ');
 }
 
 async function checkMergeable(

@@ -111,11 +111,11 @@ t.test(
 t.test('what changes while the mails are frozen is checked before it goes live', async (t) => {
   const { app, utr } = await start(t);
   const deps = { db: app.drizzle, clock: app.clock, config: readConfig({}), wake: () => {} };
-  const going = setLive(deps, 1, utr);
+  const going = setLive(deps, 1, utr, { isByProgram: false });
   app.db.exec("UPDATE senders SET deleted_at = 'x'");
   await t.rejects(going, { message: /its sender was deleted/ });
   app.db.exec('UPDATE senders SET deleted_at = NULL');
-  const again = setLive(deps, 1, utr);
+  const again = setLive(deps, 1, utr, { isByProgram: false });
   app.db.exec("UPDATE automation_schedules SET subject = 'Changed'");
   await again;
   t.strictSame(

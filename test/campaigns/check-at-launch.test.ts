@@ -1,5 +1,6 @@
 /** The check of a campaign when it starts: recorded in its report, and, where the account says so, stopping what the API sends. */
 import t from 'tap';
+import { withWelcomeSeries } from '../support/automations.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { createSend, RECALL, readyToSend, sendDetails, sendReport } from '../support/single-sends.ts';
 
@@ -42,6 +43,68 @@ t.test('where the account says so, an error stops a campaign of the API and none
   });
   t.match(await sendDetails(app, good), { status: 3, delivered: 3 });
   t.match(await sendDetails(app, ofDashboard), { status: 3, delivered: 3 });
+});
+
+/** Makes a template with an error. Returns its id. */
+async function badTemplate(app: Parameters<typeof sendReport>[0]): Promise<number> {
+  const form = { template_name: 'Bad', template_html: WITH_ERROR };
+  return (await app.one.call('POST', '/templates/create', { form })).body.message.id;
+}
+
+for (const [path, name, form] of [
+  ['/single/send/variants', 'B', { subjects: ['Other'], winner_by: 'hand', share: 100 }],
+  ['/single/send/languages', 'fr', { language: 'fr', subject: 'Salut' }],
+] as const)
+  t.test(`an error in ${name} alone is found there, and stops the campaign of the API`, async (t) => {
+    const { app, body } = await readyToSend(t);
+    const template = await badTemplate(app);
+    const later = { schedule_type: 1, schedule_date: '2030-01-01', schedule_time: '10:00:00' };
+    const start = async () => {
+      const utr = await createSend(app, { ...body, ...later });
+      const own = name === 'B' ? { template_ids: [template] } : { template_id: template };
+      t.equal((await app.one.call('POST', path, { form: { utr, ...form, ...own } })).status, 200);
+      const { check } = (await app.one.call('POST', '/check', { form: { utr } })).body.message;
+      t.match(
+        check.findings.filter(({ code }: { code: string }) => code === 'foreign'),
+        [{ version: name, severity: 'error', path: /edit\/(languages|variants)$/ }],
+      );
+      app.db.exec('UPDATE single_sends SET status = 1, schedule_type = 0, starts_at = 0 WHERE status = 1');
+      app.clock.advance(RECALL);
+      await app.background();
+      return utr;
+    };
+    const utr = await start();
+    const { findings } = await sendReport(app, utr);
+    t.match(
+      findings.filter(({ code }: { code: string }) => code === 'foreign'),
+      [{ version: name, names: ['*|FNAME|*'] }],
+    );
+    const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+    const page = (await app.page('GET', `/campaigns/${utr}`, { headers })).text;
+    t.match(page, name === 'B' ? '<b>Variant B: </b>' : '<b>French: </b>');
+    await app.one.call('POST', '/sending/mails/save', { form: { stops_errors: 1 } });
+    t.match(await sendReport(app, await start()), {
+      status: 0,
+      held_code: 'check_failed',
+      held_reason: `The check found errors in the mail: foreign (${name})`,
+    });
+  });
+
+t.test('where the account says so, an error in any mail keeps an automation of the API from going live', async (t) => {
+  const { app, utr, live } = await withWelcomeSeries(t);
+  app.db
+    .prepare(
+      "UPDATE automation_schedules SET template_json = '', template_html = ? WHERE id = (SELECT max(id) FROM automation_schedules WHERE kind = 'mail')",
+    )
+    .run(WITH_ERROR);
+  await app.one.call('POST', '/sending/mails/save', { form: { stops_errors: 1 } });
+  const refused = await app.one.call('GET', '/automations/set-live', { query: { utr } });
+  t.equal(refused.status, 409, refused.text);
+  t.match(refused.body.errors, /cannot go live: The check found errors in the mail: foreign/);
+  t.equal(app.db.prepare('SELECT status FROM automations').pluck().get(), 0);
+  await app.one.call('POST', '/sending/mails/save', { form: { stops_errors: 0 } });
+  await live();
+  t.equal(app.db.prepare('SELECT status FROM automations').pluck().get(), 1);
 });
 
 t.test('only an owner changes it', async (t) => {

@@ -222,7 +222,11 @@ export const setAutomationLive = operation({
       }),
     ),
   }),
-  run: (context, { utr, backfill }) => setLive(context, context.accountId, utr, backfill === 1),
+  run: (context, { utr, backfill }) =>
+    setLive(context, context.accountId, utr, {
+      isBackfilled: backfill === 1,
+      isByProgram: context.actor.userId === null,
+    }),
 });
 
 export const pauseAutomation = operation({

@@ -11,9 +11,9 @@ import {
   withVersion,
 } from '../../templates/languages/operations.ts';
 import { MAX_LANGUAGES } from '../../templates/languages/versions.ts';
-import { requireMail } from '../automations.ts';
+import { requireMail, targetOf } from '../automations.ts';
 import { changeMailColumns } from './changes.ts';
-import { ByMail, targetOf } from './mails.ts';
+import { ByMail } from './mails.ts';
 
 const Changed = Type.Object({ updated_at: nullable(isoTimestampSchema(), 'When the mail was changed.') });
 

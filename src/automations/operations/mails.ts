@@ -18,7 +18,7 @@ import { templateErrors } from '../../campaigns/single-sends.ts';
 import { queueTestMail, testMailMessage } from '../../campaigns/test-mail.ts';
 import { isOwned } from '../../database/ownership.ts';
 import { recordObject, totalBytes } from '../../database/record-json.ts';
-import { automationSchedules, senders, type Target } from '../../database/schema/index.ts';
+import { automationSchedules, senders } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { POSITION } from '../../delivery/queue/enrolment-state.ts';
 import { withinShare } from '../../http/account-share.ts';
@@ -48,12 +48,12 @@ import { asVersion } from '../../templates/languages/versions.ts';
 import { hasTemplate, withTemplateCopied } from '../../templates/mail-content.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import {
-  type Automation,
   deleteMail,
   insertSchedule,
   requireAutomation,
   requireMail,
   requireRoomForMail,
+  shownSource,
 } from '../automations.ts';
 import { moveOrStore, movesTo, untilMovesDone } from '../move-enrolments.ts';
 import { ByUtr, WAITING_TYPES } from './automations.ts';
@@ -244,20 +244,10 @@ const variant = variantNumber(
 );
 const Seen = Type.Object({ ...ByMail.properties, email: Type.Optional(email()), variant });
 
-/** The target of an automation; none if it has none yet. */
-export function targetOf({ automation_for: id, automation_for_table: table }: Automation): Target[] {
-  return table === 'contacts' || table === 'segments' ? [{ id: String(id), table }] : [];
-}
-
 function looked({ db, accountId }: Context, { utr, email, variant = 0 }: Static<typeof Seen>) {
   const find = () => {
     const { schedule, automation } = requireMail(db, accountId, utr);
-    return {
-      ...asVersion(db, schedule, variant),
-      single_send: null,
-      recipient_id: targetOf(automation),
-      exclude_specific_recipient_id: [],
-    };
+    return shownSource(db, automation, schedule, variant);
   };
   return { find, email };
 }

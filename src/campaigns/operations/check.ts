@@ -5,13 +5,14 @@ import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import { checkedTargets } from '../../audience/segments/segments.ts';
 import { readMailRules } from '../../database/accounts.ts';
 import { senders } from '../../database/schema/index.ts';
-import type { MeasuredMail } from '../../delivery/checks/measured-mail.ts';
 import {
   checkRecipients,
   type MeasuredVersions,
   type RecipientFinding,
 } from '../../delivery/checks/recipients-check.ts';
 import { FINDINGS, type Severity } from '../../delivery/checks/severity.ts';
+import { variantName } from '../../delivery/queue/variant-groups.ts';
+import { type Said, sentence } from '../../errors/sentences.ts';
 import {
   identifier,
   integer,
@@ -25,10 +26,10 @@ import {
 import { type Context, operation } from '../../operations/operation.ts';
 import { withTemplateCopied } from '../../templates/mail-content.ts';
 import { asVariant } from '../launch.ts';
-import type { ShownSource } from '../shown-mail.ts';
+import { findingsOnlyIn, type ShownSource } from '../shown-mail.ts';
 import { requireSingleSend, singleSendErrors } from '../single-sends.ts';
 import { templateCode } from './drafts.ts';
-import { checkMail } from './shown-mails.ts';
+import { type CheckedMailRecord, checkMail, foundVersion } from './shown-mails.ts';
 
 const severity = Type.Unsafe<Severity>(
   Type.String({ description: 'error: wrong in every mail; warning: may keep recipients from reading it; note.' }),
@@ -38,14 +39,22 @@ const path = () =>
 const targets = (description: string) =>
   Type.Optional(Type.Unsafe<string[]>({ ...stringList({ description }), empty: [] }));
 
-const Finding = Type.Object({
+/** The fields of a finding in one mail. */
+export const foundInMail = {
   code: Type.String({ description: 'What was found, such as `urls` or `size`.' }),
   severity,
   count: integer({ description: 'The number of such findings; of the size, bytes.' }),
   limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
   names: Type.Array(Type.String(), { description: 'The names of the first findings, if they have names.' }),
   path: path(),
-});
+};
+
+/** Returns what is not good in a checked mail. */
+export function findingsIn({ findings }: Static<typeof CheckedMailRecord>) {
+  return findings
+    .filter(({ is_good }) => is_good === 0)
+    .map(({ check: code, is_good: _, ...found }) => ({ code, severity: FINDINGS[code].severity, ...found }));
+}
 
 const ForRecipients = Type.Object({
   checked: integer({ description: 'The recipients whose mails were looked at, 100 000 at most.' }),
@@ -94,7 +103,10 @@ export const checkAnyMail = operation({
     check: Type.Object(
       {
         contact_id: nullable(integer(), 'The recipient for whom the mail was checked.'),
-        findings: Type.Array(Finding, { description: 'The findings in the mail of that recipient.' }),
+        findings: Type.Array(Type.Object({ ...foundInMail, version: foundVersion() }), {
+          description:
+            'The findings in the mail of that recipient, and in its variants or versions what it does not have.',
+        }),
         recipients: nullable(ForRecipients, 'Null without targets, or where there is no mail.'),
         problem: nullable(said(), 'Why there is no mail.'),
       },
@@ -119,14 +131,12 @@ export const checkAnyMail = operation({
     const { db, accountId } = context;
     const source = sourceOf(context, input);
     const { checked, measured } = await checkMail(context, { find: () => source });
-    const findings = checked.findings
-      .filter(({ is_good }) => is_good === 0)
-      .map(({ check, is_good: _, ...found }) => ({
-        code: check,
-        severity: FINDINGS[check].severity,
-        ...found,
-        path: pathOf(source, check),
-      }));
+    const versions = await checkVersions(context, source);
+    const inMail = findingsIn(checked);
+    const findings = [
+      ...inMail.map((found) => ({ ...found, version: '' })),
+      ...versions.flatMap(({ version, checked }) => findingsOnlyIn(version, findingsIn(checked), inMail)),
+    ].map((found) => ({ ...found, path: pathOf(source, found.code, { version: found.version }) }));
     const audience = {
       targets: source.recipient_id,
       excluded: source.exclude_specific_recipient_id,
@@ -140,18 +150,18 @@ export const checkAnyMail = operation({
             measured,
             listCustomFields(db, accountId),
             audience,
-            await measuredVersions(context, source),
+            measuredVersions(context, source, versions),
           );
     return {
       check: {
-        ...{ contact_id: checked.contact_id, findings, problem: checked.problem },
+        ...{ contact_id: checked.contact_id, findings, problem: checked.problem ?? problemIn(source, versions) },
         recipients: recipients && {
           ...recipients,
           has_more: recipients.has_more ? (1 as const) : (0 as const),
           findings: recipients.findings.map((found) => ({
             ...found,
             severity: FINDINGS[found.code].severity,
-            path: pathOf(source, found.code, found.contact_id),
+            path: pathOf(source, found.code, { contactId: found.contact_id }),
           })),
         },
       },
@@ -159,26 +169,56 @@ export const checkAnyMail = operation({
   },
 });
 
-/** The versions of a single send in other languages; null if it has none. One that has no mail counts as the mail itself. */
-async function measuredVersions(context: Context, { single_send }: ShownSource): Promise<MeasuredVersions | null> {
-  const { db, accountId } = context;
-  if (!single_send?.languages) return null;
-  const mails = new Map<string, MeasuredMail>();
-  for (const [at, { language }] of single_send.languages.entries()) {
-    const variant = at + 1;
-    const find = () => ({ ...asVariant(db, single_send, variant), single_send, variant });
-    const { measured } = await checkMail(context, { find });
-    if (measured !== null) mails.set(language, measured);
+/** A variant of a single send, or its version in another language, as it was checked. */
+interface CheckedVersion extends Awaited<ReturnType<typeof checkMail>> {
+  /** The name of the variant, or the language. */
+  version: string;
+}
+
+/** Checks the variants of a single send, or its versions in other languages. */
+async function checkVersions(context: Context, { single_send: send }: ShownSource): Promise<CheckedVersion[]> {
+  const all: CheckedVersion[] = [];
+  const count = (send?.ab_test?.variants ?? send?.languages ?? []).length;
+  for (let variant = 1; send !== null && variant <= count; variant++) {
+    const find = () => ({ ...asVariant(context.db, send, variant), single_send: send, variant });
+    const version = send.languages?.[variant - 1]?.language ?? variantName(variant);
+    all.push({ version, ...(await checkMail(context, { find })) });
   }
-  return { language: readMailRules(db, accountId).mail_language, mails };
+  return all;
+}
+
+/** The versions in other languages; null if there are none. One that has no mail counts as the mail itself. */
+function measuredVersions(
+  { db, accountId }: Context,
+  { single_send }: ShownSource,
+  versions: readonly CheckedVersion[],
+): MeasuredVersions | null {
+  if (!single_send?.languages) return null;
+  const mails = versions.flatMap(({ version, measured }) => (measured === null ? [] : [[version, measured] as const]));
+  return { language: readMailRules(db, accountId).mail_language, mails: new Map(mails) };
+}
+
+/** Returns why there is no mail of a variant or version, which it names; null if there are all. */
+function problemIn({ single_send }: ShownSource, versions: readonly CheckedVersion[]): Said | null {
+  for (const { version: name, checked } of versions) {
+    const { problem } = checked;
+    if (problem !== null)
+      return sentence(single_send?.languages ? 'language_problem' : 'ab_variant_problem', { name, problem });
+  }
+  return null;
 }
 
 /** The page of the dashboard where a finding is mended. */
-function pathOf(source: ShownSource, code: keyof typeof FINDINGS, contactId: number | null = null): string | null {
+function pathOf(
+  source: ShownSource,
+  code: keyof typeof FINDINGS,
+  { contactId = null, version = '' }: { contactId?: number | null; version?: string },
+): string | null {
   const { place } = FINDINGS[code];
   if (place === 'sender') return source.sender_id === 0 ? null : `/settings/senders/${source.sender_id}`;
   if (place === 'contact') return contactId === null ? null : `/contacts/${contactId}`;
-  return source.single_send && `/campaigns/${source.single_send.utr}/edit/content`;
+  const step = version === '' ? 'content' : source.single_send?.languages ? 'languages' : 'variants';
+  return source.single_send && `/campaigns/${source.single_send.utr}/edit/${step}`;
 }
 
 /** The single send, or a mail made of the parameters, from the first sender if none is named. Throws 404. */

@@ -47,6 +47,13 @@ export const shownParts = {
   ),
 };
 
+/** The schema of the variant or version in which something was found. */
+export const foundVersion = () =>
+  Type.String({
+    description:
+      'The variant of the A/B test, such as B, or the ISO 639-1 code of the version that has it while the mail itself does not; empty: the mail itself.',
+  });
+
 const CheckFinding = Type.Object({
   check: Type.Unsafe<FoundCheck>(Type.String({ description: 'The check, such as `urls` or `size`.' })),
   is_good: { ...zeroOrOne(), description: '1: nothing has to be done about it.' },

@@ -48,3 +48,10 @@ function lackingNames(parts: readonly string[], language: Language): string {
   const named = (['zip_code', 'city_id', 'country_id'] as const).filter((part) => parts.includes(part));
   return named.map((part) => language.say(`senders.field.${part}`)).join(', ');
 }
+
+/** Returns the name of a variant, such as B, or the name of the language of a version. */
+export function versionName(version: string, language: Language): string {
+  return /^[A-Z]$/.test(version)
+    ? language.say('compose.variants.one', { name: version })
+    : languageNamer(language)(version);
+}

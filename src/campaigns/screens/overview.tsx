@@ -17,7 +17,7 @@ import { numberColumn, Table } from '../../ui/components/table.tsx';
 import { recordTime } from '../../ui/record-time.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
 import type { BestHour, Report, Summary, UsualRates } from '../operations/reports.ts';
-import { findingText } from './finding-text.ts';
+import { findingText, versionName } from './finding-text.ts';
 
 const HOUR_MS = 3_600_000;
 /** The number of hours in the chart, from the start; most opens and clicks happen within them. */
@@ -106,11 +106,14 @@ function Findings({ findings }: { findings: NonNullable<Report['findings']> }) {
     <Card title={language.say('campaigns.findings')}>
       <ul class="checks">
         {findings.map(
-          ({ code, severity, ...found }) =>
+          ({ code, severity, version, ...found }) =>
             (isFoundCheck(code) || code === 'language_missing') && (
-              <li key={`${code} ${found.names}`}>
+              <li key={`${code} ${version} ${found.names}`}>
                 <Badge tone={severity === 'error' ? 'bad' : 'warn'}>{language.say('outbox.check.look')}</Badge>
-                <span>{findingText({ check: code, is_good: 0, ...found }, language)}</span>
+                <span>
+                  {version !== '' && <b>{versionName(version, language)}: </b>}
+                  {findingText({ check: code, is_good: 0, ...found }, language)}
+                </span>
               </li>
             ),
         )}

@@ -13,6 +13,8 @@ export interface RecordedFinding {
   count: number;
   limit: number;
   names: string[];
+  /** The variant, such as B, or the language of the version in which it was found; absent: the mail itself. */
+  version?: string;
 }
 
 /**
