@@ -13,11 +13,14 @@ import { inTransaction } from '../database/transaction.ts';
 import { isTransientSqliteError } from '../database/write-lock.ts';
 import {
   endReason,
+  endReasonOf,
   enrolmentEnd,
   enrolmentMoves,
   finishDueEnrolments,
   NEXT_SCHEDULE,
   passStep,
+  passStepTo,
+  waitMs,
 } from '../delivery/queue/enrolment-state.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { fractionFor } from '../delivery/queue/variant-groups.ts';
@@ -26,6 +29,7 @@ import { stored, storedSql } from '../errors/stored.ts';
 import type { Log } from '../log.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import {
+  type Automation,
   type AutomationDeps,
   createScheduleMailing,
   findScheduleMailing,
@@ -34,11 +38,14 @@ import {
   problemOf,
   type Schedule,
 } from './automations.ts';
+import { stepAfter } from './path.ts';
 import { holdAutomations } from './status.ts';
 import { type Acting, type AtStep, act, type Taken } from './step-actions.ts';
 import { endWaits, type WaitingContact, type Waits, waitColumns } from './waits.ts';
 
 const PAGE_ROWS = 250;
+/** The number of contacts who take a step that decides at once, which takes a few milliseconds: less is written for each. */
+const DECISION_ROWS = 1000;
 
 interface Change {
   id: number;
@@ -190,24 +197,33 @@ const CONTACT = 'coalesce(c.id, k.id, r.contact_id)';
  */
 export const OBSTACLE = `ifnull(${ineligibilityReason('e', 'm.unsubscribe_group_id')}, iif(${CONTACT} IS NULL AND r.id IS NULL, ${storedSql('contact_deleted')}, NULL))`;
 
-/** SQL: a page of the enrolments of @automation whose next step is @schedule, due at @now, in the order of their due times. */
-const duePage = (columns: string, joins: string) => `
+/**
+ * SQL: a page of the enrolments of @automation whose next step is @schedule, due at @now, in the order of their due times. They have a position from
+ * @low to below @high, because nothing is still to be moved.
+ */
+const duePage = (columns: string, joins: string, rows: number) => `
   SELECT e.id, e.address_id, ${columns} FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id ${joins}
-  WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now AND ${NEXT_SCHEDULE} = @schedule
-  ORDER BY e.due_at, e.id LIMIT ${PAGE_ROWS}`;
+  WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now AND e.position >= @low AND e.position < @high
+  ORDER BY e.due_at, e.id LIMIT ${rows}`;
+
+/** Returns the bounds of `duePage` for a step. */
+function boundsOf(client: Database, automation: number, schedule: number, now: number) {
+  const bounds = prepared<[object], { low: number; high: number }>(
+    client,
+    `SELECT ifnull((SELECT max(p.position) FROM automation_schedules p WHERE p.automation_id = s.automation_id AND p.position < s.position), 0) AS low,
+      s.position AS high FROM automation_schedules s WHERE s.id = @schedule`,
+  ).get({ schedule });
+  return { automation, schedule, now, low: 0, high: 0, ...bounds };
+}
 
 const DUE_FOR_MAIL = duePage(
   `${CONTACT} AS contact_id, r.id AS segment_recipient_id, e.run, ifnull(${endReason('e')}, ${OBSTACLE}) AS reason,
     EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @schedule) AS is_taken`,
   `JOIN mailings m ON m.id = @mailing ${ENROLLED_PERSON}`,
+  PAGE_ROWS,
 );
-const DUE_FOR_ACTION = duePage(`${CONTACT} AS contact_id, ${endReason('e')} AS reason`, ENROLLED_PERSON);
-const DUE_FOR_DECISION = duePage(
-  `NULL AS contact_id, ${endReason('e')} AS reason,
-    EXISTS (SELECT 1 FROM segment_recipients x JOIN segments g ON g.id = x.segment_id AND g.deleted_at IS NULL
-      WHERE x.segment_id = @segment AND x.address_id = e.address_id AND x.is_removed = 0) AS is_in`,
-  '',
-);
+const IN_SEGMENT = `EXISTS (SELECT 1 FROM segment_recipients x JOIN segments g ON g.id = x.segment_id AND g.deleted_at IS NULL
+  WHERE x.segment_id = @segment AND x.address_id = e.address_id AND x.is_removed = 0)`;
 
 /** Enqueues the mail for a page of due enrolments, and ends the enrolments of recipients who may not get it, in one transaction. */
 function enqueueScheduleMail(
@@ -217,7 +233,7 @@ function enqueueScheduleMail(
   mailingId: number,
   now: number,
 ): number {
-  const bounds = { automation: automationId, schedule: scheduleId, mailing: mailingId, now };
+  const bounds = { ...boundsOf(client, automationId, scheduleId, now), mailing: mailingId };
   return client
     .transaction(() => {
       // A newer revision may have replaced this mailing. Deliveries added to a finished mailing would never be sent.
@@ -254,8 +270,11 @@ function enqueueScheduleMail(
     .immediate();
 }
 
-/** A step other than a mail. */
-type OtherStep = Pick<Schedule, 'utr' | 'share'> & Acting & Waits;
+/** A step other than a mail, with what ends the automation. */
+type OtherStep = Pick<Schedule, 'utr' | 'share'> &
+  Acting &
+  Waits &
+  Pick<Automation, 'goal_segment_id' | 'exit_segment_id' | 'exit_criteria'>;
 
 /**
  * Takes a step other than a mail for a page of due enrolments, in one transaction with its lines of the log. Returns how many took it, or wait
@@ -267,69 +286,80 @@ function takeStep({ db, config }: AutomationDeps, automation: number, schedule: 
     .transaction(() => {
       const step = prepared<[number, number], OtherStep>(
         client,
-        `SELECT s.* FROM automation_schedules s JOIN automations ON automations.id = s.automation_id
-        WHERE s.id = ? AND s.automation_id = ? AND ${IS_GOING}`,
+        `SELECT s.*, automations.goal_segment_id, automations.exit_segment_id, automations.exit_criteria
+        FROM automation_schedules s JOIN automations ON automations.id = s.automation_id WHERE s.id = ? AND s.automation_id = ? AND ${IS_GOING}`,
       ).get(schedule, automation);
       if (step === undefined) return 0;
       const leave = enrolmentEnd(client, now);
+      const bounds = boundsOf(client, automation, schedule, now);
       let found = 0;
-      const readPage = <Row extends AtStep>(page: string): Row[] => {
+      const isDecision = step.kind === 'if' || step.kind === 'split';
+      const readPage = <Row extends AtStep>(columns: string, joins: string): Row[] => {
+        const page = duePage(
+          `${columns}, ${endReasonOf(step, 'e')} AS reason`,
+          joins,
+          isDecision ? DECISION_ROWS : PAGE_ROWS,
+        );
         const rows = prepared<[object], Row & { reason: string | null }>(client, page).all({
-          ...{ automation, schedule, now, segment: step.segment_id ?? 0 },
+          ...bounds,
+          segment: step.segment_id ?? 0,
         });
         found = rows.length;
         for (const { id, reason } of rows) if (reason !== null) leave(id, reason);
         return rows.filter(({ reason }) => reason === null);
       };
       const taken = takenBy(step, readPage, db, { now, zone: config.TIME_ZONE });
-      prepared<[object]>(
-        client,
-        `INSERT INTO steps (enrolment_id, schedule_id, outcome, taken_at)
-        SELECT value ->> 'id', @schedule, value ->> 'outcome', @now FROM json_each(@taken) WHERE true ON CONFLICT DO NOTHING`,
-      ).run({ taken: JSON.stringify(taken), schedule, now });
-      if (step.kind === 'exit') for (const { id } of taken) leave(id, stored(sentence('exit_step')));
-      else
-        passStep(
+      const steps = prepared<[number], PlacedStep>(client, PLACED_STEPS).all(automation);
+      for (const [outcome, theirs] of Map.groupBy(taken, (one) => one.outcome)) {
+        const ids = theirs.map(({ id }) => id);
+        prepared<[object]>(
           client,
-          taken.map(({ id }) => id),
-          now,
-        );
+          `INSERT INTO steps (enrolment_id, schedule_id, outcome, taken_at)
+          SELECT value, @schedule, @outcome, @now FROM json_each(@ids) WHERE true ON CONFLICT DO NOTHING`,
+        ).run({ ids: JSON.stringify(ids), schedule, outcome, now });
+        const next = stepAfter(steps, schedule, outcome);
+        if (outcome === 'exit') for (const id of ids) leave(id, stored(sentence('exit_step')));
+        else if (next === null) passStepTo(client, ids, now, { id: 0, before: steps.at(-1)?.position ?? 0, wait: 0 });
+        else passStepTo(client, ids, now, { id: next.id, before: next.position - 1, wait: waitMs(next) });
+      }
       return found;
     })
     .immediate();
 }
 
+type PlacedStep = Pick<Schedule, 'id' | 'position' | 'parent_id' | 'branch' | 'waiting_type' | 'waiting_period'>;
+
+const PLACED_STEPS =
+  'SELECT id, position, parent_id, branch, waiting_type, waiting_period FROM automation_schedules WHERE automation_id = ? ORDER BY position';
+
 /** Returns who of the next page takes a step and what it does: decides on a path, changes the contact, or ends a wait. */
 function takenBy(
   step: OtherStep,
-  readPage: <Row extends AtStep>(page: string) => Row[],
+  readPage: <Row extends AtStep>(columns: string, joins: string) => Row[],
   db: Db,
   { now, zone }: { now: number; zone: string },
 ): Taken[] {
   switch (step.kind) {
     case 'if':
+      return readPage<AtStep & { is_in: 0 | 1 }>(`NULL AS contact_id, ${IN_SEGMENT} AS is_in`, '').map(
+        ({ id, is_in }) => ({ id, outcome: is_in === 1 ? 'yes' : 'no' }),
+      );
     case 'split':
-    case 'exit':
-      return readPage<AtStep & { is_in: 0 | 1 }>(DUE_FOR_DECISION).map(({ id, address_id, is_in }) => ({
+      return readPage('NULL AS contact_id', '').map(({ id, address_id }) => ({
         id,
-        outcome: outcomeOf(step, address_id, is_in === 1),
+        outcome: fractionFor(address_id, step.utr) < (step.share ?? 0) / 100 ? 'yes' : 'no',
       }));
+    case 'exit':
+      return readPage('NULL AS contact_id', '').map(({ id }) => ({ id, outcome: 'exit' }));
     case 'wait_until': {
+      const columns = `${CONTACT} AS contact_id, ${waitColumns(db, step)}`;
       const joins = `${ENROLLED_PERSON} LEFT JOIN contacts p ON p.id = ${CONTACT}`;
-      const page = duePage(`${CONTACT} AS contact_id, ${endReason('e')} AS reason, ${waitColumns(db, step)}`, joins);
-      return endWaits(db.$client, step, readPage<WaitingContact>(page), { now, zone });
+      return endWaits(db.$client, step, readPage<WaitingContact>(columns, joins), { now, zone });
     }
     default: {
-      const people = readPage<AtStep>(DUE_FOR_ACTION);
+      const people = readPage(`${CONTACT} AS contact_id`, ENROLLED_PERSON);
       const done = act(db, step, people, new Date(now));
       return people.map(({ id }) => ({ id, outcome: done.has(id) ? 'done' : 'not_done' }));
     }
   }
-}
-
-/** Returns what a contact does at a step: ends the run, or takes one of its paths. */
-function outcomeOf({ kind, utr, share }: OtherStep, addressId: number, isInSegment: boolean): 'exit' | 'yes' | 'no' {
-  if (kind === 'exit') return 'exit';
-  const isYes = kind === 'split' ? fractionFor(addressId, utr) < (share ?? 0) / 100 : isInSegment;
-  return isYes ? 'yes' : 'no';
 }

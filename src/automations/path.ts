@@ -63,3 +63,24 @@ export function inReadingOrder<
     ]);
   return walk(null, null);
 }
+
+/**
+ * Returns the step that follows step `id` for contacts who take it with this outcome, as far as they have not taken it already; null after the last.
+ * Whoever is at a step has come by the paths on which it is. `steps`: in their order.
+ */
+export function stepAfter<Step extends Pick<Placed, 'id' | 'parent_id' | 'branch'>>(
+  steps: readonly Step[],
+  id: number,
+  outcome: string,
+): Step | null {
+  const at = steps.findIndex((step) => step.id === id);
+  const taken = new Map<number, string | null>([[id, outcome]]);
+  for (let on = steps[at]; on !== undefined && on.parent_id !== null; ) {
+    const { parent_id: parent, branch } = on;
+    taken.set(parent, branch);
+    on = steps.find((step) => step.id === parent);
+  }
+  return (
+    steps.slice(at + 1).find(({ parent_id: parent, branch }) => parent === null || taken.get(parent) === branch) ?? null
+  );
+}

@@ -142,6 +142,30 @@ t.test('who is on the way stays on the path they took when steps are added, move
   t.equal(app.db.prepare("SELECT count(*) FROM enrolments WHERE state = 'finished'").pluck().get(), 2);
 });
 
+t.test('a step that was moved behind another one is not taken again by those who took it before', async (t) => {
+  const { app, step, call, utrOf, of, series, live, join, pass } = await withPaths(t);
+  const changed = await step({ kind: 'set_field', field: 'city', value: 'Ulm', before: await utrOf('two') });
+  await live();
+  await join('ann');
+  await pass(HOUR);
+  const split = await step({ kind: 'split', share: 50, before: await utrOf('two') });
+  const order: string[] = (await series()).steps.map(({ utr }: { utr: string }) => utr);
+  const moved = order.filter((utr) => utr !== changed).toSpliced(2, 0, changed);
+  t.strictSame(moved.slice(1, 3), [split, changed]);
+  t.equal((await call('/automations/schedule/reorder', { mails: moved })).status, 200);
+  await join('bo');
+  await pass(4 * DAY);
+  const taken = (name: string) =>
+    app.db
+      .prepare(`SELECT s.kind FROM steps JOIN automation_schedules s ON s.id = schedule_id JOIN enrolments e ON e.id = enrolment_id
+        JOIN contacts c ON c.id = e.contact_id WHERE c.first_name = ? ORDER BY steps.rowid`)
+      .pluck()
+      .all(name);
+  t.strictSame(taken('ann'), ['mail', 'set_field', 'split', 'mail', 'mail']);
+  t.strictSame(taken('bo'), ['mail', 'split', 'set_field', 'mail', 'mail']);
+  for (const name of ['ann', 'bo']) t.strictSame(of(name), ['one', 'two', 'three']);
+});
+
 t.test('the contract’s endpoints know only the mails, in reading order, and a copy has the same paths', async (t) => {
   const { app, utr, get, step, mail, utrOf, outline, addMail, live } = await withPaths(t);
   const condition = await step({ kind: 'if', segment_id: 1, before: await utrOf('two') });

@@ -1,5 +1,6 @@
 /**
- * The background by a clock of its own, which kills itself within the transaction that takes a step of a kind, for the crash test.
+ * The background by a clock of its own, which kills itself within the transaction that takes a step of a kind, for the crash test. Besides the kinds of
+ * steps there are `enter ID`, the entry into an automation, `end REASON`, an end, and `record CHANGE`, where a date or segment has begun one of them.
  *
  *   node test/crash/journey-victim.ts DATABASE START HOURS [KIND]   (START in epoch milliseconds)
  */
@@ -23,7 +24,10 @@ db.$client.function('takes', (of) => {
   return 0;
 });
 db.$client.exec(`CREATE TEMP TRIGGER dies AFTER INSERT ON main.steps BEGIN
-  SELECT takes((SELECT kind FROM automation_schedules WHERE id = new.schedule_id)); END`);
+  SELECT takes((SELECT kind FROM automation_schedules WHERE id = new.schedule_id)); END;
+CREATE TEMP TRIGGER dies_entering AFTER INSERT ON main.enrolments BEGIN SELECT takes('enter ' || new.automation_id); END;
+CREATE TEMP TRIGGER dies_ending AFTER UPDATE OF state ON main.enrolments WHEN new.reason IS NOT NULL BEGIN SELECT takes('end ' || new.reason); END;
+CREATE TEMP TRIGGER dies_recording AFTER INSERT ON main.membership_changes BEGIN SELECT takes('record ' || new.change); END`);
 
 const background = new Background({
   db,

@@ -4,7 +4,12 @@
  */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
-import { AUTOMATION_STATUS, type automationSchedules, BARS_ENTRY } from '../../database/schema/index.ts';
+import {
+  AUTOMATION_STATUS,
+  type automationSchedules,
+  type automations,
+  BARS_ENTRY,
+} from '../../database/schema/index.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { stored, storedSql } from '../../errors/stored.ts';
 import { fractionFor } from './variant-groups.ts';
@@ -102,11 +107,37 @@ export function enrolmentEnd(client: Database, now: number): (id: number, reason
 
 /** Moves enrolments (ids) that have taken their step to the wait for the next one, which begins at `now`, epoch milliseconds. */
 export function passStep(client: Database, ids: readonly number[], now: number): void {
-  prepared<[object]>(
+  prepared<[object]>(client, passStepText()).run({ ids: JSON.stringify(ids), now });
+}
+
+/** A function, because the parts are stated below. */
+const passStepText = () => `
+  UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now, due_at = @now + ifnull(${WAIT_FOR_UNSENT}, 0)
+  WHERE id IN (SELECT value FROM json_each(@ids))`;
+
+/** The step that follows another one on a path, for whoever has not taken it yet. */
+export interface NextStep {
+  /** 0: none, this was the last one. */
+  id: number;
+  /** The position right before it; without one, that of the last step. */
+  before: number;
+  /** In milliseconds. */
+  wait: number;
+}
+
+/**
+ * Like `passStep`, for enrolments that have all taken the same step with the same outcome, so that the next one need not be looked for in each. It
+ * is looked for only in those that have taken it already, because a reorder moved it behind.
+ */
+export function passStepTo(client: Database, ids: readonly number[], now: number, next: NextStep): void {
+  const given = { ids: JSON.stringify(ids), now, ...next };
+  const isTaken = 'EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @id)';
+  const { changes } = prepared<[object]>(
     client,
-    `UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now, due_at = @now + ifnull(${WAIT_FOR_UNSENT}, 0)
-    WHERE id IN (SELECT value FROM json_each(@ids))`,
-  ).run({ ids: JSON.stringify(ids), now });
+    `UPDATE enrolments AS e SET position = @before, waiting_since = @now, due_at = @now + @wait
+    WHERE id IN (SELECT value FROM json_each(@ids)) AND NOT ${isTaken}`,
+  ).run(given);
+  if (changes < ids.length) prepared<[object]>(client, `${passStepText()} AND ${isTaken}`).run(given);
 }
 
 /** Lets enrolments wait at their step until `due`, epoch milliseconds. */
@@ -363,6 +394,18 @@ function segmentEnd(row: string): string {
 /** The same, or because the contact left the target where that ends the automation. */
 export function endReason(row: string): string {
   return `ifnull(${segmentEnd(row)}, iif(au.exit_criteria = 1 AND NOT (${isMember(row)}), ${storedSql('left_target')}, NULL))`;
+}
+
+/** The same of an automation that has been read, so that a page of contacts is not asked for what it does not have. */
+export function endReasonOf(
+  {
+    goal_segment_id,
+    exit_segment_id,
+    exit_criteria,
+  }: Pick<typeof automations.$inferSelect, 'goal_segment_id' | 'exit_segment_id' | 'exit_criteria'>,
+  row: string,
+): string {
+  return goal_segment_id === null && exit_segment_id === null && exit_criteria !== 1 ? 'NULL' : endReason(row);
 }
 
 /**

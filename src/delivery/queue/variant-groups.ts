@@ -1,5 +1,5 @@
 /** Divides the audience of an A/B test: assigns variants to the test group and lets the rest wait for the decision. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
@@ -55,7 +55,7 @@ export function divideRecipients(client: Database, mailingId: number, after: num
 
 /** Returns the place of a recipient in a random order of all recipients, which depends only on the key: from 0 to below 1. */
 export function fractionFor(addressId: number, key: string): number {
-  return createHash('sha256').update(`${key}.${addressId}`).digest().readUIntBE(0, 6) / 2 ** 48;
+  return hash('sha256', `${key}.${addressId}`, 'buffer').readUIntBE(0, 6) / 2 ** 48;
 }
 
 export function variantName(variant: number): string {
