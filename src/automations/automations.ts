@@ -294,7 +294,7 @@ export function listMailings(db: Db, automationId: number, state: 'sending' | 'p
 }
 
 /** Returns the newest mailing of a schedule, or null. */
-export function findScheduleMailing(
+function findScheduleMailing(
   db: Db,
   scheduleId: number,
 ): Pick<typeof mailings.$inferSelect, 'id' | 'revision' | 'content' | 'sender_id' | 'unsubscribe_group_id'> | null {

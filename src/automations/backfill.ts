@@ -119,23 +119,29 @@ export async function countEntries(client: Database, automation: Automation, seg
 }
 
 /**
- * Lets all contacts of the target, or of a segment, enter from now on in the background; with the same ones again, from the first one on.
- * Call inside a transaction.
+ * Lets all contacts of the target, or of a segment, enter from now on in the background; changes nothing while they do already. Call inside a
+ * transaction.
  */
 export function startBackfill(client: Database, automation: Automation, segment: number): void {
   const { table, id } = sourceOf(automation, segment);
   prepared<[object]>(
     client,
     `INSERT INTO automation_backfills (automation_id, source_table, source_id, after_address) VALUES (@automation, @table, @id, 0)
-    ON CONFLICT DO UPDATE SET after_address = 0`,
+    ON CONFLICT DO NOTHING`,
   ).run({ automation: automation.id, table, id });
+}
+
+/** Ends the backfills of an automation, as when its target changes. Call inside a transaction. */
+export function endBackfills(client: Database, automation: number): void {
+  prepared(client, 'DELETE FROM automation_backfills WHERE automation_id = ?').run(automation);
 }
 
 type Backfill = Automation & { source_table: Source['table']; source_id: number; after_address: number };
 
+/** The one that has come the least far is next, so that a large one does not keep others waiting. */
 const NEXT_BACKFILL = `
   SELECT a.*, b.source_table, b.source_id, b.after_address FROM automation_backfills b CROSS JOIN automations a ON a.id = b.automation_id
-  WHERE a.status = ${AUTOMATION_STATUS.live} AND a.deleted_at IS NULL LIMIT 1`;
+  WHERE a.status = ${AUTOMATION_STATUS.live} AND a.deleted_at IS NULL ORDER BY b.after_address LIMIT 1`;
 
 /**
  * Records the entries of the next page of a live automation's backfill. Returns whether there was one. Each page is one transaction with the

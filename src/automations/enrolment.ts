@@ -32,7 +32,6 @@ import {
   type Automation,
   type AutomationDeps,
   createScheduleMailing,
-  findScheduleMailing,
   freezeSchedule,
   listSchedules,
   problemOf,
@@ -72,7 +71,7 @@ export function applyMembershipChanges(client: Database): number {
   if (prepared(client, 'SELECT 1 FROM membership_changes LIMIT 1').get() === undefined) return 0;
   return client
     .transaction(() => {
-      const page = client.prepare<[], Change>(MEMBERSHIP_CHANGES_PAGE).all();
+      const page = prepared<[], Change>(client, MEMBERSHIP_CHANGES_PAGE).all();
       const last = page.at(-1);
       if (last === undefined) return 0;
       const { enter, leaveTarget, joinEnd, wake } = enrolmentMoves(client);
@@ -82,7 +81,7 @@ export function applyMembershipChanges(client: Database): number {
         else if (change === 'arrived' || change === 'changed') wake({ ...row, at, change });
         else joinEnd({ ...row, at }, change);
       }
-      client.prepare('DELETE FROM membership_changes WHERE id <= ?').run(last.id);
+      prepared(client, 'DELETE FROM membership_changes WHERE id <= ?').run(last.id);
       return page.length;
     })
     .immediate();
@@ -143,19 +142,31 @@ async function sendSchedule(
   now: number,
 ): Promise<number> {
   const { db } = deps;
-  const mailing = findScheduleMailing(db, scheduleId) ?? (await createMissingMailing(deps, automationId, scheduleId));
-  return mailing === null ? 0 : enqueueScheduleMail(db.$client, automationId, scheduleId, mailing.id, now);
+  const mailing = newestMailing(db.$client, scheduleId) ?? (await createMissingMailing(deps, automationId, scheduleId));
+  return mailing === undefined ? 0 : enqueueScheduleMail(db.$client, automationId, scheduleId, mailing, now);
+}
+
+/** Returns the id of the newest mailing of a schedule; undefined if it has none. */
+function newestMailing(client: Database, scheduleId: number): number | undefined {
+  return prepared<[number], { id: number }>(
+    client,
+    `SELECT id FROM mailings WHERE owner_kind = 'schedule' AND owner_id = ? ORDER BY revision DESC LIMIT 1`,
+  ).get(scheduleId)?.id;
 }
 
 /**
  * Creates the mailing of a schedule that was added while the automation was live. If its content cannot be sent, the automation
  * becomes a draft.
  */
-async function createMissingMailing(deps: AutomationDeps, automationId: number, scheduleId: number) {
+async function createMissingMailing(
+  deps: AutomationDeps,
+  automationId: number,
+  scheduleId: number,
+): Promise<number | undefined> {
   const { db, clock } = deps;
   const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, scheduleId)).get();
   const automation = db.select().from(automations).where(eq(automations.id, automationId)).get();
-  if (schedule === undefined || automation === undefined) return null;
+  if (schedule === undefined || automation === undefined) return;
   const result = await freezeSchedule(deps, schedule);
   const now = isoTimestamp(clock.now());
   return inTransaction(db, () => {
@@ -169,12 +180,12 @@ async function createMissingMailing(deps: AutomationDeps, automationId: number, 
         },
         now,
       );
-      return null;
+      return;
     }
     const current = listSchedules(db, automationId).find(({ id }) => id === scheduleId);
-    if (current?.updated_at !== schedule.updated_at) return null;
+    if (current?.updated_at !== schedule.updated_at) return;
     createScheduleMailing(db, automation, schedule, result, now);
-    return findScheduleMailing(db, scheduleId);
+    return newestMailing(db.$client, scheduleId);
   });
 }
 
@@ -237,22 +248,24 @@ function enqueueScheduleMail(
   return client
     .transaction(() => {
       // A newer revision may have replaced this mailing. Deliveries added to a finished mailing would never be sent.
-      const isLive = client
-        .prepare(`
+      const isLive = prepared(
+        client,
+        `
           SELECT 1 FROM automations WHERE id = @automation AND ${IS_GOING}
-            AND EXISTS (SELECT 1 FROM mailings WHERE id = @mailing AND finished_at IS NULL)`)
-        .get({ automation: automationId, mailing: mailingId });
+            AND EXISTS (SELECT 1 FROM mailings WHERE id = @mailing AND finished_at IS NULL)`,
+      ).get({ automation: automationId, mailing: mailingId });
       if (isLive === undefined) return 0;
       const page = prepared<
         [object],
         AtStep & { segment_recipient_id: number | null; run: number; is_taken: 0 | 1; reason: string | null }
       >(client, DUE_FOR_MAIL).all(bounds);
       const leave = enrolmentEnd(client, now);
-      const step = client.prepare(
+      const step = prepared(
+        client,
         'INSERT INTO steps (enrolment_id, schedule_id, delivery_id, outcome, taken_at) VALUES (?, ?, ?, ?, ?)',
       );
       const deliver = deliveryQueue(client);
-      const send = client.prepare('UPDATE enrolments SET delivery_id = ?, contact_id = ? WHERE id = ?');
+      const send = prepared(client, 'UPDATE enrolments SET delivery_id = ?, contact_id = ? WHERE id = ?');
       for (const { id, address_id, contact_id, segment_recipient_id, run, is_taken, reason } of page) {
         if (reason !== null) {
           leave(id, reason);

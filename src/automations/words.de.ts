@@ -232,7 +232,7 @@ export const automations: Translation<typeof english> = {
   'automations.replay.limit.shorter':
     'Der Anfang der 90 Tage: Es geschah mehr als eine Million Mal etwas, darum beginnt der Probelauf später.',
   'automations.replay.limit.delivery':
-    'Bounces, Warm-up und Tempo: Jede Mail gilt zur nächsten vollen Viertelstunde als angenommen.',
+    'Bounces, Warm-up und Tempo: Jede Mail gilt zur nächsten vollen Stunde als angenommen.',
   'automations.replay.limit.removed':
     'Endgültig gelöschte Kontakte, wegen ihres Alters entfernte Ereignisse und Adressen, die wieder Mails bekommen.',
   'automations.replay.paths': 'Weg jedes Kontakts',

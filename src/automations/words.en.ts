@@ -225,7 +225,7 @@ export const automations = {
   'automations.replay.limit.shorter':
     'The beginning of the 90 days: more than a million things happened, so the replay begins later.',
   'automations.replay.limit.delivery':
-    'Bounces, warm-up and speed: every mail is taken as accepted at once, at the next full quarter of an hour.',
+    'Bounces, warm-up and speed: every mail is taken as accepted at once, at the next full hour.',
   'automations.replay.limit.removed':
     'Contacts that were deleted for good, events that were removed for their age, and addresses that get mail again.',
   'automations.replay.paths': 'Path of each contact',

@@ -96,7 +96,7 @@ export function issueOf(
 }
 
 /** The maximum number of characters of all versions of a mail together. */
-const MAX_VERSIONS_CHARACTERS = 8 * 1024 * 1024;
+const MAX_VERSIONS_CHARACTERS = 2 * 1024 * 1024;
 
 /** Returns the versions of the mail with these items, null for none, or the code of the sentence that says why they cannot be made. */
 function versionsOf(

@@ -19,8 +19,8 @@ export const templateRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
   templates.record('GET /templates/details', readTemplate);
   templates.read('POST /templates/create', createTemplate);
   templates.change('POST /templates/update', updateTemplate, 'Updated Successfully');
-  templates.change('POST /templates/delete', deleteTemplate, 'Deleted Successfully');
   templates.read('GET /templates/languages', listTemplateLanguages);
   templates.read('POST /templates/languages', saveTemplateLanguage);
   templates.read('POST /templates/languages/remove', removeTemplateLanguage);
+  templates.change('POST /templates/delete', deleteTemplate, 'Deleted Successfully');
 };

@@ -75,8 +75,8 @@ t.test('a rule about activity reads as a sentence in each language, with the sub
     ],
     [
       ['activity.mail', 'got and did not open', utr],
-      'whose mail “For ((first_name))” arrived and was not opened',
-      '„For ((first_name))“ angekommen ist, aber nicht geöffnet wurde',
+      'whose mail “For First name” arrived and was not opened',
+      '„For Vorname“ angekommen ist, aber nicht geöffnet wurde',
     ],
     [
       ['activity.automation', 'is in', series],

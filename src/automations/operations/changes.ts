@@ -46,6 +46,7 @@ import {
   requireStep,
   type Schedule,
 } from '../automations.ts';
+import { endBackfills } from '../backfill.ts';
 import { movesTo, orderMails } from '../move-enrolments.ts';
 import { findPlace, type GivenPlace, inReadingOrder } from '../path.ts';
 import { ByUtr, checkAutomation, TARGET, WAITING_TYPES } from './automations.ts';
@@ -147,6 +148,10 @@ export const changeAutomation = operation({
           throw invalid('automation_for', messages.required('automation_for'));
       }
       const trigger = triggerColumns(db, before, given, Date.parse(now));
+      const isOtherTarget =
+        automation_for !== undefined &&
+        (Number(target?.id ?? 0) !== before.automation_for || target?.table !== before.automation_for_table);
+      if (isOtherTarget) endBackfills(db.$client, id);
       db.update(automations)
         .set({
           automation_name: given.automation_name,

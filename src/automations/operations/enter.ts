@@ -10,6 +10,7 @@ import { AUTOMATION_STATUS } from '../../database/schema/index.ts';
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { readStored } from '../../errors/stored.ts';
+import { withinShare } from '../../http/account-share.ts';
 import { choice, flag, integer, nullable, said, stringList, zeroOrOne } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 import { type Automation, requireAutomation } from '../automations.ts';
@@ -163,7 +164,10 @@ export const enterAll = operation({
         throw conflict(sentence('automation_not_live'));
       return automation;
     };
-    const entries = await countEntries(client, requireStartable(), segment_id ?? 0, clock.now().getTime());
+    const automation = requireStartable();
+    const entries = await withinShare(accountId, () =>
+      countEntries(client, automation, segment_id ?? 0, clock.now().getTime()),
+    );
     if (dry_run === 1) return { entries };
     const write = () => {
       startBackfill(client, requireStartable(), segment_id ?? 0);

@@ -28,12 +28,16 @@ import { notFound } from '../../errors/failure.ts';
 import { stored } from '../../errors/stored.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { type Automation, listSchedules } from '../automations.ts';
-import { DATE_STEP_MS, DateEntries } from '../date-entries.ts';
+import { DateEntries } from '../date-entries.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../enrolment.ts';
 import { markLive } from '../status.ts';
 import { Feed, readHistory, type Scope, segmentsOf } from './history.ts';
 
 const HOUR_MS = 3_600_000;
+/** How often the clock stops at most: what is due in between is done at the next stop. */
+const STOP_MS = HOUR_MS;
+/** After how long a transaction on the view is committed, in milliseconds. */
+const TRANSACTION_MS = 250;
 /** The number of mails that are claimed at once, as in the live service. */
 const CLAIMS = 500;
 /** After how long a mail is opened, where that is assumed. */
@@ -50,8 +54,6 @@ export interface ReplayPlan {
   /** How many of a hundred mails are assumed to be opened, and clicked. */
   opens: number;
   clicks: number;
-  /** How often the clock stops, in milliseconds: what is due in between is done at the next stop. */
-  everyMs?: number;
 }
 
 /** What a replay covered. */
@@ -94,13 +96,13 @@ class Run {
   readonly #config: Config;
   readonly #plan: ReplayPlan;
   readonly #clock = new VirtualClock();
-  readonly #everyMs: number;
+  /** When the transaction began, by the clock of the process. */
+  #begun = 0;
 
   constructor(view: Db, config: Config, plan: ReplayPlan) {
     this.#view = view;
     this.#config = config;
     this.#plan = plan;
-    this.#everyMs = plan.everyMs ?? DATE_STEP_MS;
   }
 
   async run(onProgress: (share: number) => void): Promise<Replayed> {
@@ -190,23 +192,40 @@ class Run {
         ...[feed.nextAfter(before), this.#nextDue(automation.id), post.nextAfter(before)].flatMap((at) => at ?? []),
         ...(dates === null ? [] : [before + HOUR_MS - (before % HOUR_MS)]),
       );
-      const stop = Math.max(before + 1, Math.ceil(next / this.#everyMs) * this.#everyMs);
+      const stop = Math.max(before + 1, Math.ceil(next / STOP_MS) * STOP_MS);
       if (!(stop <= to)) break;
       clock.time = stop;
-      feed.until(before, stop);
-      await post.open(clock);
-      while (dates?.step(() => true));
-      for (let hasMore = true; hasMore; ) {
-        const applied = this.#enter();
-        const taken = await enqueueDueMails(deps);
-        hasMore = applied + taken + post.deliver(stop) > 0;
-      }
+      await this.#atOnce(async () => {
+        feed.until(before, stop);
+        await post.open(clock);
+        while (dates?.step(() => true));
+        for (let hasMore = true; hasMore; )
+          hasMore = this.#enter() + (await enqueueDueMails(deps)) + post.deliver(stop) > 0;
+      });
       onProgress(0.1 + (0.9 * (stop - from)) / (to - from));
     }
     // What happened since the last stop still counts, but for mails that are not due yet.
-    feed.until(clock.time, to);
-    clock.time = to;
-    for (let hasMore = true; hasMore; ) hasMore = this.#enter() + (await enqueueDueMails(deps)) + post.deliver(to) > 0;
+    await this.#atOnce(async () => {
+      feed.until(clock.time, to);
+      clock.time = to;
+      for (let hasMore = true; hasMore; )
+        hasMore = this.#enter() + (await enqueueDueMails(deps)) + post.deliver(to) > 0;
+    });
+    if (this.#view.$client.inTransaction) this.#view.$client.exec('COMMIT');
+  }
+
+  /**
+   * Does what is due at one stop of the clock. The transactions of the live functions are parts of a larger one, because each commit looks
+   * at all changed pages of the temporary tables. It ends before long, so that the file is not read at a stretch.
+   */
+  async #atOnce(work: () => Promise<void>): Promise<void> {
+    const client = this.#view.$client;
+    if (!client.inTransaction) {
+      client.exec('BEGIN');
+      this.#begun = performance.now();
+    }
+    await work();
+    if (performance.now() - this.#begun > TRANSACTION_MS) client.exec('COMMIT');
   }
 
   #nextDue(automation: number): number | undefined {

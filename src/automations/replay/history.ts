@@ -5,6 +5,7 @@
  */
 import { startAutomations, wakeWaiting } from '../../audience/events/start-automations.ts';
 import { peopleOf, recordFormConfirmed, recordMembershipChange } from '../../audience/segments/membership.ts';
+import { readMailCaps } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE, IS_RECEIVED_OR_UNDERWAY } from '../../database/schema/index.ts';
@@ -68,7 +69,7 @@ export function readHistory(view: Db, scope: Scope): number {
   const client = view.$client;
   client.exec('CREATE TEMP TABLE history (at INTEGER, kind INTEGER, ref INTEGER, address_id INTEGER, place INTEGER)');
   new Reader(view, scope).read();
-  client.exec('CREATE INDEX temp.history_order ON history (at, kind, ref)');
+  client.exec('CREATE INDEX temp.history_order ON history (at, kind, ifnull(ref, 0))');
   const first = prepared<[object], number>(
     client,
     'SELECT at FROM history WHERE at > @from ORDER BY at DESC LIMIT 1 OFFSET @most',
@@ -217,6 +218,7 @@ class Reader {
 
   /** Which other mails count to the frequency caps of the account. */
   #readMails(): void {
+    if (readMailCaps(this.#view, this.#scope.automation.user_id).length === 0) return;
     const since = this.#scope.from - MAX_CAP_DAYS * DAY_MS;
     this.#add(
       `SELECT d.updated_at, ${KIND.mail}, d.id, d.address_id, 0
@@ -311,15 +313,8 @@ export class Feed {
 
   /** Makes the view what the account was at the start, without that anybody enters. */
   start(): void {
-    const page = prepared<[object], Item>(
-      this.#view.$client,
-      `SELECT at, kind, ref, address_id, place FROM history WHERE at <= @from ORDER BY at, kind, ref LIMIT ${ITEMS_AT_ONCE} OFFSET @done`,
-    );
-    for (let done = 0; ; done += ITEMS_AT_ONCE) {
-      const items = page.all({ from: this.#scope.from, done });
+    for (const items of this.#pages(Number.MIN_SAFE_INTEGER, this.#scope.from))
       for (const batch of inBatches(items)) this.#write(batch);
-      if (items.length < ITEMS_AT_ONCE) return;
-    }
   }
 
   /** Returns when something happens next after a moment, epoch milliseconds; undefined: nothing does. */
@@ -332,13 +327,27 @@ export class Feed {
     );
   }
 
+  /** Reads what happened after `after` and up to `to`, epoch milliseconds, in its order and in parts. */
+  *#pages(after: number, to: number): Generator<readonly Item[]> {
+    const read = prepared<[object], Item & { rowid: number }>(
+      this.#view.$client,
+      `SELECT rowid, at, kind, ref, address_id, place FROM history
+      WHERE at > @after AND at <= @to AND at >= @at AND (at, kind, ifnull(ref, 0), rowid) > (@at, @kind, @ref, @rowid)
+      ORDER BY at, kind, ifnull(ref, 0), rowid LIMIT ${ITEMS_AT_ONCE}`,
+    );
+    let last: Record<'at' | 'kind' | 'ref' | 'rowid', number> = { at: after, kind: 0, ref: 0, rowid: 0 };
+    for (;;) {
+      const items = read.all({ after, to, ...last });
+      if (items.length > 0) yield items;
+      const end = items.at(-1);
+      if (end === undefined || items.length < ITEMS_AT_ONCE) return;
+      last = { at: end.at, kind: end.kind, ref: end.ref ?? 0, rowid: end.rowid };
+    }
+  }
+
   /** Lets happen what happened after `after` and up to `to`, epoch milliseconds. */
   until(after: number, to: number): void {
-    const items = prepared<[number, number], Item>(
-      this.#view.$client,
-      'SELECT at, kind, ref, address_id, place FROM history WHERE at > ? AND at <= ? ORDER BY at, kind, ref',
-    ).all(after, to);
-    for (const batch of inBatches(items)) this.#happen(batch);
+    for (const items of this.#pages(after, to)) for (const batch of inBatches(items)) this.#happen(batch);
   }
 
   /** Writes what happened and records it for the automation, each with its own time. */

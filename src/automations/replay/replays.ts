@@ -101,10 +101,14 @@ class RunningReplay {
 /** The replays of a service, by account. The oldest comes first. */
 class Replays {
   readonly #byAccount = new Map<number, RunningReplay>();
+  /** Ends when the last request so far has its replay: requests look for one in turn, so that none is started unseen. */
+  #finding: Promise<unknown> = Promise.resolve();
 
   /** Starts a replay, unless the account has that one already, and waits up to `waitMs` milliseconds for its result. */
   async ask(key: string, data: ReplayThreadData, query: PathQuery, waitMs: number): Promise<ReplayAnswer> {
-    const run = await this.#find(key, data);
+    const finding = this.#finding.then(() => this.#find(key, data));
+    this.#finding = finding.catch(() => undefined);
+    const run = await finding;
     if (run === null) return { state: 'waiting', share: 0 };
     run.touch();
     const waits = new AbortController();

@@ -124,7 +124,7 @@ export function readFigures(view: Db, replayed: Replayed): ReplayFigures {
   };
 }
 
-/** Reads the paths of some contacts from the view of a replay. */
+/** Reads the paths of some contacts from the view of a replay. Their addresses are those of now: who was erased meanwhile has none. */
 export function readPaths(view: Db, account: number, { email, after, limit }: PathQuery): ReplayPath[] {
   const client = view.$client;
   const theirs =
@@ -134,7 +134,7 @@ export function readPaths(view: Db, account: number, { email, after, limit }: Pa
   const runs = client
     .prepare<[object], Omit<ReplayPath, 'lines'> & { address_id: number }>(`
       SELECT e.id, ifnull(c.email, a.normalized_email) AS email, c.id AS contact_id, e.run, e.state, e.address_id
-      FROM enrolments e CROSS JOIN addresses a ON a.id = e.address_id LEFT JOIN contacts c ON c.id = e.contact_id AND c.deleted_at IS NULL
+      FROM enrolments e CROSS JOIN addresses a ON a.id = e.address_id LEFT JOIN main.contacts c ON c.id = e.contact_id AND c.deleted_at IS NULL
       WHERE e.id > @after ${theirs} ORDER BY e.id LIMIT @limit`)
     .all({ account, after, limit, ...(email !== null && { email }) });
   const lines = client.prepare<[object], PathLine>(`

@@ -48,10 +48,15 @@ interface Membership {
  * the entry was recorded. A contact of the hold-out enters and exits at once, in every run.
  */
 export function enrolmentMoves(client: Database) {
-  const refresh = client.prepare(`
+  const refresh = prepared(
+    client,
+    `
     UPDATE enrolments SET contact_id = @contact_id
-    WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`);
-  const enter = client.prepare<[object], { id: number; address_id: number }>(`
+    WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`,
+  );
+  const enter = prepared<[object], { id: number; address_id: number }>(
+    client,
+    `
     INSERT INTO enrolments (automation_id, address_id, contact_id, run, event_key, state, entered_at, waiting_since, due_at)
     SELECT au.id, p.address_id, @contact_id,
       1 + ifnull((SELECT max(n.run) FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = p.address_id), 0), @event_key, 'active', @at, @at,
@@ -60,17 +65,22 @@ export function enrolmentMoves(client: Database) {
     WHERE au.id = @automation_id AND au.deleted_at IS NULL AND NOT EXISTS (
       SELECT 1 FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = p.address_id AND ${BARS_ENTRY})
       AND ${segmentEnd('p')} IS NULL AND (au.trigger_kind IN ('join', 'event') OR ${isMember('p')})
-    RETURNING id, address_id`);
-  const holdOut = client.prepare<[number], { utr: string; hold_out: number }>(
+    RETURNING id, address_id`,
+  );
+  const holdOut = prepared<[number], { utr: string; hold_out: number }>(
+    client,
     'SELECT utr, hold_out FROM automations WHERE id = ?',
   );
   // Also after the run and of the hold-out, so that both can be compared.
-  const reach = client.prepare(`
+  const reach = prepared(
+    client,
+    `
     UPDATE enrolments SET goal_at = @at
-    WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND goal_at IS NULL AND entered_at <= @at`);
-  const leave = client.prepare(LEAVE_TARGET);
-  const wake = client.prepare(WAKE);
-  const end = { goal: client.prepare(endBySegment('goal')), exit: client.prepare(endBySegment('exit')) };
+    WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND goal_at IS NULL AND entered_at <= @at`,
+  );
+  const leave = prepared(client, LEAVE_TARGET);
+  const wake = prepared(client, WAKE);
+  const end = { goal: prepared(client, endBySegment('goal')), exit: prepared(client, endBySegment('exit')) };
   return {
     enter(entry: Membership & { at: number; event_key: string | null }) {
       if (refresh.run(entry).changes > 0) return;
@@ -150,12 +160,13 @@ export function waitAtStep(client: Database, waits: readonly { id: number; due: 
 
 /** Finishes up to `limit` enrolments that are due at `now` (epoch milliseconds) and have received every mail. Returns how many. */
 export function finishDueEnrolments(client: Database, automationId: number, now: number, limit: number): number {
-  return client
-    .prepare(`
+  return prepared<[object]>(
+    client,
+    `
       UPDATE enrolments SET state = 'finished', ended_at = @now WHERE id IN (
         SELECT e.id FROM enrolments e INDEXED BY enrolments_due
-        WHERE e.automation_id = @automationId AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now AND ${NEXT_SCHEDULE} IS NULL LIMIT @limit)`)
-    .run({ automationId, now, limit }).changes;
+        WHERE e.automation_id = @automationId AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now AND ${NEXT_SCHEDULE} IS NULL LIMIT @limit)`,
+  ).run({ automationId, now, limit }).changes;
 }
 
 /** The enrolments that a change of an automation's mails affects. */
@@ -286,40 +297,43 @@ export function advanceEnrolments(
   outcome: 'through' | 'cancelled' | 'suppressed',
   now: number,
 ): void {
-  const isLive = client
-    .prepare<[number], 0 | 1>(
-      `SELECT au.status = ${AUTOMATION_STATUS.live} FROM mailings m JOIN automations au ON au.id = m.automation_id WHERE m.id = ?`,
-    )
+  const isLive = prepared<[number], 0 | 1>(
+    client,
+    `SELECT au.status = ${AUTOMATION_STATUS.live} FROM mailings m JOIN automations au ON au.id = m.automation_id WHERE m.id = ?`,
+  )
     .pluck()
     .get(mailingId);
   if (isLive === undefined) return;
   const ids = JSON.stringify(deliveryIds);
   const isOfDeliveries = 'delivery_id IN (SELECT value FROM json_each(@ids))';
   if (outcome === 'cancelled') {
-    client
-      .prepare(`
+    prepared<[object]>(
+      client,
+      `
         UPDATE enrolments AS e SET delivery_id = NULL, position = ${POSITION_BEFORE_UNSENT},
           due_at = waiting_since + ifnull(${WAIT_FOR_UNSENT}, 0)
-        WHERE ${isOfDeliveries}`)
-      .run({ ids });
+        WHERE ${isOfDeliveries}`,
+    ).run({ ids });
     return;
   }
   if (outcome === 'suppressed') {
-    client
-      .prepare(`
+    prepared<[object]>(
+      client,
+      `
         UPDATE enrolments SET state = 'left', reason = (SELECT reply FROM deliveries WHERE id = delivery_id), delivery_id = NULL, ended_at = @now
-        WHERE ${isOfDeliveries} AND state = 'active' AND (SELECT reply FROM deliveries WHERE id = delivery_id) <> ${READDRESSED}`)
-      .run({ ids, now });
+        WHERE ${isOfDeliveries} AND state = 'active' AND (SELECT reply FROM deliveries WHERE id = delivery_id) <> ${READDRESSED}`,
+    ).run({ ids, now });
   }
   // After the last mail of a paused automation contacts stay enrolled, because another mail may be added before it resumes.
-  client
-    .prepare(`
+  prepared<[object]>(
+    client,
+    `
       UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now,
         due_at = @now + ifnull(${WAIT_FOR_UNSENT}, 0), delivery_id = NULL,
         ended_at = iif(state = 'active' AND @isLive = 1 AND ${WAIT_FOR_UNSENT} IS NULL, @now, ended_at),
         state = iif(state = 'active' AND @isLive = 1 AND ${WAIT_FOR_UNSENT} IS NULL, 'finished', state)
-      WHERE ${isOfDeliveries}`)
-    .run({ ids, now, isLive });
+      WHERE ${isOfDeliveries}`,
+  ).run({ ids, now, isLive });
 }
 
 /** The wait before a schedule `s` in milliseconds, as SQL. It starts at the previous mail, or at the enrolment for the first mail. */

@@ -14,6 +14,7 @@ import { type CheckedAudience, checkLanguages } from '../../delivery/checks/reci
 import { invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { sentence } from '../../errors/sentences.ts';
+import { withinShare } from '../../http/account-share.ts';
 import { identifier, integer, isoTimestampSchema, line } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
@@ -82,10 +83,9 @@ export async function shownVersions(
   const found =
     audience === null || others.length === 0
       ? []
-      : await checkLanguages(db.$client, listCustomFields(db, accountId), audience, {
-          language: account_language,
-          others,
-        });
+      : await withinShare(accountId, () =>
+          checkLanguages(db.$client, listCustomFields(db, accountId), audience, { language: account_language, others }),
+        );
   return { languages, account_language, missing: found.map(({ name: language, count }) => ({ language, count })) };
 }
 

@@ -162,7 +162,7 @@ async function replayed(app: TestApp, from: number): Promise<string[]> {
   const view = openView(app.path);
   try {
     const config = readConfig({ DATABASE_PATH: app.path });
-    const plan = { automationId: 1, from, now: app.clock.now().getTime(), opens: 0, clicks: 0, everyMs: HOUR };
+    const plan = { automationId: 1, from, now: app.clock.now().getTime(), opens: 0, clicks: 0 };
     const { problem } = await replay(view, config, plan, () => undefined);
     t.equal(problem, null);
     return outcome(view.$client, from);
