@@ -14,8 +14,8 @@ const FIRST_SIGN_IN = 'first-sign-in.txt';
 export const serve: Command = {
   forms: ['serve'],
   about: 'Run the service; the default.',
-  help: `Makes the database at the first start and shows the keys of the first account and a link to sign in, once: in the terminal or, where there
-is none, in the file ${FIRST_SIGN_IN} beside the database. sendlark keys create and sendlark login-link make others.
+  help: `Makes the database at the first start, and shows the keys of the first account and a link to sign in once. Without a terminal they are in
+the file ${FIRST_SIGN_IN} beside the database. For more keys and links: sendlark keys create, sendlark login-link.
 SIGTERM or Ctrl-C stops it: what is in flight is finished within SHUTDOWN_SECONDS, nothing is sent twice.
 Settings come from the environment and from a file .env in the working directory.`,
   options: {},
@@ -29,8 +29,8 @@ Settings come from the environment and from a file .env in the working directory
     stopOnSignal(() => server.close());
     const isTerminal = process.stdout.isTTY;
     const secrets = firstSecrets(server);
-    const told = isTerminal ? secrets : storedSecrets(secrets, config.DATABASE_PATH);
-    const lines = [`Sendlark serves ${server.apiUrl}`, `Dashboard: ${new URL('/', server.apiUrl)}`, ...told];
+    const secretLines = isTerminal ? secrets : storedSecrets(secrets, config.DATABASE_PATH);
+    const lines = [`Sendlark serves ${server.apiUrl}`, `Dashboard: ${new URL('/', server.apiUrl)}`, ...secretLines];
     if (!server.hasOwner && server.welcomeUrl === null)
       lines.push('Nobody can sign in yet; to make a link for that: sendlark login-link');
     if (server.courier === 'nodes') lines.push('Campaign mail leaves from the sender nodes of NATS_URL');
@@ -39,7 +39,7 @@ Settings come from the environment and from a file .env in the working directory
     const held = server.linksFault === null ? [] : [`Sending is held. ${server.linksFault}`];
     if (isTerminal) console.log([...lines, ...held].join('\n'));
     else {
-      // At every LOG_LEVEL, because whoever starts the service waits for them.
+      // Logged whatever LOG_LEVEL is, because whoever starts the service waits for them.
       const log = processLog({ LOG_LEVEL: 'info' });
       for (const line of lines) log({}, line);
       for (const line of held) log({}, line, 'error');
@@ -54,7 +54,7 @@ Settings come from the environment and from a file .env in the working directory
   },
 };
 
-/** The lines with the keys and the link of the first start; none at another. */
+/** The lines with the keys and the link of the first start; empty at later starts. */
 function firstSecrets({ keys, welcomeUrl }: Pick<Server, 'keys' | 'welcomeUrl'>): string[] {
   return [
     ...(keys === null
@@ -109,7 +109,7 @@ const FORGOTTEN_MS = 2000;
 
 /**
  * At SIGTERM or Ctrl-C, closes once and ends the process: with 0, or with 1 and the error if closing fails. Node ends by itself
- * once nothing is open. process.exit is only the second resort, because it can wait for ever while one of Node's compiler
+ * once nothing is open. process.exit is only the last resort, because it can wait for ever while one of Node's compiler
  * threads waits for the main thread (https://github.com/nodejs/node/issues/54918).
  */
 function stopOnSignal(close: () => Promise<void>): void {

@@ -60,7 +60,7 @@ export const ContentWarnings = Type.Array(
   }),
   {
     description:
-      'Placeholders that no contact has a value for, and tags of other services: they are no problem of the send, but probably a mistake.',
+      'Placeholders that no contact has a value for, and tags of other services: they do not stop the send, but are probably a mistake.',
   },
 );
 
@@ -167,7 +167,7 @@ export const createTemplate = operation({
   check: addTemplateErrors,
   async run(context, { template_name, mail_utr, template_id, ...given }) {
     const { db, accountId } = context;
-    const codes = (await compiled(accountId, given)) ?? (await copied(context, mail_utr, template_id));
+    const codes = (await compileGiven(accountId, given)) ?? (await copyCodes(context, mail_utr, template_id));
     const add = () => {
       auditBy(context, 'template_added', template_name);
       return { id: addTemplate(context, accountId, template_name, codes) };
@@ -185,7 +185,7 @@ export const updateTemplate = operation({
   async run(context, { id, template_name: name, ...given }) {
     const { db, accountId } = context;
     requireTemplate(db, accountId, id);
-    const codes = await compiled(accountId, given);
+    const codes = await compileGiven(accountId, given);
     change(context, id, 'template_changed', (template) => changeTemplate(context, template, { name, codes }));
   },
 });
@@ -216,18 +216,18 @@ function change(
   work: (template: ReturnType<typeof requireTemplate>) => void,
 ): void {
   const { db, accountId } = context;
-  const both = () => {
+  const changeAndAudit = () => {
     const template = requireTemplate(db, accountId, id);
     auditBy(context, action, template.template_name);
     work(template);
   };
-  inTransaction(db, both);
+  inTransaction(db, changeAndAudit);
 }
 
 /** Returns the code of a new template that is a copy: of the mail, or else of the template, or else of the blank one. Throws 404. */
-async function copied({ db, accountId }: Context, utr: unknown, id: unknown): Promise<TemplateCodes> {
+async function copyCodes({ db, accountId }: Context, utr: unknown, id: unknown): Promise<TemplateCodes> {
   const mail = utr ? requireMail(db, accountId, utr) : undefined;
-  const codes = mail && (await compiled(accountId, mail));
+  const codes = mail && (await compileGiven(accountId, mail));
   return codes ?? requireCodes(findTemplateCodes(db, accountId, mail ? mail.template_id : id || BLANK));
 }
 
@@ -238,9 +238,9 @@ function requireCodes(codes: TemplateCodes | undefined): TemplateCodes {
 
 /**
  * Compiles given code, within the account's share of the compiling thread. Returns undefined if there is no code. Throws 409
- * with its fault.
+ * that names the fault.
  */
-async function compiled(
+async function compileGiven(
   accountId: number,
   { template_json: json = '', template_html: html = '' }: GivenCode,
 ): Promise<TemplateCodes | undefined> {

@@ -32,8 +32,8 @@ export class WebhookThread {
   }
 
   /**
-   * Ends the thread; requests in progress get up to `graceMs` milliseconds. Their events are on disk and are sent again after the next
-   * start.
+   * Ends the thread; requests in progress get up to `graceMs` milliseconds. The events of those that take longer remain on disk and are
+   * sent again after the next start.
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
@@ -54,7 +54,7 @@ export class WebhookThread {
     this.#thread = thread;
     thread.on('message', ({ fields, text, level }) => this.#log(fields, text, level));
     thread.on('error', (error) =>
-      this.#log({ err: String(error) }, 'the thread of the webhooks failed and starts again', 'error'),
+      this.#log({ err: String(error) }, 'the webhook thread failed and starts again', 'error'),
     );
     thread.on('exit', () => {
       this.#thread = null;

@@ -1,5 +1,5 @@
 /**
- * Removes events that every endpoint has received, except the latest, which can be replayed while there is an endpoint.
+ * Removes events that every endpoint has received, but keeps the newest 10 000, up to 30 days old, which can be sent again.
  * Disables endpoints for which too many events wait.
  */
 import type { Database } from 'better-sqlite3';
@@ -10,43 +10,43 @@ import { disableEndpoint } from './endpoints.ts';
 const KEPT_EVENTS = 10_000;
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 /** An endpoint for which more events wait is disabled, because the file must not grow without limit. */
-const MAX_BEHIND = 1_000_000;
+const MAX_UNSENT = 1_000_000;
 /**
- * An endpoint is also disabled if more events than this wait for a retry, or behind one that does, because deleting or
- * switching the endpoint changes them all at once. The number is higher than that of the stored events, so that an endpoint
- * that is enabled again is not disabled at once.
+ * An endpoint is also disabled if more events than this are stored as waiting for a retry, because deleting or disabling the endpoint
+ * writes all of them in one transaction. Higher than KEPT_EVENTS, so that an endpoint that is enabled again is not disabled at once.
  */
-const MAX_WAITING = 20_000;
-const AT_ONCE = 1000;
-const LOOK_MS = 10_000;
+const MAX_RETRIED = 20_000;
+const EVENTS_PER_TRANSACTION = 1000;
+/** The least time between the beginnings of two passes over all accounts. */
+const PASS_MS = 10_000;
 
 export class OldEvents {
   readonly #client: Database;
   #lookedAt = Number.NEGATIVE_INFINITY;
   /** The account whose events were checked last. The account after it is next. */
-  #after = 0;
+  #lastAccount = 0;
 
   constructor(client: Database) {
     this.#client = client;
   }
 
   /**
-   * Removes up to 1,000 events of one account. Returns true if there is more to do. Begins with the first account again every ten seconds.
+   * Removes some events of the next account. Returns true if there is more to do in this pass over the accounts.
    */
   remove(now: number, monotonic: number): boolean {
-    if (this.#after === 0 && monotonic - this.#lookedAt < LOOK_MS) return false;
+    if (this.#lastAccount === 0 && monotonic - this.#lookedAt < PASS_MS) return false;
     this.#lookedAt = monotonic;
     const next = prepared<[number], { user_id: number }>(
       this.#client,
       'SELECT user_id FROM webhook_events INDEXED BY webhook_events_user WHERE user_id > ? ORDER BY user_id LIMIT 1',
-    ).get(this.#after);
+    ).get(this.#lastAccount);
     if (next === undefined) {
-      this.#after = 0;
+      this.#lastAccount = 0;
       return false;
     }
-    this.#stopThoseBehind(next.user_id, now);
+    this.#disableLagging(next.user_id, now);
     const removed = this.#removeOf(next.user_id, now);
-    if (removed < AT_ONCE) this.#after = next.user_id;
+    if (removed < EVENTS_PER_TRANSACTION) this.#lastAccount = next.user_id;
     return true;
   }
 
@@ -61,7 +61,7 @@ export class OldEvents {
           WHERE user_id = @account ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_EVENTS}), 0))
         AND NOT EXISTS (SELECT 1 FROM webhook_waiting w JOIN webhook_endpoints p ON p.id = w.endpoint_id
           WHERE w.event_id = webhook_events.id AND p.state = 'enabled')
-      ORDER BY id LIMIT ${AT_ONCE}`,
+      ORDER BY id LIMIT ${EVENTS_PER_TRANSACTION}`,
     ).all({ account, oldest: now - KEPT_MS });
     if (doomed.length === 0) return 0;
     const ids = JSON.stringify(doomed.map(({ id }) => id));
@@ -77,14 +77,14 @@ export class OldEvents {
     return doomed.length;
   }
 
-  #stopThoseBehind(account: number, now: number): void {
+  #disableLagging(account: number, now: number): void {
     const behind = prepared<[number], { id: number }>(
       this.#client,
       `SELECT id FROM webhook_endpoints p WHERE user_id = ? AND state = 'enabled'
-        AND (EXISTS (SELECT 1 FROM webhook_waiting WHERE endpoint_id = p.id LIMIT 1 OFFSET ${MAX_WAITING})
-          OR (SELECT max(id) FROM webhook_events) > position + ${MAX_BEHIND}
+        AND (EXISTS (SELECT 1 FROM webhook_waiting WHERE endpoint_id = p.id LIMIT 1 OFFSET ${MAX_RETRIED})
+          OR (SELECT max(id) FROM webhook_events) > position + ${MAX_UNSENT}
             AND EXISTS (SELECT 1 FROM webhook_events e INDEXED BY webhook_events_user
-              WHERE e.user_id = p.user_id AND e.id > p.position LIMIT 1 OFFSET ${MAX_BEHIND}))`,
+              WHERE e.user_id = p.user_id AND e.id > p.position LIMIT 1 OFFSET ${MAX_UNSENT}))`,
     ).all(account);
     if (behind.length === 0) return;
     this.#client

@@ -22,10 +22,12 @@ const UNDOABLE: readonly Job['action'][] = ['move', 'delete'];
 const MAX_UNFINISHED = 20;
 const TOO_MANY_REQUESTS = 429;
 
-/** Stores an action for the background thread. Throws 429 if the account has too many unfinished actions. */
+/**
+ * Stores a bulk action for the background thread. `contacts` are ids, checked to belong to the account, or a filter for all that match.
+ * Throws 429 if the account has too many unfinished actions.
+ */
 export function startJob(
   db: Db,
-  /** `contacts`: ids, checked to belong to the account, or a filter for all that match. */
   {
     contacts,
     ...job
@@ -35,7 +37,7 @@ export function startJob(
 ): Job {
   const whole = 'length' in contacts ? contacts.length : 0;
   return inTransaction(db, (tx) => {
-    requireRoom(db, job.user_id);
+    requireBelowLimit(db, job.user_id);
     return tx
       .insert(contactJobs)
       .values({ ...job, state: 'selecting', filter: JSON.stringify(contacts), whole })
@@ -44,7 +46,7 @@ export function startJob(
   });
 }
 
-function requireRoom(db: Db, accountId: number): void {
+function requireBelowLimit(db: Db, accountId: number): void {
   const unfinished = db.$client
     .prepare<[number], number>(
       "SELECT count(*) FROM contact_jobs WHERE state IN ('selecting', 'ready', 'running', 'undoing') AND user_id = ?",
@@ -80,7 +82,7 @@ export function cancelJob(db: Db, accountId: number, id: number, now: string): v
     .run(now, id);
 }
 
-/** Confirms a job that waits for it, so that the job changes the contacts that it has collected. Throws 409 if it does not wait. */
+/** Confirms a job that has collected its contacts and waits for it; it then changes them. Throws 409 if it does not wait. */
 export function confirmJob(db: Db, accountId: number, id: number): void {
   const { changes } = db.$client
     .prepare("UPDATE contact_jobs SET state = 'running' WHERE id = ? AND state = 'ready'")
@@ -88,7 +90,7 @@ export function confirmJob(db: Db, accountId: number, id: number): void {
   if (changes === 0) throw conflict(sentence('action_not_ready'));
 }
 
-/** Returns true if a job can be undone at this moment, epoch milliseconds. */
+/** Returns true if a job can be undone at `now`, epoch milliseconds. */
 export function isUndoable({ action, state, finished_at, done }: Job, now: number): boolean {
   return (
     UNDOABLE.includes(action) &&
@@ -99,7 +101,7 @@ export function isUndoable({ action, state, finished_at, done }: Job, now: numbe
   );
 }
 
-/** Makes the background thread undo a job. Throws 409 if the job cannot be undone, or no longer. `now` is epoch milliseconds. */
+/** Makes the background thread undo a job. Throws 409 if it cannot, or can no longer, be undone. `now` is epoch milliseconds. */
 export function undoJob(db: Db, accountId: number, id: number, now: number): void {
   if (!isUndoable(requireJob(db, accountId, id), now)) throw conflict(sentence('action_final'));
   db.$client
@@ -111,7 +113,7 @@ export function undoJob(db: Db, accountId: number, id: number, now: number): voi
 const BACKGROUND_MS = 30;
 /** The number of contacts in one transaction. Applying an action to them takes a few milliseconds. */
 const CHUNK = 100;
-/** The number of given contact ids that one transaction stores, and of a job's contacts that one transaction removes. */
+/** How many rows of contact_job_items one transaction adds or removes. */
 const IDS_PER_TRANSACTION = 1000;
 
 /** The account whose job was processed last. The account after it is next, so that no account waits for all jobs of another. */
@@ -126,6 +128,7 @@ export async function continueJobs(
   clock: Clock,
   onFailure: (id: number, error: unknown) => void,
 ): Promise<boolean> {
+  // Accounts after the last one come first.
   const oldest = prepared<[number], Job>(
     db.$client,
     `
@@ -153,7 +156,7 @@ export async function continueJobs(
 }
 
 /**
- * Removes some contacts of jobs that can no longer be undone. Returns true if there are more. Cancels a job that was not
+ * Forgets some contacts that jobs changed which can no longer be undone. Returns true if there are more. Cancels a job that was not
  * confirmed within that time.
  */
 function removeExpired(db: Db, clock: Clock): boolean {

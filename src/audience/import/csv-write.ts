@@ -6,20 +6,20 @@ export type CsvValue = string | number | null;
 type Pages = AsyncIterable<CsvValue[][]> | Iterable<CsvValue[][]>;
 
 /**
- * Returns a stream of RFC 4180 text: first the header, even if no row follows, then the rows of each page, which is read when the reader
- * asks for more. Formulas are escaped; null becomes an empty cell. `readCsv` reads everything back, except a row of one empty cell,
- * which is a blank line. The header is quoted, so that no character in it is mistaken for the delimiter.
+ * Returns a stream of RFC 4180 text: first the header, even if no row follows, then the rows page by page; a page is read when
+ * the consumer asks for more. Formulas are escaped; null becomes an empty cell. `readCsv` reads everything back, except a row with one
+ * empty cell, which comes out as a blank line. The header is quoted, so that no character in it is mistaken for the delimiter.
  */
 export function csvStream(header: readonly string[], pages: Pages): Readable {
   async function* text(): AsyncGenerator<string> {
     yield `${header.map((name) => quoted(textOf(name))).join(',')}\r\n`;
     for await (const rows of pages) if (rows.length > 0) yield rows.map(lineOf).join('');
   }
-  // Of one page at a time, because a page is as much work as may be done without letting others take their turn.
+  // It buffers one page only: a page is the most work that may be done before others take their turn.
   return Readable.from(text(), { objectMode: false, highWaterMark: 1 });
 }
 
-/** The characters because of which a cell is quoted; the bar too, since files of earlier releases have it quoted. */
+/** The characters because of which a cell is quoted; `|` only because earlier releases quoted it. */
 const TO_QUOTE = /[",\r\n|]/;
 
 function lineOf(row: readonly CsvValue[]): string {
@@ -31,7 +31,7 @@ function cellOf(value: CsvValue): string {
   return TO_QUOTE.test(text) ? quoted(text) : text;
 }
 
-/** Returns the text of a cell, without the character 0, which spreadsheets do not read. */
+/** Returns the text of a cell with its formulas escaped, and without NUL characters, which spreadsheets do not read. */
 function textOf(value: string): string {
   const text = escapeFormula(value);
   return text.includes('\0') ? text.replaceAll('\0', '') : text;
@@ -43,8 +43,8 @@ function quoted(cell: string): string {
 
 /**
  * The places where a formula can begin: at the start of the cell, and after a semicolon, tab or line break in it, because in
- * languages with decimal commas a spreadsheet splits a CSV at semicolons, so that our quotes are in the middle of a field and protect
- * nothing. Quotes in front do not help either, because the spreadsheet removes them. Full-width signs count like the ASCII ones.
+ * languages with decimal commas a spreadsheet splits a CSV at semicolons: what follows one starts a cell outside our quotes. Quotes in
+ * front do not help either, because the spreadsheet removes them. Full-width signs count like the ASCII ones.
  */
 const FORMULA_START =
   /^(?=['"]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])|(?<=[;\t\r\n])(?=['"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g;

@@ -1,6 +1,6 @@
 /**
- * What an import does in addition to writing contacts: it adds them to a segment, unsubscribes them, and stores their choices
- * about the recording of opens and clicks. For a migration it also unsubscribes or suppresses the leavers: addresses that
+ * What an import does in addition to writing contacts: it adds them to a segment, unsubscribes them, and stores their tracking
+ * choices. For a migration it also unsubscribes or suppresses the leavers: addresses that
  * unsubscribed, bounced or complained at the other service.
  */
 import { createReadStream } from 'node:fs';
@@ -24,8 +24,8 @@ import { findGroup, requireGroup } from './make-lists.ts';
 import type { Chunk, UndoRecorder } from './undo-records.ts';
 
 /**
- * Adds the contacts of a chunk to the job's segment and unsubscribes them, as the job says. Their contacts have been written in
- * the same transaction.
+ * Adds the contacts of a chunk to the job's segment and unsubscribes them, as the job says. The contacts are already written in
+ * this transaction.
  */
 export function addToLists(db: Db, job: ImportJob, chunk: Chunk, recorder: UndoRecorder, now: string): void {
   const { segmentId, unsubscribe } = job.options ?? DEFAULT_OPTIONS;
@@ -36,18 +36,18 @@ export function addToLists(db: Db, job: ImportJob, chunk: Chunk, recorder: UndoR
   if (segmentId !== null) addToSegment(db, job, segmentId, chunk, recorder, now);
 }
 
-/** A temporary table with an e-mail, null if equal to the normalized address, and the normalized address in each row. */
-type People = 'sorted' | 'leavers';
+/** A temporary table whose rows have a normalized address, and the e-mail as given, null if they are equal. */
+type StagedTable = 'sorted' | 'leavers';
 
-const peopleIn = (table: People) =>
+const peopleIn = (table: StagedTable) =>
   `FROM ${table} p CROSS JOIN addresses a ON a.user_id = @user AND a.normalized_email = p.normalized`;
-const CHUNK = 'WHERE p.rowid > @after AND p.rowid <= @until';
+const IN_CHUNK = 'WHERE p.rowid > @after AND p.rowid <= @until';
 
-/** Returns the contacts of a chunk as addresses. */
-function addressesOf(db: Db, table: People, chunk: Chunk): Address[] {
+/** Returns the addresses of a chunk. */
+function addressesOf(db: Db, table: StagedTable, chunk: Chunk): Address[] {
   return db.$client
     .prepare<[Chunk], Address>(
-      `SELECT ifnull(email, normalized) AS address, normalized, '' AS domain FROM ${table} p ${CHUNK}`,
+      `SELECT ifnull(email, normalized) AS address, normalized, '' AS domain FROM ${table} p ${IN_CHUNK}`,
     )
     .all(chunk);
 }
@@ -55,18 +55,18 @@ function addressesOf(db: Db, table: People, chunk: Chunk): Address[] {
 /** Unsubscribes the contacts of a chunk, from all mail if the group is null. Existing entries stay unchanged. */
 function markUnsubscribed(
   db: Db,
-  { accountId, groupId, table }: { accountId: number; groupId: number | null; table: People },
+  { accountId, groupId, table }: { accountId: number; groupId: number | null; table: StagedTable },
   chunk: Chunk,
   recorder: UndoRecorder,
   now: string,
 ): void {
   const people = addressesOf(db, table, chunk);
-  // Entries that another import added must stay when that import is undone.
+  // Undoing another import keeps the entries it added that were changed since, so a later `updated_at` keeps these.
   db.$client
     .prepare(`
       UPDATE unsubscribers SET updated_at = @now WHERE unsubscribe_groups_id IS @group AND id IN (
         SELECT n.row_id ${peopleIn(table)} CROSS JOIN contact_imports i ON i.user_id = @user AND i.undo_until IS NOT NULL
-          CROSS JOIN import_changes n ON n.import_id = i.id AND n.address_id = a.id AND n.kind = 'unsubscribed' ${CHUNK})`)
+          CROSS JOIN import_changes n ON n.import_id = i.id AND n.address_id = a.id AND n.kind = 'unsubscribed' ${IN_CHUNK})`)
     .run({ ...chunk, now, group: groupId });
   const before = lastId(db, 'unsubscribers');
   addUnsubscribers(db, { accountId, groupId, source: 'api', now, keepsExisting: true }, people);
@@ -84,13 +84,13 @@ function addToSegment(
   const client = db.$client;
   const present = client
     .prepare<[Chunk & { segment: number }], Recipient>(
-      `SELECT r.* ${peopleIn('sorted')} CROSS JOIN segment_recipients r ON r.segment_id = @segment AND r.address_id = a.id ${CHUNK}`,
+      `SELECT r.* ${peopleIn('sorted')} CROSS JOIN segment_recipients r ON r.segment_id = @segment AND r.address_id = a.id ${IN_CHUNK}`,
     )
     .all({ ...chunk, segment: segmentId });
   recorder.membersBefore(present);
   const contacts = client
     .prepare<[Chunk & { type: number }], number>(
-      `SELECT c.id ${peopleIn('sorted')} CROSS JOIN contacts c ON c.contact_type_id = @type AND c.address_id = a.id AND c.deleted_at IS NULL ${CHUNK}`,
+      `SELECT c.id ${peopleIn('sorted')} CROSS JOIN contacts c ON c.contact_type_id = @type AND c.address_id = a.id AND c.deleted_at IS NULL ${IN_CHUNK}`,
     )
     .pluck()
     .all({ ...chunk, type: typeId });

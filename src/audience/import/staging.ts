@@ -20,19 +20,21 @@ export interface StagedFile {
   columns: string[];
   /** The fields of contacts that the file has, in the order of its columns. */
   fields: string[];
-  /** The domains that look misspelt, with the likely correct domain and the number of rows, whether corrected or not. */
+  /** The domains that look misspelt, with the likely correct domain and the number of rows, those that are corrected included. */
   misspelt: ReadonlyMap<string, { meant: string; rows: number }>;
-  /** True if the file has choices about the recording of opens and clicks. They are in the column `tracking` of temp.sorted. */
+  /** True if the file has tracking choices. They are in the column `tracking` of temp.sorted. */
   hasTracking: boolean;
-  /** How many addresses of the account were erased when the file was read. None of these is in temp.sorted. */
+  /** How many addresses of the account had been erased by the time the file was read. None of these is in temp.sorted. */
   erased: number;
+  /** The number of rows, failed ones included. */
   rows: number;
   failed: number;
+  /** What the reader of the report should know, in stored form. */
   notes: string[];
   errors: RowError[];
 }
 
-/** The maximum number of failed rows that are stored with their errors. */
+/** How many errors are stored. The row that reaches this number is stored with all its errors. */
 export const MAX_ERRORS = 1000;
 
 /**
@@ -41,8 +43,8 @@ export const MAX_ERRORS = 1000;
  * table. Call `dropStaged` at the end.
  */
 export async function stage(db: Db, job: ImportJob, progress: ImportProgress | undefined): Promise<StagedFile> {
-  const staged = await read(db, job, progress);
-  // Sorting keeps the cost per row from growing with the table.
+  const staged = await stageRows(db, job, progress);
+  // Rows are written in the order of the index, so that a row costs the same in a large table.
   if (staged.rows > staged.failed)
     db.$client.exec(
       'CREATE TEMP TABLE sorted AS SELECT *, max(line) AS last_line FROM staged GROUP BY normalized ORDER BY normalized',
@@ -50,13 +52,13 @@ export async function stage(db: Db, job: ImportJob, progress: ImportProgress | u
   return staged;
 }
 
-/** Drops the tables that `stage` has created. */
+/** Drops the temporary tables of an import. */
 export function dropStaged(client: Database): void {
   client.exec('DROP TABLE IF EXISTS temp.staged; DROP TABLE IF EXISTS temp.sorted; DROP TABLE IF EXISTS temp.leavers');
 }
 
-/** Reads and checks every row. */
-async function read(db: Db, job: ImportJob, progress: ImportProgress | undefined): Promise<StagedFile> {
+/** Checks every row and stores the valid ones in temp.staged. */
+async function stageRows(db: Db, job: ImportJob, progress: ImportProgress | undefined): Promise<StagedFile> {
   const client = db.$client;
   const size = statSync(job.path).size;
   let bytesRead = () => 0;

@@ -6,7 +6,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import type { Recipient } from '../segments/membership.ts';
 
-/** The rows of temp.sorted after one row up to another. */
+/** A range of rows of a staged table: those after the row `after`, up to `until`. `user` is the account. */
 export interface Chunk {
   user: number;
   after: number;
@@ -25,14 +25,14 @@ export class UndoRecorder {
   constructor(client: Database, id: number, columns: readonly string[]) {
     this.#client = client;
     this.#id = id;
-    // Only this connection has the temporary trigger. Reading the contacts before they are changed would take longer.
+    // A trigger, because reading the contacts before they are changed takes longer; temporary, so that only this connection has it.
     client.exec(`
       CREATE TEMP TRIGGER import_contact_changed AFTER UPDATE ON contacts BEGIN
         INSERT INTO import_changes (import_id, address_id, kind, row_id, before)
-        VALUES (${id}, old.address_id, 'contact', old.id, ${imageBefore(columns)});
+        VALUES (${id}, old.address_id, 'contact', old.id, ${beforeImage(columns)});
       END`);
     this.#added = client.prepare('INSERT INTO import_added (import_id, first_id, last_id) VALUES (?, ?, ?)');
-    // For a row recorded before, the record already has its state before the import.
+    // OR IGNORE: the first record of a row has its state before the import, and stays.
     this.#row = client.prepare(`${INSERT} VALUES (@import, @address, @kind, @row, @before)`);
   }
 
@@ -40,17 +40,17 @@ export class UndoRecorder {
     this.#client.exec('DROP TRIGGER temp.import_contact_changed');
   }
 
-  /** Records that the contacts with ids after `before` up to `last` were added. In the same transaction no other connection adds any. */
+  /** Records that the contacts with ids after `before` up to `last` were added. Only this transaction adds contacts meanwhile, so no others are among them. */
   added(before: number, last: number): void {
     if (last > before) this.#added.run(this.#id, before + 1, last);
   }
 
-  /** Records recipients of segments as they were before the import removed or changed them. */
+  /** Records members of segments as they were before the import removed or changed them. */
   membersBefore(rows: readonly Recipient[]): void {
     for (const row of rows) this.#record(row.address_id, 'member', row.id, JSON.stringify(row));
   }
 
-  /** Records that the import added the rows with ids after `before` to the recipients of segments or to the unsubscribers. */
+  /** Records that the import added the rows with ids after `before` to the members of segments or to the unsubscribers. */
   rowsAdded(table: 'segment_recipients' | 'unsubscribers', before: number): void {
     const kind = table === 'unsubscribers' ? 'unsubscribed' : 'member';
     this.#client
@@ -59,16 +59,16 @@ export class UndoRecorder {
   }
 
   /**
-   * Records the choices about opens and clicks that the import made, which are the entries of the consent log after `logged`,
+   * Records the choices about opens and clicks that the import made, which are the entries of the consent log after `lastLogId`,
    * with the earlier choices.
    */
-  choicesMade(logged: number, people: readonly { address: number; before: number }[]): void {
+  choicesMade(lastLogId: number, people: readonly { address: number; before: number }[]): void {
     this.#client
       .prepare(
         `${INSERT} SELECT ?, l.address_id, 'tracking', l.id, p.value ->> 'before'
         FROM json_each(?) p CROSS JOIN consent_log l ON l.address_id = p.value ->> 'address' AND l.id > ?`,
       )
-      .run(this.#id, JSON.stringify(people), logged);
+      .run(this.#id, JSON.stringify(people), lastLogId);
   }
 
   #record(address: number, kind: string, row: number, before: string): void {
@@ -77,14 +77,14 @@ export class UndoRecorder {
 }
 
 /** Returns SQL for JSON of the values that an update replaces in these columns and `updated_at`. */
-function imageBefore(columns: readonly string[]): string {
+function beforeImage(columns: readonly string[]): string {
   const parts = columns.map(
     (column) => `iif(new.${column} IS old.${column}, '', ',"${column}":' || json_quote(old.${column}))`,
   );
   return [`'{"updated_at":' || json_quote(old.updated_at)`, ...parts, "'}'"].join(' || ');
 }
 
-/** Moves the records of a contact to its corrected address (address ids). Call inside the transaction of the correction. */
+/** Moves the records of a contact to its corrected address. `from` and `to` are address ids. Call inside the transaction of the correction. */
 export function moveRecordsToAddress(
   client: Database,
   correction: { account: number; contact: number; from: number; to: number },

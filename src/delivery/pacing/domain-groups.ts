@@ -1,15 +1,16 @@
-/** Groups recipient domains that are rate-limited together: those of one mailbox provider. Every other domain is a group of its own. */
+/** Groups recipient domains by mailbox provider: all domains of a provider share a rate limit. Any other domain is a group of its own. */
 import type { Clock } from '../../time/clock.ts';
 
 /** Resolves the MX records of a domain; rejects if there are none or the DNS does not answer. */
 export type ResolveMx = (domain: string) => Promise<{ exchange: string; priority: number }[]>;
 
-const MAX_AT_ONCE = 4;
-const MAX_WAITING = 1000;
-const MAX_KNOWN = 10_000;
+const MAX_LOOKUPS = 4;
+/** Further domains are dropped; the next mail to them asks again. */
+const MAX_QUEUED = 1000;
+const MAX_CACHED = 10_000;
 const HOUR_MS = 3_600_000;
 const KNOWN_MS = 6 * HOUR_MS;
-/** Reserved names that are never in the DNS (RFC 2606, RFC 6761). */
+/** Reserved names, which receive no mail (RFC 2606, RFC 6761, RFC 6762). */
 const RESERVED = /(?:^|\.)(?:test|example|invalid|localhost|local|example\.(?:com|net|org))$/;
 
 export class DomainGroups {
@@ -18,8 +19,8 @@ export class DomainGroups {
   readonly #onFound: (domain: string, provider: string) => void;
   /** Cached DNS results: the provider, or null, with the monotonic time at which the result expires. */
   readonly #known = new Map<string, { provider: string | null; until: number }>();
-  readonly #waiting = new Set<string>();
-  #asking = 0;
+  readonly #queued = new Set<string>();
+  #lookups = 0;
 
   /**
    * Without `resolveMx`, only the providers' own domains are known. `onFound` is called for each domain that turns out to be served by a
@@ -48,24 +49,24 @@ export class DomainGroups {
     if (this.#resolveMx === null || !domain.includes('.') || RESERVED.test(domain)) return;
     if (providerOfDomain(domain) !== null) return;
     if ((this.#known.get(domain)?.until ?? 0) > this.#clock.monotonic()) return;
-    if (this.#waiting.size < MAX_WAITING) this.#waiting.add(domain);
+    if (this.#queued.size < MAX_QUEUED) this.#queued.add(domain);
     this.#askNext();
   }
 
   #askNext(): void {
-    const [domain] = this.#waiting;
-    if (domain === undefined || this.#asking >= MAX_AT_ONCE) return;
-    this.#waiting.delete(domain);
-    this.#asking++;
+    const [domain] = this.#queued;
+    if (domain === undefined || this.#lookups >= MAX_LOOKUPS) return;
+    this.#queued.delete(domain);
+    this.#lookups++;
     void this.#find(domain).finally(() => {
-      this.#asking--;
+      this.#lookups--;
       this.#askNext();
     });
   }
 
   async #find(domain: string): Promise<void> {
     const now = this.#clock.monotonic();
-    // Cached before the answer arrives, so that the lookup is not repeated meanwhile.
+    // Cached before the answer arrives, so that the lookup is not repeated meanwhile, nor for an hour after it fails.
     this.#keep(domain, { provider: this.#known.get(domain)?.provider ?? null, until: now + HOUR_MS });
     const records = await this.#resolveMx?.(domain).catch(() => null);
     if (!records) return;
@@ -79,7 +80,7 @@ export class DomainGroups {
     this.#known.delete(domain);
     this.#known.set(domain, found);
     const [oldest] = this.#known.keys();
-    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+    if (this.#known.size > MAX_CACHED && oldest !== undefined) this.#known.delete(oldest);
   }
 }
 
@@ -121,6 +122,6 @@ function providerOfDomain(domain: string): string | null {
 /** The provider that runs this mail server, a host name in an MX record; null if none does. */
 export function providerOfServer(server: string): string | null {
   const name = server.toLowerCase().replace(/\.$/, '');
-  const isWithin = (end: string) => name === end || name.endsWith(`.${end}`);
+  const isWithin = (domain: string) => name === domain || name.endsWith(`.${domain}`);
   return PROVIDERS.find(({ servers }) => servers.some(isWithin))?.name ?? null;
 }

@@ -48,7 +48,7 @@ export const outbox: Translation<typeof english> = {
   'outbox.noLinks': 'Diese Mail hat keine Links.',
   'outbox.linkText': 'Gezeigt als',
   'outbox.linkBare': 'kein Text',
-  'outbox.linkUrl': 'Führt nach',
+  'outbox.linkUrl': 'Ziel',
   'outbox.check.good': 'Gut',
   'outbox.check.look': 'Bitte prüfen',
   'outbox.check.size': 'Das HTML hat {size}. Gmail zeigt die ersten {limit} und versteckt den Rest.',

@@ -1,4 +1,4 @@
-/** The webhooks of an account, and the pages of one: adding, changing, testing, switching and deleting it, its secret and its log. */
+/** The webhooks of an account, and the pages of one: adding, changing, testing, enabling, disabling and deleting it, its secret and its log. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import type { Operation } from '../../operations/operation.ts';
@@ -59,7 +59,7 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
     return sendSettings(request, reply, 'webhooks', <Webhooks webhooks={webhooks} now={app.deps.clock.now()} />);
   });
 
-  /** `secret`: a new secret. */
+  /** `secret`: one that was just made, which is shown once. */
   const showOne = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -149,12 +149,12 @@ function readAttempts(request: FastifyRequest, asked: Given<typeof readWebhookLo
 /** Returns the page of the log that the query string selects. */
 async function readLog(request: FastifyRequest, id: string, { before, result }: ById['Querystring']): Promise<Log> {
   const onlyFailed = result === 'failed';
-  const isLater = isNumber(before);
+  const isOlderPage = isNumber(before);
   const found = await readAttempts(request, {
     id,
     limit: LOG_ROWS + 1,
     ...(onlyFailed && { result }),
-    ...(isLater && { before_id: before }),
+    ...(isOlderPage && { before_id: before }),
   });
   const attempts = found.slice(0, LOG_ROWS);
   const href = (last?: LogEntry) => {
@@ -162,7 +162,7 @@ async function readLog(request: FastifyRequest, id: string, { before, result }: 
     return `${LIST}/${encodeURIComponent(id)}?${new URLSearchParams(query)}#log`;
   };
   const next = found.length > LOG_ROWS ? href(attempts.at(-1)) : null;
-  return { attempts, onlyFailed, first: isLater ? href() : null, next };
+  return { attempts, onlyFailed, first: isOlderPage ? href() : null, next };
 }
 
 /** Returns the result of a test or replay: the newest attempt of the event `asked`; null while there is none later than `after`. */
@@ -230,7 +230,7 @@ function Events({ label, value, problems }: { label: string; value: unknown; pro
   );
 }
 
-/** The list, with the state of each. */
+/** The list of webhooks with the state of each. */
 function Webhooks({ webhooks, now }: { webhooks: readonly Webhook[]; now: Date }) {
   const language = useLanguage();
   const add = (

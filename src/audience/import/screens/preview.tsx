@@ -78,7 +78,7 @@ export function PreviewPage({
   );
 }
 
-/** Names the columns for which no field was chosen, so that nobody loses their values without noticing it. */
+/** Names the columns for which no field was chosen, so that nobody overlooks that they are not imported. */
 function SkippedColumns({ columns, mapping }: { columns: Upload['columns']; mapping: Plan['mapping'] }) {
   const language = useLanguage();
   const names = columns.flatMap(({ name }, at) =>
@@ -140,14 +140,14 @@ function Start({ upload, plan, preview }: { upload: Upload; plan: Plan; preview:
 
 function whatHappens(language: Language, plan: Plan, { counts, removed, leaving }: Preview): string {
   const left = leaving.reduce((sum, { added }) => sum + added, 0);
-  const everybody = counts.new + counts.changed + counts.unchanged + counts.skipped;
+  const contacts = counts.new + counts.changed + counts.unchanged + counts.skipped;
   return [
     left > 0 && language.say('import.go.left', { count: left }),
     counts.new > 0 && language.say('import.go.new', { count: counts.new }),
     counts.changed > 0 && language.say('import.go.changed', { count: counts.changed }),
     removed > 0 && language.say('import.go.removed', { count: removed }),
-    plan.to_segment_id !== null && language.say('import.go.segment', { count: everybody }),
-    plan.unsubscribe === 1 && language.say('import.go.unsubscribe', { count: everybody }),
+    plan.to_segment_id !== null && language.say('import.go.segment', { count: contacts }),
+    plan.unsubscribe === 1 && language.say('import.go.unsubscribe', { count: contacts }),
   ]
     .filter((part) => part !== false)
     .join(', ');
@@ -188,7 +188,7 @@ const LEAVING = {
   complaint: 'migrate.leaving.complaint',
 } as const;
 
-/** The contacts of another service who are unsubscribed or suppressed here before any contact is added. */
+/** The addresses that unsubscribed, bounced or complained at the other service; the import records them first. */
 function Leaving({ leaving }: { leaving: Preview['leaving'] }) {
   const language = useLanguage();
   if (leaving.length === 0) return null;
@@ -211,7 +211,7 @@ function Leaving({ leaving }: { leaving: Preview['leaving'] }) {
   );
 }
 
-/** The content of an export in addition to contacts. */
+/** What else the export of another service has: fields, lists and templates. */
 export function MigrationFacts({ migration }: { migration: Migration }) {
   const language = useLanguage();
   const { new_fields, lists, templates, left_out_columns, left_out_files } = migration;
@@ -342,7 +342,7 @@ const CORRECTED = 'correct_domains';
 /** The option to unsubscribe all contacts from all mail rather than from a group. */
 const ALL_MAIL = 'all';
 
-/** Returns the options of a plan as the fields of a form: the names of the parameters, and one field for the unsubscribe. */
+/** Returns the options of a plan as the fields of a form, named like the parameters; the two parameters for unsubscribing are one field. */
 function chosenIn(plan: Plan) {
   return {
     existing: plan.existing,
@@ -362,15 +362,15 @@ const OPTION_LABELS = {
   unsubscribe: 'import.options.unsubscribe',
 } as const satisfies Record<OptionName, PlainKey>;
 
-/** Returns the parameters for the options in a form. */
+/** Returns the parameters for the fields of a submitted form: the inverse of `chosenIn`. */
 export function optionParameters(given: unknown): Record<string, string | string[]> {
   const values: Record<string, unknown> = Object.assign(Object.create(null), given);
   const chosen = Object.keys(OPTION_LABELS).map((name) => [name, texts(values[name])[0]]);
-  const { unsubscribe: from = '', ...options } = Object.fromEntries(chosen.filter(([, value]) => value !== undefined));
+  const { unsubscribe: topic = '', ...options } = Object.fromEntries(chosen.filter(([, value]) => value !== undefined));
   return {
     ...options,
-    unsubscribe: from === '' ? '0' : '1',
-    unsubscribe_groups_id: from === ALL_MAIL ? '' : from,
+    unsubscribe: topic === '' ? '0' : '1',
+    unsubscribe_groups_id: topic === ALL_MAIL ? '' : topic,
     [CORRECTED]: texts(values[CORRECTED]),
   };
 }

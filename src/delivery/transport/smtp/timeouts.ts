@@ -1,7 +1,7 @@
 /** The SMTP client's timeouts, in milliseconds. */
 
 export type Timeouts = {
-  /** From connecting to the first MAIL FROM, if another relay or connection can send the mail (not in RFC 5321). */
+  /** From connecting to the first MAIL FROM. Used only while another relay or connection can send the mail (not in RFC 5321). */
   handshake: number;
   /** Until the TCP connection is established (not in RFC 5321). */
   connect: number;
@@ -9,7 +9,7 @@ export type Timeouts = {
   tls: number;
   /** Until the 220 greeting (RFC 5321 4.5.3.2.1). */
   greeting: number;
-  /** Until the reply to EHLO, STARTTLS, AUTH or RSET; the same as for MAIL. */
+  /** Until the reply to EHLO, STARTTLS, AUTH or RSET; RFC 5321 names none, so it is that of MAIL. */
   command: number;
   /** Until the reply to MAIL (RFC 5321 4.5.3.2.2). */
   mail: number;
@@ -21,13 +21,13 @@ export type Timeouts = {
   block: number;
   /** Until the reply to the end of data (RFC 5321 4.5.3.2.6). */
   endOfData: number;
-  /** Until the connection is closed after QUIT. */
+  /** Until the connection is closed after QUIT; nothing depends on it any more (not in RFC 5321). */
   quit: number;
-  /** How long an unused connection stays open. */
+  /** How long an unused connection stays open (not in RFC 5321). */
   idle: number;
 };
 
-/** The values for production: at least those that RFC 5321 4.5.3.2 requires. */
+/** The values for production: at least those that RFC 5321 4.5.3.2 requires, but for `handshake`, which is used only where nothing is lost. */
 export const RFC_TIMEOUTS: Timeouts = {
   handshake: 30_000,
   connect: 30_000,
