@@ -155,7 +155,10 @@ class Reader {
     this.#add(
       `SELECT v.at, ${KIND.leaves}, c.id, c.address_id, v.from_type_id ${moved} WHERE ${inList('v.from_type_id')}`,
     );
-    this.#add(`SELECT v.at, ${KIND.joins}, c.id, c.address_id, v.to_type_id ${moved} WHERE ${inList('v.to_type_id')}`);
+    // A contact who was moved to any other list is still there, and goes on unless the automation ends with leaving the target.
+    this.#add(`SELECT v.at, ${KIND.joins}, c.id, c.address_id, v.to_type_id ${moved}`);
+    this.#add(`SELECT DISTINCT ${ms('c.deleted_at')}, ${KIND.leaves}, c.id, c.address_id, c.contact_type_id ${moved}
+      WHERE c.deleted_at IS NOT NULL AND NOT ${inList('c.contact_type_id')}`);
   }
 
   /** Who was in the segments, and from when to when. */

@@ -176,8 +176,9 @@ const JOURNEYS: [number, Record<string, unknown>][] = [
   [1, {}],
   [2, { automation_for: 'segments_1' }],
   [3, { trigger_kind: 'event', trigger_event: 'visit', re_entry: 'days', re_entry_days: 2 }],
+  [4, { exit_criteria: 0 }],
 ];
-/** What must be among the lines of the three together. */
+/** What must be among the lines of all together. */
 const PARTS = [
   'goal_reached',
   'exit_rule',
@@ -213,7 +214,7 @@ for (const [seed, trigger] of JOURNEYS)
     seen.push(...expected);
   });
 
-t.test('the three histories have every kind of end, branches and caps', async (t) => {
+t.test('the histories have every kind of end, branches and caps', async (t) => {
   t.strictSame(
     PARTS.filter((part) => !seen.some((line) => line.includes(part))),
     [],
