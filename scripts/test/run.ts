@@ -31,8 +31,8 @@ const PROGRESS_MS = 15_000;
 const SLOWEST = 20;
 
 const words = process.argv.slice(2);
-/** Tests wait for a disk or a timer, so one process more than processors; those of the system wait for other processes, too, so three for each. */
-const PROCESSES = Math.min(words.includes('system') ? 3 * availableParallelism() : availableParallelism() + 1, 8);
+/** Tests wait for a disk or a timer, so one process more than processors; those of the system wait for other processes, too, so two for each. */
+const PROCESSES = Math.min(words.includes('system') ? 2 * availableParallelism() : availableParallelism() + 1, 8);
 const showSlowest = words.includes('--slowest');
 const times = new FileTimes();
 const files = chosen(words.filter((word) => !word.startsWith('--')));
