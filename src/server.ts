@@ -41,6 +41,7 @@ import type { ImportMessage } from './threads/import-thread.ts';
 import { KeptThread } from './threads/kept-thread.ts';
 import { WebhookThread } from './threads/webhooks.ts';
 import { systemClock } from './time/clock.ts';
+import { removeUnfinishedPieces } from './transactional/send.ts';
 import { COMMAND_LINE } from './users/audit.ts';
 import { createLoginLink, loginLinkPath } from './users/login-links.ts';
 import { hasOwner } from './users/users.ts';
@@ -105,6 +106,7 @@ export async function serve(config: Config): Promise<Server> {
     if (isCopy(db.$client)) continueFromCopy(db.$client, new Map());
     removeAbandonedUploads(config.DATABASE_PATH);
     removeUnfinishedPictures(db);
+    removeUnfinishedPieces(db.$client);
     await finishInterruptedWrites(db);
     await finishErasures(db.$client);
     return await serveFrom(db, config, opened, closeAll);

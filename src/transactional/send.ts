@@ -16,7 +16,7 @@ import { attachmentOf, decodePieces, type GivenFile, MAX_ATTACHMENTS } from '../
 import { held } from '../delivery/queue/holds.ts';
 import { addMail } from '../delivery/transactional/ledger.ts';
 import { hasRelay, isUnverified } from '../delivery/transport/relays/in-use.ts';
-import { conflict, Failure, invalid, unavailable } from '../errors/failure.ts';
+import { conflict, Failure, invalid } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import type { Clock } from '../time/clock.ts';
 import { type CompiledTemplates, composeMail, contentMissing, type GivenContent } from './content.ts';
@@ -83,14 +83,13 @@ export async function sendTransactional(
   checkRoom(client, accountId, size);
   const utr = randomUUID();
   try {
-    const pieces = await writePieces(deps, utr, files, attachments);
+    await writePieces(deps, utr, files, attachments);
     const sent = await lock.write(
       () =>
         inTransaction(db, () => {
           const meanwhile = findEarlier(client, accountId, key, hash);
           if (meanwhile !== null) return meanwhile;
           checkRoom(client, accountId, size);
-          if (countPieces(client, utr) !== pieces) throw unavailable();
           addMail(client, {
             utr,
             user_id: accountId,
@@ -185,16 +184,14 @@ function checkRoom(client: Database, accountId: number, size: number): void {
 }
 
 /**
- * Writes the bytes of attachments, each piece in its own transaction, so that other requests are answered in between. Returns
- * the number of pieces.
+ * Writes the bytes of attachments, each piece in its own transaction, so that other requests are answered in between.
  */
 async function writePieces(
   { db: { $client: client }, lock }: SendDeps,
   utr: string,
   files: readonly GivenFile[],
   attachments: readonly Attachment[],
-): Promise<number> {
-  let written = 0;
+): Promise<void> {
   const insert = prepared(
     client,
     'INSERT INTO transactional_pieces (utr, attachment, number, bytes) VALUES (?, ?, ?, ?)',
@@ -206,19 +203,9 @@ async function writePieces(
     for (const bytes of decodePieces(file, attachment, at)) {
       const piece = number++;
       await lock.write(() => insert.run(utr, at, piece, bytes), PATIENCE_MS);
-      written++;
       await setImmediate();
     }
   }
-  return written;
-}
-
-/**
- * Returns how many pieces of a mail are stored, because a background thread that starts again removes those whose mail is not added yet.
- */
-function countPieces(client: Database, utr: string): number {
-  const count = 'SELECT count(*) AS pieces FROM transactional_pieces WHERE utr = ?';
-  return prepared<[string], { pieces: number }>(client, count).get(utr)?.pieces ?? 0;
 }
 
 /** Removes the pieces of a mail that is not sent. If that fails, the next start removes them. */
@@ -230,4 +217,11 @@ async function removePieces(
   if (attachments.length === 0) return;
   const remove = prepared(client, 'DELETE FROM transactional_pieces WHERE utr = ?');
   await lock.write(() => remove.run(utr), PATIENCE_MS).catch(() => undefined);
+}
+
+/** Removes the pieces of mails that a killed server had not added yet. Only at the start, before requests are accepted. */
+export function removeUnfinishedPieces(client: Database): void {
+  client.exec(
+    'DELETE FROM transactional_pieces WHERE NOT EXISTS (SELECT 1 FROM transactional_mails m WHERE m.utr = transactional_pieces.utr)',
+  );
 }

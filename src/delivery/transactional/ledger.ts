@@ -133,9 +133,8 @@ export class TransactionalLedger {
   }
 
   /**
-   * Call it at startup: mails whose sending an earlier run did not finish go back to the queue and keep their Message-ID, and attachment
-   * pieces whose mail was never added are removed. Mails due later than the longest retry wait, because the clock was ahead, become due at
-   * `now`. Returns how many were put back.
+   * Call it at startup: mails whose sending an earlier run did not finish go back to the queue and keep their Message-ID. Mails due
+   * later than the longest retry wait, because the clock was ahead, become due at `now`. Returns how many were put back.
    */
   recover(now: number): number {
     const { queued, sending } = DELIVERY_STATE;
@@ -146,9 +145,6 @@ export class TransactionalLedger {
             UPDATE transactional_mails SET due_at = @now, first_tried_at = min(first_tried_at, @now)
             WHERE state = ${queued} AND due_at > @now + ${MAX_WAIT_MS}`)
           .run({ now });
-        this.#client.exec(
-          'DELETE FROM transactional_pieces WHERE NOT EXISTS (SELECT 1 FROM transactional_mails m WHERE m.utr = transactional_pieces.utr)',
-        );
         return this.#client.prepare(`UPDATE transactional_mails SET state = ${queued} WHERE state = ${sending}`).run()
           .changes;
       })

@@ -40,7 +40,9 @@ t.test(
           attachments: [{ name: 'a.txt', content: Buffer.alloc(100_000, 'a').toString('base64') }],
         }),
       });
-      const { message } = (await response.json()) as { message: { utr: string } };
+      const text = await response.text();
+      if (response.status !== 200) throw new Error(`mail ${at}: ${response.status} ${text}`);
+      const { message }: { message: { utr: string } } = JSON.parse(text);
       return message.utr;
     };
     for (let at = 0; at < 20; at++) utrs.push(await send(at));
