@@ -37,7 +37,7 @@ function withoutPrefix(url: string): string {
 
 /** Sets `Sendlark-Warnings` on successful answers to requests with a mail: a JSON list in ASCII, at most 6 kB long. */
 export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
-  // Added to these routes alone: an asynchronous hook costs every other answer a microsecond.
+  // Added to these routes alone, so that no other answer waits for an asynchronous hook.
   app.addHook('onRoute', (route) => {
     if (!mayHaveWarnings(route.url)) return;
     const isOfContacts = OF_CONTACTS.has(withoutPrefix(route.url));
