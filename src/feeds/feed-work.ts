@@ -34,22 +34,22 @@ export class FeedWork {
     this.#deps = deps;
   }
 
-  /** Makes due mails until `shouldContinue` returns false, and begins due requests. Returns true if a mail was made. */
+  /** Makes due mails, at least one, until `shouldContinue` returns false, and begins due requests. Returns true if there may be more. */
   step(shouldContinue: () => boolean): boolean {
     const { db, clock, log } = this.#deps;
-    let isMade = false;
+    let mayHaveMore = false;
     for (const id of dueFeeds(db.$client, clock.now().getTime())) {
-      if (!shouldContinue()) break;
       // An error of one feed must not stop the others.
       try {
         makeDueIssue(this.#deps, id);
-        isMade = true;
+        mayHaveMore = true;
+        if (!shouldContinue()) break;
       } catch (error) {
         log({ feed: id, err: String(error) }, 'the mail of a feed could not be made; it is tried again', 'warn');
       }
     }
     this.#beginPolls();
-    return isMade;
+    return mayHaveMore;
   }
 
   get isUnderWay(): boolean {

@@ -187,8 +187,10 @@ export class Background {
     const goesOn = this.#timeSlice();
     for (const { id, state } of mailingsToEnqueue(db.$client)) {
       if (isHeld && state !== 'cancelled') continue;
-      if (!goesOn()) break;
       await part(`enqueueing mailing ${id}`, () => enqueueRecipients(db.$client, id, goesOn));
+      if (goesOn()) continue;
+      hasMore = true;
+      break;
     }
     await part('opens and clicks of earlier releases', () => continueReclassifying(db.$client));
     await part('mails before limits per person', () => continueEarlierMails(db.$client, clock.now().getTime()));
