@@ -26,7 +26,7 @@ async function askApi(t: Test): Promise<void> {
     for (const given of [[], ...optional.map((at) => [at]), optional]) {
       const changes = given.map((at) => {
         const { name = '', example } = operation.parameters[at] ?? {};
-        return { at, how: 'value' as const, value: goodValue(operation, name, example, account.records), key: '' };
+        return { at, how: 'value' as const, value: goodValue(operation, name, example, account), key: '' };
       });
       const request = requestOf(operation, { ...GOOD, encoding: 0, changes }, account);
       const { statusCode, payload } = await app.fastify.inject(request);

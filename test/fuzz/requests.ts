@@ -44,11 +44,8 @@ const TYPES = {
 };
 const BOUNDARY = '----fuzz';
 
-export function requestOf(
-  operation: Operation,
-  plan: Omit<Plan, 'operation'>,
-  { caller, person, operator, records }: Account,
-): Request {
+export function requestOf(operation: Operation, plan: Omit<Plan, 'operation'>, account: Account): Request {
+  const { caller, person, operator } = account;
   const query = valuesOf(
     // Some operators of a segment's rules take no value, so it is optional; that of the example needs one.
     operation.parameters
@@ -80,7 +77,7 @@ export function requestOf(
   return { method, url, headers: { ...headers, ...plan.headers }, payload };
 
   function valuesOf(examples: [string, unknown][]): Map<string, unknown> {
-    return new Map(examples.map(([name, example]) => [name, goodValue(operation, name, example, records)]));
+    return new Map(examples.map(([name, example]) => [name, goodValue(operation, name, example, account)]));
   }
 }
 

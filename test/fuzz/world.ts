@@ -35,6 +35,8 @@ export interface Account {
   /** An operator of the installation who is signed in. */
   operator: Caller;
   records: Records;
+  /** The number of a name that is unique in the application, the same in each run. */
+  nextName(): number;
   /** Makes anew what a request will use up. */
   renew(operation: Operation): Promise<void>;
 }
@@ -53,7 +55,6 @@ export const SETTINGS = {
   WEBHOOK_PRIVATE_ADDRESSES: 'allow',
 };
 
-/** The number of a name that is unique in an application, the same in each run. */
 function nextName(app: TestApp): number {
   const nth = namesMade.get(app) ?? 0;
   namesMade.set(app, nth + 1);
@@ -210,6 +211,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       completed: [completed],
       backupFiles: [backup.rawPayload.toString('latin1')],
     },
+    nextName: () => nextName(app),
     async renew({ path }) {
       // Not earlier: with a relay nobody reaches, the sends of no other account are completed. The last one cannot be deleted while mail waits.
       if (path.includes('/relays')) account.records.relays ??= [String(await addRelay()), String(await addRelay())];
@@ -252,7 +254,6 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
 }
 
 const UNIQUE = new Set(['email', 'field_name']);
-let unique = 0;
 
 /** Operations on who calls and who has access: a pair of keys is nobody, and gives nobody access. */
 export const FOR_PEOPLE = /^\/api\/(me|passkeys|users|sessions|keys)\//;
@@ -260,7 +261,8 @@ export const FOR_PEOPLE = /^\/api\/(me|passkeys|users|sessions|keys)\//;
 const USING_BACKUP = /^\/api\/backups\/(restore|upload\/drop)$/;
 
 /** A value with which the operation can succeed: a record of the account (another one for DELETE), or the document's example. */
-export function goodValue({ method, path }: Operation, name: string, example: unknown, records: Records): unknown {
+export function goodValue({ method, path }: Operation, name: string, example: unknown, account: Account): unknown {
+  const { records } = account;
   if (name === 'file' && path.endsWith('/pictures/upload')) return GIF.toString('latin1');
   if (name === 'file' && path.endsWith('/backups/upload')) return Buffer.from(records.backupFiles?.[0] ?? '', 'latin1');
   if (name === 'upload_id' && USING_BACKUP.test(path)) return records.backups?.[0];
@@ -282,7 +284,7 @@ export function goodValue({ method, path }: Operation, name: string, example: un
   if (name === 'exclude_specific_recipient_id') return [`segments_${pick('segments')}`];
   // An earlier operation's example has unsubscribed the address that the document shows.
   if (name === 'email_address' && /(send|schedule)\/test$/.test(path)) return 'tester@example.net';
-  if (UNIQUE.has(name)) return `${unique++}${String(example)}`.replace(/^(\d+)(.*_.*)$/, '$2_$1');
+  if (UNIQUE.has(name)) return `${account.nextName()}${String(example)}`.replace(/^(\d+)(.*_.*)$/, '$2_$1');
   const kind = NAMED[name] ?? NAMED_BY_PATH.find(([end]) => end.test(path))?.[1] ?? '';
   // Without it, the test asks about the operator, whose account has no senders.
   if (name === 'sender_id' && path.endsWith('/relays/test')) return '';

@@ -132,6 +132,8 @@ export async function recomputeDueSegments(
       if (isTransientSqliteError(error)) throw error;
       failed.add(id);
       onFailure(id, error);
+      // A segment that fails again and again must not take the time of the others.
+      continue;
     }
     if (performance.now() >= until) break;
   }

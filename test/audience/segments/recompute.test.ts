@@ -44,6 +44,7 @@ t.test('a large segment is finished in the background, from where it was left', 
   const app = await startWithFields(t);
   await uploadCsv(app, ['email', ...Array.from({ length: 1200 }, (_, n) => `p${n}@example.com`)].join('\n'));
   const segment_id = await storeSegment(app, ['email', 'contains', '@']);
+  await app.background();
   app.db.exec('DELETE FROM segment_recipients WHERE address_id > 300; UPDATE segments SET recompute_after = 300');
   while (await recomputeDueSegments(app.drizzle, app.clock, rethrow));
   t.equal((await recipientsOf(app, segment_id)).length, 1200);
@@ -61,10 +62,9 @@ t.test('a segment that was begun goes on before another is begun', async (t) => 
     CREATE TRIGGER breaks BEFORE INSERT ON segment_recipients BEGIN SELECT raise(ABORT, 'broken'); END`);
   for (const begun of segments) {
     app.db.prepare('UPDATE segments SET recompute_after = iif(id = ?, 1, 0)').run(begun);
-    const tried = new Set<number>();
-    // On a busy machine one segment may take all the time that a call has.
-    while (tried.size < 2) await recomputeDueSegments(app.drizzle, app.clock, (id) => tried.add(id));
-    t.strictSame([...tried], [begun, ...segments.filter((id) => id !== begun)]);
+    const tried: number[] = [];
+    await recomputeDueSegments(app.drizzle, app.clock, (id) => tried.push(id));
+    t.strictSame(tried, [begun, ...segments.filter((id) => id !== begun)]);
   }
 });
 
