@@ -4,7 +4,7 @@ import t from 'tap';
 import { firstKeys, firstKeysShown, useKeys } from '../../src/database/accounts.ts';
 import { connect } from '../../src/database/open.ts';
 import { systemClock } from '../../src/time/clock.ts';
-import { seededCopy } from '../support/app.ts';
+import { seededCopy } from '../support/seeded-copy.ts';
 
 t.test('the first keys are made again by each start until they have been shown', async (t) => {
   const file = join(t.testdir({}), 'test.db');

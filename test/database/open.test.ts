@@ -142,7 +142,11 @@ t.test('a database of any earlier release is brought to the newest schema and tr
   const fresh = connect(join(folder(t), 'fresh.db'));
   migrateAndSeed(fresh);
   t.ok(triggersOf(fresh.$client).length > 50);
-  for (let count = 1; count <= releases.length; count++) {
+  // A database passes through the schemas of all later releases, so the releases between these would repeat the same migrations.
+  const counts = releases
+    .map((_release, at) => at + 1)
+    .filter((count) => count % 10 === 1 || count > releases.length - 5);
+  for (const count of counts) {
     const db = connect(oldDatabase(t, count));
     t.equal(schemaState(db.$client), 'older');
     // Writing 150 000 cities takes a quarter of a second of CPU, so only the first database lacks them.

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert';
 import { Resolver } from 'node:dns/promises';
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { type Importer, ImportJobs } from '../../src/audience/import/uploads.ts'
 import { readExport } from '../../src/audience/migrate/read-export.ts';
 import { readConfig } from '../../src/config.ts';
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
-import { connect, type Db, migrateAndSeed } from '../../src/database/open.ts';
+import { connect, type Db } from '../../src/database/open.ts';
 import { WriteLock } from '../../src/database/write-lock.ts';
 import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
 import { findPublicUrl } from '../../src/delivery/links/public-url.ts';
@@ -30,6 +30,7 @@ import type { Deps } from '../../src/operations/deps.ts';
 import { Background } from '../../src/threads/background.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { hashCheaply } from './cheap-passwords.ts';
+import { seededCopy } from './seeded-copy.ts';
 
 export interface FilePart {
   filename: string;
@@ -119,41 +120,6 @@ const NO_DNS = '127.0.0.1:1';
 const STORED_REASON = new RegExp(`:(?:${Object.keys(SENTENCES).join('|')})(?:[{"&<\\\\]|$)`, 'm');
 /** Searches as it was before any test, because some count the searches of the product by replacing it. */
 const { exec } = RegExp.prototype;
-
-/**
- * A database of this release with its seed, made once per run of the suite and copied from then on. Its name holds the number of
- * migrations, because a run of an earlier state of the sources may have had the same process id.
- */
-export function seededCopy(path: string): void {
-  const migrations = readdirSync(new URL('../../drizzle/', import.meta.url)).length;
-  const template = join(tmpdir(), `sendlark-test-${process.ppid}-${migrations}.db`);
-  if (!existsSync(template)) {
-    removeOldTemplates();
-    const building = `${template}-${process.pid}`;
-    const db = connect(building);
-    migrateAndSeed(db);
-    db.$client.pragma('journal_mode = DELETE');
-    db.$client.close();
-    renameSync(building, template);
-  }
-  copyFileSync(template, path);
-}
-
-/** Removes the databases that runs which have ended left for their tests to copy. */
-function removeOldTemplates(): void {
-  for (const name of readdirSync(tmpdir())) {
-    const [, run] = /^sendlark-test-(\d+)-\d+\.db$/.exec(name) ?? [];
-    if (run !== undefined && !isRunning(Number(run))) rmSync(join(tmpdir(), name), { force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
-  }
-}
 
 /** Starts an application for this test; settings are as in the environment. Everything is cleaned up with the test. */
 export async function startApp(

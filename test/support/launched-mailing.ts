@@ -15,7 +15,8 @@ import type { Courier, Handoff, Outcome } from '../../src/delivery/transport/cou
 import { SmtpPool } from '../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
 import { Background } from '../../src/threads/background.ts';
-import { FakeClock, seededCopy } from './app.ts';
+import { FakeClock } from './app.ts';
+import { seededCopy } from './seeded-copy.ts';
 import { type Script, startSink } from './smtp/scripted-relay.ts';
 import { until } from './until.ts';
 

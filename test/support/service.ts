@@ -13,6 +13,7 @@ import { createKeys, FIRST_ACCOUNT } from '../../src/database/accounts.ts';
 import { connect } from '../../src/database/open.ts';
 import type { Scope } from '../../src/database/schema/index.ts';
 import { systemClock } from '../../src/time/clock.ts';
+import { seededCopy } from './seeded-copy.ts';
 
 const KEYS = { PUBLIC_KEY: 'pk_test_of_sendlark', SECRET_KEY: 'sk_test_of_sendlark' };
 
@@ -127,6 +128,7 @@ export class Service {
       ...this.#settings,
     };
     this.origin = '';
+    if (this.#program === BUILT && !existsSync(env.DATABASE_PATH)) seededCopy(env.DATABASE_PATH);
     const { command, cwd } = this.#program;
     const [file, ...words] = command;
     const child = spawn(file, words, { env, cwd, stdio: ['ignore', 'pipe', 'inherit'] });

@@ -9,8 +9,9 @@ import { providerOfServer } from '../../../src/delivery/pacing/domain-groups.ts'
 import { readPacedGroups } from '../../../src/delivery/pacing/paced-groups.ts';
 import { asksForLowerRate, Pacing } from '../../../src/delivery/pacing/pacing.ts';
 import type { Outcome } from '../../../src/delivery/transport/courier.ts';
-import { FakeClock, seededCopy } from '../../support/app.ts';
+import { FakeClock } from '../../support/app.ts';
 import { ACCEPTED } from '../../support/launched-mailing.ts';
+import { seededCopy } from '../../support/seeded-copy.ts';
 
 const MINUTE = 60_000;
 

@@ -79,7 +79,11 @@ async function countBytes(session: CDPSession): Promise<() => number> {
 
 /** What axe finds on the page against WCAG 2.2 AA and good practice, or these rules, as one line for each rule and element. */
 export async function findBarriers(page: Page, rules = RULES): Promise<string[]> {
-  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);
+  if (!(await page.evaluate('"axe" in window'))) {
+    // Half a megabyte, which the browser keeps for the page's next visits.
+    await page.addInitScript(`if (self === top) { ${axe.source} }`);
+    await page.evaluate(axe.source);
+  }
   // Without iframes, axe does not wait for one that has no axe in it; without other results, it writes down violations alone.
   const options = { runOnly: rules, resultTypes: ['violations'], iframes: false };
   return page.evaluate(
