@@ -45,7 +45,7 @@ function reasonOf(code: string, path: string): string | null {
   return null;
 }
 
-/** What this user may not do, with the owner of the file or, where there is none, of its folder. */
+/** What this user may not do, with the owner of the file or, where there is none, of its folder, and the command that changes it. */
 function deniedTo(path: string): string {
   const folder = dirname(resolve(path));
   const file = statSync(path, { throwIfNoEntry: false });
@@ -53,10 +53,14 @@ function deniedTo(path: string): string {
   const rights = (mode & 0o777).toString(8);
   const what = file === undefined ? `make files in ${folder}, which belongs` : 'read and write it; it belongs';
   const name = userName();
-  return (
-    `the user ${name} may not ${what} to user ${uid} and group ${gid} with mode ${rights}. ` +
-    `As root: chown ${name} ${folder} ${path}*`
-  );
+  const needed = file === undefined ? 0o700 : 0o600;
+  const lacksRights = uid === process.getuid?.() && (mode & needed) !== needed;
+  // Not the lock alone: the database beside it belongs to the same user.
+  const files = `${path.replace(/-lock$/, '')}*`;
+  const cure = lacksRights
+    ? `chmod u+${file === undefined ? `rwx ${folder}` : `rw ${path}`}`
+    : `As root: chown ${name} ${folder} ${files}`;
+  return `the user ${name} may not ${what} to user ${uid} and group ${gid} with mode ${rights}. ${cure}`;
 }
 
 /** The name of the user of this process; its number if the system knows no name. */

@@ -7,6 +7,7 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -127,6 +128,14 @@ t.test(
       stderr,
       `The database ${path} cannot be opened: the user nobody may not read and write it; it belongs to user 0 and group 0 with mode 600. As root: chown nobody ${folder} ${path}*\n`,
     );
+    chownSync(path, 65534, 65534);
+    chmodSync(path, 0o400);
+    const own = spawnSync(file, [...words, 'serve'], { env, uid: 65534, gid: 65534, encoding: 'utf8' });
+    t.match(own.stderr, `with mode 400. chmod u+rw ${path}\n`, 'a file of its own');
+    chownSync(folder, 0, 0);
+    rmSync(`${path}-lock`);
+    const beside = spawnSync(file, [...words, 'serve'], { env, uid: 65534, gid: 65534, encoding: 'utf8' });
+    t.match(beside.stderr, `As root: chown nobody ${folder} ${path}*\n`, 'a lock that cannot be made beside it');
     t.end();
   },
 );
