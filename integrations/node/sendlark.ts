@@ -71,6 +71,7 @@ export interface Event {
 
 /** An answer that is no success. */
 export class SendlarkError extends Error {
+  override readonly name = 'SendlarkError';
   readonly status: number;
   /** A text, or texts by field. */
   readonly errors: unknown;

@@ -53,6 +53,7 @@ t.test('the client for Node does what a shop needs, with a key that may do no mo
     },
     EXPECTED,
   );
+  t.match(refused, { name: 'SendlarkError' }, 'as a log shows it');
 });
 
 const PYTHON = `
