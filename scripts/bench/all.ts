@@ -19,8 +19,6 @@ const BENCHES: Readonly<Record<string, readonly string[]>> = {
   sizes: ['10000', '50000', '250000', '1000000'],
   import: ['200000'],
   csv: ['300000'],
-  message: ['10000'],
-  smtp: ['50000'],
   lists: ['200000'],
   api: ['100000'],
   pages: ['1000000', '12'],
