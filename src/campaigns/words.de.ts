@@ -440,7 +440,7 @@ export const campaigns: Translation<typeof english> = {
   'links.utm_medium': 'Medium (utm_medium)',
   'links.utm_campaign': 'Kampagne (utm_campaign)',
   'links.utm_campaign.hint': 'Leer: der interne Name der Kampagne.',
-  'links.utm_content': 'Jeden Link nach seinem Text benennen (utm_content)',
+  'links.utm_content': 'Jeden Link nach seinem Baustein im Designer oder sonst nach seinem Text benennen (utm_content)',
   'compose.check.person': 'Vorschau als Kontakt',
   'compose.check.person.hint': 'Eine E-Mail-Adresse unter den Empfängern. Leer: irgendeine davon.',
   'compose.check.see': 'Zeigen',

@@ -426,7 +426,7 @@ export const campaigns = {
   'links.utm_medium': 'Medium (utm_medium)',
   'links.utm_campaign': 'Campaign (utm_campaign)',
   'links.utm_campaign.hint': 'Empty: the internal name of the campaign.',
-  'links.utm_content': 'Name each link by its text (utm_content)',
+  'links.utm_content': 'Name each link by its block in the designer, or else by its text (utm_content)',
   'compose.check.person': 'Preview as contact',
   'compose.check.person.hint': 'An e-mail address in the audience. Empty: any of them.',
   'compose.check.see': 'Show',

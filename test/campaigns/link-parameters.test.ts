@@ -65,6 +65,56 @@ t.test('one campaign has its own or none', async (t) => {
   t.equal(wrong.status, 422);
 });
 
+t.test('links in a named block of a design have its name, and reports group them without', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const form = { utm_source: 'news', utm_content: 1 };
+  await app.one.call('POST', '/sending/mails/save', { form });
+  const text = (content: string) => ({ tagName: 'mj-text', attributes: {}, content });
+  const button = { tagName: 'mj-button', attributes: { href: 'https://shop.de/b?x=1&y="2"' }, content: 'Buy' };
+  const section = (children: object[], attributes = {}) => ({
+    tagName: 'mj-section',
+    attributes,
+    children: [{ tagName: 'mj-column', attributes: {}, children }],
+  });
+  const template_json = JSON.stringify({
+    tagName: 'mjml',
+    attributes: {},
+    children: [
+      {
+        tagName: 'mj-body',
+        attributes: {},
+        children: [
+          section([text('<a href="https://shop.de/a">one</a>'), button], { 'data-name': 'Spring offer' }),
+          section([text('<a href="https://shop.de/a">two</a>')]),
+        ],
+      },
+    ],
+  });
+  const { template_html: _, ...rest } = body;
+  const utr = await createSend(app, { ...rest, template_json });
+  const { draft } = (await app.one.call('GET', '/single-send/draft', { query: { utr } })).body.message;
+  t.equal(draft.link_parameters, 'utm_source=news&utm_campaign=Autumn&utm_content=…');
+  const { html } = (await app.one.call('GET', '/single-send/mail', { query: { utr } })).body.message.mail;
+  const added = (content: string) => `utm_source=news&utm_campaign=Autumn&utm_content=${content}`;
+  const seen = [...html.matchAll(/href="(https:\/\/shop[^"]*)"/g)].map(([, url = '']) => url.replaceAll('&amp;', '&'));
+  t.strictSame(
+    seen,
+    [
+      `https://shop.de/a?${added('spring-offer')}`,
+      `https://shop.de/b?x=1&y=&quot;2&quot;&${added('spring-offer')}`,
+      `https://shop.de/a?${added('two')}`,
+    ],
+    'shown before sending, and never doubled',
+  );
+  app.clock.advance(RECALL);
+  await app.background();
+  const { links } = await sendReport(app, utr);
+  t.strictSame(
+    links.map(({ url }: { url: string }) => url),
+    ['https://shop.de/a', 'https://shop.de/b?x=1&y="2"', 'https://shop.de/a'],
+  );
+});
+
 t.test('the pages of the settings and of a campaign have them', async (t) => {
   const { app, body } = await readyToSend(t);
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };

@@ -22,7 +22,9 @@ const Settings = Type.Object(
     utm_source: Type.String({ description: 'utm_source of the links in mails; empty: links get no parameters.' }),
     utm_medium: Type.String({ description: 'utm_medium of the links; empty: without it.' }),
     utm_campaign: Type.String({ description: 'utm_campaign of the links; empty: the name of the single send.' }),
-    utm_content: zeroOrOne('1: utm_content is the text of the link.'),
+    utm_content: zeroOrOne(
+      '1: utm_content is the name that the block with the link has in the designer, or else the text of the link.',
+    ),
     keeps_sent_mails: zeroOrOne(
       '1: the values in each mail are kept for 90 days, so that GET /deliveries/mail gives its exact bytes. 0: nothing is kept of mails that leave from now on.',
     ),
@@ -67,7 +69,12 @@ export const changeMailSettings = operation({
     utm_medium: utm('utm_medium of the links, such as email; used with utm_source.'),
     utm_campaign: utm('utm_campaign of the links; empty: the name of the single send. Used with utm_source.'),
     utm_content: Type.Optional(
-      Type.Unsafe<0 | 1>({ ...flag('1: utm_content is the text of the link. Used with utm_source.'), empty: 0 }),
+      Type.Unsafe<0 | 1>({
+        ...flag(
+          '1: utm_content is the name that the block with the link has in the designer, or else the text of the link. Used with utm_source.',
+        ),
+        empty: 0,
+      }),
     ),
     keeps_sent_mails: Type.Optional(
       Type.Unsafe<0 | 1>(flag('1: the values in each mail are kept for 90 days, for GET /deliveries/mail.')),

@@ -113,7 +113,12 @@ const linkOptions = {
   utm_medium: utm('utm_medium'),
   utm_campaign: Type.Optional(line({ description: 'utm_campaign of its links, with utm_mode own; empty: its name.' })),
   utm_content: Type.Optional(
-    Type.Unsafe<0 | 1>({ ...flag('1: utm_content is the text of the link. With utm_mode own.'), empty: 0 }),
+    Type.Unsafe<0 | 1>({
+      ...flag(
+        '1: utm_content is the name that the block with the link has in the designer, or else the text of the link. With utm_mode own.',
+      ),
+      empty: 0,
+    }),
   ),
 };
 
@@ -184,8 +189,13 @@ const Draft = Type.Object({
   utm_source: Type.String({ description: 'utm_source of its links if it has its own; otherwise empty.' }),
   utm_medium: Type.String({ description: 'utm_medium of its links if it has its own; otherwise empty.' }),
   utm_campaign: Type.String({ description: 'utm_campaign of its links if it has its own; empty: its name.' }),
-  utm_content: zeroOrOne('1: utm_content is the text of the link.'),
-  link_parameters: Type.String({ description: 'What its links get when it is sent, as in a query; empty: nothing.' }),
+  utm_content: zeroOrOne(
+    '1: utm_content is the name that the block with the link has in the designer, or else the text of the link.',
+  ),
+  link_parameters: Type.String({
+    description:
+      'What its links get when it is sent, as in a query, with … for the utm_content of each link; empty: nothing.',
+  }),
   schedule_type: integer(),
   schedule_date: Type.String(),
   schedule_time: Type.String(),
@@ -325,7 +335,7 @@ export const readDraft = operation({
       changed_by: changerName(db, send),
       tracking: send.tracking === 0 ? (0 as const) : (1 as const),
       ...shownLinkRules(link_rules),
-      link_parameters: rules === null ? '' : linkParameters(rules),
+      link_parameters: rules === null ? '' : `${linkParameters(rules)}${rules.content === 1 ? '&utm_content=…' : ''}`,
       time_zone: config.TIME_ZONE,
       recall_seconds: config.RECALL_SECONDS,
       warnings: await mailWarnings(db, accountId, send),

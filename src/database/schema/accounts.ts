@@ -35,7 +35,7 @@ export interface LinkRules {
   source: string;
   medium: string;
   campaign: string;
-  /** 1: utm_content is the text of the link. */
+  /** 1: utm_content is the name of the block with the link, or else the text of the link. */
   content: 0 | 1;
 }
 

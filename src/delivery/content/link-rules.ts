@@ -1,7 +1,9 @@
 /** Link parameters (UTM): added to the links of a mail once per mailing, so that web statistics tell which visits came from it. */
 import type { LinkRules } from '../../database/schema/index.ts';
+import { BLOCK_NAME } from './block-attributes.ts';
 import { findHtmlRegions, type Region } from './html-regions.ts';
 import { escapeHtml } from './merge.ts';
+import type { MjmlNode } from './mjml.ts';
 
 /** The longest name of a link, and how far its end is searched. */
 const MAX_NAME = 40;
@@ -14,14 +16,37 @@ const HAS_PARAMETERS = /[?&;]utm_[a-z_]+=/i;
 /** A web address whose host is written out; a merge tag in its place may bring a query of its own. */
 const WEB = /^https?:\/\/(?!\(\()[^\s/?#()]+(?:[/?#]|$)/i;
 
-/** The HTML of a mail whose links have the parameters. `publicUrl` is the origin of this service, whose own links stay as they are. */
-export function withLinkParameters(html: string, rules: LinkRules, publicUrl: string): string {
+/**
+ * A design whose links in named blocks have the parameters, with the name of the innermost named block as utm_content. Other links stay as
+ * they are. `publicUrl` is the origin of this service.
+ */
+export function withBlockNames(node: MjmlNode, rules: LinkRules, publicUrl: string, outer = ''): MjmlNode {
+  const { tagName, attributes, children, content } = node;
+  const name = slug(attributes[BLOCK_NAME] ?? '') || outer;
+  const { href } = attributes;
+  // The link of a social element may be a part of the address at which it is shared.
+  const isLink = name !== '' && href !== undefined && tagName !== 'mj-social-element';
+  return {
+    tagName,
+    attributes: isLink ? { ...attributes, href: addParameters(href.trim(), rules, publicUrl, name) } : attributes,
+    ...(children && { children: children.map((child) => withBlockNames(child, rules, publicUrl, name)) }),
+    ...(content !== undefined && {
+      content: name === '' ? content : withLinkParameters(content, rules, publicUrl, name),
+    }),
+  };
+}
+
+/**
+ * The HTML of a mail whose links have the parameters. `publicUrl` is the origin of this service, whose own links stay as they are. `name`
+ * is the utm_content of all of them; empty: each has its own.
+ */
+export function withLinkParameters(html: string, rules: LinkRules, publicUrl: string, name = ''): string {
   let from = 0;
   let changed = '';
   for (const region of findHtmlRegions(html).regions) {
     if (!isAnchor(region)) continue;
     const url = region.value.replace(/[\t\n]/g, '').trim();
-    const full = addParameters(url, rules, publicUrl, rules.content === 1 ? nameOf(html, region.end) : '');
+    const full = addParameters(url, rules, publicUrl, name || (rules.content === 1 ? nameOf(html, region.end) : ''));
     if (full === url) continue;
     const written = escapeHtml(full);
     changed += html.slice(from, region.start) + (region.quoted ? written : `"${written}"`);
@@ -74,7 +99,13 @@ function nameOf(html: string, end: number): string {
   const inner = close < 0 ? '' : part.slice(0, close);
   const text = inner.replace(/<[^<>]*>/g, ' ').replace(/\(\([^()]*\)\)|&#?\w+;/g, ' ');
   const alt = /\balt="([^"<>]*)"/i.exec(inner)?.[1] ?? '';
-  return (/[\p{L}\p{N}]/u.test(text) ? text : alt)
+  return slug(text) || slug(alt);
+}
+
+/** A name in lower case, with hyphens in place of all but letters and digits. */
+function slug(name: string): string {
+  return name
+    .slice(0, MAX_LINK_HTML)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '-')
     .replace(/^-|-$/g, '')

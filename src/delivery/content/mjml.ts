@@ -1,7 +1,8 @@
 /** Checks templates in MJML's JSON form node by node, and renders them to HTML without access to the file system. */
+
+import { SHOW_TO } from './block-attributes.ts';
 import { ContentError } from './compiled-content.ts';
 import { hasMoreParts } from './json-size.ts';
-import { SHOW_TO } from './show-to.ts';
 
 export interface MjmlNode {
   readonly tagName: string;

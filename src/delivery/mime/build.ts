@@ -3,7 +3,7 @@ import { Parser } from 'htmlparser2';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { FOOTER_LINK_MARK, footerFor, footerLinkSlot, topLinkFor } from '../content/footer.ts';
 import { decodeText, findHtmlRegions, htmlConditionProblem, type Region } from '../content/html-regions.ts';
-import { withLinkParameters } from '../content/link-rules.ts';
+import { withBlockNames, withLinkParameters } from '../content/link-rules.ts';
 import {
   CLICK_URL,
   conditionProblem,
@@ -85,8 +85,11 @@ export async function buildContent(source: ContentSource): Promise<Content> {
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 
 async function sourceHtml(source: ContentSource): Promise<string> {
-  const { template_json, template_html, preheader, publicUrl = '' } = source;
-  if (template_json) return renderMjml(parseMjml(withPublicPictures(template_json, publicUrl)), preheader === '');
+  const { template_json, template_html, preheader, linkRules, publicUrl = '' } = source;
+  if (template_json) {
+    const design = parseMjml(withPublicPictures(template_json, publicUrl));
+    return renderMjml(linkRules?.content ? withBlockNames(design, linkRules, publicUrl) : design, preheader === '');
+  }
   if (!template_html?.trim()) throw new ContentError('The mail has no content.');
   return withPublicPictures(template_html, publicUrl);
 }

@@ -117,6 +117,7 @@ export const designer: Translation<typeof english> = {
   'designer.part.edit': 'Bearbeiten',
   'designer.part.settings': 'Einstellungen',
   'designer.part.show': 'Zeigen für',
+  'designer.part.name': 'Name',
   'designer.part.up': 'Nach oben',
   'designer.part.down': 'Nach unten',
   'designer.part.duplicate': 'Duplizieren',
@@ -135,6 +136,9 @@ export const designer: Translation<typeof english> = {
   'designer.show.to': 'Nur Kontakten zeigen, für die das gilt',
   'designer.show.hint':
     'Ein Platzhalter, verglichen mit einem Wert: plan = "pro", city is not blank, age > 17 and country = "Germany". Leer: alle Kontakte bekommen ihn.',
+  'designer.name.title': 'Name dieses Bausteins',
+  'designer.name.hint':
+    'Kontakte sehen ihn nicht. Links des Bausteins bekommen ihn als utm_content, wenn die Link-Parameter Links benennen.',
   'designer.picture': 'Bild wählen',
   'designer.picture.none': 'Noch keine Bilder. Fügen Sie eines hinzu.',
   'designer.picture.add': 'Bilder hinzufügen',

@@ -113,6 +113,7 @@ export const designer = {
   'designer.part.edit': 'Edit',
   'designer.part.settings': 'Settings',
   'designer.part.show': 'Show to',
+  'designer.part.name': 'Name',
   'designer.part.up': 'Move up',
   'designer.part.down': 'Move down',
   'designer.part.duplicate': 'Duplicate',
@@ -131,6 +132,9 @@ export const designer = {
   'designer.show.to': 'Show only to contacts for whom this holds',
   'designer.show.hint':
     'A merge tag compared with a value: plan = "pro", city is not blank, age > 17 and country = "Germany". Empty: every contact gets it.',
+  'designer.name.title': 'Name of this block',
+  'designer.name.hint':
+    'Contacts do not see it. Links of the block have it as utm_content where the link parameters name links.',
   'designer.picture': 'Choose an image',
   'designer.picture.none': 'No images yet. Add one.',
   'designer.picture.add': 'Add images',

@@ -1,6 +1,11 @@
 /** Link parameters: which links get them, and how they are taken off again. */
 import t from 'tap';
-import { addParameters, withLinkParameters, withoutParameters } from '../../../src/delivery/content/link-rules.ts';
+import {
+  addParameters,
+  withBlockNames,
+  withLinkParameters,
+  withoutParameters,
+} from '../../../src/delivery/content/link-rules.ts';
 
 const RULES = { source: 'news letter', medium: 'email', campaign: 'May & June', content: 0 } as const;
 const ADDED = 'utm_source=news%20letter&utm_medium=email&utm_campaign=May%20%26%20June';
@@ -62,3 +67,52 @@ t.test('hostile HTML takes linear time', async (t) => {
   withLinkParameters(html, { source: 's', medium: '', campaign: '', content: 1 }, '');
   t.ok(performance.now() - started < 5000);
 });
+
+t.test(
+  'links in a block have the name of the innermost named block, once, and other links stay for the whole mail',
+  async (t) => {
+    const rules = { source: 's', medium: '', campaign: '', content: 1 } as const;
+    const text = (content: string, attributes = {}) => ({ tagName: 'mj-text', attributes, content });
+    const button = (href: string, attributes = {}) => ({
+      tagName: 'mj-button',
+      attributes: { href, ...attributes },
+      content: 'Go',
+    });
+    const design = (children: readonly object[], attributes = {}) => ({ tagName: 'mj-section', attributes, children });
+    const named = { 'data-name': ' <b>Über Uns ((name))</b> & "more"! ' };
+    const made = withBlockNames(
+      design(
+        [
+          text('<a href="https://shop.de/a?b=1&amp;c=2">A</a> <a href="https://shop.de/b?utm_content=x">B</a>'),
+          button('https://shop.de/c?sig=1'),
+          button('https://shop.de/d', { 'data-name': 'Inner' }),
+          { tagName: 'mj-social-element', attributes: { href: 'https://shop.de/e' } },
+          button('mailto:a@shop.de', { 'data-name': '((x))' }),
+        ],
+        named,
+      ) as never,
+      rules,
+      OWN,
+    );
+    const name = 'b-über-uns-name-b-more';
+    t.strictSame(
+      made,
+      design(
+        [
+          text(
+            `<a href="https://shop.de/a?b=1&amp;c=2&amp;utm_source=s&amp;utm_content=${encodeURIComponent(name)}">A</a> <a href="https://shop.de/b?utm_content=x">B</a>`,
+          ),
+          button('https://shop.de/c?sig=1'),
+          button('https://shop.de/d?utm_source=s&utm_content=inner', { 'data-name': 'Inner' }),
+          { tagName: 'mj-social-element', attributes: { href: 'https://shop.de/e' } },
+          button('mailto:a@shop.de', { 'data-name': '((x))' }),
+        ],
+        named,
+      ),
+    );
+    t.strictSame(
+      withBlockNames(design([button('https://shop.de')]) as never, rules, OWN),
+      design([button('https://shop.de')]),
+    );
+  },
+);

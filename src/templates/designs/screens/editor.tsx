@@ -166,26 +166,12 @@ export function editorPage(
         </form>
       </dialog>
       <EarlierDialog say={say} language={language} earlier={earlier} path={path} />
-      <dialog id="show-dialog" aria-labelledby="show-title">
-        <form method="dialog">
-          <h2 id="show-title">{say('designer.show.to')}</h2>
-          <input
-            id="show-to"
-            class="code"
-            spellcheck={false}
-            maxLength={1000}
-            aria-labelledby="show-title"
-            aria-describedby="show-hint"
-          />
-          <p id="show-hint">{say('designer.show.hint')}</p>
-          <div class="bar">
-            <button type="submit" value="use">
-              {say('designer.source.use')}
-            </button>
-            <Close say={say} />
-          </div>
-        </form>
-      </dialog>
+      <AttributeDialog say={say} id="show" title="designer.show.to" hint="designer.show.hint">
+        <input id="show-to" class="code" spellcheck={false} maxLength={1000} {...describedBy('show')} />
+      </AttributeDialog>
+      <AttributeDialog say={say} id="name" title="designer.name.title" hint="designer.name.hint">
+        <input id="block-name" maxLength={100} {...describedBy('name')} />
+      </AttributeDialog>
       <noscript>{say('designer.noScript')}</noscript>
     </body>,
   );
@@ -193,6 +179,36 @@ export function editorPage(
 
 type Key = `designer.${string}` & keyof typeof designer;
 type Say = (key: Key) => string;
+
+interface AttributeProps {
+  say: Say;
+  id: string;
+  title: Key;
+  hint: Key;
+  children: ComponentChildren;
+}
+
+/** A dialog with one field, for an attribute of the selected part. */
+function AttributeDialog({ say, id, title, hint, children }: AttributeProps) {
+  return (
+    <dialog id={`${id}-dialog`} aria-labelledby={`${id}-title`}>
+      <form method="dialog">
+        <h2 id={`${id}-title`}>{say(title)}</h2>
+        {children}
+        <p id={`${id}-hint`}>{say(hint)}</p>
+        <div class="bar">
+          <button type="submit" value="use">
+            {say('designer.source.use')}
+          </button>
+          <Close say={say} />
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+/** The attributes of the field of such a dialog. */
+const describedBy = (id: string) => ({ 'aria-labelledby': `${id}-title`, 'aria-describedby': `${id}-hint` });
 
 /** A field for the subject or the preview text, whose label is its placeholder. */
 function Line({ name, value, label }: { name: 'subject' | 'preheader'; value: string; label: string }) {

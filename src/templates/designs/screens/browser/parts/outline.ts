@@ -1,6 +1,6 @@
 /** The list of the mail's parts, with which everything in the designer can be reached and changed with the keyboard alone. */
 import type { Component, Editor } from 'grapesjs';
-import { SHOW_TO } from '../../../../../delivery/content/show-to.ts';
+import { BLOCK_NAME, SHOW_TO } from '../../../../../delivery/content/block-attributes.ts';
 import { bodyOf, canMove, foreignName, move, tagOf } from './insert.ts';
 import { button, element, isLocked, say, tell } from './page.ts';
 
@@ -79,13 +79,14 @@ function chosenPart(editor: Editor): Component | undefined {
   return part === undefined || ['mj-body', 'mjml'].includes(tagOf(part)) ? undefined : part;
 }
 
-/** Returns the name of a part, with the beginning of its text. */
+/** Returns the kind of a part, with its name or the beginning of its text. */
 export function partName(part: Component): string {
+  const { [SHOW_TO]: condition, [BLOCK_NAME]: given } = part.getAttributes();
   const text = textOf(part).replaceAll(/\s+/g, ' ').trim();
   const excerpt = text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)}…` : text;
   const alt = tagOf(part) === 'mj-image' ? String(part.getAttributes().alt ?? '') : excerpt;
-  const name = alt === '' ? kindName(part) : `${kindName(part)}: ${alt}`;
-  const condition = part.getAttributes()[SHOW_TO];
+  const own = typeof given === 'string' ? given : alt;
+  const name = own === '' ? kindName(part) : `${kindName(part)}: ${own}`;
   return typeof condition === 'string' ? `${name} (${condition})` : name;
 }
 

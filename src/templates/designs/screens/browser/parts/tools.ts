@@ -3,7 +3,7 @@
  * list of saved blocks.
  */
 import type { Component, Editor } from 'grapesjs';
-import { SHOW_TO } from '../../../../../delivery/content/show-to.ts';
+import { BLOCK_NAME, SHOW_TO } from '../../../../../delivery/content/block-attributes.ts';
 import { insertAfterChosen, isSection, setSource, sourceOf, tagOf } from './insert.ts';
 import { partName, type Tool } from './outline.ts';
 import { ask, button, call, element, isLocked, say, showProgress } from './page.ts';
@@ -52,6 +52,7 @@ export function partTools(editor: Editor): Tool[] {
       },
     },
     { label: say('designer.part.show'), isFor: () => true, run: (part) => void chooseContacts(part) },
+    { label: say('designer.part.name'), isFor: () => true, run: (part) => void namePart(part) },
     {
       label: say('designer.part.settings'),
       isFor: () => true,
@@ -88,13 +89,18 @@ async function editSource(part: Component): Promise<void> {
 }
 
 /** Asks which contacts get a part. */
-async function chooseContacts(part: Component): Promise<void> {
-  const field = element('show-to', HTMLInputElement);
-  field.value = text(part.getAttributes()[SHOW_TO]);
-  if ((await ask('show-dialog')) !== 'use') return;
-  const condition = field.value.trim();
-  if (condition === '') part.removeAttributes([SHOW_TO]);
-  else part.addAttributes({ [SHOW_TO]: condition });
+const chooseContacts = (part: Component) => askAttribute(part, SHOW_TO, { field: 'show-to', dialog: 'show-dialog' });
+
+/** Asks for the name of a part. */
+const namePart = (part: Component) => askAttribute(part, BLOCK_NAME, { field: 'block-name', dialog: 'name-dialog' });
+
+async function askAttribute(part: Component, name: string, ids: { field: string; dialog: string }): Promise<void> {
+  const field = element(ids.field, HTMLInputElement);
+  field.value = text(part.getAttributes()[name]);
+  if ((await ask(ids.dialog)) !== 'use') return;
+  const value = field.value.trim();
+  if (value === '') part.removeAttributes([name]);
+  else part.addAttributes({ [name]: value });
 }
 
 /** A saved block. */
@@ -161,7 +167,8 @@ async function insert(editor: Editor, { id, name }: Kept): Promise<void> {
   await showProgress(say('designer.loading'), async () => {
     const { mjml = '' } = await call(`/blocks/${id}`);
     const content = /^<mj-section css-class="kept-content"><mj-column>([\s\S]*)<\/mj-column><\/mj-section>$/.exec(mjml);
-    insertAfterChosen(editor, content?.[1] ?? mjml, content === null);
+    for (const part of insertAfterChosen(editor, content?.[1] ?? mjml, content === null))
+      part.addAttributes({ [BLOCK_NAME]: name });
     return say('designer.added', { block: name });
   });
 }
