@@ -54,33 +54,33 @@ export const automations: Translation<typeof english> = {
   'automations.own': 'Ohne Rezept beginnen',
   'automations.recipes': 'Mit einem Rezept beginnen',
   'automations.recipe.steps': 'Die Schritte darin, die Sie ändern können',
-  'automations.recipe.exits': 'Kontakte, bei denen es eintritt, steigen aus. Alle anderen bekommen die nächste Mail.',
+  'automations.recipe.exits': 'Kontakte mit diesem Ereignis steigen aus. Alle anderen bekommen die nächste Mail.',
   'automations.recipe.welcome': 'Neue Kontakte begrüßen',
   'automations.recipe.welcome.about': 'Zwei Mails für neue Kontakte: sofort, und drei Tage später.',
   'automations.recipe.welcome.trigger':
     'Wählen Sie die Liste, in die neue Kontakte kommen. Alles lässt sich ändern, bevor Sie starten.',
-  'automations.recipe.cart': 'An den Warenkorb erinnern',
+  'automations.recipe.cart': 'Abgebrochener Warenkorb',
   'automations.recipe.cart.about':
     'Zwei Mails an Kontakte, die einen vollen Warenkorb verlassen und nicht bestellt haben: nach vier Stunden, und einen Tag danach.',
   'automations.recipe.cart.trigger':
     'Ihr Shop meldet die Ereignisse „cart“ und „purchase“ jedes Kontakts. Wählen Sie die Liste, für die das gilt. Wer bestellt, bekommt keine weitere Mail, und niemand wird zweimal in einer Woche erinnert.',
-  'automations.recipe.review': 'Um eine Bewertung bitten',
+  'automations.recipe.review': 'Bitte um Bewertung',
   'automations.recipe.review.about': 'Eine Mail zehn Tage nach einem Kauf, und eine Erinnerung eine Woche später.',
   'automations.recipe.review.trigger':
     'Ihr Shop meldet das Ereignis „purchase“ jedes Kontakts und, wenn er davon weiß, „review“. Wählen Sie die Liste, für die das gilt. Gefragt wird höchstens einmal in 90 Tagen.',
-  'automations.recipe.birthday': 'Zum Geburtstag gratulieren',
+  'automations.recipe.birthday': 'Geburtstag',
   'automations.recipe.birthday.about': 'Eine Mail mit Ihren besten Wünschen, am Tag selbst um 9:00 Uhr.',
   'automations.recipe.birthday.trigger':
     'Der Geburtstag jedes Kontakts steht im Feld „birthday“, das angelegt wird, wenn es fehlt. Wählen Sie die Liste, für die das gilt.',
-  'automations.recipe.renewal': 'An eine Verlängerung erinnern',
+  'automations.recipe.renewal': 'Erinnerung an Verlängerung',
   'automations.recipe.renewal.about':
     'Eine Mail dreißig Tage, bevor ein Vertrag oder Abonnement verlängert wird, und eine Erinnerung eine Woche vorher.',
   'automations.recipe.renewal.trigger':
-    'Das Datum jedes Kontakts steht im Feld „renewal“, das angelegt wird, wenn es fehlt. Wählen Sie die Liste, für die das gilt. Wer verlängert, wie das Ereignis „renewed“ sagt, bekommt keine Erinnerung.',
-  'automations.recipe.win_back': 'Kontakte zurückgewinnen',
-  'automations.recipe.win_back.about': 'Zwei Mails an Kontakte, von denen lange nichts kam, im Abstand einer Woche.',
+    'Das Datum jedes Kontakts steht im Feld „renewal“, das angelegt wird, wenn es fehlt. Wählen Sie die Liste, für die das gilt. Kontakte, deren Ereignis „renewed“ gemeldet wird, bekommen keine Erinnerung.',
+  'automations.recipe.win_back': 'Rückgewinnung',
+  'automations.recipe.win_back.about': 'Zwei Mails im Abstand einer Woche an Kontakte, die nicht mehr reagieren.',
   'automations.recipe.win_back.trigger':
-    'Wählen Sie ein Segment stiller Kontakte, etwa derer, die 90 Tage nichts geöffnet haben. Wer es verlässt, steigt aus.',
+    'Wählen Sie ein Segment mit Kontakten, die nicht mehr reagieren, etwa denen, die 90 Tage nichts geöffnet haben. Wer es verlässt, steigt aus.',
   'automations.create': 'Automation anlegen',
   'automations.who': 'Auslöser',
   'automations.who.hint':
@@ -92,8 +92,8 @@ export const automations: Translation<typeof english> = {
   'automations.who.event.segment': 'Das Ereignis „{event}“ eines Kontakts im Segment „{name}“.',
   'automations.who.filtered.list': 'Das Ereignis „{event}“ mit {filter} eines Kontakts in der Liste „{name}“.',
   'automations.who.filtered.segment': 'Das Ereignis „{event}“ mit {filter} eines Kontakts im Segment „{name}“.',
-  'automations.kind': 'Wie Kontakte eintreten',
-  'automations.kind.hint': 'Nur Kontakte in der Liste oder im Segment treten ein.',
+  'automations.kind': 'Wie Kontakte aufgenommen werden',
+  'automations.kind.hint': 'Nur Kontakte in der Liste oder im Segment werden aufgenommen.',
   'automations.kind.join': 'Durch Aufnahme in die Liste oder das Segment',
   'automations.kind.event': 'Durch ein Ereignis',
   'automations.kind.date': 'An einem Datum',
@@ -104,7 +104,7 @@ export const automations: Translation<typeof english> = {
   'automations.kind.field.hint': 'Für ein Datum: ein eigenes Feld mit Daten, etwa ein Geburtstag.',
   'automations.kind.value': 'Neuer Wert',
   'automations.kind.value.hint': 'Leer: jeder neue Wert.',
-  'automations.kind.days': 'Tage zwischen Datum und Eintritt',
+  'automations.kind.days': 'Tage zwischen Datum und Aufnahme',
   'automations.kind.days.hint': '0: am Tag selbst.',
   'automations.kind.before': 'Davor oder danach',
   'automations.kind.before.0': 'Nach dem Datum',
@@ -114,7 +114,7 @@ export const automations: Translation<typeof english> = {
   'automations.kind.yearly': 'Jedes Jahr, etwa ein Geburtstag',
   'automations.kind.form.label': 'Formular',
   'automations.kind.none': 'Keines',
-  'automations.who.gone': 'Das Feld oder Formular des Auslösers wurde gelöscht: Niemand tritt ein.',
+  'automations.who.gone': 'Das Feld oder Formular des Auslösers wurde gelöscht: Niemand wird aufgenommen.',
   'automations.who.date.list':
     '{when} in „{field}“ eines Kontakts in der Liste „{name}“, um {hour} Uhr in der Zeitzone des Kontakts.',
   'automations.who.date.segment':
@@ -137,11 +137,11 @@ export const automations: Translation<typeof english> = {
   'automations.who.anyField.segment': '„{field}“ eines Kontakts im Segment „{name}“ bekommt einen anderen Wert.',
   'automations.who.form.list': 'Ein Kontakt in der Liste „{name}“ bestätigt das Formular „{form}“.',
   'automations.who.form.segment': 'Ein Kontakt im Segment „{name}“ bestätigt das Formular „{form}“.',
-  'automations.who.hand.list': 'Sie lassen Kontakte der Liste „{name}“ von Hand oder über die API eintreten.',
-  'automations.who.hand.segment': 'Sie lassen Kontakte des Segments „{name}“ von Hand oder über die API eintreten.',
+  'automations.who.hand.list': 'Sie nehmen Kontakte der Liste „{name}“ von Hand oder über die API auf.',
+  'automations.who.hand.segment': 'Sie nehmen Kontakte des Segments „{name}“ von Hand oder über die API auf.',
   'automations.event': 'Ereignis',
   'automations.event.hint':
-    'Kontakte in der Liste oder dem Segment kommen in die Automation, wenn ein anderes Programm dieses Ereignis von ihnen meldet.',
+    'Kontakte in der Liste oder dem Segment werden aufgenommen, wenn ein anderes Programm dieses Ereignis von ihnen meldet.',
   'automations.goalSegment': 'Ziel',
   'automations.goalSegment.hint':
     'Wer in dieses Segment kommt, hat das Ziel erreicht und steigt aus. Wer schon darin ist, wird nicht aufgenommen.',
@@ -160,7 +160,7 @@ export const automations: Translation<typeof english> = {
     'Nur, wenn Kontakte einige Tage nach der letzten Aufnahme erneut aufgenommen werden.',
   'automations.holdOut': 'Vergleichsgruppe, in Prozent',
   'automations.holdOut.hint':
-    'So viele von hundert Kontakten, die aufgenommen werden, bekommen nichts, zufällig gewählt. Die Ergebnisse vergleichen die übrigen mit ihnen: 10 ist üblich. Eine Änderung beginnt den Vergleich von vorn.',
+    'Dieser Anteil der aufgenommenen Kontakte, zufällig gewählt, bekommt nichts. Die Ergebnisse vergleichen alle anderen mit ihnen. 10 ist üblich. Eine Änderung beginnt den Vergleich von vorn.',
   'automations.results': 'Ergebnisse',
   'automations.results.see': 'Ergebnisse gegen die Vergleichsgruppe',
   'automations.results.none':
@@ -189,17 +189,17 @@ export const automations: Translation<typeof english> = {
   'automations.replay.see': 'Probelauf über die letzten 90 Tage',
   'automations.replay.about':
     'Lässt die Automation, wie sie jetzt ist, über das laufen, was in den letzten 90 Tagen wirklich geschah, als wäre sie aktiv gewesen. Nichts wird gesendet oder geändert.',
-  'automations.replay.opens': 'Mails, die geöffnet werden, von hundert',
+  'automations.replay.opens': 'Angenommene Öffnungsrate, in Prozent',
   'automations.replay.opens.hint':
-    'Niemand weiß, wer Mails geöffnet hätte, die nie gesendet wurden. Wo ein Schritt davon abhängt, wird dieser Anteil angenommen.',
-  'automations.replay.clicks': 'Mails, die angeklickt werden, von hundert',
+    'Niemand weiß, wer Mails geöffnet hätte, die nie gesendet wurden. Wo ein Schritt davon abhängt, wird diese Rate angenommen.',
+  'automations.replay.clicks': 'Angenommene Klickrate, in Prozent',
   'automations.replay.run': 'Probelauf starten',
   'automations.replay.waiting': 'Probeläufe anderer Konten laufen noch. Dieser beginnt danach.',
   'automations.replay.running': 'Läuft: {percent} fertig. Er endet, wenn Sie diese Seite verlassen.',
   'automations.replay.found': 'Was geschehen wäre',
   'automations.replay.time': 'Von {from} bis {to}.',
   'automations.replay.trigger': 'Aufgenommen wird {trigger}.',
-  'automations.replay.by.join': 'wer zur Zielgruppe dazukommt',
+  'automations.replay.by.join': 'wer in die Liste oder das Segment kommt',
   'automations.replay.by.event': 'durch ein Ereignis',
   'automations.replay.by.date': 'an einem Datum des Kontakts',
   'automations.replay.by.field': 'durch die Änderung eines Feldes',
@@ -207,13 +207,13 @@ export const automations: Translation<typeof english> = {
   'automations.replay.by.hand': 'nur von Hand',
   'automations.replay.entered': 'Aufgenommen',
   'automations.replay.mails': 'Gesendete Mails',
-  'automations.replay.way': 'Unterwegs',
+  'automations.replay.way': 'Aktiv',
   'automations.replay.byDay': 'Aufnahmen und Mails je Tag (UTC)',
   'automations.replay.day': 'Tag',
   'automations.replay.nobody': 'Niemand wäre aufgenommen worden.',
   'automations.replay.byMail': 'Je Mail',
   'automations.replay.sent': 'Gesendet',
-  'automations.replay.waited': 'Warteten auf Sendezeiten oder Obergrenzen',
+  'automations.replay.waited': 'Warteten auf Sendezeiten oder Frequenzgrenze',
   'automations.replay.notSent': 'Nicht gesendet',
   'automations.replay.not_entered': 'Auslöser erfüllt, aber nicht aufgenommen',
   'automations.replay.exits': 'Wären ausgestiegen',
@@ -232,12 +232,12 @@ export const automations: Translation<typeof english> = {
   'automations.replay.limit.shorter':
     'Der Anfang der 90 Tage: Es geschah mehr als eine Million Mal etwas, darum beginnt der Probelauf später.',
   'automations.replay.limit.delivery':
-    'Bounces, Warm-up und Tempo: Jede Mail gilt zur nächsten vollen Stunde als angenommen.',
+    'Bounces, Aufwärmen und Tempo: Jede Mail gilt zur nächsten vollen Stunde als angenommen.',
   'automations.replay.limit.removed':
     'Endgültig gelöschte Kontakte, wegen ihres Alters entfernte Ereignisse und Adressen, die wieder Mails bekommen.',
   'automations.replay.paths': 'Weg jedes Kontakts',
   'automations.replay.noPath': 'Kein solcher Kontakt wäre aufgenommen worden.',
-  'automations.replay.state.active': 'unterwegs',
+  'automations.replay.state.active': 'aktiv',
   'automations.replay.state.finished': 'abgeschlossen',
   'automations.replay.state.left': 'ausgestiegen',
   'automations.log': 'Protokoll',
@@ -279,10 +279,10 @@ export const automations: Translation<typeof english> = {
   'automations.step.segment_add.about':
     'Der Kontakt wird von Hand zu einem Segment hinzugefügt und bleibt darin, was auch immer dessen Regeln sagen.',
   'automations.step.segment_add.text': 'Zum Segment „{name}“ hinzufügen',
-  'automations.step.segment_remove': 'Aus einem Segment nehmen',
+  'automations.step.segment_remove': 'Aus einem Segment entfernen',
   'automations.step.segment_remove.about':
     'Der Kontakt wird von Hand aus einem Segment entfernt. Dessen Regeln fügen ihn nicht wieder hinzu.',
-  'automations.step.segment_remove.text': 'Aus dem Segment „{name}“ nehmen',
+  'automations.step.segment_remove.text': 'Aus dem Segment „{name}“ entfernen',
   'automations.step.wait_until': 'Warten bis',
   'automations.step.wait_until.about':
     'Kontakte warten auf ein Ereignis, ein eigenes Datum, eine Stunde ihres Tages oder einen Wochentag. Wer zu lange auf ein Ereignis oder Datum wartet, nimmt einen anderen Weg.',
@@ -294,9 +294,9 @@ export const automations: Translation<typeof english> = {
   'automations.step.until.date.text': 'Bis „{name}“, {time} Uhr warten',
   'automations.step.until.deleted': 'Auf ein Datum warten, dessen Feld gelöscht wurde: es kommt nie',
   'automations.step.until.hour': 'Eine Stunde des Tages',
-  'automations.step.until.hour.text': 'Bis {time} Uhr am Ort des Kontakts warten',
+  'automations.step.until.hour.text': 'Bis {time} Uhr in der Zeitzone des Kontakts warten',
   'automations.step.until.weekday': 'Ein Wochentag',
-  'automations.step.until.weekday.text': 'Bis {day}, {time} Uhr am Ort des Kontakts warten',
+  'automations.step.until.weekday.text': 'Bis {day}, {time} Uhr in der Zeitzone des Kontakts warten',
   'automations.step.atMost': { one: 'höchstens {count} Stunde', other: 'höchstens {count} Stunden' },
   'automations.step.dateField': 'Feld mit dem Datum',
   'automations.step.weekday': 'Wochentag',
@@ -465,7 +465,7 @@ export const automations: Translation<typeof english> = {
   'automations.enter.wasIn': 'Waren darin und werden nicht noch einmal aufgenommen',
   'automations.enter.noMail': 'Dürfen ihre Mails nicht bekommen',
   'automations.enter.outside': 'Nicht in ihrer Liste oder ihrem Segment',
-  'automations.enter.atLeast': 'Es gibt noch mehr: Gezählt sind die ersten {count} Kontakte.',
+  'automations.enter.atLeast': 'Es gibt noch mehr: Nur die ersten {count} Kontakte wurden gezählt.',
   'automations.enter.notLive': 'Die Automation läuft nicht. Starten Sie sie zuerst.',
   'automations.enter.start':
     'Die Automation startet, und ihre erste Mail geht an die Aufgenommenen, sobald sie fällig ist. Das lässt sich nicht rückgängig machen.',

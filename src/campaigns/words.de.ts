@@ -91,8 +91,14 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.cancelStart.text':
     'Noch niemand hat diese Kampagne bekommen. Sie wird zum Entwurf und kann neu geplant werden.',
   'campaigns.unscheduled': 'Die Kampagne ist wieder ein Entwurf.',
-  'campaigns.retry': { one: 'Erneut an {count} Kontakt senden', other: 'Erneut an {count} Kontakte senden' },
-  'campaigns.retry.title': { one: 'Erneut an {count} Kontakt senden?', other: 'Erneut an {count} Kontakte senden?' },
+  'campaigns.retry': {
+    one: '{count} fehlgeschlagene Mail erneut senden',
+    other: '{count} fehlgeschlagene Mails erneut senden',
+  },
+  'campaigns.retry.title': {
+    one: '{count} fehlgeschlagene Mail erneut senden?',
+    other: '{count} fehlgeschlagene Mails erneut senden?',
+  },
   'campaigns.retry.text':
     'Das geht an alle, bei denen das Senden fehlschlug. Kontakte mit Bounce, abgemeldete und gesperrte werden übersprungen.',
   'campaigns.retried': {
@@ -400,7 +406,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.preheader.hint': 'Posteingänge zeigen ihn nach dem Betreff.',
   'compose.placeholders': 'Platzhalter',
   'compose.placeholders.about':
-    'Sie werden durch die Angaben jedes Kontakts ersetzt. Nach dem Strich steht, was ohne Angabe dort steht: ((first_name|Freundin)).',
+    'Sie werden durch die Angaben jedes Kontakts ersetzt. Nach dem Strich schreiben Sie, was bei fehlender Angabe erscheint: ((first_name|Freundin)).',
   'compose.placeholders.insert': '{name} einfügen',
   'compose.hint.length': { one: 'Der Betreff hat {count} Zeichen.', other: 'Der Betreff hat {count} Zeichen.' },
   'compose.hint.long': 'Telefone zeigen etwa die ersten {limit} Zeichen des Betreffs.',
@@ -520,7 +526,7 @@ export const campaigns: Translation<typeof english> = {
     one: 'Für {count} Kontakt gibt es keine Fassung in seiner Sprache ({name}); er bekommt die Mail selbst.',
     other: 'Für {count} Kontakte gibt es keine Fassung in ihrer Sprache ({name}); sie bekommen die Mail selbst.',
   },
-  'compose.check.all.branch_unused': 'Niemand bekommt, was nach {name} steht.',
+  'compose.check.all.branch_unused': 'Kein Kontakt sieht, was nach {name} steht.',
   'compose.check.all.subject_longest': {
     one: 'Der längste Betreff hat {count} Zeichen; Postfächer schneiden ihn ab.',
     other: 'Der längste Betreff hat {count} Zeichen; Postfächer schneiden ihn ab.',
@@ -681,10 +687,10 @@ export const campaigns: Translation<typeof english> = {
   'why.notMet': 'Verhindert sie',
   'why.change': 'Was das ändern würde',
   'why.path': 'Schritte, vergangene und kommende',
-  'why.elsewhere': 'Auf dem anderen Pfad',
+  'why.elsewhere': 'Auf dem anderen Weg',
   'why.open': 'Noch nicht oder gar nicht',
   'why.rule.started': 'Begonnen',
-  'why.rule.hold': 'Halt',
+  'why.rule.hold': 'Pause',
   'why.rule.hours': 'Sendezeiten',
   'why.rule.target': 'Liste oder Segment',
   'why.rule.excluded': 'Ausgeschlossen',
@@ -692,7 +698,7 @@ export const campaigns: Translation<typeof english> = {
   'why.rule.goal': 'Ziel',
   'why.rule.exit': 'Ausstiegsregel',
   'why.rule.contact': 'Kontakt',
-  'why.rule.unsubscribed': 'Alle Mails',
+  'why.rule.unsubscribed': 'Abmeldung von allen Mails',
   'why.rule.group': 'Thema',
   'why.rule.suppression': 'Sperre',
   'why.rule.inactive': 'Inaktivität',

@@ -87,8 +87,8 @@ export const campaigns = {
   'campaigns.cancelStart.text':
     'Nobody has received this campaign yet. It becomes a draft, and you can schedule it again.',
   'campaigns.unscheduled': 'The campaign is a draft again.',
-  'campaigns.retry': { one: 'Send again to {count} contact', other: 'Send again to {count} contacts' },
-  'campaigns.retry.title': { one: 'Send again to {count} contact?', other: 'Send again to {count} contacts?' },
+  'campaigns.retry': { one: 'Retry {count} failed mail', other: 'Retry {count} failed mails' },
+  'campaigns.retry.title': { one: 'Retry {count} failed mail?', other: 'Retry {count} failed mails?' },
   'campaigns.retry.text':
     'This goes to those for whom sending failed. Bounced, unsubscribed and suppressed contacts are skipped.',
   'campaigns.retried': { one: '{count} contact is queued again.', other: '{count} contacts are queued again.' },
@@ -386,7 +386,7 @@ export const campaigns = {
   'compose.preheader.hint': 'Inboxes show it after the subject.',
   'compose.placeholders': 'Merge tags',
   'compose.placeholders.about':
-    'They become each contact’s own values. After the bar stands what to write if a value is missing: ((first_name|friend)).',
+    'They become each contact’s own values. After the bar you write what to show if a value is missing: ((first_name|friend)).',
   'compose.placeholders.insert': 'Insert {name}',
   'compose.hint.length': { one: 'The subject has {count} character.', other: 'The subject has {count} characters.' },
   'compose.hint.long': 'Phones show about the first {limit} characters of the subject.',
@@ -502,7 +502,7 @@ export const campaigns = {
     one: '{count} contact has no version in their language ({name}) and gets the mail itself.',
     other: '{count} contacts have no version in their language ({name}) and get the mail itself.',
   },
-  'compose.check.all.branch_unused': 'Nobody gets what is after {name}.',
+  'compose.check.all.branch_unused': 'No contact sees what follows {name}.',
   'compose.check.all.subject_longest': {
     one: 'The longest subject has {count} character; inboxes cut it.',
     other: 'The longest subject has {count} characters; inboxes cut it.',
@@ -565,8 +565,8 @@ export const campaigns = {
   'languages.open': 'Add a language',
   'languages.change': 'Change the languages',
   'languages.about':
-    'Each contact gets the version in their language: the one of the contact, else the usual one of their country, else {name}. Who has no version gets the mail itself.',
-  'languages.missing': 'There are contacts without a version, who get the mail itself: {names}.',
+    'Each contact gets the version in their language: the one of the contact, else the usual one of their country, else {name}. Contacts without a version get the mail itself.',
+  'languages.missing': 'Some contacts have no version and get the mail itself: {names}.',
   'languages.transactional':
     'Transactional mails from this template get the version in the language of their recipient. A version is another template; its subject takes the place of that of the mail. Campaigns have versions of their own.',
   'languages.main': 'The mail itself',
@@ -664,7 +664,7 @@ export const campaigns = {
   'why.elsewhere': 'On the other path',
   'why.open': 'Not yet, or not at all',
   'why.rule.started': 'Started',
-  'why.rule.hold': 'Holds',
+  'why.rule.hold': 'Pause',
   'why.rule.hours': 'Sending hours',
   'why.rule.target': 'List or segment',
   'why.rule.excluded': 'Excluded',
@@ -672,7 +672,7 @@ export const campaigns = {
   'why.rule.goal': 'Goal',
   'why.rule.exit': 'Exit rule',
   'why.rule.contact': 'Contact',
-  'why.rule.unsubscribed': 'All mail',
+  'why.rule.unsubscribed': 'Unsubscribe from all mail',
   'why.rule.group': 'Topic',
   'why.rule.suppression': 'Suppression',
   'why.rule.inactive': 'Inactivity',

@@ -76,6 +76,7 @@ export const senders: Translation<typeof english> = {
   'senders.mail.queued': 'Wartet seit: {time}',
   'senders.mail.sending': 'Wird gesendet',
   'senders.mail.accepted': 'Gesendet: {time}',
+  'senders.mail.kept': 'Im Test-Postausgang: {time}',
   'senders.mail.bounced': 'Bounce',
   'senders.mail.failed': 'Abgelehnt',
   'senders.mail.suppressed': 'Nicht gesendet',

@@ -72,6 +72,7 @@ export const senders = {
   'senders.mail.queued': 'Waiting since {time}',
   'senders.mail.sending': 'Sending',
   'senders.mail.accepted': 'Sent {time}',
+  'senders.mail.kept': 'Put into the test outbox {time}',
   'senders.mail.bounced': 'Bounced',
   'senders.mail.failed': 'Refused',
   'senders.mail.suppressed': 'Not sent',

@@ -116,7 +116,7 @@ export const users = {
   'audit.suppression_lifted': 'Removed a suppression',
   'audit.sunset_lifted': 'Reactivated all inactive contacts',
   'audit.tracking_changed': 'Changed open and click tracking',
-  'audit.mail_settings_changed': 'Changed what is done about mails before sending',
+  'audit.mail_settings_changed': 'Changed the checks and links of mails',
   'audit.mail_caps_changed': 'Changed the frequency cap',
   'audit.send_window_changed': 'Changed the sending hours',
   'audit.settings_changed': 'Changed their own settings',

@@ -268,8 +268,8 @@ t.test('each kind of step is chosen, added and shown on the pages, in both langu
     {
       kind: 'segment_remove',
       segment_id: '1',
-      english: 'Take out of the segment “Anns”',
-      german: 'Aus dem Segment „Anns“ nehmen',
+      english: 'Remove from the segment “Anns”',
+      german: 'Aus dem Segment „Anns“ entfernen',
     },
   ]) {
     const address = `/automations/${utr}/steps/new?kind=${kind}&before=${before}`;

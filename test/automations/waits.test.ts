@@ -317,13 +317,13 @@ t.test('a wait is added and shown on the pages, in both languages', async (t) =>
     },
     {
       until: 'hour',
-      english: 'Wait until 9:00 where the contact lives',
-      german: 'Bis 9:00 Uhr am Ort des Kontakts warten',
+      english: 'Wait until 9:00 in the contact’s time zone',
+      german: 'Bis 9:00 Uhr in der Zeitzone des Kontakts warten',
     },
     {
       until: 'weekday',
-      english: 'Wait until Monday, 9:00 where the contact lives',
-      german: 'Bis Montag, 9:00 Uhr am Ort des Kontakts warten',
+      english: 'Wait until Monday, 9:00 in the contact’s time zone',
+      german: 'Bis Montag, 9:00 Uhr in der Zeitzone des Kontakts warten',
     },
   ]) {
     t.equal(await send(form), 303, form.until);

@@ -130,7 +130,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       t.strictSame(stored(), { template_json: '', template_html: '<p>Written in HTML</p>' });
       await mode('Back to the blocks');
       const question = page.getByRole('dialog', { name: 'Discard your changes to the HTML?' });
-      await question.getByRole('button', { name: 'Stay with the HTML' }).click();
+      await question.getByRole('button', { name: 'Keep editing the HTML' }).click();
       t.equal(await html.inputValue(), '<p>Written in HTML</p>', 'nothing is lost by asking');
       await mode('Back to the blocks');
       await question.getByRole('button', { name: 'Discard and go back' }).click();

@@ -342,7 +342,7 @@ t.test('those for whom it failed get it again after a dialog that says how many 
   recountReasons(app.db);
   const open = visitor(app);
   const page = (await open('GET', `/campaigns/${utr}`)).text;
-  t.match(page, /Send again to 2 contacts\?.*Bounced, unsubscribed and suppressed contacts are skipped/s);
+  t.match(page, /Retry 2 failed mails\?.*Bounced, unsubscribed and suppressed contacts are skipped/s);
   await open('POST', `/campaigns/${utr}/retry-failed`);
   t.match((await open('GET', `/campaigns/${utr}`)).text, '2 contacts are queued again.');
 });

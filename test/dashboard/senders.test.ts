@@ -45,6 +45,13 @@ t.test(
     );
     await app.background();
     t.equal(app.db.prepare('SELECT count(*) FROM outbox').pluck().get(), 1);
+    const { text } = await get('/settings/senders');
+    t.match(
+      text,
+      /Put into the test outbox (now|\d+ seconds? ago)/,
+      'its mail is not called sent without an SMTP server',
+    );
+    t.notMatch(text, /Sent (now|\d)/);
     t.match(
       app.db
         .prepare('SELECT s.*, c.name FROM senders s JOIN cities c ON c.id = s.city_id AND c.state_id = s.state_id')

@@ -57,7 +57,7 @@ export const segments: Translation<typeof english> = {
   'segments.enter': 'Alle in eine Automation aufnehmen',
   'segments.inPeople': 'Unter „Kontakte“ zeigen',
   'segments.empty.title': 'Kein Kontakt passt dazu',
-  'segments.empty.text': 'Kontakte, die später zu den Regeln passen, kommen von selbst dazu.',
+  'segments.empty.text': 'Kontakte, die später zu den Regeln passen, werden automatisch hinzugefügt.',
   'segments.addPerson': 'Kontakt hinzufügen',
   'segments.addPerson.about': 'Von Hand hinzugefügte Kontakte bleiben im Segment, ob die Regeln passen oder nicht.',
   'segments.added': '{email} ist im Segment.',

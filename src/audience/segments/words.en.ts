@@ -55,7 +55,7 @@ export const segments = {
   'segments.enter': 'Enter all into an automation',
   'segments.inPeople': 'Show in Contacts',
   'segments.empty.title': 'No contacts match',
-  'segments.empty.text': 'Contacts who match the rules later join by themselves.',
+  'segments.empty.text': 'Contacts who match the rules later are added automatically.',
   'segments.addPerson': 'Add contact',
   'segments.addPerson.about': 'Contacts added by hand stay in the segment, whether the rules match or not.',
   'segments.added': '{email} is in the segment.',

@@ -85,7 +85,7 @@ function Assumptions({ opens, clicks, problems, problem }: Given & { problems: P
     <Card title={language.say('automations.replay')}>
       <p>{language.say('automations.replay.about')}</p>
       <Problem>{problem}</Problem>
-      <form method="get">
+      <form method="get" class="narrow">
         <TextField
           {...share}
           name="opens"

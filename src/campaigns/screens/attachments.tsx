@@ -95,7 +95,7 @@ function AttachmentsPage({ draft, problem }: { draft: Draft; problem: string | u
             hint={language.say('attachments.file.hint')}
             problem={problem}
           />
-          <Button look="plain">{language.say('attachments.save')}</Button>
+          <Button>{language.say('attachments.save')}</Button>
         </form>
       </Card>
       <div class="buttons">

@@ -1,5 +1,6 @@
 /** The senders with the state of their verification, and the DNS records of their domains. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { shownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import { isTestMode } from '../../delivery/transport/relays/in-use.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { Badge, Empty } from '../../ui/components/surface.tsx';
@@ -153,12 +154,11 @@ function VerificationMail({ row, now }: { row: Row; now: Date }) {
   const sentAt = recordTime(row.sent_at);
   const resendAt = recordTime(row.resend_at);
   const time = sentAt === null ? '' : language.relative(sentAt, now);
+  const state = row.state === null ? null : shownDeliveryState(row.state, row.reply);
   return (
     <div>
-      <span>
-        {row.state === null ? language.say('senders.never') : language.fill(`senders.mail.${row.state}`, { time })}
-      </span>
-      {row.is_verified === 0 && (row.held_reason ?? row.reply) && (
+      <span>{state === null ? language.say('senders.never') : language.fill(`senders.mail.${state}`, { time })}</span>
+      {row.is_verified === 0 && state !== 'kept' && (row.held_reason ?? row.reply) && (
         <span class="second-line quiet-text browser">{language.sentence(row.held_reason ?? row.reply ?? '')}</span>
       )}
       {row.is_verified === 0 &&

@@ -15,7 +15,7 @@ export const designer: Translation<typeof english> = {
   'designer.saved': 'Gespeichert',
   'designer.unsaved': 'Noch nicht gespeichert',
   'designer.earlier.text':
-    'Stellt die Gestaltung von damals wieder her; Betreff und Vorschautext bleiben. Die jetzige bleibt ebenfalls als Version erhalten.',
+    'Stellt die Gestaltung von damals wieder her; Betreff und Vorschautext bleiben. Die jetzige bleibt ebenfalls als Fassung erhalten.',
   'designer.earlier.all': 'Alle, mit Vorschau',
   'designer.preview': 'Vorschau',
   'designer.rendering': 'Wird erstellt …',
@@ -51,7 +51,7 @@ export const designer: Translation<typeof english> = {
   'designer.blocks.drop.text':
     'Die Bausteine sind wie zuvor. Ihre Änderungen am HTML stehen nicht darin und gehen verloren.',
   'designer.blocks.drop.yes': 'Verwerfen und zurück',
-  'designer.blocks.drop.no': 'Beim HTML bleiben',
+  'designer.blocks.drop.no': 'HTML weiter bearbeiten',
   'designer.blocks.made': 'Das HTML ist jetzt ein Baustein. Darüber und darunter ist Platz für weitere.',
   'designer.view.blocks': 'Bausteine',
   'designer.view.style': 'Aussehen',
@@ -133,7 +133,7 @@ export const designer: Translation<typeof english> = {
   'designer.part.links': 'Menü',
   'designer.source': 'Code dieses Bausteins',
   'designer.source.use': 'Übernehmen',
-  'designer.show.to': 'Nur Kontakten zeigen, für die das gilt',
+  'designer.show.to': 'Nur Kontakten zeigen, auf die das zutrifft',
   'designer.show.hint':
     'Ein Platzhalter, verglichen mit einem Wert: plan = "pro", city is not blank, age > 17 and country = "Germany". Leer: alle Kontakte bekommen ihn.',
   'designer.name.title': 'Name dieses Bausteins',

@@ -48,12 +48,12 @@ export const designer = {
   'designer.blocks.drop.text':
     'The blocks are as they were before. Your changes to the HTML are not in them and will be lost.',
   'designer.blocks.drop.yes': 'Discard and go back',
-  'designer.blocks.drop.no': 'Stay with the HTML',
+  'designer.blocks.drop.no': 'Keep editing the HTML',
   'designer.blocks.made': 'The HTML became one block. Add others above and below it.',
   'designer.view.blocks': 'Blocks',
   'designer.view.style': 'Style',
   'designer.view.settings': 'Settings',
-  'designer.view.desk': 'Show at desk width',
+  'designer.view.desk': 'Show at computer width',
   'designer.view.tablet': 'Show at tablet width',
   'designer.view.phone': 'Show at phone width',
   'designer.frame': 'The mail in the editor',
@@ -129,7 +129,7 @@ export const designer = {
   'designer.part.links': 'Menu',
   'designer.source': 'Code of this block',
   'designer.source.use': 'Apply',
-  'designer.show.to': 'Show only to contacts for whom this holds',
+  'designer.show.to': 'Show only to contacts who match',
   'designer.show.hint':
     'A merge tag compared with a value: plan = "pro", city is not blank, age > 17 and country = "Germany". Empty: every contact gets it.',
   'designer.name.title': 'Name of this block',

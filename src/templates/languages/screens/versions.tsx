@@ -16,6 +16,8 @@ import { type ListedTemplate, listTemplates } from '../../operations.ts';
 import type { Versions } from '../operations.ts';
 
 const SEE_OTHER = 303;
+/** The id of the form that adds a version, which is none of a language. */
+const NEW = 'new';
 const FIELDS = ['language', 'subject', 'preheader', 'template_id'] as const;
 type Values = Record<(typeof FIELDS)[number], string>;
 
@@ -166,7 +168,7 @@ function VersionsPage({ translated, templates, given }: PageProps) {
         <VersionForm
           translated={translated}
           templates={templates}
-          id="new"
+          id={NEW}
           values={{ language: '', subject: '', preheader: '', template_id: '' }}
           problems={{}}
           {...(isNew && given)}
@@ -228,7 +230,7 @@ function VersionForm({ translated: { address, updatedAt }, templates, id, values
         problems={problems}
       />
       {updatedAt && <input type="hidden" name="unchanged_since" value={updatedAt} />}
-      <Button look="plain">{language.say('languages.save')}</Button>
+      <Button look={id === NEW ? 'primary' : 'plain'}>{language.say('languages.save')}</Button>
     </form>
   );
 }
