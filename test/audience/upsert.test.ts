@@ -52,10 +52,11 @@ t.test('each contact is added or changed by its address, and one with an error l
     { email: 'fay@example.org', city: 'Bonn', contact_type_id: 1 },
   ]);
   t.equal(rows.all().length, 2);
-  t.match(await upsert({ contacts: Array.from({ length: 1001 }, () => ({})) }), {
-    status: 422,
-    errors: { contacts: [] },
-  });
+  t.strictSame(
+    (await upsert({ contacts: Array.from({ length: 1001 }, () => ({})) })).errors,
+    { contacts: ['The contacts may not have more than 1000 items.'] },
+    'and nothing about one contact',
+  );
   t.match(await upsert({}), { status: 422, errors: { email: ['The email field is required.'] } });
   t.match(await upsert({ contact_type_id: 9, email: 'a@example.org' }), { status: 422 });
 });

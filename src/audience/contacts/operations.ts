@@ -247,8 +247,8 @@ export const upsertContacts = operation({
   check({ db, accountId }, given, errors) {
     const { contact_type_id: list } = given;
     if (list !== undefined) errors.reference('contact_type_id', () => hasContactType(db, accountId, list));
-    if (given.contacts === undefined && given.email === undefined && !errors.has('email'))
-      errors.add('email', messages.required('email'));
+    const hasRows = given.contacts !== undefined || errors.has('contacts');
+    if (!hasRows && given.email === undefined && !errors.has('email')) errors.add('email', messages.required('email'));
   },
   async run({ db, clock, accountId, wake }, { contact_type_id, contacts, ...one }) {
     const outcomes = await upsertAll(db, accountId, contact_type_id, contacts ?? [one], isoTimestamp(clock.now()));
