@@ -18,7 +18,7 @@ mkdir typescript && cd typescript
 npm init -y > /dev/null
 npm pkg set type=module
 npm install --silent @hey-api/openapi-ts@0.99.0 typescript@5.9.3 tsx@4 @types/node@24
-npx openapi-ts -i ../openapi.json -o client | tee ../typescript.log
+npx openapi-ts -i ../openapi.json -o client
 cat > use.ts <<'USE'
 import { client } from './client/client.gen';
 import { getContactsList, postContactsAdd, postContactsTypeAdd, getContactsType, postTransactionalSend } from './client/sdk.gen';
@@ -53,7 +53,7 @@ echo '== Python: openapi-python-client 0.29.1'
 python3 -m venv venv
 venv/bin/pip -q install openapi-python-client==0.29.1 ruff
 echo 'content_type_overrides: {application/vnd.sqlite3: application/octet-stream, message/rfc822: application/octet-stream}' > python.yaml
-PATH=$PWD/venv/bin:$PATH openapi-python-client generate --path openapi.json --config python.yaml --output-path python | tee python.log
+PATH=$PWD/venv/bin:$PATH openapi-python-client generate --path openapi.json --config python.yaml --output-path python 2>&1 | tee python.log
 if grep -q 'WARNING\|pieces may be missing' python.log; then exit 1; fi
 cat > python/use.py <<'USE'
 import os
