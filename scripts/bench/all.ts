@@ -18,7 +18,6 @@ const BENCHES: Readonly<Record<string, readonly string[]>> = {
   delivery: ['50000'],
   sizes: ['10000', '50000', '250000', '1000000'],
   import: ['200000'],
-  csv: ['300000'],
   lists: ['200000'],
   api: ['100000'],
   pages: ['1000000', '12'],
