@@ -15,13 +15,19 @@ const CACHE = join(import.meta.dirname, '../node_modules/.cache/jsx');
 
 enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'));
 
+/** What names of Drizzle's parts stand for. */
+const ofDrizzle = new Map();
+
 registerHooks({
   resolve(specifier, context, next) {
-    // To learn that a file is an ES module, Node parses the nearest package.json again for each, and Drizzle's has 180 KB.
+    // To find a file and learn that it is an ES module, Node parses the nearest package.json again for each, and Drizzle's has 180 KB.
     if (/^\..*\.js$/.test(specifier) && context.parentURL?.includes('/node_modules/drizzle-orm/')) {
       return { url: new URL(specifier, context.parentURL).href, format: 'module', shortCircuit: true };
     }
-    return next(specifier, context);
+    if (!specifier.startsWith('drizzle-orm')) return next(specifier, context);
+    const found = ofDrizzle.get(specifier) ?? { ...next(specifier, context), format: 'module', shortCircuit: true };
+    ofDrizzle.set(specifier, found);
+    return found;
   },
   load(url, context, next) {
     if (!url.endsWith('.tsx')) return next(url, context);

@@ -13,6 +13,7 @@ import { fold } from './functions/fold.ts';
 import { packContent } from './functions/packed-content.ts';
 import { findPictureIds } from './functions/picture-ids.ts';
 import { reasonKind } from './functions/reply-kind.ts';
+import { keepPlans } from './keep-plans.ts';
 import { makePrivateFile } from './private-file.ts';
 import { seed } from './seed.ts';
 
@@ -38,6 +39,7 @@ export function connect(path: string): Db {
     throw databaseFault(error, path);
   }
   addFunctions(client);
+  keepPlans(client);
   return drizzle(client);
 }
 

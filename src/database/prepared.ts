@@ -7,10 +7,6 @@ const kept = new WeakMap<Database, Map<string, Statement>>();
 /**
  * Returns the statement with this text on this connection; the first call prepares it. Pass values as parameters, so that there
  * are few texts. All callers of a text share its statement: either all of them call `pluck` on it or none does.
- *
- * In a statement that joins tables, SQLite 3.54 looks at the values that columns are compared with, and at that of LIMIT, and therefore
- * prepares it again in each run. A plus before the parameter, as in `d.id = +?`, changes nothing else and prevents this: 0.4 µs instead of
- * 13.6 for three tables. Used where a statement runs for each open, click or request.
  */
 export function prepared<Parameters extends unknown[] = unknown[], Result = unknown>(
   client: Database,

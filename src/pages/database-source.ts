@@ -30,7 +30,7 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
   const write = lockedWrites(app, deps);
   const link = client
     .prepare<[number, number, number], string>(
-      'SELECT ifnull(target, url) FROM links JOIN mailings m ON m.id = mailing_id WHERE mailing_id = +? AND number = +? AND m.user_id = +?',
+      'SELECT ifnull(target, url) FROM links JOIN mailings m ON m.id = mailing_id WHERE mailing_id = ? AND number = ? AND m.user_id = ?',
     )
     .pluck();
   const variants = new RecipientVariants(client);

@@ -7,6 +7,7 @@
 import Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { addFunctions, type Db } from '../../database/open.ts';
+import { keepPlans } from '../../database/keep-plans.ts';
 
 /** The tables that are temporary in the view, and empty at first. All others are those of the file. */
 const TABLES = [
@@ -64,6 +65,7 @@ export function openView(path: string): Db {
   // After a failure the whole view is closed.
   client.pragma('temp.journal_mode = OFF');
   addFunctions(client);
+  keepPlans(client);
   const objects = client
     .prepare<[], SchemaObject>('SELECT type, name, tbl_name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL')
     .all();

@@ -92,11 +92,11 @@ export class HitBuffer {
       `SELECT u.tracking, ${IS_UNMEASURED} AS is_unmeasured, d.state, d.opened_at, d.opens, d.clicks, d.machine_hits, d.machine_from, d.machine_until,
         d.by_person, d.updated_at
       FROM deliveries d CROSS JOIN addresses a ON a.id = d.address_id CROSS JOIN accounts u ON u.id = a.user_id
-      WHERE d.id = +? AND d.mailing_id = +? AND d.address_id = +?`,
+      WHERE d.id = ? AND d.mailing_id = ? AND d.address_id = ?`,
     );
     this.#sharedBy = client
       .prepare<[number], TrackingMode>(
-        'SELECT u.tracking FROM mailings m CROSS JOIN accounts u ON u.id = m.user_id WHERE m.id = +?',
+        'SELECT u.tracking FROM mailings m CROSS JOIN accounts u ON u.id = m.user_id WHERE m.id = ?',
       )
       .pluck();
     // Indexed columns have a statement of their own, because few hits change them.

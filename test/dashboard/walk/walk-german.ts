@@ -145,7 +145,7 @@ async function pressTab(page: Page, before: Focused | null): Promise<Focused | n
   const focused: Focused | null = await page.evaluate(FOCUSED);
   const isAtFrame =
     [before, focused].some((one) => one?.what.startsWith('<iframe')) ||
-    (focused === null && (await page.locator('iframe').count()) > 0);
+    (focused === null && Boolean(await page.evaluate("document.querySelector('iframe') !== null")));
   if (!isAtFrame) return focused;
   await page.waitForTimeout(250);
   return page.evaluate(FOCUSED);
@@ -193,24 +193,27 @@ async function tabThrough(page: Page, withNavigation: boolean): Promise<string[]
  */
 async function openAndEscape(page: Page, withNavigation: boolean): Promise<string[]> {
   const problems: string[] = [];
-  const openers = page.locator('button[popovertarget]:not([popovertargetaction="hide"]), nav summary');
-  for (const opener of await openers.all()) {
-    if (!(await opener.isVisible())) continue;
-    if (!withNavigation && (await opener.evaluate(`(e) => ${isBeforeMain('e')}`))) continue;
-    const what = await opener.evaluate((element) => element.outerHTML.slice(0, 120));
-    const isOpen = () =>
-      opener.evaluate((element) => {
-        const target = document.getElementById(element.getAttribute('popovertarget') ?? '');
-        return target?.matches(':popover-open') ?? element.closest('details')?.open ?? false;
-      });
-    await opener.press('Enter');
-    if (!(await isOpen())) problems.push(`does not open: ${what}`);
+  const count = Number(await page.evaluate(markOpeners(withNavigation)));
+  for (let at = 0; at < count; at++) {
+    const focusAndDescribe = `{ const e = ${openerAt(at)}; e.focus(); e.outerHTML.slice(0, 120); }`;
+    const what: string = await page.evaluate(focusAndDescribe);
+    await page.keyboard.press('Enter');
+    if (!(await page.evaluate(isOpen(at)))) problems.push(`does not open: ${what}`);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Escape');
-    if (await isOpen()) problems.push(`stays open: ${what}`);
-    if (!(await opener.evaluate((element) => element === document.activeElement))) {
-      problems.push(`loses the focus: ${what}`);
-    }
+    if (await page.evaluate(isOpen(at))) problems.push(`stays open: ${what}`);
+    if (!(await page.evaluate(`${openerAt(at)} === document.activeElement`))) problems.push(`loses the focus: ${what}`);
   }
   return problems;
 }
+
+/** Marks the visible buttons that open a menu or dialog, and gives how many there are. Playwright's locators would send their code to each page. */
+const markOpeners = (withNavigation: boolean) =>
+  `(() => { const all = [...document.querySelectorAll('button[popovertarget]:not([popovertargetaction="hide"]), nav summary')]
+    .filter((e) => e.checkVisibility({ visibilityProperty: true }) && (${withNavigation} || !${isBeforeMain('e')}));
+  all.forEach((e, at) => { e.dataset.opener = at; }); return all.length; })()`;
+
+const openerAt = (at: number) => `document.querySelector('[data-opener="${at}"]')`;
+
+const isOpen = (at: number) =>
+  `document.getElementById(${openerAt(at)}.getAttribute('popovertarget') ?? '')?.matches(':popover-open') ?? ${openerAt(at)}.closest('details')?.open ?? false`;
