@@ -14,8 +14,11 @@ const KNOWN = ['FROM', 'WORKDIR', 'COPY', 'RUN', 'ENV', 'VOLUME', 'EXPOSE', 'USE
 /** The file's instructions are known, its base runs our Node, its files suffice, and it runs as an ordinary user. */
 export async function checkImage(t: Test, text: string): Promise<void> {
   const kept = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
-  for (const name of ['.env', '*.db', '*.db-*', 'node_modules', 'dist'])
+  for (const name of ['.env', '*.db', '*.db-*', 'first-sign-in.txt', 'keys.txt', 'node_modules', 'dist'])
     t.ok(kept.includes(name), `no ${name} in the image`);
+  const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n');
+  for (const name of ['.env', '*.db', 'first-sign-in.txt', 'keys.txt'])
+    t.ok(ignored.includes(name), `no ${name} in a commit`);
   const lines = pairsOf(text, /^([^\s#]\S*) (.+)$/gm);
   for (const [instruction] of lines) t.ok(KNOWN.includes(instruction), instruction);
   const last = lines.slice(lines.findLastIndex(([instruction]) => instruction === 'FROM'));
