@@ -6,8 +6,8 @@
  */
 import Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { addFunctions, type Db } from '../../database/open.ts';
 import { keepPlans } from '../../database/keep-plans.ts';
+import { addFunctions, type Db } from '../../database/open.ts';
 
 /** The tables that are temporary in the view, and empty at first. All others are those of the file. */
 const TABLES = [
