@@ -4,6 +4,8 @@
  */
 import type { Database } from 'better-sqlite3';
 import { customValuePath, listCustomFields } from '../audience/fields/custom-fields.ts';
+import { lookAtWaitsAgain } from '../audience/segments/membership.ts';
+import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
 import type { Db } from '../database/open.ts';
 import { waitAtStep, waitMs } from '../delivery/queue/enrolment-state.ts';
 import { findZone, type Place, placeColumns } from '../delivery/timing/local-times.ts';
@@ -55,6 +57,17 @@ export function endWaits(
   }
   waitAtStep(client, waits);
   return taken;
+}
+
+/** Lets contacts who wait be looked at again if the zone of those without one, `TIME_ZONE`, is another than at the last start. */
+export function followTimeZone(client: Database, zone: string): void {
+  if (findNamedValue(client, 'time_zone') === zone) return;
+  client
+    .transaction(() => {
+      lookAtWaitsAgain(client, null);
+      writeNamedValue(client, 'time_zone', zone);
+    })
+    .immediate();
 }
 
 /** Returns when what a contact waits for happened or will happen, epoch milliseconds; null: nobody knows. */

@@ -11,6 +11,7 @@ import { continueBackfills } from '../automations/backfill.ts';
 import { DateEntries } from '../automations/date-entries.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';
 import { continueMoves } from '../automations/move-enrolments.ts';
+import { followTimeZone } from '../automations/waits.ts';
 import { Launcher } from '../campaigns/launch.ts';
 import { completeFinishedSends } from '../campaigns/status.ts';
 import type { Config } from '../config.ts';
@@ -112,6 +113,7 @@ export class Background {
     this.#followSettings();
     // An earlier run may have waited for sender nodes.
     if (deps.openNodes === undefined) noteMailWaits(deps.db.$client, null);
+    followTimeZone(deps.db.$client, deps.config.TIME_ZONE);
     this.#dates = new DateEntries(deps);
     this.#feeds = new FeedWork(deps);
     this.#launcher = new Launcher(deps);

@@ -297,7 +297,7 @@ export async function startJourneys(t: Test, seed: number) {
     async change() {
       const person = someone();
       if (!contacts.has(person)) return;
-      const [name, value] = oneOf(Object.entries(someFields()));
+      const [name, value] = oneOf(Object.entries({ ...someFields(), time_zone: oneOf(ZONES) }));
       await put(person, { [name]: value });
       model.setFields(now(), person, { [name]: value });
     },

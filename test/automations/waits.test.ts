@@ -160,6 +160,34 @@ t.test('a date of the contact comes in their time zone, follows its changes, and
   t.strictSame(of('far').slice(0, 2), ['one', 'late']);
 });
 
+t.test('a time zone that changes during a wait counts at once, of a contact and of all', async (t) => {
+  const { app, step, of, live, pass, post, utrOf } = await withWaits(t);
+  for (const name of ['place', 'time_zone'])
+    await post('/custom-fields/save', { field_name: name, field_type: 'text' });
+  await step({ kind: 'wait_until', until: 'hour', hour: 20, before: await utrOf('one') });
+  await live();
+  const names = ['moved', 'named', 'none'];
+  const put = (name: string, custom_field: Record<string, string> = {}) => {
+    const json = { contact_type_id: 1, contacts: [{ email: `${name}@example.org`, custom_field }] };
+    return app.one.call('POST', '/contacts/upsert', { json });
+  };
+  for (const name of names) await put(name, { place: name === 'named' ? 'Asia/Dhaka' : '' });
+  /** Who has gone on by now. */
+  const gone = () => names.filter((name) => of(name).length > 0);
+  await pass(HOUR);
+  t.strictSame([app.clock.now().toISOString().slice(11, 16), ...gone()], ['10:00']);
+  await put('moved', { time_zone: 'Asia/Tokyo' });
+  await pass(HOUR);
+  t.strictSame(gone(), ['moved'], 'at eleven it is twenty in Tokyo');
+  t.equal((await app.one.call('DELETE', '/custom-fields/delete', { query: { id: 2 } })).status, 200);
+  await post('/custom-fields/update', { id: 1, field_name: 'time_zone' });
+  await pass(3 * HOUR);
+  t.strictSame(gone(), ['moved', 'named'], 'at fourteen it is twenty in Dhaka');
+  app.restartBackground(undefined, { TIME_ZONE: 'Africa/Cairo' });
+  await pass(4 * HOUR);
+  t.strictSame(gone(), names, 'at eighteen it is twenty in Cairo');
+});
+
 t.test(
   'an hour, a weekday and a day of every year begin by the clock of the contact, also where the clock changes',
   async (t) => {

@@ -14,7 +14,7 @@ import { importContacts } from '../../src/audience/import/import.ts';
 import { previewImport } from '../../src/audience/import/preview.ts';
 import { type Importer, ImportJobs } from '../../src/audience/import/uploads.ts';
 import { readExport } from '../../src/audience/migrate/read-export.ts';
-import { readConfig } from '../../src/config.ts';
+import { type Config, readConfig } from '../../src/config.ts';
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
 import { connect, type Db } from '../../src/database/open.ts';
 import { WriteLock } from '../../src/database/write-lock.ts';
@@ -107,9 +107,9 @@ export interface TestApp {
   step(): Promise<boolean>;
   /**
    * Drops the background where it stands and starts another on the same file, with a connection of its own.
-   * What is dropped after a restart can write no more, as after a kill.
+   * What is dropped after a restart can write no more, as after a kill. `changed`: settings that differ from then on.
    */
-  restartBackground(courierOf?: (db: Db) => Courier): void;
+  restartBackground(courierOf?: (db: Db) => Courier, changed?: Partial<Config>): void;
 }
 
 const KEYS = { PUBLIC_KEY: '', SECRET_KEY: '' };
@@ -138,8 +138,8 @@ export async function startApp(
   const tokens = openTokens(db.$client);
   const publicUrl = () => findPublicUrl(db.$client, config).url || 'http://127.0.0.1:3000';
   const log: Log = (fields, text, level = 'info') => logTo?.write(`${JSON.stringify({ ...fields, text, level })}\n`);
-  const startBackground = (on: Db, courier: Courier) =>
-    new Background({ db: on, config, clock, tokens, publicUrl, courier, log });
+  const startBackground = (on: Db, courier: Courier, changed: Partial<Config> = {}) =>
+    new Background({ db: on, config: { ...config, ...changed }, clock, tokens, publicUrl, courier, log });
   let backgroundDb = db;
   let background = startBackground(db, courierOf?.(db) ?? new OutboxCourier(db, clock));
   const onOwn = async <Result>(work: (own: Db) => Promise<Result>) => {
@@ -204,12 +204,13 @@ export async function startApp(
     },
     background: () => background.untilIdle(),
     step: () => background.step(),
-    restartBackground(courierOfNext) {
+    restartBackground(courierOfNext, changed) {
       if (backgroundDb !== db) backgroundDb.$client.close();
       backgroundDb = connect(path);
       background = startBackground(
         backgroundDb,
         courierOfNext?.(backgroundDb) ?? new OutboxCourier(backgroundDb, clock),
+        changed,
       );
     },
   };

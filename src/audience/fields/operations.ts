@@ -24,6 +24,7 @@ import { countPlaceholderUses } from '../../templates/placeholder-uses.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { CONTRACT_FIELDS, isReservedName } from '../contacts/contact-fields.ts';
 import { segmentsWithField } from '../segments/broken-rules.ts';
+import { lookAtWaitsAgain } from '../segments/membership.ts';
 import { nameFields } from '../segments/recompute.ts';
 import { FIELD_TYPES, listCustomFields, MAX_FIELDS } from './custom-fields.ts';
 
@@ -124,6 +125,8 @@ export const renameField = operation({
       if (Object.values(uses).some((count) => count > 0)) throw conflict(sentence('field_used', uses));
       if (isTaken(context, field_name, id)) throw invalid('field_name', messages.taken('field_name'));
       db.update(customFields).set({ field_name, updated_at }).where(eq(customFields.id, id)).run();
+      // The field may be the one of time zones, or have been.
+      lookAtWaitsAgain(db.$client, accountId);
     });
     wake();
   },
@@ -144,6 +147,7 @@ export const deleteField = operation({
         .where(ownedRecord(customFields, id, accountId))
         .run();
       if (changes === 0) throw notFound();
+      lookAtWaitsAgain(db.$client, accountId);
       holdCampaignsUsingSegments(db, segmentsWithField(db, accountId, id), now);
     });
     wake();

@@ -2,6 +2,7 @@
  * Keeps the members of segments up to date: every write to contacts updates the segments of their type in the same transaction,
  * only for the changed contacts. Also records who joined or left the target of an automation.
  */
+import type { Database } from 'better-sqlite3';
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
@@ -38,7 +39,7 @@ export function syncAfterContactChange(
   now: string,
   options: SyncOptions = {},
 ): void {
-  wakeWaitingForDates(db, typeId, people, now);
+  wakeWaitingForTimes(db, typeId, people, now);
   const affected = db
     .select()
     .from(segments)
@@ -51,13 +52,30 @@ export function syncAfterContactChange(
   for (const segment of affected) syncSegment(db, segment, people, now, facts, options);
 }
 
-/** Records that these contacts (address ids) may have another date for which they wait in an automation. */
-function wakeWaitingForDates(db: Db, typeId: number, people: readonly number[], now: string): void {
+/** SQL: what contacts wait for by the clock where they live. */
+const TIMES = "'date', 'hour', 'weekday'";
+
+/**
+ * Lets contacts who wait for a date, an hour or a weekday be looked at again, because the zones or dates of many may have changed: those of an
+ * account, or of all (null). The background does it, as it moves them after a change of the steps.
+ */
+export function lookAtWaitsAgain(client: Database, account: number | null): void {
+  prepared<[object]>(
+    client,
+    `INSERT INTO automation_moves (automation_id, low, high, is_removal)
+    SELECT DISTINCT automation_id, 0, ${Number.MAX_SAFE_INTEGER}, 0 FROM automation_schedules
+    WHERE until IN (${TIMES}) AND (@account IS NULL OR user_id = @account)
+    ON CONFLICT (automation_id) DO UPDATE SET low = NULL, high = NULL, moved_to_address = 0`,
+  ).run({ account });
+}
+
+/** Records that these contacts (address ids) may have another date or time zone, by which they wait in an automation. */
+function wakeWaitingForTimes(db: Db, typeId: number, people: readonly number[], now: string): void {
   prepared<[object]>(
     db.$client,
     `INSERT INTO membership_changes (user_id, automation_id, address_id, change, step_id, happened_at)
     SELECT s.user_id, s.automation_id, p.value, 'changed', s.id, @at
-    FROM contact_types t CROSS JOIN automation_schedules s INDEXED BY automation_schedules_until ON s.user_id = t.user_id AND s.until = 'date'
+    FROM contact_types t CROSS JOIN automation_schedules s INDEXED BY automation_schedules_until ON s.user_id = t.user_id AND s.until IN (${TIMES})
       CROSS JOIN json_each(@people) p CROSS JOIN enrolments e INDEXED BY enrolments_active
         ON e.automation_id = s.automation_id AND e.address_id = p.value AND e.state = 'active'
     WHERE t.id = @type`,
