@@ -28,9 +28,9 @@ export const templates: Translation<typeof english> = {
   'templates.duplicate': 'Duplizieren',
   'templates.copyName': 'Kopie von {name}',
   'templates.delete': 'Vorlage löschen',
-  'templates.delete.title': 'Diese Vorlage löschen?',
+  'templates.delete.title': '„{name}“ löschen?',
   'templates.delete.text':
-    'Sie wird für neue Mails nicht mehr angeboten. Mails, die aus ihr entstanden sind, bleiben, wie sie sind.',
+    'Sie wird für neue Mails nicht mehr angeboten; Mails, die aus ihr entstanden sind, bleiben, wie sie sind. Feeds, Fassungen in anderen Sprachen und A/B-Varianten, die sie verwenden, brauchen eine andere Vorlage. Programme, die Transaktionsmails aus ihr senden (Nummer {id}), werden abgewiesen. Das lässt sich nicht rückgängig machen.',
   'templates.keep': 'Als Vorlage speichern',
   'templates.own': 'Ihre Vorlagen',
   'templates.builtIn': 'Mitgelieferte Vorlagen',

@@ -26,8 +26,9 @@ export const templates = {
   'templates.duplicate': 'Duplicate',
   'templates.copyName': 'Copy of {name}',
   'templates.delete': 'Delete template',
-  'templates.delete.title': 'Delete this template?',
-  'templates.delete.text': 'It is no longer offered for new mails. Mails made of it stay as they are.',
+  'templates.delete.title': 'Delete “{name}”?',
+  'templates.delete.text':
+    'It is no longer offered for new mails; mails made of it stay as they are. Feeds, versions in other languages and A/B variants that use it need another template. Programs that send transactional mail from it (number {id}) are refused. This cannot be undone.',
   'templates.keep': 'Save as template',
   'templates.own': 'Your templates',
   'templates.builtIn': 'Built-in templates',

@@ -152,6 +152,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
         { user_id: 1, block_name: 'Hello' },
       ]);
       await press('Delete Hello');
+      await page.getByRole('dialog', { name: 'Delete “Hello”?' }).waitFor();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');
       await page.getByText('“Hello” was deleted.').waitFor();
       t.equal(app.db.prepare('SELECT count(*) FROM saved_blocks').pluck().get(), 0);

@@ -121,6 +121,17 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     const mjml = await frame?.evaluate(() => window.editor.getHtml());
     t.match(mjml, 'alt="Market in spring"');
     t.notMatch(mjml, 'Harbour in spring');
+    await frame?.evaluate(() => void window.editor.getSelected()?.addAttributes({ 'data-decoration': 'yes' }));
+    await designer.getByRole('button', { name: 'Add: Harbour' }).click();
+    const again = await frame?.evaluate(() => window.editor.getHtml());
+    t.match(again, 'alt="Harbour in spring"');
+    t.notMatch(again, 'data-decoration', 'an image with a text in place of a decoration is read aloud');
+    await frame?.evaluate(() => void window.editor.UndoManager.undo());
+    t.match(
+      await frame?.evaluate(() => window.editor.getHtml()),
+      'data-decoration="yes"',
+      'one undo brings the old one back',
+    );
   });
 
   t.test('the panel shows the style of a part that is clicked in the mail', async (t) => {

@@ -37,6 +37,7 @@ t.test('a template is begun with another one, renamed, duplicated and deleted by
   t.equal((await send('/templates/1001', { template_name: 'Autumn' })).status, 303);
   const page = await open('/templates/1001');
   t.match(page.text, /name="template_name" value="Copy of Autumn"/);
+  t.match(page.text, /Delete “Autumn”\?.*Feeds, versions in other languages.*number 1001.*cannot be undone/s);
   t.equal(
     (await send('/templates/new', { template_id: 1001, template_name: 'Copy of Autumn' })).headers.location,
     '/templates/1002',

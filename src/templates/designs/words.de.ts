@@ -105,9 +105,9 @@ export const designer: Translation<typeof english> = {
   'designer.own.delete': '{block} löschen',
   'designer.own.renamed': 'Umbenannt',
   'designer.own.deleted': '„{block}“ wurde gelöscht. Mails, die ihn enthalten, ändern sich nicht.',
-  'designer.own.delete.title': 'Diesen gespeicherten Baustein löschen?',
+  'designer.own.delete.title': '„{block}“ löschen?',
   'designer.own.delete.text':
-    'Er steht dann in keiner Mail mehr zur Auswahl. Mails, die ihn enthalten, ändern sich nicht.',
+    'Der gespeicherte Baustein steht dann in keiner Mail mehr zur Auswahl. Mails, die ihn enthalten, ändern sich nicht. Das lässt sich nicht rückgängig machen.',
   'designer.own.delete.yes': 'Löschen',
   'designer.brand.apply': 'Ihre Marke anwenden',
   'designer.brand.applied': 'Die Mail hat die Schriften und Schaltflächen Ihrer Marke. „Rückgängig“ nimmt es zurück.',

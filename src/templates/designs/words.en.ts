@@ -102,8 +102,9 @@ export const designer = {
   'designer.own.delete': 'Delete {block}',
   'designer.own.renamed': 'Renamed',
   'designer.own.deleted': '“{block}” was deleted. Mails that contain it do not change.',
-  'designer.own.delete.title': 'Delete this saved block?',
-  'designer.own.delete.text': 'It is no longer offered in any mail. Mails that contain it do not change.',
+  'designer.own.delete.title': 'Delete “{block}”?',
+  'designer.own.delete.text':
+    'The saved block is no longer offered in any mail. Mails that contain it do not change. This cannot be undone.',
   'designer.own.delete.yes': 'Delete',
   'designer.brand.apply': 'Apply your brand',
   'designer.brand.applied': 'The mail has the fonts and buttons of your brand. Undo takes it back.',

@@ -192,9 +192,9 @@ function OneTemplate({
               id="delete-template"
               action={`${pathOf(id)}/delete`}
               label={language.say('templates.delete')}
-              title={language.say('templates.delete.title')}
+              title={language.say('templates.delete.title', { name: template_name })}
             >
-              <p>{language.say('templates.delete.text')}</p>
+              <p>{language.say('templates.delete.text', { id: String(id) })}</p>
             </Confirm>
           </div>
         </>

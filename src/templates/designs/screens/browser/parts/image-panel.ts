@@ -3,7 +3,7 @@ import type { Editor } from 'grapesjs';
 import { insertAfterChosen } from './insert.ts';
 import { button, element, escaped, say, tell } from './page.ts';
 import { listPictures, type Picture, thumbnail } from './pictures.ts';
-import { isPicture, placePicture } from './tools.ts';
+import { DECORATION, isPicture, placePicture } from './tools.ts';
 
 /** Fills the panel when it is opened, again each time, because pictures may have been added. */
 export function openImagePanel(editor: Editor): void {
@@ -34,6 +34,7 @@ function place(editor: Editor, { src, alt, name }: Picture): void {
   if (chosen !== undefined && isPicture(chosen)) {
     chosen.set('src', src);
     chosen.addAttributes({ src, alt });
+    chosen.removeAttributes(DECORATION);
     if (alt === '') void placePicture(chosen);
     return;
   }

@@ -9,7 +9,8 @@ import { partName, type Tool } from './outline.ts';
 import { ask, button, call, element, isLocked, say, showProgress } from './page.ts';
 import { choosePicture } from './pictures.ts';
 
-const DECORATION = 'data-decoration';
+/** The attribute of a picture that is decoration only. */
+export const DECORATION = 'data-decoration';
 const WRITTEN = ['mj-text', 'mj-button', 'mj-navbar-link'];
 
 /** Returns true if a part is a picture. */
@@ -184,6 +185,7 @@ async function change(editor: Editor, { id, name }: Kept): Promise<void> {
 }
 
 async function forget(editor: Editor, { id, name }: Kept): Promise<void> {
+  element('delete-title', HTMLElement).textContent = say('designer.own.delete.title', { block: name });
   if ((await ask('delete-dialog')) !== 'delete') return;
   await showProgress(say('designer.saving'), async () => {
     await call(`/blocks/${id}/delete`, {});
