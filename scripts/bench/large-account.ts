@@ -48,7 +48,7 @@ export function apiOf(origin: string): Api {
 /** Gives the path of such a file with so many contacts; makes it where this schema has none yet. */
 export async function largeAccount(contacts: number): Promise<string> {
   const migrations = readdirSync(fileURLToPath(new URL('../../drizzle', import.meta.url))).filter((name) =>
-    name.endsWith('.sql'),
+    /^\d.*\.sql$/.test(name),
   );
   const schema = migrations.sort().at(-1)?.replace('.sql', '') ?? '';
   const path = join(tmpdir(), `sendlark-large-${schema}-${contacts}.db`);
