@@ -36,6 +36,14 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await designer.getByText('Not saved yet').waitFor();
     t.strictSame(await canvas.boundingBox(), before);
     t.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'nothing sticks out');
+    for (const [width, least] of [
+      [1100, 450],
+      [375, 250],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      const subject = await designer.getByLabel('Subject').boundingBox();
+      t.ok(subject !== null && subject.width >= least, `the subject has ${subject?.width} of ${width}`);
+    }
   });
 
   t.test(

@@ -70,6 +70,20 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     }
   });
 
+  t.test('no label covers its number on a phone, and a wide window cuts no status, in German either', async (t) => {
+    const path = '/automations/:automation/replay?opens=30&clicks=3&run=1';
+    const replay = await open(t, path, { viewport: { width: 320, height: 800 }, locale: 'de-DE' });
+    const cells = replay.locator('td[data-label^="Warteten auf"]');
+    await cells.first().waitFor();
+    for (const cell of await cells.all())
+      t.ok(await cell.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth));
+    const list = await open(t, '/campaigns', { viewport: { width: 1920, height: 900 }, locale: 'de-DE' });
+    const cut = await list
+      .locator('.campaigns .badge')
+      .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
+    t.strictSame(cut, []);
+  });
+
   t.test('the controls of one row stand on one line, with a hint below one of them or not', async (t) => {
     const page = await open(t, '/campaigns/:draft/edit/check');
     t.equal((await lowerEdges(page, '.search :is(input, select, button)')).length, 1);
