@@ -3,6 +3,7 @@
  * history happens again (history.ts), at the times of a clock that goes from one moment at which something is due to the next.
  */
 import { followActivity } from '../../audience/segments/follow-activity.ts';
+import type { Segment } from '../../audience/segments/membership.ts';
 import { isActivityRule } from '../../audience/segments/rules.ts';
 import { trackingMode } from '../../audience/tracking-choice.ts';
 import type { Config } from '../../config.ts';
@@ -16,6 +17,7 @@ import {
   DELIVERY_STATE,
   MADE_BY,
   type SegmentRule,
+  segments as segmentsTable,
   type TrackingMode,
 } from '../../database/schema/index.ts';
 import type { Claim } from '../../delivery/queue/candidates.ts';
@@ -27,7 +29,7 @@ import { findWaitsUntil } from '../../delivery/timing/send-window.ts';
 import { notFound } from '../../errors/failure.ts';
 import { stored } from '../../errors/stored.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
-import { type Automation, listSchedules } from '../automations.ts';
+import { type Automation, type ListedSchedule, listSchedules } from '../automations.ts';
 import { DateEntries } from '../date-entries.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../enrolment.ts';
 import { markLive } from '../status.ts';
@@ -98,6 +100,8 @@ class Run {
   readonly #clock = new VirtualClock();
   /** When the transaction began, by the clock of the process. */
   #begun = 0;
+  /** The ids of the segments that no step changes, as JSON; null: no step changes contacts. */
+  #kept: string | null = null;
 
   constructor(view: Db, config: Config, plan: ReplayPlan) {
     this.#view = view;
@@ -109,6 +113,8 @@ class Run {
     const { automationId, from, now } = this.#plan;
     const client = this.#view.$client;
     client.prepare('INSERT INTO temp.automations SELECT * FROM main.automations WHERE id = ?').run(automationId);
+    // Until the replay begins, nobody enters.
+    client.exec(`UPDATE temp.automations SET status = ${AUTOMATION_STATUS.draft}`);
     client
       .prepare('INSERT INTO temp.automation_schedules SELECT * FROM main.automation_schedules WHERE automation_id = ?')
       .run(automationId);
@@ -130,6 +136,7 @@ class Run {
     feed.start();
     onProgress(0.1);
     this.#setLive(scope.from);
+    this.#keepSegments(steps);
     for (const { id, kind, sender_id } of steps)
       if (kind === 'mail')
         createMailing(this.#view, {
@@ -171,6 +178,50 @@ class Run {
     writeNamedValue(client, 'contact_events_followed_to', String(Number.MAX_SAFE_INTEGER));
   }
 
+  /**
+   * Keeps the members of segments that steps do not change. The live functions look at all rules when a contact is changed, but the values and
+   * counts that other rules are about are those of now: who was in these segments is known from the history.
+   */
+  #keepSegments(steps: readonly ListedSchedule[]): void {
+    const sets = steps.filter(({ kind }) => kind === 'set_field');
+    const moves = steps.filter(({ kind }) => kind === 'move');
+    if (sets.length + moves.length === 0) return;
+    const byHand = steps.filter(({ kind }) => kind === 'segment_add' || kind === 'segment_remove');
+    const isChanged = ({ id, contact_type_id, rules }: Pick<Segment, 'id' | 'contact_type_id' | 'rules'>) =>
+      byHand.some(({ segment_id }) => segment_id === id) ||
+      moves.some((move) => move.contact_type_id === contact_type_id) ||
+      sets.some(({ field, field_id }) =>
+        rules.some((rule) => (field_id === null ? rule.field === field : rule.customId === field_id)),
+      );
+    const kept = this.#view
+      .select()
+      .from(segmentsTable)
+      .all()
+      .filter((segment) => !isChanged(segment));
+    this.#kept = JSON.stringify(kept.map(({ id }) => id));
+    this.#view.$client.exec(`
+      CREATE TEMP TABLE replay_kept (segment_id INTEGER PRIMARY KEY);
+      CREATE TEMP TRIGGER replay_kept_out BEFORE INSERT ON segment_recipients
+      WHEN EXISTS (SELECT 1 FROM replay_kept WHERE segment_id = new.segment_id) BEGIN
+        SELECT RAISE(IGNORE);
+      END;
+      CREATE TEMP TRIGGER replay_kept_in BEFORE DELETE ON segment_recipients
+      WHEN EXISTS (SELECT 1 FROM replay_kept k CROSS JOIN segments g ON g.id = k.segment_id CROSS JOIN contacts c
+        ON c.contact_type_id = g.contact_type_id AND c.address_id = old.address_id AND c.deleted_at IS NULL WHERE k.segment_id = old.segment_id) BEGIN
+        SELECT RAISE(IGNORE);
+      END;`);
+  }
+
+  /** Takes steps that are due, and returns how many. */
+  async #takeSteps(deps: Parameters<typeof enqueueDueMails>[0]): Promise<number> {
+    if (this.#kept === null) return enqueueDueMails(deps);
+    const client = this.#view.$client;
+    prepared<[string]>(client, 'INSERT INTO temp.replay_kept SELECT value FROM json_each(?)').run(this.#kept);
+    const taken = await enqueueDueMails(deps);
+    prepared<[]>(client, 'DELETE FROM temp.replay_kept').run();
+    return taken;
+  }
+
   /** Whether a segment of the automation has a rule about opens or clicks. */
   #needsOpens(): boolean {
     const rules = prepared<[], { rules: string }>(this.#view.$client, 'SELECT rules FROM segments').all();
@@ -200,7 +251,7 @@ class Run {
         await post.open(clock);
         while (dates?.step(() => true));
         for (let hasMore = true; hasMore; )
-          hasMore = this.#enter() + (await enqueueDueMails(deps)) + post.deliver(stop) > 0;
+          hasMore = this.#enter() + (await this.#takeSteps(deps)) + post.deliver(stop) > 0;
       });
       onProgress(0.1 + (0.9 * (stop - from)) / (to - from));
     }
@@ -209,7 +260,7 @@ class Run {
       feed.until(clock.time, to);
       clock.time = to;
       for (let hasMore = true; hasMore; )
-        hasMore = this.#enter() + (await enqueueDueMails(deps)) + post.deliver(to) > 0;
+        hasMore = this.#enter() + (await this.#takeSteps(deps)) + post.deliver(to) > 0;
     });
     if (this.#view.$client.inTransaction) this.#view.$client.exec('COMMIT');
   }

@@ -108,6 +108,19 @@ class Reader {
     this.#readConsent();
     this.#readMails();
     this.#readEvents();
+    this.#removeOwn();
+  }
+
+  /** Removes what steps of the automation itself changed while it was live, because the replay takes the steps again. */
+  #removeOwn(): void {
+    const moved = ['leaves', 'joins', 'leaves_segment', 'joins_segment'] as const;
+    this.#view.$client
+      .prepare<[object]>(`
+        DELETE FROM temp.history WHERE at > @from AND kind IN (${moved.map((kind) => KIND[kind]).join()}) AND EXISTS (
+          SELECT 1 FROM main.enrolments e INDEXED BY enrolments_person CROSS JOIN main.steps t ON t.enrolment_id = e.id AND t.taken_at = history.at
+            AND t.outcome = 'done'
+          WHERE e.automation_id = @automation AND e.address_id = history.address_id)`)
+      .run(this.#values);
   }
 
   /** Adds what a SELECT gives: at, kind, ref, address_id and place. It may bind @after and @last, a range of ids up to that of `newest`. */
@@ -450,7 +463,7 @@ export class Feed {
     if (items.length === 0) return;
     const db = this.#view;
     const stamp = isoTimestamp(new Date(now));
-    const { user_id: account, automation_for: target, trigger_form_id: form } = this.#scope.automation;
+    const { user_id: account, trigger_form_id: form } = this.#scope.automation;
     switch (kind) {
       case 'joins':
       case 'leaves': {
@@ -480,10 +493,11 @@ export class Feed {
       }
       case 'form':
         for (const { address_id } of items) {
-          const contact = prepared<[number, number], { id: number }>(
+          const contact = prepared<[number | null, number], { id: number }>(
             db.$client,
-            'SELECT id FROM contacts WHERE contact_type_id = ? AND address_id = ? AND deleted_at IS NULL',
-          ).get(target, address_id);
+            `SELECT id FROM contacts WHERE contact_type_id = (SELECT contact_type_id FROM forms WHERE id = ?)
+              AND address_id = ? AND deleted_at IS NULL`,
+          ).get(form, address_id);
           if (contact !== undefined)
             recordFormConfirmed(db, { id: form ?? 0, user_id: account }, { address_id, contact_id: contact.id }, stamp);
         }
@@ -499,7 +513,7 @@ export class Feed {
   }
 }
 
-/** Items of one kind, at most one of each person. */
+/** Items of one kind, at most one of each person, except for events of the same moment, which were reported at once. */
 interface Batch {
   kind: Kind;
   items: Item[];
@@ -508,19 +522,21 @@ interface Batch {
 /** Puts what happened into batches whose order keeps the order of what happened to each person. */
 function inBatches(items: readonly Item[]): Batch[] {
   const batches: Batch[] = [];
-  const next = new Map<number, number>();
+  const known = new Map<number, { batch: number; item: Item }>();
   const last = new Map<Kind, number>();
   for (const item of items) {
     const kind = KINDS[item.kind];
     if (kind === undefined) continue;
-    const least = next.get(item.address_id) ?? 0;
-    let at = last.get(kind) ?? -1;
-    if (at < least) {
-      at = batches.push({ kind, items: [] }) - 1;
-      last.set(kind, at);
+    const before = known.get(item.address_id);
+    const isAtOnce = kind === 'event' && before?.item.kind === item.kind && before.item.at === item.at;
+    const least = before === undefined ? 0 : before.batch + (isAtOnce ? 0 : 1);
+    let batch = last.get(kind) ?? -1;
+    if (batch < least) {
+      batch = batches.push({ kind, items: [] }) - 1;
+      last.set(kind, batch);
     }
-    batches[at]?.items.push(item);
-    next.set(item.address_id, at + 1);
+    batches[batch]?.items.push(item);
+    known.set(item.address_id, { batch, item });
   }
   return batches;
 }

@@ -1,18 +1,21 @@
 /**
  * The replay of an automation beside a live run over the same history: contacts who join, leave, are moved and change, who unsubscribe
- * and subscribe again, events, other mails that count to the caps. Both must give the same log and the same mails.
+ * and subscribe again, confirm a form, events, other mails that count to the caps; with every trigger, and steps that change contacts. Both must
+ * give the same log and the same mails.
  */
+import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
 import { randomOf } from '../../../fixtures/random.ts';
 import { replay } from '../../../src/automations/replay/engine.ts';
 import { openView } from '../../../src/automations/replay/view.ts';
 import { readConfig } from '../../../src/config.ts';
 import type { TestApp } from '../../support/app.ts';
-import { HOUR, withPaths } from '../../support/automations.ts';
+import { DAY, HOUR, withPaths } from '../../support/automations.ts';
+import { addForm, pathIn, type ReadyForm, subscribe } from '../../support/forms.ts';
 import { Tables } from '../../support/tables.ts';
 
 /** The journey: a mail at once, a condition, a split, a wait for a purchase, two more mails, a goal, caps and sending hours. */
-async function withJourney(t: Test, trigger: Record<string, unknown> = {}) {
+async function withJourney(t: Test) {
   const world = await withPaths(t);
   const { app, utr, post, step, mail, utrOf } = world;
   const call = async (path: string, form: Record<string, unknown>) => {
@@ -30,13 +33,14 @@ async function withJourney(t: Test, trigger: Record<string, unknown> = {}) {
   await segment('Buyers', 'event.order', 'has happened', []);
   await segment('Leavers', 'last_name', 'is', ['gone']);
   await post('/contacts-type/add', { name: 'Customers' });
+  await post('/custom-fields/save', { field_name: 'due', field_type: 'datetime-local' });
+  await post('/custom-fields/save', { field_name: 'time_zone', field_type: 'text' });
   await call('/automations/update', {
     utr,
     goal_segment_id: 2,
     exit_segment_id: 3,
     exit_criteria: 1,
     hold_out: 10,
-    ...trigger,
   });
   const before = await utrOf('two');
   const isAnn = await step({ kind: 'if', segment_id: 1, before });
@@ -45,14 +49,52 @@ async function withJourney(t: Test, trigger: Record<string, unknown> = {}) {
   await mail('some', { parent: half, branch: 'yes', waiting_type: 'hours', waiting_period: 5 });
   const wait = await step({ kind: 'wait_until', until: 'event', event: 'visit', timeout_hours: 30, before });
   await mail('came', { parent: wait, branch: 'yes' });
-  return { ...world, call };
+  return { ...world, call, segment };
+}
+
+/**
+ * The same with steps before the second mail that change contacts: a field and a segment by hand, each with a condition that sees it, then for some
+ * the end by the exit rule, for others by another list.
+ */
+async function withChanges(world: Awaited<ReturnType<typeof withJourney>>) {
+  const { step, mail, segment, utrOf } = world;
+  await segment('Done', 'state', 'is', ['done']);
+  await segment('By hand', 'email', 'is', ['nobody@example.net']);
+  const before = await utrOf('two');
+  const wait = { waiting_type: 'hours', waiting_period: 3 };
+  await step({ kind: 'set_field', field: 'state', value: 'done', before, ...wait });
+  const isDone = await step({ kind: 'if', segment_id: 4, before });
+  await mail('done', { parent: isDone, branch: 'yes' });
+  await step({ kind: 'segment_add', segment_id: 5, before, ...wait });
+  const isIn = await step({ kind: 'if', segment_id: 5, before });
+  await step({ kind: 'segment_remove', segment_id: 5, parent: isIn, branch: 'yes', ...wait });
+  const some = await step({ kind: 'split', share: 30, before, ...wait });
+  await step({ kind: 'segment_add', segment_id: 3, parent: some, branch: 'yes' });
+  await step({ kind: 'move', contact_type_id: 2, parent: some, branch: 'no' });
+}
+
+/** What happens at random, as often as it is named, and what only some histories have. */
+const USUAL = [
+  ...(['add', 'add', 'add', 'report', 'visit', 'unsubscribe', 'resubscribe', 'remove'] as const),
+  ...(['move', 'rename', 'otherMail'] as const),
+] as const;
+const MORE = ['visitTwice', 'askByForm', 'confirmForm'] as const;
+
+interface History {
+  seed: number;
+  days?: number;
+  more?: readonly (typeof MORE)[number][];
+  /** What does not happen, because the values of fields in the past are not known. */
+  without?: readonly (typeof USUAL)[number][];
+  /** The fields of a contact who is added. */
+  fields?: (now: Date, below: (count: number) => number) => Record<string, string>;
+  form?: ReadyForm | null;
 }
 
 /** Lets things happen at random for some days, the background at each full hour. */
 async function live(
   { app, post, call, live: setLive }: Awaited<ReturnType<typeof withJourney>>,
-  seed: number,
-  days: number,
+  { seed, days = DAYS, more = [], without = [], fields = () => ({}), form = null }: History,
 ) {
   const random = randomOf(seed);
   const below = (count: number) => Math.floor(random() * count);
@@ -64,60 +106,78 @@ async function live(
     const email = `p${contacts.length}@example.org`;
     const first_name = below(3) === 0 ? 'ann' : 'bo';
     const { headers } = await app.one.call('POST', '/contacts/add', {
-      form: { contact_type_id: 1, email, first_name, country: 1 },
+      form: { contact_type_id: 1, email, first_name, country: 1, ...fields(app.clock.now(), below) },
     });
     contacts.push({ id: Number(String(headers.location).split('=').at(-1)), email, list: 1 });
   };
   const one = () => contacts[Math.max(0, contacts.length - 1 - below(25))];
+  const lastAsked = app.db
+    .prepare<[], Buffer>(
+      "SELECT raw FROM outbox JOIN mailings m ON m.id = mailing_id WHERE m.owner_kind = 'form' ORDER BY outbox.id DESC LIMIT 1",
+    )
+    .pluck();
   const report = (email: string, name: string) => app.one.call('POST', '/events', { json: { email, name } });
-  const happenings = [
+  const can: Record<(typeof USUAL)[number] | (typeof MORE)[number], () => Promise<unknown>> = {
     add,
-    add,
-    add,
-    async () => {
+    async report() {
       const { email = '' } = one() ?? {};
       await report(email, ['visit', 'visit', 'order'][below(3)] ?? '');
     },
-    async () => {
+    async visit() {
       const { email = '' } = one() ?? {};
       await report(email, 'visit');
     },
-    async () => {
+    async visitTwice() {
+      const { email = '' } = one() ?? {};
+      const visit = () => ({ email, name: 'visit', key: `visit ${below(1e9)}` });
+      await app.one.call('POST', '/events', { json: { events: [visit(), visit()] } });
+    },
+    async askByForm() {
+      const { email = '' } = one() ?? {};
+      if (form !== null) await subscribe(app, form, email, {}, `192.0.2.${below(250)}`);
+    },
+    async confirmForm() {
+      const mail = await PostalMime.parse(lastAsked.get() ?? Buffer.from(''));
+      app.db.exec('DELETE FROM outbox');
+      if (mail.text !== undefined) await app.page('POST', pathIn(mail.text));
+    },
+    async unsubscribe() {
       const { email = '' } = one() ?? {};
       if (below(2) === 0)
         await post('/unsubscribes-groups/manually-add', { unsubscribe_groups_id: 1, email_address: email });
       else await post('/global-unsubscribes/save', { email_address: email });
     },
-    async () => {
+    async resubscribe() {
       const row = app.db
         .prepare<[], { id: number }>('SELECT id FROM unsubscribers WHERE unsubscribe_groups_id = 1')
         .get();
       if (row !== undefined) await post('/unsubscribes-groups/recipients-bulk-delete', { strIds: [row.id] });
     },
-    async () => {
+    async remove() {
       const contact = one();
       if (contact === undefined || contact.list === 0) return;
       await post('/contacts/bulk-delete', { strIds: [contact.id] });
       contact.list = 0;
     },
-    async () => {
+    async move() {
       const contact = one();
       if (contact === undefined || contact.list === 0) return;
       contact.list = 3 - contact.list;
       const { id: contact_id, list: contact_type_id, email } = contact;
       await call('/contacts/update', { contact_id, contact_type_id, email, country: 1, first_name: 'bo' });
     },
-    async () => {
+    async rename() {
       const contact = one();
       if (contact === undefined || contact.list === 0) return;
       const { id: contact_id, list: contact_type_id, email } = contact;
       await call('/contacts/update', { contact_id, contact_type_id, email, country: 1, last_name: 'gone' });
     },
-    async () => {
+    async otherMail() {
       const { email = '' } = one() ?? {};
       mailOf.run({ at: app.clock.now().getTime(), email });
     },
-  ];
+  };
+  const happenings = [...USUAL.filter((one) => !without.includes(one)), ...more];
   for (let before = 0; before < 20; before++) await add();
   app.db.exec(
     `INSERT INTO mailings (id, user_id, owner_kind, owner_id, content, state, created_at, finished_at)
@@ -131,7 +191,7 @@ async function live(
     const count = below(3);
     for (let done = 0; done < count; done++) {
       app.clock.advance(Math.floor(HOUR / 4));
-      await happenings[below(happenings.length)]?.();
+      await can[happenings[below(happenings.length)] ?? 'add']();
     }
     app.clock.advance(HOUR - count * Math.floor(HOUR / 4));
     await app.background();
@@ -171,13 +231,49 @@ async function replayed(app: TestApp, from: number): Promise<string[]> {
   }
 }
 
-/** The journeys, each with the seed of its history. */
-const JOURNEYS: [number, Record<string, unknown>][] = [
-  [1, {}],
-  [2, { automation_for: 'segments_1' }],
-  [3, { trigger_kind: 'event', trigger_event: 'visit', re_entry: 'days', re_entry_days: 2 }],
-  [4, { exit_criteria: 0 }],
+const ZONES = ['', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu'];
+const SHORT = { days: 6, without: ['move', 'rename'] } as const;
+
+/** The journeys, each with its history. Those of the second half have steps that change contacts. */
+const JOURNEYS: [Record<string, unknown>, History][] = [
+  [{}, { seed: 1 }],
+  [{ automation_for: 'segments_1' }, { seed: 2 }],
+  [{ trigger_kind: 'event', trigger_event: 'visit', re_entry: 'days', re_entry_days: 2 }, { seed: 3 }],
+  [{ exit_criteria: 0 }, { seed: 4 }],
+  [
+    {
+      trigger_kind: 'date',
+      trigger_field: 'due',
+      trigger_days: 1,
+      trigger_before: 1,
+      trigger_hour: 8,
+      trigger_yearly: 1,
+    },
+    {
+      ...{ seed: 5, ...SHORT },
+      fields: (now, below) => ({
+        'custom_field[due]': new Date(now.getTime() + below(5) * DAY)
+          .toISOString()
+          .replace('2026', '2019')
+          .slice(0, 10),
+        'custom_field[time_zone]': ZONES[below(ZONES.length)] ?? '',
+      }),
+    },
+  ],
+  [
+    { trigger_kind: 'field', trigger_field: 'city', trigger_value: 'graz' },
+    { seed: 6, ...SHORT, fields: (_now, below) => ({ city: below(3) === 0 ? 'Ulm' : 'Graz' }) },
+  ],
+  [
+    { trigger_kind: 'form', trigger_form_id: 1, automation_for: 'segments_1' },
+    { seed: 7, ...SHORT, more: ['askByForm', 'confirmForm', 'askByForm', 'confirmForm'] },
+  ],
+  [
+    { trigger_kind: 'event', trigger_event: 'visit', re_entry: 'key', hold_out: 50 },
+    { seed: 8, ...SHORT, more: ['visitTwice', 'visitTwice'] },
+  ],
 ];
+const FIRST_WITH_CHANGES = 5;
 /** What must be among the lines of all together. */
 const PARTS = [
   'goal_reached',
@@ -189,6 +285,7 @@ const PARTS = [
   ' 2 01-',
   ' came',
   ' some',
+  ...['set_field', 'segment_add', 'segment_remove', 'move'].map((kind) => ` done ${kind}`),
 ];
 const seen: string[] = [];
 const DAYS = 12;
@@ -196,23 +293,34 @@ const CAPS = JSON.stringify([
   { mails: 1, days: 1 },
   { mails: 2, days: 10 },
 ]);
+const LAX_CAPS = JSON.stringify([{ mails: 20, days: 10 }]);
 const HOURS = JSON.stringify({ days: [1, 2, 3, 4, 5, 6], opens: '06:00', closes: '21:00' });
 
-for (const [seed, trigger] of JOURNEYS)
-  t.test(`a replay gives the log and the mails of a live run over the same history (seed ${seed})`, async (t) => {
-    const world = await withJourney(t, trigger);
-    const { app, utr } = world;
-    app.db.prepare('UPDATE accounts SET mail_caps = ?, send_window = ? WHERE id = 1').run(CAPS, HOURS);
-    const began = await live(world, seed, DAYS);
-    const expected = outcome(app.db, began);
-    await app.one.call('GET', '/automations/pause', { query: { utr } });
-    const tables = new Tables(app.db);
-    const found = await replayed(app, began);
-    t.strictSame(found, expected);
-    t.ok(expected.length > 150, `${expected.length} lines`);
-    t.strictSame(tables.changed(), [], 'and nothing in the file is changed');
-    seen.push(...expected);
-  });
+for (const [trigger, history] of JOURNEYS)
+  t.test(
+    `a replay gives the log and the mails of a live run over the same history (seed ${history.seed})`,
+    async (t) => {
+      const world = await withJourney(t);
+      const { app, utr, call } = world;
+      const changes = history.seed >= FIRST_WITH_CHANGES;
+      const form = trigger.trigger_kind === 'form' ? await addForm(t, app) : null;
+      await call('/automations/update', { utr, ...trigger });
+      if (changes) await withChanges(world);
+      app.db
+        .prepare('UPDATE accounts SET mail_caps = ?, send_window = ? WHERE id = 1')
+        .run(changes ? LAX_CAPS : CAPS, HOURS);
+      const began = await live(world, { ...history, form });
+      const expected = outcome(app.db, began);
+      // Some are replayed while they are live.
+      if (history.seed % 2 === 1) await app.one.call('GET', '/automations/pause', { query: { utr } });
+      const tables = new Tables(app.db);
+      const found = await replayed(app, began);
+      t.strictSame(found, expected);
+      t.ok(expected.length > (changes ? 50 : 150), `${expected.length} lines`);
+      t.strictSame(tables.changed(), [], 'and nothing in the file is changed');
+      seen.push(...expected);
+    },
+  );
 
 t.test('the histories have every kind of end, branches and caps', async (t) => {
   t.strictSame(
