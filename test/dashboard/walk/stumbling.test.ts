@@ -77,6 +77,20 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await cells.first().waitFor();
     for (const cell of await cells.all())
       t.ok(await cell.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth));
+    for (const width of [360, 412]) {
+      const narrow = await open(t, '/campaigns', { viewport: { width, height: 800 }, locale: 'de-DE' });
+      const overlaps = await narrow.locator('.campaigns tbody tr').evaluateAll(
+        (rows) =>
+          rows.filter((row) => {
+            const ends = [...row.querySelectorAll('.state, .start, .rate, .menu')].map((cell) =>
+              cell.getBoundingClientRect(),
+            );
+            const seen = ends.filter((box) => box.width > 0);
+            return seen.some((box, at) => at > 0 && box.left < (seen[at - 1]?.right ?? 0));
+          }).length,
+      );
+      t.equal(overlaps, 0, `in a window of ${width} pixels`);
+    }
     const list = await open(t, '/campaigns', { viewport: { width: 1920, height: 900 }, locale: 'de-DE' });
     const cut = await list
       .locator('.campaigns .badge')
