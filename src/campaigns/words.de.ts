@@ -207,8 +207,14 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.rate.unmeasured': 'Nicht messbar',
   'campaigns.rate.first': 'Noch keine Kampagne zum Vergleich',
   'campaigns.rate.same': 'Wie der Durchschnitt Ihrer letzten fünf',
-  'campaigns.rate.above': '{points} Punkte über dem Durchschnitt Ihrer letzten fünf',
-  'campaigns.rate.below': '{points} Punkte unter dem Durchschnitt Ihrer letzten fünf',
+  'campaigns.rate.above': {
+    one: '{count} Punkt über dem Durchschnitt Ihrer letzten fünf',
+    other: '{count} Punkte über dem Durchschnitt Ihrer letzten fünf',
+  },
+  'campaigns.rate.below': {
+    one: '{count} Punkt unter dem Durchschnitt Ihrer letzten fünf',
+    other: '{count} Punkte unter dem Durchschnitt Ihrer letzten fünf',
+  },
   'recipients.did.opened': 'Wer sie geöffnet hat',
   'recipients.did.clicked': 'Wer geklickt hat',
   'recipients.did.unsubscribed': 'Wer sich abgemeldet hat',
@@ -288,7 +294,7 @@ export const campaigns: Translation<typeof english> = {
   'variants.isWorse': 'Klar schlechter',
   'variants.behind.opens': 'Öffnungen hinter der besten',
   'variants.behind.clicks': 'Klicks hinter der besten',
-  'variants.points': '{points} Punkte',
+  'variants.points': { one: '{count} Punkt', other: '{count} Punkte' },
   'variants.points.range': '{low} bis {high} Punkte',
   'variants.about':
     'Hier zählt nur die Testgruppe, ohne Bots. Unter jedem Anteil steht sein Bereich mit 95 % Sicherheit. Die Bereiche der Unterschiede gelten, so oft Sie auch nachsehen.',

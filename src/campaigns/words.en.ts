@@ -194,8 +194,14 @@ export const campaigns = {
   'campaigns.rate.unmeasured': 'Unmeasured',
   'campaigns.rate.first': 'No earlier campaign to compare with',
   'campaigns.rate.same': 'Same as the average of your last five',
-  'campaigns.rate.above': '{points} points above the average of your last five',
-  'campaigns.rate.below': '{points} points below the average of your last five',
+  'campaigns.rate.above': {
+    one: '{count} point above the average of your last five',
+    other: '{count} points above the average of your last five',
+  },
+  'campaigns.rate.below': {
+    one: '{count} point below the average of your last five',
+    other: '{count} points below the average of your last five',
+  },
   'recipients.did.opened': 'Those who opened it',
   'recipients.did.clicked': 'Those who clicked',
   'recipients.did.unsubscribed': 'Those who unsubscribed',
@@ -272,7 +278,7 @@ export const campaigns = {
   'variants.isWorse': 'Clearly worse',
   'variants.behind.opens': 'Opens behind the best',
   'variants.behind.clicks': 'Clicks behind the best',
-  'variants.points': '{points} points',
+  'variants.points': { one: '{count} point', other: '{count} points' },
   'variants.points.range': '{low} to {high} points',
   'variants.about':
     'Only the test group counts, without bots. Below each rate is its range with 95 % certainty. The ranges of the differences hold however often you look.',

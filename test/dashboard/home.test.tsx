@@ -1,7 +1,9 @@
 /** Home, as different users see it. */
 import t from 'tap';
+import { difference } from '../../src/campaigns/screens/overview.tsx';
 import { RelayUse } from '../../src/delivery/queue/relay-use.ts';
 import { recordDoctorFindings, type SeenDomain } from '../../src/installation/health-checks/doctor-findings.ts';
+import { chooseLanguage } from '../../src/ui/words/choose.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { fillAccount, HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, callerOf, cookieOf } from '../support/people.ts';
@@ -239,4 +241,12 @@ t.test('with STATUS_CODES=always-200 a page still learns that the API refused', 
   const refused = await viewer.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
   t.equal(refused.status, 403);
   t.equal((await app.one.call('GET', '/segment/details', { query: { segment_id: 9 } })).status, 200);
+});
+
+t.test('a rate that is one point from the usual one says one point, not one points', async (t) => {
+  const of = (code: string, share: number) => difference(chooseLanguage(code, code, undefined), share, 0.1);
+  t.equal(of('en', 0.11), '1 point above the average of your last five');
+  t.equal(of('en', 0.085), '1.5 points below the average of your last five');
+  t.equal(of('de', 0.09), '1 Punkt unter dem Durchschnitt Ihrer letzten fünf');
+  t.equal(of('de', 0.12), '2 Punkte über dem Durchschnitt Ihrer letzten fünf');
 });

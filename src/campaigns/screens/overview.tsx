@@ -204,7 +204,7 @@ export function difference(language: Language, share: number, usual: number | nu
   const points = Math.round((share - usual) * 1000) / 10;
   if (points === 0) return language.say('campaigns.rate.same');
   return language.say(points > 0 ? 'campaigns.rate.above' : 'campaigns.rate.below', {
-    points: language.number(Math.abs(points)),
+    count: Math.abs(points),
   });
 }
 

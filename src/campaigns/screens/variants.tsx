@@ -477,10 +477,10 @@ const BEHIND = { opens: 'variants.behind.opens', clicks: 'variants.behind.clicks
 /** How many points a rate is behind the highest one, with its interval. */
 function Behind({ difference, low, high }: NonNullable<ReportedTest['variants'][number]['behind']>) {
   const language = useLanguage();
-  const points = (share: number) => language.number(Math.round(share * 1000) / 10 || 0);
+  const points = (share: number) => Math.round(share * 1000) / 10 || 0;
   return (
     <span class="named">
-      <span>{language.say('variants.points', { points: points(difference) })}</span>
+      <span>{language.say('variants.points', { count: points(difference) })}</span>
       <span class="small quiet-text">
         {language.say('variants.points.range', { low: points(low), high: points(high) })}
       </span>
