@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import PostalMime from 'postal-mime';
 import t from 'tap';
 import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
+import { removeOldSentMails } from '../../src/delivery/sending/sent-mails.ts';
 import { insertDkimKey } from '../../src/senders/dkim-keys.ts';
 import type { TestApp } from '../support/app.ts';
 import { addPerson, callerOf, cookieOf, FROM_PAGE } from '../support/people.ts';
@@ -104,7 +105,7 @@ t.test('all variants and versions carry the files, and so does a test mail', asy
   }
 });
 
-t.test('copies have their own files, which a draft takes with it, and a sent campaign does not', async (t) => {
+t.test('copies have their own files, and each campaign takes its files with it', async (t) => {
   const { app, utr, attach, remove, draftOf } = await withCampaign(t);
   await attach('notes.txt', 'Hello');
   t.equal((await app.one.call('GET', '/single/send/duplicate', { query: { utr } })).status, 200);
@@ -123,7 +124,55 @@ t.test('copies have their own files, which a draft takes with it, and a sent cam
   t.equal(resent.status, 200, resent.text);
   t.match((await draftOf(resent.body.message.utr)).attachments, [{ file_name: 'notes.txt', size: 5 }]);
   await app.one.call('DELETE', '/single/send/delete', { query: { utr } });
-  t.equal(rows(app), 2, 'the mailing of a deleted campaign keeps its files');
+  t.equal(rows(app), 1);
+});
+
+t.test('files of a deleted campaign stay while it is sent, and as long as its mails are kept', async (t) => {
+  const { app, utr, attach } = await withCampaign(t);
+  const deleted = () => app.one.call('DELETE', '/single/send/delete', { query: { utr } });
+  await attach('notes.txt', 'Hello');
+  await app.one.call('POST', '/sending/mails/save', { form: { keeps_sent_mails: 1 } });
+  await launch(app);
+  app.db.exec('UPDATE mailings SET finished_at = NULL');
+  t.equal((await deleted()).status, 200);
+  t.equal(rows(app), 1);
+  const now = app.clock.now().getTime();
+  app.db.exec(`UPDATE mailings SET finished_at = '${now}'`);
+  t.equal(rows(app), 1);
+  const id = app.db.prepare<[], number>('SELECT max(delivery_id) FROM sent_mails').pluck().get();
+  const mail = await app.one.call('GET', '/deliveries/mail', { query: { id } });
+  t.equal(mail.status, 200);
+  t.match(mail.text, 'notes.txt');
+  while (removeOldSentMails(app.db, now + 92 * 86_400_000));
+  t.equal(rows(app), 0);
+});
+
+t.test('a campaign that is deleted while it is sent loses its files at the end', async (t) => {
+  const { app, utr, attach } = await withCampaign(t);
+  await attach('notes.txt', 'Hello');
+  await launch(app);
+  app.db.exec('UPDATE mailings SET finished_at = NULL');
+  await app.one.call('DELETE', '/single/send/delete', { query: { utr } });
+  t.equal(rows(app), 1);
+  app.db.exec("UPDATE mailings SET finished_at = '1'");
+  t.equal(rows(app), 0);
+});
+
+t.test('an account has room for 512 MiB of files, which deleted ones free', async (t) => {
+  const { app, body, utr, attach } = await withCampaign(t);
+  await attach('notes.txt', 'Hello');
+  const other = await createSend(app, { ...body, ...LATER });
+  await app.one.call('POST', '/single/send/attachments', { json: { utr: other, name: 'a', content: 'SGVsbG8=' } });
+  app.db.exec(`UPDATE single_send_attachments SET size = 512 * 1024 * 1024 - 8 WHERE id = 2`);
+  const refused = await attach('b.txt', 'xxxx');
+  t.equal(refused.status, 409);
+  t.match(refused.text, '512 MiB together');
+  const copied = await app.one.call('GET', '/single/send/duplicate', { query: { utr } });
+  t.equal(copied.status, 409);
+  t.equal(app.db.prepare('SELECT count(*) FROM single_sends').pluck().get(), 2, 'no half copy stays');
+  t.equal((await attach('b.txt', 'xxx')).status, 200);
+  await app.one.call('DELETE', '/single/send/delete', { query: { utr: other } });
+  t.equal((await attach('b.txt', 'xxxx')).status, 200);
 });
 
 t.test('a completed campaign goes to those who joined since with its files', async (t) => {

@@ -54,7 +54,7 @@ export const duplicateSingleSend = operation({
         created_at: now,
         updated_at: now,
       });
-      copyAttachments(db, id, copy);
+      copyAttachments(db, accountId, id, copy);
     });
     return { utr };
   },
@@ -344,7 +344,7 @@ export const resendToUnopened = operation({
         created_at: now,
         updated_at: now,
       });
-      copyAttachments(db, id, copyId);
+      copyAttachments(db, accountId, id, copyId);
       return { copy, ids };
     });
     await recomputeSoon(db, made.ids, clock);

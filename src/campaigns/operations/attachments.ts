@@ -11,7 +11,7 @@ import { sentence } from '../../errors/sentences.ts';
 import { identifier, integer, isoTimestampSchema, line, text, unchangedSince } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { listAttachments } from '../attachments.ts';
+import { listAttachments, requireRoomForFiles } from '../attachments.ts';
 import { requireChangeable, type SingleSend } from '../single-sends.ts';
 import { changeUnsent } from '../status.ts';
 
@@ -25,7 +25,7 @@ const updatedAt = isoTimestampSchema();
 
 export const addAttachment = operation({
   name: 'Attach a file to a single send (addition)',
-  description: `All recipients get it. A single send can have ${MAX_ATTACHMENTS} files of 2 MiB together. It stays a draft or queued. Kinds of files that Gmail refuses, such as exe, are refused.`,
+  description: `All recipients get it. A single send can have ${MAX_ATTACHMENTS} files of 2 MiB together, an account 512 MiB (409). It stays a draft or queued. Kinds of files that Gmail refuses, such as exe, are refused.`,
   role: 'editor',
   input: Type.Object({
     utr: utr(),
@@ -49,6 +49,7 @@ export const addAttachment = operation({
       if (kind !== null) throw invalid('name', sentence('attachment_kind', { kind }));
       if (before.reduce((sum, { size }) => sum + size, attachment.size) > MAX_ATTACHED_BYTES)
         throw invalid('content', sentence('attachments_large', { size: MAX_ATTACHED_BYTES / MIB }));
+      requireRoomForFiles(db, send.user_id, attachment.size);
       const bytes = Buffer.concat([...decodePieces(file, attachment, before.length)]);
       return db
         .insert(singleSendAttachments)

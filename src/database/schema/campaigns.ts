@@ -150,7 +150,10 @@ export const singleSendAttachments = sqliteTable(
     size: integer().notNull(),
     bytes: blob({ mode: 'buffer' }).notNull(),
   },
-  (table) => [index('single_send_attachments_send').on(table.single_send_id)],
+  (table) => [
+    index('single_send_attachments_send').on(table.single_send_id),
+    index('single_send_attachments_mailing').on(table.mailing_id).where(sql`single_send_id IS NULL`),
+  ],
 );
 
 /** The two paths of a deciding step. */

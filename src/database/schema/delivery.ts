@@ -360,7 +360,7 @@ export const sentFacts = sqliteTable(
     /** Epoch milliseconds. */
     created_at: integer().notNull(),
   },
-  (table) => [index('sent_facts_created').on(table.created_at)],
+  (table) => [index('sent_facts_created').on(table.created_at), index('sent_facts_mailing').on(table.mailing_id)],
 );
 
 /** For accounts that keep them: what is needed to render a delivery's mail again, byte for byte. */

@@ -158,6 +158,8 @@ export const FEATURE_SENTENCES = {
   data_many: 'There may be {count} values.',
   attachments_many: 'There may be {count} attachments.',
   attachments_large: 'The attachments may have {size} MiB together.',
+  attachments_account:
+    'The attachments of all campaigns may have {size} MiB together. Delete campaigns that carry files, or remove some.',
   attachment_kind: 'Gmail refuses mail with a file of the kind {kind}. Put a link to the file into the mail instead.',
   attachment_name_long: 'The name of attachment {number} may have {most} characters.',
   attachment_not_base64: 'The content of attachment {number} is not base64 without line breaks.',

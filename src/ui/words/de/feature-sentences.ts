@@ -153,6 +153,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   data_many: 'Es dürfen {count} Werte sein.',
   attachments_many: 'Es dürfen {count} Anhänge sein.',
   attachments_large: 'Die Anhänge dürfen zusammen {size} MiB haben.',
+  attachments_account:
+    'Die Anhänge aller Kampagnen dürfen zusammen {size} MiB haben. Löschen Sie Kampagnen mit Anhängen, oder entfernen Sie einige.',
   attachment_kind:
     'Gmail lehnt Mails mit einer Datei der Art {kind} ab. Setzen Sie stattdessen einen Link auf die Datei in die Mail.',
   attachment_name_long: 'Der Name von Anhang {number} darf {most} Zeichen haben.',

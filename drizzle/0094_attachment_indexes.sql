@@ -1,0 +1,2 @@
+CREATE INDEX `single_send_attachments_mailing` ON `single_send_attachments` (`mailing_id`) WHERE single_send_id IS NULL;--> statement-breakpoint
+CREATE INDEX `sent_facts_mailing` ON `sent_facts` (`mailing_id`);
