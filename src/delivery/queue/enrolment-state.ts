@@ -328,11 +328,11 @@ export function advanceEnrolments(
   prepared<[object]>(
     client,
     `
-      UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now,
-        due_at = @now + ifnull(${WAIT_FOR_UNSENT}, 0), delivery_id = NULL,
-        ended_at = iif(state = 'active' AND @isLive = 1 AND ${WAIT_FOR_UNSENT} IS NULL, @now, ended_at),
-        state = iif(state = 'active' AND @isLive = 1 AND ${WAIT_FOR_UNSENT} IS NULL, 'finished', state)
-      WHERE ${isOfDeliveries}`,
+      WITH n AS MATERIALIZED (SELECT e.id, ${POSITION_BEFORE_UNSENT} AS before, ${WAIT_FOR_UNSENT} AS wait FROM enrolments e WHERE ${isOfDeliveries})
+      UPDATE enrolments SET position = n.before, waiting_since = @now, due_at = @now + ifnull(n.wait, 0), delivery_id = NULL,
+        ended_at = iif(state = 'active' AND @isLive = 1 AND n.wait IS NULL, @now, ended_at),
+        state = iif(state = 'active' AND @isLive = 1 AND n.wait IS NULL, 'finished', state)
+      FROM n WHERE enrolments.id = n.id`,
   ).run({ ids, now, isLive });
 }
 
