@@ -80,6 +80,29 @@ t.test('the bytes of a large mail are the same', async (t) => {
   for (const { raw, answer } of await compared(app)) t.ok(answer?.text === raw);
 });
 
+for (const [name, path, form] of [
+  ['each variant of an A/B test', 'variants', { subjects: ['Other'], winner_by: 'hand', share: 100 }],
+  ['each version in another language', 'languages', { language: 'de', subject: 'Other' }],
+] as const)
+  t.test(`the bytes of ${name} are the same`, async (t) => {
+    const { app, body } = await readyToSend(t);
+    await app.one.call('POST', '/sending/mails/save', KEEPS);
+    // With this many, no variant is without a recipient.
+    const contacts = Array.from({ length: 40 }, (_, at) => ({ email: `reader${at}@example.org` }));
+    await app.one.call('POST', '/contacts/upsert', { json: { contact_type_id: 1, contacts } });
+    app.db.exec("UPDATE contacts SET language = 'de' WHERE id % 2 = 0");
+    const later = { schedule_type: 1, schedule_date: '2030-01-01', schedule_time: '10:00:00' };
+    const utr = await createSend(app, { ...body, ...later });
+    t.equal((await app.one.call('POST', `/single/send/${path}`, { form: { utr, ...form } })).status, 200);
+    app.db.exec('UPDATE single_sends SET schedule_type = 0, starts_at = 0');
+    app.clock.advance(RECALL);
+    await app.background();
+    const mails = await compared(app);
+    const others = mails.filter(({ raw }) => /^Subject: Other\r$/m.test(raw));
+    t.ok(others.length > 0 && others.length < mails.length, `${others.length} of ${mails.length}`);
+    for (const { raw, answer } of mails) t.ok(answer?.text === raw);
+  });
+
 t.test('the bytes of the mails of an automation are the same', async (t) => {
   const { app, join, pass, live } = await withWelcomeSeries(t);
   await live();
