@@ -4,11 +4,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import { fetch } from 'undici';
 import { launchMailing, sampleHtml } from '../../fixtures/mailing.ts';
 import { connect } from '../../src/database/open.ts';
+import { readerOf } from '../support/database-reader.ts';
 import { ledgerProblems } from '../support/ledger-problems.ts';
+import { seededCopy } from '../support/seeded-copy.ts';
 import { Service } from '../support/service.ts';
 
 /** The places a sender can be killed at by name. */
@@ -45,6 +46,7 @@ export class Send {
   readonly #rate: number;
   readonly #service: Service;
   readonly #file: string;
+  readonly #read: (sql: string) => Record<string, unknown>;
   readonly #ports: { smtp: number; control: number };
   #kills = 0;
 
@@ -54,6 +56,7 @@ export class Send {
     this.#ports = ports;
     this.#service = new Service(t, { SMTP_URL: this.#url, SMTP_CONNECTIONS: String(CONNECTIONS) });
     this.#file = join(this.#service.folder, 'test.db');
+    this.#read = readerOf(t, this.#file);
   }
 
   static async prepare(t: Ends, people: number, rate: number): Promise<Send> {
@@ -64,6 +67,7 @@ export class Send {
     });
     const [line]: string[] = await once(createInterface(sink.stdout), 'line');
     const send = new Send(t, people, rate, JSON.parse(line ?? ''));
+    seededCopy(send.#file);
     const db = connect(send.#file);
     await launchMailing(db, people, sampleHtml(MESSAGE_BYTES, 3));
     db.$client.close();
@@ -141,15 +145,6 @@ export class Send {
       ...ledgerProblems(this.#people, (sql) => this.#read(sql)),
     ].filter((problem) => problem !== false);
     return { problems, duplicates, bound };
-  }
-
-  #read(sql: string): Record<string, unknown> {
-    const client = new Database(this.#file, { readonly: true });
-    try {
-      return client.prepare<[], Record<string, unknown>>(sql).get() ?? {};
-    } finally {
-      client.close();
-    }
   }
 
   async #until(reached: () => Promise<boolean>): Promise<void> {

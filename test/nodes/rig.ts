@@ -12,6 +12,8 @@ import { launchMailing, sampleHtml } from '../../fixtures/mailing.ts';
 import { type NatsCluster, startNats } from '../../fixtures/nats.ts';
 import { connect } from '../../src/database/open.ts';
 import { commandMailing, waitForAcknowledgement } from '../../src/delivery/queue/mailing-state.ts';
+import { readerOf } from '../support/database-reader.ts';
+import { seededCopy } from '../support/seeded-copy.ts';
 import { Service } from '../support/service.ts';
 import { Link } from './link.ts';
 import { type Loss, type Reckoning, reckon, type Taken } from './reckoning.ts';
@@ -123,6 +125,8 @@ export class FleetSend {
   /** The nodes that were lost, for the reckoning. */
   readonly losses: Loss[] = [];
   readonly relay: CountingRelay;
+  /** The first row of a query on the database of the service. */
+  readonly read: (sql: string) => Record<string, unknown>;
   readonly #people: number;
 
   private constructor(
@@ -142,6 +146,7 @@ export class FleetSend {
       SMTP_CONNECTIONS: String(CONNECTIONS),
       ...service,
     });
+    this.read = readerOf(t, this.file);
     this.nodes = links.nodes.map(({ urls }, at) => new NodeProcess(t, `node-${at}`, { NATS_URL: urls }));
   }
 
@@ -153,6 +158,7 @@ export class FleetSend {
     const [service, ...others] = await Promise.all(Array.from({ length: nodes + 1 }, () => Link.to(t, nats.urls)));
     if (service === undefined) throw new Error('there is no network');
     const send = new FleetSend(t, nats, { service, nodes: others }, relay, options);
+    seededCopy(send.file);
     const db = connect(send.file);
     await launchMailing(db, people, options.html ?? sampleHtml(4000, 3));
     options.change?.(db.$client);
@@ -202,15 +208,6 @@ export class FleetSend {
   async reckon(): Promise<Reckoning> {
     const taken = await this.relay.ask<Taken[]>('taken');
     return reckon({ people: this.#people, taken, losses: this.losses, nats: this.nats, read: (sql) => this.read(sql) });
-  }
-
-  read(sql: string): Record<string, unknown> {
-    const client = new Database(this.file, { readonly: true });
-    try {
-      return client.prepare<[], Record<string, unknown>>(sql).get() ?? {};
-    } finally {
-      client.close();
-    }
   }
 
   /** The database of the service. */
