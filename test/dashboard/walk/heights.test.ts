@@ -38,15 +38,20 @@ t.test(
         form: { email_address: `gone${at}@example.org` },
       });
     const browser = await launch(t);
-    for (const viewport of [
-      { width: 1440, height: 900 },
-      { width: 390, height: 844 },
+    for (const { bytesPerSecond, ...viewport } of [
+      { width: 1440, height: 900, bytesPerSecond: -1 },
+      // A page is laid out several times while it arrives.
+      { width: 390, height: 844, bytesPerSecond: 30_000 },
     ]) {
       const { page, received } = await openTab(t, browser, service.origin, {
         cookie: service.cookies.filled,
         viewport,
       });
       await page.addInitScript(WATCH_SHIFTS);
+      const session = await page.context().newCDPSession(page);
+      await session.send('Network.emulateNetworkConditions', {
+        ...{ offline: false, latency: 0, downloadThroughput: bytesPerSecond, uploadThroughput: -1 },
+      });
       for (const path of LISTS) {
         const before = received();
         await page.goto(service.addressOf({ path }), { waitUntil: 'networkidle' });
