@@ -31,6 +31,7 @@ const BENCHES: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['4'],
   idle: [],
   start: [],
+  plans: ['20000'],
 };
 
 const DOCUMENT = fileURLToPath(new URL('../../docs/contributing/benchmarks.md', import.meta.url));

@@ -13,7 +13,6 @@ import {
   type AbTest,
   abTests,
   type RecordedFinding,
-  SINGLE_SEND_STATUS,
   senders,
   singleSends,
   type Variant,
@@ -42,7 +41,7 @@ import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { keepAttachments, listAttachments } from './attachments.ts';
 import { launchesAt } from './schedule.ts';
 import { findingsInAll, listErrors } from './shown-mail.ts';
-import { holdQueuedSends, startSend } from './status.ts';
+import { hasStatus, holdQueuedSends, startSend } from './status.ts';
 
 const MINUTE_MS = 60_000;
 /** More than the largest difference between two time zones, which is from UTC-12 to UTC+14, and a clock change. */
@@ -86,7 +85,7 @@ export class Launcher {
       .from(singleSends)
       .where(
         and(
-          eq(singleSends.status, SINGLE_SEND_STATUS.queued),
+          hasStatus('queued'),
           lte(singleSends.starts_at, sql.placeholder('latest')),
           or(lte(singleSends.starts_at, sql.placeholder('now')), eq(singleSends.local_time, 1)),
         ),

@@ -22,6 +22,11 @@ type Columns = Omit<typeof singleSends.$inferInsert, 'id' | 'status' | 'held_cod
 /** New and queued single sends are on the list of campaigns. */
 const LISTED = { hidden_at: null };
 
+/** SQL: a single send has this status. The number is part of the text, because each index by status holds those of one status. */
+export function hasStatus(status: keyof typeof SINGLE_SEND_STATUS): SQL {
+  return sql`${singleSends.status} = ${sql.raw(`${SINGLE_SEND_STATUS[status]}`)}`;
+}
+
 /** Stores a new single send with the status queued. */
 export function insertQueued(db: Db, columns: Columns): void {
   db.insert(singleSends)
@@ -58,7 +63,7 @@ export function requeue(db: Db, id: number, columns: Partial<Columns>): void {
 export function holdQueuedSends(db: Db, which: SQL | undefined, reason: Held, now: string): void {
   db.update(singleSends)
     .set({ status: SINGLE_SEND_STATUS.draft, ...reason, ...NOT_BY_USER, updated_at: now })
-    .where(and(eq(singleSends.status, SINGLE_SEND_STATUS.queued), which))
+    .where(and(hasStatus('queued'), which))
     .run();
 }
 
@@ -66,7 +71,7 @@ export function holdQueuedSends(db: Db, which: SQL | undefined, reason: Held, no
 export function runAgain(db: Db, id: number, now: string): void {
   db.update(singleSends)
     .set({ status: SINGLE_SEND_STATUS.running, ...LISTED, updated_at: now })
-    .where(and(eq(singleSends.id, id), eq(singleSends.status, SINGLE_SEND_STATUS.completed)))
+    .where(and(eq(singleSends.id, id), hasStatus('completed')))
     .run();
 }
 
@@ -119,13 +124,7 @@ export function startSend(
       sent_at: plainTimestamp(now),
       updated_at: isoTimestamp(now),
     })
-    .where(
-      and(
-        eq(singleSends.id, id),
-        eq(singleSends.status, SINGLE_SEND_STATUS.queued),
-        eq(singleSends.updated_at, updated_at),
-      ),
-    )
+    .where(and(eq(singleSends.id, id), hasStatus('queued'), eq(singleSends.updated_at, updated_at)))
     .run();
   return changes > 0;
 }
@@ -173,7 +172,7 @@ export function releaseSendsOfSenders(db: Db, senderIds: readonly number[], now:
     .where(
       and(
         inArray(singleSends.sender_id, [...senderIds]),
-        eq(singleSends.status, SINGLE_SEND_STATUS.draft),
+        hasStatus('draft'),
         eq(singleSends.held_code, 'sender_unverified'),
       ),
     )

@@ -4,16 +4,16 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { english } from '../errors/stored.ts';
+import { Connection } from './connection.ts';
 import { databaseFault, ForeignDatabase, openingFault } from './faults.ts';
 import { fold } from './functions/fold.ts';
 import { packContent } from './functions/packed-content.ts';
 import { findPictureIds } from './functions/picture-ids.ts';
 import { reasonKind } from './functions/reply-kind.ts';
-import { keepPlans } from './keep-plans.ts';
 import { makePrivateFile } from './private-file.ts';
 import { seed } from './seed.ts';
 
@@ -39,7 +39,6 @@ export function connect(path: string): Db {
     throw databaseFault(error, path);
   }
   addFunctions(client);
-  keepPlans(client);
   return drizzle(client);
 }
 
@@ -100,7 +99,7 @@ function opened(path: string, options?: Database.Options): Database.Database {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw failure('it is a folder');
   try {
     if (path !== ':memory:') makePrivateFile(path);
-    return new Database(path, options);
+    return new Connection(path, options);
   } catch (error) {
     throw openingFault(error, path);
   }

@@ -38,7 +38,7 @@ const BOUNDED: { step: RegExp; statement?: RegExp; reason: string }[] = [
 
 /**
  * Gives the plan of each statement that is prepared or runs while `work` does and `isWanted` says so. It is asked for with the first
- * values that the statement is given, since whether a partial index is of use may depend on them.
+ * values that the statement is given, since the plan of a LIKE or BETWEEN may depend on them.
  */
 export async function planned(work: () => Promise<void>, isWanted = () => true): Promise<Planned[]> {
   const found = new Map<string, Planned & { isRun: boolean }>();
@@ -46,7 +46,11 @@ export async function planned(work: () => Promise<void>, isWanted = () => true):
   const { prepare } = prototype;
   prototype.prepare = function (source) {
     const statement = prepare.call(this, source);
-    const text = source.replace(/["\s]+/g, ' ').trim();
+    // Without the pluses that a connection puts before parameters.
+    const text = source
+      .replace(/["\s]+/g, ' ')
+      .replace(/\+(?=[?@])/g, '')
+      .trim();
     if (!/^(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i.test(text)) return statement;
     const explain = (values: unknown[], isRun: boolean) => {
       if (found.get(text)?.isRun || !isWanted()) return;

@@ -4,9 +4,8 @@
  * (https://www.sqlite.org/lang_naming.html), so the statements of the live service run here as they are. The file itself is opened
  * for reading only: a statement that would write to it fails.
  */
-import Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { keepPlans } from '../../database/keep-plans.ts';
+import { Connection } from '../../database/connection.ts';
 import { addFunctions, type Db } from '../../database/open.ts';
 
 /** The tables that are temporary in the view, and empty at first. All others are those of the file. */
@@ -57,7 +56,7 @@ interface SchemaObject {
 
 /** Opens a view of the database file at this path. Closing it removes everything that was written. */
 export function openView(path: string): Db {
-  const client = new Database(path, { readonly: true });
+  const client = new Connection(path, { readonly: true });
   // References lead to tables of the file, which SQLite does not look for from a temporary table.
   client.pragma('foreign_keys = OFF');
   client.pragma('temp_store = FILE');
@@ -65,7 +64,6 @@ export function openView(path: string): Db {
   // After a failure the whole view is closed.
   client.pragma('temp.journal_mode = OFF');
   addFunctions(client);
-  keepPlans(client);
   const objects = client
     .prepare<[], SchemaObject>('SELECT type, name, tbl_name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL')
     .all();
