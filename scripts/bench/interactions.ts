@@ -8,7 +8,7 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
-import { toolPath } from '../../test/support/tools.ts';
+import { CHROMIUM } from '../../fixtures/chromium.ts';
 import { largeAccount } from './large-account.ts';
 import { inFolder, served } from './measure.ts';
 import { report, type Table } from './report.ts';
@@ -116,7 +116,7 @@ await inFolder(async (folder) => {
   copyFileSync(await largeAccount(contacts), file);
   const cookie = signIn(file);
   const service = await served(file, { SENDER_VERIFICATION: 'optional' });
-  const browser = await chromium.launch({ executablePath: toolPath('chromium'), args: ['--no-sandbox'] });
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   const [name = '', value = ''] = cookie.split('=');
   const rows: Table = {};
   const openTab = async (isPhone = false) => {

@@ -68,5 +68,5 @@ t.test('the page of the check looks at the mails of all recipients when asked', 
   const all = await page('?all=1');
   t.match(all, 'The mails of 3 contacts were checked.');
   t.match(all, '3 contacts see nothing in place of the merge tag city.');
-  t.match(all, /Nobody gets what is after \(\(if city is/);
+  t.match(all, /No contact sees what follows \(\(if city is/);
 });

@@ -1,12 +1,10 @@
 /** Programs that some tests need and a machine may lack: such a test is skipped and says why. */
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
+import { CHROMIUM } from '../../fixtures/chromium.ts';
 import { NATS_SERVER } from '../../fixtures/nats.ts';
 
-/** Chromium without windows: it starts and draws with half the CPU of the whole browser. */
-const HEADLESS = '/usr/bin/chromium-headless-shell';
-
 const PATHS = {
-  chromium: existsSync(HEADLESS) ? HEADLESS : '/usr/bin/chromium',
+  chromium: CHROMIUM,
   nats: NATS_SERVER,
   php: '/usr/bin/php',
   postfix: '/usr/sbin/postfix',
