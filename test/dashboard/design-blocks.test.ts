@@ -54,6 +54,27 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     t.strictSame(await findBarriers(page), []);
   });
 
+  t.test('a block gets a name by keyboard, which the mail keeps and a saved block brings along', async (t) => {
+    const { page, save, stored, complaints } = await openDesigner(t, { mjml: mail('Alpha') });
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).first().press('Enter');
+    await page.getByRole('button', { name: 'Text: Alpha' }).press('Enter');
+    await press('Name');
+    const dialog = page.getByRole('dialog', { name: 'Name of this block' });
+    await dialog.getByRole('textbox').fill(' Spring "offer" & <more> ');
+    t.strictSame(await findBarriers(page), []);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Text: Spring "offer" & <more>' }).waitFor();
+    await press('Save as block');
+    await page.getByRole('dialog').getByRole('textbox').fill('Footer line');
+    await page.keyboard.press('Enter');
+    await press('Add: Footer line');
+    await page.getByRole('button', { name: 'Text: Footer line' }).waitFor();
+    await save();
+    const names = [...stored().matchAll(/"data-name":("(?:[^"\\]|\\.)*")/g)].map(([, name = '']) => JSON.parse(name));
+    t.strictSame(names, ['Spring "offer" & <more>', 'Footer line']);
+    t.strictSame(complaints, []);
+  });
+
   t.test('a mail is made with the keyboard alone: add, move, duplicate, remove, write, choose a picture', async (t) => {
     const { page, picture, save, stored, complaints } = await openDesigner(t, { mjml: mail('Alpha') });
     const press = (name: string) => page.getByRole('button', { name, exact: true }).first().press('Enter');
