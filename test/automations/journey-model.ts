@@ -169,12 +169,18 @@ export class JourneyModel {
 
   /** Lets contacts enter whose date has come, and takes every step that is due. */
   tick(at: number): void {
-    for (const journey of this.#journeys) {
-      if (!journey.isLive) continue;
+    const live = this.#journeys.filter(({ isLive }) => isLive);
+    for (const journey of live) {
       if (journey.trigger.kind === 'date') this.#enterByDate(at, journey, journey.trigger);
-      for (const person of this.#people.values())
-        for (const run of person.runs.get(journey.id) ?? []) this.#takeSteps(at, journey, person, run);
+      this.#takeAllSteps(at, journey);
     }
+    // A step of a later journey can have let people enter an earlier one, who go on at once.
+    for (const journey of live) this.#takeAllSteps(at, journey);
+  }
+
+  #takeAllSteps(at: number, journey: Journey): void {
+    for (const person of this.#people.values())
+      for (const run of person.runs.get(journey.id) ?? []) this.#takeSteps(at, journey, person, run);
   }
 
   /** The runs of all people in which the goal was reached, with the time: `journey person run time`. */
