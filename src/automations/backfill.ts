@@ -5,9 +5,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database, Statement } from 'better-sqlite3';
 import { ineligibilityReason } from '../audience/eligibility.ts';
+import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { AUTOMATION_STATUS, type automations, BARS_ENTRY } from '../database/schema/index.ts';
+import { isTransientSqliteError } from '../database/write-lock.ts';
 import { endReason, isHeldOut, isMember } from '../delivery/queue/enrolment-state.ts';
+import type { Log } from '../log.ts';
+import type { Clock } from '../time/clock.ts';
+import { holdFailedAutomation } from './status.ts';
 
 type Automation = typeof automations.$inferSelect;
 
@@ -131,7 +136,14 @@ export function startBackfill(client: Database, automation: Automation, segment:
   ).run({ automation: automation.id, table, id });
 }
 
-/** Ends the backfills of an automation, as when its target changes. Call inside a transaction. */
+/** Returns true if contacts who were in the target, or in a segment, are still to enter an automation in the background. */
+export function isBackfilling(client: Database, automation: number): boolean {
+  return (
+    prepared(client, 'SELECT 1 FROM automation_backfills WHERE automation_id = ? LIMIT 1').get(automation) !== undefined
+  );
+}
+
+/** Ends the backfills of an automation: nobody else enters by them. Call inside a transaction. */
 export function endBackfills(client: Database, automation: number): void {
   prepared(client, 'DELETE FROM automation_backfills WHERE automation_id = ?').run(automation);
 }
@@ -145,26 +157,38 @@ const NEXT_BACKFILL = `
 
 /**
  * Records the entries of the next page of a live automation's backfill. Returns whether there was one. Each page is one transaction with the
- * place it came to, so a kill continues there. `now`: epoch milliseconds.
+ * place it came to, so a kill continues there. An automation whose page fails becomes a draft with a reason, and the backfills of others go on.
+ * Throws if the disk fails.
  */
-export function continueBackfills(client: Database, now: number): boolean {
+export function continueBackfills({ db, clock, log }: { db: Db; clock: Clock; log: Log }): boolean {
+  const client = db.$client;
   const next = prepared<[], Backfill>(client, NEXT_BACKFILL);
   // Checked first, because an immediate transaction takes the write lock from requests even if there is nothing to do.
-  if (next.get() === undefined) return false;
-  client
-    .transaction(() => {
-      const backfill = next.get();
-      if (backfill === undefined) return;
-      const { id: automation, user_id: account, source_table: table, source_id: id, after_address: after } = backfill;
-      const { members, last } = readPage(client, backfill, { table, id }, { after, at: now });
-      const record = entryRecord(client);
-      for (const { address_id, contact_id, outcome } of members)
-        if (outcome === 'entered') record.run({ account, automation, address_id, contact_id, at: now });
-      const place = { automation, table, id, last };
-      const which = 'WHERE automation_id = @automation AND source_table = @table AND source_id = @id';
-      if (last === null) prepared<[object]>(client, `DELETE FROM automation_backfills ${which}`).run(place);
-      else prepared<[object]>(client, `UPDATE automation_backfills SET after_address = @last ${which}`).run(place);
-    })
-    .immediate();
+  const found = next.get();
+  if (found === undefined) return false;
+  try {
+    client
+      .transaction(() => {
+        const backfill = next.get();
+        if (backfill?.id === found.id) recordPage(client, backfill, clock.now().getTime());
+      })
+      .immediate();
+  } catch (error) {
+    if (isTransientSqliteError(error)) throw error;
+    log({ automation: found.id, err: String(error) }, 'contacts could not enter an automation', 'error');
+    holdFailedAutomation(db, found.id, error, clock.now());
+  }
   return true;
+}
+
+function recordPage(client: Database, backfill: Backfill, now: number): void {
+  const { id: automation, user_id: account, source_table: table, source_id: id, after_address: after } = backfill;
+  const { members, last } = readPage(client, backfill, { table, id }, { after, at: now });
+  const record = entryRecord(client);
+  for (const { address_id, contact_id, outcome } of members)
+    if (outcome === 'entered') record.run({ account, automation, address_id, contact_id, at: now });
+  const place = { automation, table, id, last };
+  const which = 'WHERE automation_id = @automation AND source_table = @table AND source_id = @id';
+  if (last === null) prepared<[object]>(client, `DELETE FROM automation_backfills ${which}`).run(place);
+  else prepared<[object]>(client, `UPDATE automation_backfills SET after_address = @last ${which}`).run(place);
 }

@@ -24,7 +24,7 @@ import {
 } from '../delivery/queue/enrolment-state.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { fractionFor } from '../delivery/queue/variant-groups.ts';
-import { saidBy, sentence } from '../errors/sentences.ts';
+import { sentence } from '../errors/sentences.ts';
 import { stored, storedSql } from '../errors/stored.ts';
 import type { Log } from '../log.ts';
 import { isoTimestamp } from '../time/clock.ts';
@@ -38,7 +38,7 @@ import {
   type Schedule,
 } from './automations.ts';
 import { stepAfter } from './path.ts';
-import { holdAutomations } from './status.ts';
+import { holdAutomations, holdFailedAutomation } from './status.ts';
 import { type Acting, type AtStep, act, type Taken } from './step-actions.ts';
 import { endWaits, type WaitingContact, type Waits, waitColumns } from './waits.ts';
 
@@ -128,8 +128,7 @@ export async function enqueueDueMails(deps: AutomationDeps & { log: Log }): Prom
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       log({ automation: id, err: String(error) }, 'an automation could not go on', 'error');
-      const held_reason = sentence('held_stopped', { problem: saidBy(error) });
-      holdAutomations(db, sql`id = ${id}`, { held_code: 'internal_error', held_reason }, isoTimestamp(clock.now()));
+      holdFailedAutomation(db, id, error, clock.now());
     }
   }
   return moved;

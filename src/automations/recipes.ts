@@ -47,65 +47,61 @@ interface Recipe {
   steps: readonly RecipeStep[];
 }
 
+/** A letter as it is written below. */
+type Letter = readonly [subject: string, preheader: string, ...paragraphs: string[]];
+
+/** Returns a mail so many days after the step before it, at once for 0, from its letters in each language. */
+function mail(days: number, letters: Readonly<Record<LanguageCode, Letter>>): RecipeMail {
+  const textsOf = ([subject, preheader, ...paragraphs]: Letter): RecipeTexts => ({ subject, preheader, paragraphs });
+  return {
+    kind: 'mail',
+    waiting_type: days === 0 ? 'instantly' : 'days',
+    waiting_period: days || 1,
+    texts: { en: textsOf(letters.en), de: textsOf(letters.de) },
+  };
+}
+
 const WELCOME: Recipe = {
   trigger: {},
   field: null,
   exit_criteria: 0,
   steps: [
-    {
-      kind: 'mail',
-      waiting_type: 'instantly',
-      waiting_period: 1,
-      texts: {
-        en: {
-          subject: 'Welcome, ((first_name|and thank you for joining us))',
-          preheader: 'What you can expect from us, in half a minute.',
-          paragraphs: [
-            'Hello ((first_name|and welcome)),',
-            'Thank you for joining us. From now on you hear from us when there is something worth your time, and not more often.',
-            'You can answer each of our mails. Your answer reaches us, and we read it.',
-            'It is good to have you here.',
-          ],
-        },
-        de: {
-          subject: 'Willkommen, ((first_name|und danke für Ihre Anmeldung))',
-          preheader: 'Was Sie von uns erwarten können, in einer halben Minute.',
-          paragraphs: [
-            'Hallo ((first_name|und herzlich willkommen)),',
-            'danke für Ihre Anmeldung. Ab jetzt hören Sie von uns, wenn es etwas gibt, das Ihre Zeit wert ist, und nicht öfter.',
-            'Sie können auf jede unserer Mails antworten. Ihre Antwort kommt bei uns an, und wir lesen sie.',
-            'Schön, dass Sie da sind.',
-          ],
-        },
-      },
-    },
-    {
-      kind: 'mail',
-      waiting_type: 'days',
-      waiting_period: 3,
-      texts: {
-        en: {
-          subject: 'May we ask you one question?',
-          preheader: 'One sentence from you helps us to write what you like to read.',
-          paragraphs: [
-            'Hello ((first_name|again)),',
-            'You have been with us for a few days now, and we would like to know you a little better.',
-            'What brought you to us, and what would you like to read about? Just answer this mail. One sentence is plenty.',
-            'Thank you.',
-          ],
-        },
-        de: {
-          subject: 'Dürfen wir Sie etwas fragen?',
-          preheader: 'Ein Satz von Ihnen hilft uns, über das zu schreiben, was Sie gern lesen.',
-          paragraphs: [
-            'Hallo ((first_name|noch einmal)),',
-            'Sie sind jetzt ein paar Tage dabei, und wir würden Sie gern etwas besser kennenlernen.',
-            'Was hat Sie zu uns geführt, und worüber möchten Sie lesen? Antworten Sie einfach auf diese Mail. Ein Satz genügt.',
-            'Vielen Dank.',
-          ],
-        },
-      },
-    },
+    mail(0, {
+      en: [
+        'Welcome, ((first_name|and thank you for joining us))',
+        'What you can expect from us, in half a minute.',
+        'Hello ((first_name|and welcome)),',
+        'Thank you for joining us. From now on you hear from us when there is something worth your time, and not more often.',
+        'You can answer each of our mails. Your answer reaches us, and we read it.',
+        'It is good to have you here.',
+      ],
+      de: [
+        'Willkommen, ((first_name|und danke für Ihre Anmeldung))',
+        'Was Sie von uns erwarten können, in einer halben Minute.',
+        'Hallo ((first_name|und herzlich willkommen)),',
+        'danke für Ihre Anmeldung. Ab jetzt hören Sie von uns, wenn es etwas gibt, das Ihre Zeit wert ist, und nicht öfter.',
+        'Sie können auf jede unserer Mails antworten. Ihre Antwort kommt bei uns an, und wir lesen sie.',
+        'Schön, dass Sie da sind.',
+      ],
+    }),
+    mail(3, {
+      en: [
+        'May we ask you one question?',
+        'One sentence from you helps us to write what you like to read.',
+        'Hello ((first_name|again)),',
+        'You have been with us for a few days now, and we would like to know you a little better.',
+        'What brought you to us, and what would you like to read about? Just answer this mail. One sentence is plenty.',
+        'Thank you.',
+      ],
+      de: [
+        'Dürfen wir Sie etwas fragen?',
+        'Ein Satz von Ihnen hilft uns, über das zu schreiben, was Sie gern lesen.',
+        'Hallo ((first_name|noch einmal)),',
+        'Sie sind jetzt ein paar Tage dabei, und wir würden Sie gern etwas besser kennenlernen.',
+        'Was hat Sie zu uns geführt, und worüber möchten Sie lesen? Antworten Sie einfach auf diese Mail. Ein Satz genügt.',
+        'Vielen Dank.',
+      ],
+    }),
   ],
 };
 
@@ -115,61 +111,43 @@ const CART: Recipe = {
   exit_criteria: 0,
   steps: [
     { kind: 'wait_until', event: 'purchase', timeout_hours: 4 },
-    {
-      kind: 'mail',
-      waiting_type: 'instantly',
-      waiting_period: 1,
-      texts: {
-        en: {
-          subject: '((first_name|Hello)), your cart is still here',
-          preheader: 'We have kept what you chose.',
-          paragraphs: [
-            'Hello ((first_name|and welcome back)),',
-            'You put something into your cart and left before you ordered. We have kept it for you.',
-            'Is something unclear, about the size, the delivery or the payment? Just answer this mail, and we will help.',
-            'If you have changed your mind, you need not do anything.',
-          ],
-        },
-        de: {
-          subject: '((first_name|Guten Tag)), Ihr Warenkorb ist noch da',
-          preheader: 'Wir haben Ihre Auswahl aufgehoben.',
-          paragraphs: [
-            'Hallo ((first_name|und willkommen zurück)),',
-            'Sie haben etwas in Ihren Warenkorb gelegt und noch nicht bestellt. Wir haben es für Sie aufgehoben.',
-            'Ist etwas unklar, zur Größe, zur Lieferung oder zur Zahlung? Antworten Sie einfach auf diese Mail, und wir helfen Ihnen.',
-            'Wenn Sie es sich anders überlegt haben, brauchen Sie nichts zu tun.',
-          ],
-        },
-      },
-    },
+    mail(0, {
+      en: [
+        '((first_name|Hello)), your cart is still here',
+        'We have kept what you chose.',
+        'Hello ((first_name|and welcome back)),',
+        'You put something into your cart and left before you ordered. We have kept it for you.',
+        'Is something unclear, about the size, the delivery or the payment? Just answer this mail, and we will help.',
+        'If you have changed your mind, you need not do anything.',
+      ],
+      de: [
+        '((first_name|Guten Tag)), Ihr Warenkorb ist noch da',
+        'Wir haben Ihre Auswahl aufgehoben.',
+        'Hallo ((first_name|und willkommen zurück)),',
+        'Sie haben etwas in Ihren Warenkorb gelegt und noch nicht bestellt. Wir haben es für Sie aufgehoben.',
+        'Ist etwas unklar, zur Größe, zur Lieferung oder zur Zahlung? Antworten Sie einfach auf diese Mail, und wir helfen Ihnen.',
+        'Wenn Sie es sich anders überlegt haben, brauchen Sie nichts zu tun.',
+      ],
+    }),
     { kind: 'wait_until', event: 'purchase', timeout_hours: 24 },
-    {
-      kind: 'mail',
-      waiting_type: 'instantly',
-      waiting_period: 1,
-      texts: {
-        en: {
-          subject: 'Shall we keep your cart?',
-          preheader: 'A last reminder. After it we leave you in peace.',
-          paragraphs: [
-            'Hello ((first_name|again)),',
-            'What you chose yesterday is still in your cart. This is our last reminder of it.',
-            'What kept you from ordering? One sentence in an answer to this mail helps us to do better.',
-            'Thank you for looking around in our shop.',
-          ],
-        },
-        de: {
-          subject: 'Sollen wir Ihren Warenkorb aufheben?',
-          preheader: 'Eine letzte Erinnerung, danach lassen wir Sie in Ruhe.',
-          paragraphs: [
-            'Hallo ((first_name|noch einmal)),',
-            'was Sie gestern ausgesucht haben, liegt noch in Ihrem Warenkorb. Das ist unsere letzte Erinnerung daran.',
-            'Was hat Sie vom Bestellen abgehalten? Ein Satz als Antwort auf diese Mail hilft uns, besser zu werden.',
-            'Danke, dass Sie sich bei uns umgesehen haben.',
-          ],
-        },
-      },
-    },
+    mail(0, {
+      en: [
+        'Shall we keep your cart?',
+        'A last reminder. After it we leave you in peace.',
+        'Hello ((first_name|again)),',
+        'What you chose yesterday is still in your cart. This is our last reminder of it.',
+        'What kept you from ordering? One sentence in an answer to this mail helps us to do better.',
+        'Thank you for looking around in our shop.',
+      ],
+      de: [
+        'Sollen wir Ihren Warenkorb aufheben?',
+        'Eine letzte Erinnerung, danach lassen wir Sie in Ruhe.',
+        'Hallo ((first_name|noch einmal)),',
+        'was Sie gestern ausgesucht haben, liegt noch in Ihrem Warenkorb. Das ist unsere letzte Erinnerung daran.',
+        'Was hat Sie vom Bestellen abgehalten? Ein Satz als Antwort auf diese Mail hilft uns, besser zu werden.',
+        'Danke, dass Sie sich bei uns umgesehen haben.',
+      ],
+    }),
   ],
 };
 
@@ -178,61 +156,43 @@ const REVIEW: Recipe = {
   field: null,
   exit_criteria: 0,
   steps: [
-    {
-      kind: 'mail',
-      waiting_type: 'days',
-      waiting_period: 10,
-      texts: {
-        en: {
-          subject: 'How do you like it, ((first_name|now that it is with you))?',
-          preheader: 'A few words from you help others to choose.',
-          paragraphs: [
-            'Hello ((first_name|and thank you for your order)),',
-            'You have had a few days with what you bought from us. How do you like it?',
-            'Tell us in a few words, good or bad, by answering this mail. We read every answer, and what is wrong we put right.',
-            'Thank you for your order.',
-          ],
-        },
-        de: {
-          subject: 'Wie gefällt es Ihnen, ((first_name|jetzt, wo es bei Ihnen ist))?',
-          preheader: 'Ein paar Worte von Ihnen helfen anderen bei der Auswahl.',
-          paragraphs: [
-            'Hallo ((first_name|und danke für Ihre Bestellung)),',
-            'Sie haben seit ein paar Tagen, was Sie bei uns gekauft haben. Wie gefällt es Ihnen?',
-            'Schreiben Sie uns ein paar Worte, gute oder schlechte, als Antwort auf diese Mail. Wir lesen jede Antwort, und was nicht stimmt, bringen wir in Ordnung.',
-            'Vielen Dank für Ihre Bestellung.',
-          ],
-        },
-      },
-    },
+    mail(10, {
+      en: [
+        'How do you like it, ((first_name|now that it is with you))?',
+        'A few words from you help others to choose.',
+        'Hello ((first_name|and thank you for your order)),',
+        'You have had a few days with what you bought from us. How do you like it?',
+        'Tell us in a few words, good or bad, by answering this mail. We read every answer, and what is wrong we put right.',
+        'Thank you for your order.',
+      ],
+      de: [
+        'Wie gefällt es Ihnen, ((first_name|jetzt, wo es bei Ihnen ist))?',
+        'Ein paar Worte von Ihnen helfen anderen bei der Auswahl.',
+        'Hallo ((first_name|und danke für Ihre Bestellung)),',
+        'Sie haben seit ein paar Tagen, was Sie bei uns gekauft haben. Wie gefällt es Ihnen?',
+        'Schreiben Sie uns ein paar Worte, gute oder schlechte, als Antwort auf diese Mail. Wir lesen jede Antwort, und was nicht stimmt, bringen wir in Ordnung.',
+        'Vielen Dank für Ihre Bestellung.',
+      ],
+    }),
     { kind: 'wait_until', event: 'review', timeout_hours: 168 },
-    {
-      kind: 'mail',
-      waiting_type: 'instantly',
-      waiting_period: 1,
-      texts: {
-        en: {
-          subject: 'One minute for a few words?',
-          preheader: 'Your opinion counts for others, and for us.',
-          paragraphs: [
-            'Hello ((first_name|again)),',
-            'A week ago we asked how you like what you bought. If you have a minute, we would still be glad to hear it.',
-            'One sentence is plenty. We will not ask again.',
-            'Thank you.',
-          ],
-        },
-        de: {
-          subject: 'Eine Minute für ein paar Worte?',
-          preheader: 'Ihre Meinung zählt, für andere und für uns.',
-          paragraphs: [
-            'Hallo ((first_name|noch einmal)),',
-            'vor einer Woche haben wir gefragt, wie Ihnen gefällt, was Sie gekauft haben. Wenn Sie eine Minute haben, freuen wir uns noch immer über ein paar Worte.',
-            'Ein Satz genügt. Wir fragen nicht noch einmal.',
-            'Vielen Dank.',
-          ],
-        },
-      },
-    },
+    mail(0, {
+      en: [
+        'One minute for a few words?',
+        'Your opinion counts for others, and for us.',
+        'Hello ((first_name|again)),',
+        'A week ago we asked how you like what you bought. If you have a minute, we would still be glad to hear it.',
+        'One sentence is plenty. We will not ask again.',
+        'Thank you.',
+      ],
+      de: [
+        'Eine Minute für ein paar Worte?',
+        'Ihre Meinung zählt, für andere und für uns.',
+        'Hallo ((first_name|noch einmal)),',
+        'vor einer Woche haben wir gefragt, wie Ihnen gefällt, was Sie gekauft haben. Wenn Sie eine Minute haben, freuen wir uns noch immer über ein paar Worte.',
+        'Ein Satz genügt. Wir fragen nicht noch einmal.',
+        'Vielen Dank.',
+      ],
+    }),
   ],
 };
 
@@ -241,61 +201,43 @@ const RENEWAL: Recipe = {
   field: { field_name: 'renewal', field_type: 'datetime-local' },
   exit_criteria: 0,
   steps: [
-    {
-      kind: 'mail',
-      waiting_type: 'instantly',
-      waiting_period: 1,
-      texts: {
-        en: {
-          subject: 'Your renewal is due in thirty days',
-          preheader: 'What happens next, and how you decide.',
-          paragraphs: [
-            'Hello ((first_name|and thank you for your trust)),',
-            'In thirty days your time with us is up for renewal. We say so early, so that you can decide in peace.',
-            'If you would like to go on as before, or change something, answer this mail. We will take care of the rest.',
-            'Thank you for having been with us.',
-          ],
-        },
-        de: {
-          subject: 'In dreißig Tagen steht Ihre Verlängerung an',
-          preheader: 'Wie es weitergeht und wie Sie entscheiden.',
-          paragraphs: [
-            'Hallo ((first_name|und danke für Ihr Vertrauen)),',
-            'in dreißig Tagen steht bei uns Ihre Verlängerung an. Wir sagen es früh, damit Sie in Ruhe entscheiden können.',
-            'Wenn Sie weitermachen oder etwas ändern möchten, antworten Sie auf diese Mail. Um alles andere kümmern wir uns.',
-            'Danke, dass Sie bei uns sind.',
-          ],
-        },
-      },
-    },
+    mail(0, {
+      en: [
+        'Your renewal is due in thirty days',
+        'What happens next, and how you decide.',
+        'Hello ((first_name|and thank you for your trust)),',
+        'In thirty days your time with us is up for renewal. We say so early, so that you can decide in peace.',
+        'If you would like to go on as before, or change something, answer this mail. We will take care of the rest.',
+        'Thank you for having been with us.',
+      ],
+      de: [
+        'In dreißig Tagen steht Ihre Verlängerung an',
+        'Wie es weitergeht und wie Sie entscheiden.',
+        'Hallo ((first_name|und danke für Ihr Vertrauen)),',
+        'in dreißig Tagen steht bei uns Ihre Verlängerung an. Wir sagen es früh, damit Sie in Ruhe entscheiden können.',
+        'Wenn Sie weitermachen oder etwas ändern möchten, antworten Sie auf diese Mail. Um alles andere kümmern wir uns.',
+        'Danke, dass Sie bei uns sind.',
+      ],
+    }),
     { kind: 'wait_until', event: 'renewed', timeout_hours: 552 },
-    {
-      kind: 'mail',
-      waiting_type: 'instantly',
-      waiting_period: 1,
-      texts: {
-        en: {
-          subject: 'One week left until your renewal',
-          preheader: 'A short reminder, so that nothing ends by accident.',
-          paragraphs: [
-            'Hello ((first_name|again)),',
-            'Your renewal is due in a week, and we have not heard from you yet.',
-            'Just answer this mail and tell us whether you would like to go on. If you would rather stop, you need not give a reason.',
-            'Thank you.',
-          ],
-        },
-        de: {
-          subject: 'Noch eine Woche bis zu Ihrer Verlängerung',
-          preheader: 'Eine kurze Erinnerung, damit nichts aus Versehen endet.',
-          paragraphs: [
-            'Hallo ((first_name|noch einmal)),',
-            'in einer Woche steht Ihre Verlängerung an, und wir haben noch nichts von Ihnen gehört.',
-            'Antworten Sie einfach auf diese Mail und sagen Sie uns, ob Sie weitermachen möchten. Wenn Sie lieber aufhören, brauchen Sie keinen Grund zu nennen.',
-            'Vielen Dank.',
-          ],
-        },
-      },
-    },
+    mail(0, {
+      en: [
+        'One week left until your renewal',
+        'A short reminder, so that nothing ends by accident.',
+        'Hello ((first_name|again)),',
+        'Your renewal is due in a week, and we have not heard from you yet.',
+        'Just answer this mail and tell us whether you would like to go on. If you would rather stop, you need not give a reason.',
+        'Thank you.',
+      ],
+      de: [
+        'Noch eine Woche bis zu Ihrer Verlängerung',
+        'Eine kurze Erinnerung, damit nichts aus Versehen endet.',
+        'Hallo ((first_name|noch einmal)),',
+        'in einer Woche steht Ihre Verlängerung an, und wir haben noch nichts von Ihnen gehört.',
+        'Antworten Sie einfach auf diese Mail und sagen Sie uns, ob Sie weitermachen möchten. Wenn Sie lieber aufhören, brauchen Sie keinen Grund zu nennen.',
+        'Vielen Dank.',
+      ],
+    }),
   ],
 };
 
@@ -304,60 +246,42 @@ const WIN_BACK: Recipe = {
   field: null,
   exit_criteria: 1,
   steps: [
-    {
-      kind: 'mail',
-      waiting_type: 'instantly',
-      waiting_period: 1,
-      texts: {
-        en: {
-          subject: 'Are we still writing about the right things?',
-          preheader: 'It has been quiet between us. Tell us what you would like to read.',
-          paragraphs: [
-            'Hello ((first_name|there)),',
-            'It has been a while since we heard from you. Perhaps we wrote about the wrong things, or at the wrong time.',
-            'What would you like to hear from us? Answer this mail with a word or two, and we will keep it in mind.',
-            'And if you no longer want our mails, the link below unsubscribes you at once. No hard feelings.',
-          ],
-        },
-        de: {
-          subject: 'Schreiben wir noch über das Richtige?',
-          preheader: 'Es ist still geworden. Sagen Sie uns, was Sie gern lesen würden.',
-          paragraphs: [
-            'Hallo ((first_name|und guten Tag)),',
-            'wir haben länger nichts von Ihnen gehört. Vielleicht haben wir über das Falsche geschrieben, oder zur falschen Zeit.',
-            'Was würden Sie gern von uns lesen? Antworten Sie auf diese Mail mit ein, zwei Worten, und wir denken daran.',
-            'Und wenn Sie unsere Mails nicht mehr möchten: Der Link am Ende meldet Sie sofort ab. Wir nehmen es nicht übel.',
-          ],
-        },
-      },
-    },
-    {
-      kind: 'mail',
-      waiting_type: 'days',
-      waiting_period: 7,
-      texts: {
-        en: {
-          subject: 'Shall we stay in touch?',
-          preheader: 'One word if you stay, one click if you would rather go.',
-          paragraphs: [
-            'Hello ((first_name|again)),',
-            'A week ago we asked whether our mails are still right for you. We would be glad to keep you.',
-            'If you would like to stay, just answer “yes”. If not, the link below unsubscribes you at once.',
-            'Either way, thank you for reading us.',
-          ],
-        },
-        de: {
-          subject: 'Bleiben wir in Kontakt?',
-          preheader: 'Ein Wort, wenn Sie bleiben, ein Klick, wenn nicht.',
-          paragraphs: [
-            'Hallo ((first_name|noch einmal)),',
-            'vor einer Woche haben wir gefragt, ob unsere Mails noch zu Ihnen passen. Wir würden uns freuen, wenn Sie bleiben.',
-            'Wenn Sie bleiben möchten, antworten Sie einfach mit „Ja“. Wenn nicht, meldet der Link am Ende Sie sofort ab.',
-            'So oder so: Danke, dass Sie uns gelesen haben.',
-          ],
-        },
-      },
-    },
+    mail(0, {
+      en: [
+        'Are we still writing about the right things?',
+        'It has been quiet between us. Tell us what you would like to read.',
+        'Hello ((first_name|there)),',
+        'It has been a while since we heard from you. Perhaps we wrote about the wrong things, or at the wrong time.',
+        'What would you like to hear from us? Answer this mail with a word or two, and we will keep it in mind.',
+        'And if you no longer want our mails, the link below unsubscribes you at once. No hard feelings.',
+      ],
+      de: [
+        'Schreiben wir noch über das Richtige?',
+        'Es ist still geworden. Sagen Sie uns, was Sie gern lesen würden.',
+        'Hallo ((first_name|und guten Tag)),',
+        'wir haben länger nichts von Ihnen gehört. Vielleicht haben wir über das Falsche geschrieben, oder zur falschen Zeit.',
+        'Was würden Sie gern von uns lesen? Antworten Sie auf diese Mail mit ein, zwei Worten, und wir denken daran.',
+        'Und wenn Sie unsere Mails nicht mehr möchten: Der Link am Ende meldet Sie sofort ab. Wir nehmen es nicht übel.',
+      ],
+    }),
+    mail(7, {
+      en: [
+        'Shall we stay in touch?',
+        'One word if you stay, one click if you would rather go.',
+        'Hello ((first_name|again)),',
+        'A week ago we asked whether our mails are still right for you. We would be glad to keep you.',
+        'If you would like to stay, just answer “yes”. If not, the link below unsubscribes you at once.',
+        'Either way, thank you for reading us.',
+      ],
+      de: [
+        'Bleiben wir in Kontakt?',
+        'Ein Wort, wenn Sie bleiben, ein Klick, wenn nicht.',
+        'Hallo ((first_name|noch einmal)),',
+        'vor einer Woche haben wir gefragt, ob unsere Mails noch zu Ihnen passen. Wir würden uns freuen, wenn Sie bleiben.',
+        'Wenn Sie bleiben möchten, antworten Sie einfach mit „Ja“. Wenn nicht, meldet der Link am Ende Sie sofort ab.',
+        'So oder so: Danke, dass Sie uns gelesen haben.',
+      ],
+    }),
   ],
 };
 
@@ -366,33 +290,24 @@ const BIRTHDAY: Recipe = {
   field: { field_name: 'birthday', field_type: 'yearly-date' },
   exit_criteria: 0,
   steps: [
-    {
-      kind: 'mail',
-      waiting_type: 'instantly',
-      waiting_period: 1,
-      texts: {
-        en: {
-          subject: 'Happy birthday, ((first_name|and all the best))!',
-          preheader: 'Our best wishes for your day.',
-          paragraphs: [
-            'Dear ((first_name|reader)),',
-            'Today is your day, and we did not want to let it pass without a word.',
-            'We wish you a happy birthday and a good year, with time for everything that matters to you.',
-            'With our best wishes,',
-          ],
-        },
-        de: {
-          subject: 'Alles Gute zum Geburtstag, ((first_name|und einen schönen Tag))!',
-          preheader: 'Unsere besten Wünsche für Ihren Tag.',
-          paragraphs: [
-            'Hallo ((first_name|und herzlichen Glückwunsch)),',
-            'heute ist Ihr Tag, und den wollten wir nicht ohne ein Wort vergehen lassen.',
-            'Wir wünschen Ihnen alles Gute zum Geburtstag und ein gutes Jahr, mit Zeit für alles, was Ihnen wichtig ist.',
-            'Mit den besten Wünschen',
-          ],
-        },
-      },
-    },
+    mail(0, {
+      en: [
+        'Happy birthday, ((first_name|and all the best))!',
+        'Our best wishes for your day.',
+        'Dear ((first_name|reader)),',
+        'Today is your day, and we did not want to let it pass without a word.',
+        'We wish you a happy birthday and a good year, with time for everything that matters to you.',
+        'With our best wishes,',
+      ],
+      de: [
+        'Alles Gute zum Geburtstag, ((first_name|und einen schönen Tag))!',
+        'Unsere besten Wünsche für Ihren Tag.',
+        'Hallo ((first_name|und herzlichen Glückwunsch)),',
+        'heute ist Ihr Tag, und den wollten wir nicht ohne ein Wort vergehen lassen.',
+        'Wir wünschen Ihnen alles Gute zum Geburtstag und ein gutes Jahr, mit Zeit für alles, was Ihnen wichtig ist.',
+        'Mit den besten Wünschen',
+      ],
+    }),
   ],
 };
 

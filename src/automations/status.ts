@@ -2,8 +2,10 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { AUTOMATION_STATUS, automations } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { type Held, NOT_HELD } from '../delivery/queue/holds.ts';
 import { pauseMailingsOfAutomations } from '../delivery/queue/mailing-state.ts';
+import { saidBy, sentence } from '../errors/sentences.ts';
 import { isoTimestamp, plainTimestamp } from '../time/clock.ts';
 
 /** The columns of an automation other than those that this file sets. */
@@ -57,4 +59,12 @@ export function holdAutomations(db: Db, which: SQL, reason: Held, now: string): 
     .all()
     .map(({ id }) => id);
   pauseMailingsOfAutomations(db.$client, ids);
+}
+
+/** Moves an automation that failed with this error back to draft. */
+export function holdFailedAutomation(db: Db, id: number, error: unknown, now: Date): void {
+  const held_reason = sentence('held_stopped', { problem: saidBy(error) });
+  inTransaction(db, () =>
+    holdAutomations(db, sql`id = ${id}`, { held_code: 'internal_error', held_reason }, isoTimestamp(now)),
+  );
 }

@@ -477,6 +477,13 @@ export const automations: Translation<typeof english> = {
   },
   'automations.enter.let': { one: '{count} Kontakt aufnehmen', other: '{count} Kontakte aufnehmen' },
   'automations.enter.begun': 'Die Kontakte werden jetzt aufgenommen.',
+  'automations.enter.running':
+    'Kontakte, die schon vorher in der Liste oder dem Segment waren, werden im Hintergrund aufgenommen.',
+  'automations.enter.waiting':
+    'Einige Kontakte, die schon vorher in der Liste oder dem Segment waren, sind noch nicht aufgenommen. Das geschieht, wenn die Automation weitergeht.',
+  'automations.enter.stop': 'Keine weiteren aufnehmen',
+  'automations.enter.stopped':
+    'Von ihnen wird niemand mehr aufgenommen. Wer aufgenommen ist, bleibt in der Automation.',
   'automations.enter.too': 'Auch sie aufnehmen',
   'automations.enter.them': 'Sie aufnehmen',
   'automations.enter.entered': '{name} ist in die Automation aufgenommen.',

@@ -460,6 +460,11 @@ export const automations = {
   },
   'automations.enter.let': { one: 'Let {count} contact enter', other: 'Let {count} contacts enter' },
   'automations.enter.begun': 'The contacts enter now.',
+  'automations.enter.running': 'Contacts who were in the list or segment before are entering in the background.',
+  'automations.enter.waiting':
+    'Some contacts who were in the list or segment before have not entered yet. They enter when the automation resumes.',
+  'automations.enter.stop': 'Let no more of them enter',
+  'automations.enter.stopped': 'No more of them enter. Contacts who have entered stay in the automation.',
   'automations.enter.too': 'Let them enter, too',
   'automations.enter.them': 'Let them enter',
   'automations.enter.entered': '{name} enters the automation.',

@@ -89,6 +89,12 @@ export function callerWithSession({ id: sessionId, user }: Session, address: str
   return { accountId, actor: { userId, name, address }, role, sessionId, scopes: null };
 }
 
+/** Returns true if the caller may read what belongs to the features of this scope. */
+export function mayRead({ scopes }: Pick<Caller, 'scopes'>, scope: RouteRule['scope']): boolean {
+  const sufficient = [...sufficientScopes({ role: 'viewer', scope }), 'everything'];
+  return scopes === null || scopes.some((held) => sufficient.includes(held));
+}
+
 /**
  * Returns true if the caller may change nothing. Such callers get no links that work without signing in, such as those to a design page.
  */

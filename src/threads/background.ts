@@ -181,7 +181,7 @@ export class Background {
       await part('feeds', async () => this.#feeds.step(this.#timeSlice()));
       await part('launch', async () => (await this.#launcher.launchDue(this.#timeSlice())) > 0);
       await part('dates in automations', async () => this.#dates.step(this.#timeSlice()));
-      await part('entries in automations', async () => continueBackfills(db.$client, clock.now().getTime()));
+      await part('entries in automations', async () => continueBackfills(this.#deps));
       await part('enrolment', async () => applyMembershipChanges(db.$client) > 0);
       await part('A/B tests', () => this.#abTests.step(clock.now().getTime(), clock.monotonic(), this.#timeSlice()));
       await part('automations', async () => (await enqueueDueMails(this.#deps)) > 0);

@@ -1,5 +1,6 @@
 /** Counting whom rules match before they are stored, and what depends on a segment, a contact type and a custom field. */
 import t from 'tap';
+import { createKeys } from '../../src/database/accounts.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 import {
   addContact,
@@ -85,6 +86,7 @@ t.test('what depends on a segment, a contact type and a field is counted', async
     queued_single_sends: sends,
     automations,
     live_automations: automations,
+    mentions: 0,
     mentioned_in: [],
   });
   t.strictSame(await uses('/segment/uses', { segment_id: id }), { people: 1, ...campaigns(2, 1) });
@@ -148,4 +150,15 @@ t.test('what depends on a segment, a contact type and a field names the automati
   );
   t.strictSame(await mentioned('/custom-fields/uses', { id: 2 }), [{ utr: fields, automation_name: 'Fields' }]);
   t.strictSame(await mentioned('/custom-fields/uses', { id: 3 }), [{ utr: dates, automation_name: 'Dates' }]);
+  const { publicKey: PublicKey, secretKey: SecretKey } = createKeys(app.drizzle, app.clock, 1, {
+    ...{ name: '', scopes: ['contacts'] },
+  });
+  const query = { segment_id: segment };
+  const { body } = await app.one.call('GET', '/segment/uses', { query, headers: { PublicKey, SecretKey } });
+  t.match(
+    body.message.uses,
+    { mentions: 2, mentioned_in: [] },
+    'a key pair that may not read automations gets no names',
+  );
+  t.strictSame(body.message.uses.mentioned_in, []);
 });

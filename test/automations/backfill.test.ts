@@ -98,19 +98,63 @@ t.test('each page is one transaction, continues after a kill, and waits while th
     INSERT INTO contacts (user_id, contact_type_id, email, address_id, created_at, updated_at)
       SELECT 1, 1, normalized_email, id, '', '' FROM addresses WHERE normalized_email GLOB 'c[0-9]*'`);
   await backfill();
-  const now = app.clock.now().getTime();
+  const page = () => continueBackfills({ db: app.drizzle, clock: app.clock, log: () => {} });
   const recorded = () => app.db.prepare('SELECT count(*) FROM membership_changes').pluck().get();
-  t.equal(continueBackfills(app.db, now), true);
+  t.equal(page(), true);
   t.equal(recorded(), 250);
   await get('/automations/pause', { utr });
-  t.equal(continueBackfills(app.db, now), false);
+  t.equal(page(), false);
   t.equal(recorded(), 250);
   await get('/automations/set-live', { utr });
-  while (continueBackfills(app.db, now));
+  while (page());
   t.equal(recorded(), 600);
   await app.background();
   t.equal(app.db.prepare('SELECT count(*) FROM enrolments').pluck().get(), 600);
   await get('/automations/pause', { utr });
+});
+
+t.test(
+  'it can be stopped, while it runs and while it waits: who has entered stays, and nobody else enters',
+  async (t) => {
+    const { app, get, utr, live, enterAll, got } = await withReaders(t, ['ann', 'bob']);
+    const series = async () => (await get('/automations/series', { utr })).body.message.series;
+    const stop = (caller = app.one) => caller.call('POST', '/automations/enter-all/stop', { form: { utr } });
+    await live();
+    t.equal((await enterAll()).status, 200);
+    t.equal((await series()).is_entering, 1);
+    t.equal((await stop(app.two)).status, 404);
+    t.equal((await stop()).status, 200);
+    t.equal((await series()).is_entering, 0);
+    t.strictSame(await got(), []);
+    await enterAll({ segment_id: 1 });
+    t.strictSame(await got(), ['ann one']);
+    await enterAll();
+    await get('/automations/pause', { utr });
+    t.equal((await series()).is_entering, 1, 'it waits while the automation is paused');
+    t.equal((await stop()).status, 200);
+    await live();
+    t.strictSame(await got(), ['ann one']);
+  },
+);
+
+t.test('an automation whose page fails becomes a draft, and the backfills of others go on', async (t) => {
+  const { app, post, get, utr, live, enterAll, got } = await withReaders(t, ['ann']);
+  const { utr: other } = await post('/automations/create-from-recipe', {
+    ...{ recipe: 'welcome', language: 'en', automation_name: 'Other', automation_for: 'contacts_1' },
+    ...{ unsubscribe_group_id: 1, sender_id: 1 },
+  });
+  await live();
+  await get('/automations/set-live', { utr: other });
+  app.db.exec(`CREATE TRIGGER broken BEFORE INSERT ON membership_changes WHEN new.automation_id = 1 BEGIN
+    SELECT RAISE(ABORT, 'broken page'); END`);
+  await enterAll();
+  await enterAll({ utr: other });
+  t.strictSame(await got(), ['ann Welcome, ann']);
+  const { summaries } = (await get('/automations/summaries', { utr })).body.message;
+  t.match(summaries, [{ state: 'held', held_code: 'internal_error', held_reason: /broken page/ }]);
+  app.db.exec('DROP TRIGGER broken');
+  await live();
+  t.strictSame(await got(), ['ann Welcome, ann', 'ann one'], 'started again, it goes on');
 });
 
 t.test("nobody lets contacts in another account's automation enter, nor by another account's segment", async (t) => {

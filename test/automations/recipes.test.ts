@@ -1,6 +1,7 @@
 /** Recipes: automations that are made with their mails, as drafts. */
 import t from 'tap';
 import { RECIPE_BY_NAME, RECIPES } from '../../src/automations/recipes.ts';
+import { createKeys } from '../../src/database/accounts.ts';
 import { LANGUAGE_CODES } from '../../src/languages.ts';
 import { mailsOf, withWelcomeSeries } from '../support/automations.ts';
 
@@ -142,5 +143,35 @@ t.test(
     });
     t.equal(refused.status, 422);
     t.strictSame(Object.keys(refused.body.errors), ['field_name']);
+  },
+);
+
+t.test(
+  'a recipe adds its field only for a key pair with the scope contacts, and with the automation or not at all',
+  async (t) => {
+    const { app } = await withWelcomeSeries(t);
+    const form = {
+      ...{ recipe: 'birthday', language: 'en', automation_name: 'Birthday', automation_for: 'contacts_1' },
+      ...{ unsubscribe_group_id: 1, sender_id: 1 },
+    };
+    const made = async (...scopes: ('campaigns' | 'contacts')[]) => {
+      const { publicKey: PublicKey, secretKey: SecretKey } = createKeys(app.drizzle, app.clock, 1, {
+        name: '',
+        scopes,
+      });
+      const headers = { PublicKey, SecretKey };
+      return (await app.one.call('POST', '/automations/create-from-recipe', { form, headers })).status;
+    };
+    const stored = () =>
+      app.db.prepare('SELECT (SELECT count(*) FROM custom_fields), (SELECT count(*) FROM automations)').raw().get();
+    t.equal(await made('campaigns'), 403);
+    t.strictSame(stored(), [0, 1]);
+    app.db.exec("CREATE TRIGGER broken BEFORE INSERT ON automation_schedules BEGIN SELECT RAISE(ABORT, 'broken'); END");
+    t.equal(await made('campaigns', 'contacts'), 500);
+    t.strictSame(stored(), [0, 1]);
+    app.db.exec('DROP TRIGGER broken');
+    t.equal(await made('campaigns', 'contacts'), 200);
+    t.equal(await made('campaigns'), 200, 'the field is there');
+    t.strictSame(stored(), [1, 3]);
   },
 );

@@ -47,6 +47,30 @@ t.test('the dialog that starts it leads to the number of those in it, and starts
   t.match((await open(`/automations/${utr}/enter`)).text, /Enter now 0 Already in it 3/);
 });
 
+t.test('while contacts enter in the background, the page says so, and an editor stops it', async (t) => {
+  const { utr, as, got, live } = await withPages(t);
+  const { open, send } = as('editor');
+  await live();
+  t.notMatch((await open(`/automations/${utr}`)).html, /enter\/stop/);
+  await send(`/automations/${utr}/enter`);
+  const about = /Contacts who were in the list or segment before are entering in the background\./;
+  t.match((await open(`/automations/${utr}`)).text, about);
+  const viewer = as('viewer');
+  const seen = await viewer.open(`/automations/${utr}`);
+  t.match(seen.text, about);
+  t.notMatch(seen.html, /enter\/stop/);
+  t.equal((await viewer.send(`/automations/${utr}/enter/stop`)).status, 403);
+  await send(`/automations/${utr}/pause`);
+  t.match(
+    (await open(`/automations/${utr}`)).text,
+    /They enter when the automation resumes\. *Let no more of them enter/,
+  );
+  t.equal((await send(`/automations/${utr}/enter/stop`)).status, 303);
+  t.notMatch((await open(`/automations/${utr}`)).html, /enter\/stop/);
+  await live();
+  t.strictSame(await got(), []);
+});
+
 t.test('from the page of a segment its contacts enter a live automation', async (t) => {
   const { utr, as, got, live } = await withPages(t);
   const { open, send } = as('editor');

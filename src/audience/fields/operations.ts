@@ -90,17 +90,29 @@ export const addField = operation({
       errors.add('field_name', `An account may not have more than ${MAX_FIELDS} custom fields.`);
     if (isTaken(context, field_name)) errors.add('field_name', messages.taken('field_name'));
   },
-  async run(context, { field_name, field_type }) {
-    const { db, clock, accountId, wake } = context;
-    const now = isoTimestamp(clock.now());
-    await nameFields(db, clock, accountId, [field_name], () => {
-      db.insert(customFields)
-        .values({ field_name, field_type, user_id: accountId, created_at: now, updated_at: now })
-        .run();
-    });
-    wake();
+  async run(context, field) {
+    await storeField(context, field);
+    context.wake();
   },
 });
+
+/**
+ * Stores a new field, and makes the change that needs it in the same transaction. Segments with a rule about a deleted field of its name use
+ * it from then on.
+ */
+export async function storeField(
+  { db, clock, accountId }: Context,
+  field: Pick<Field, 'field_name' | 'field_type'>,
+  change: () => void = () => {},
+): Promise<void> {
+  const now = isoTimestamp(clock.now());
+  await nameFields(db, clock, accountId, [field.field_name], () => {
+    db.insert(customFields)
+      .values({ ...field, user_id: accountId, created_at: now, updated_at: now })
+      .run();
+    change();
+  });
+}
 
 export const renameField = operation({
   name: 'Rename a field of your own (addition)',

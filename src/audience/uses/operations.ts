@@ -12,8 +12,12 @@ import {
 } from '../../database/schema/index.ts';
 import { notFound } from '../../errors/failure.ts';
 import { identifier, integer } from '../../http/requests/schemas.ts';
+import { mayRead } from '../../operations/callers.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { segmentsWithField } from '../segments/broken-rules.ts';
+
+/** The greatest number of automations that are named. */
+const MAX_NAMED = 20;
 
 /** Campaigns that have not ended. */
 const Campaigns = {
@@ -23,13 +27,14 @@ const Campaigns = {
   queued_single_sends: integer({ description: 'How many of the single sends are queued: they become drafts.' }),
   automations: integer({ description: 'Number of automations for it, or for a segment that needs it.' }),
   live_automations: integer({ description: 'How many of the automations are live: they become drafts.' }),
-  mentioned_in: Type.Array(Type.Object({ utr: Type.String(), automation_name: Type.String() }), {
+  mentions: integer({
     description:
-      'The automations with it in their trigger, a step, their goal or their exit rule, newest first, at most 20. They go on without it.',
+      'Number of automations with it in their trigger, a step, their goal or their exit rule. They go on without it.',
+  }),
+  mentioned_in: Type.Array(Type.Object({ utr: Type.String(), automation_name: Type.String() }), {
+    description: `These automations, newest first, at most ${MAX_NAMED}; none for a key pair that may not read automations.`,
   }),
 };
-/** The greatest number of automations that are named. */
-const MAX_NAMED = 20;
 const people = integer({ description: 'The number of contacts in it.' });
 const needing = integer({ description: 'Number of segments that need it.' });
 const SegmentUses = Type.Object({ people, ...Campaigns });
@@ -96,7 +101,7 @@ function targets(table: Target['table'], records: readonly { id: number }[]): Ta
  * Names the automations that mention one of the targets, or the custom field, elsewhere.
  */
 function usingCampaigns(
-  { db, accountId }: Context,
+  { db, accountId, scopes }: Context,
   targets: readonly Target[],
   field: number | null = null,
 ): { [Name in keyof typeof Campaigns]: Static<(typeof Campaigns)[Name]> } {
@@ -114,11 +119,14 @@ function usingCampaigns(
          AND (${names('recipient_id')} OR ${names('exclude_specific_recipient_id')})),
       (SELECT count(*) AS automations, count(*) FILTER (WHERE status = ${AUTOMATION_STATUS.live}) AS live_automations
        FROM automations WHERE user_id = ${accountId} AND deleted_at IS NULL AND ${isOne('automation_for_table', 'automation_for')})`);
-  const mentioned_in = db.all<{ utr: string; automation_name: string }>(sql`
-    SELECT a.utr, a.automation_name FROM automations a WHERE a.user_id = ${accountId} AND a.deleted_at IS NULL
+  const mentioned = db.all<{ utr: string; automation_name: string; mentions: number }>(sql`
+    SELECT a.utr, a.automation_name, count(*) OVER () AS mentions FROM automations a WHERE a.user_id = ${accountId} AND a.deleted_at IS NULL
       AND (${isOne("'segments'", 'a.goal_segment_id')} OR ${isOne("'segments'", 'a.exit_segment_id')} OR a.trigger_field_id = ${field}
         OR EXISTS (SELECT 1 FROM automation_schedules s WHERE s.automation_id = a.id
           AND (${isOne("'segments'", 's.segment_id')} OR ${isOne("'contacts'", 's.contact_type_id')} OR s.field_id = ${field})))
     ORDER BY a.id DESC LIMIT ${MAX_NAMED}`);
-  return { ...counts, mentioned_in };
+  const mentioned_in = mayRead({ scopes }, 'campaigns')
+    ? mentioned.map(({ utr, automation_name }) => ({ utr, automation_name }))
+    : [];
+  return { ...counts, mentions: mentioned[0]?.mentions ?? 0, mentioned_in };
 }

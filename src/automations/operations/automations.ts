@@ -56,6 +56,7 @@ import {
   setLive,
   triggerFieldName,
 } from '../automations.ts';
+import { isBackfilling } from '../backfill.ts';
 import { insertDraft, markDraft } from '../status.ts';
 import { triggerShown } from './triggers.ts';
 
@@ -361,6 +362,9 @@ const Series = Type.Object({
   ignores_caps: zeroOrOne(),
   automation_type: integer({ description: '1: welcome, 2: custom.' }),
   is_live: zeroOrOne('1: it is live.'),
+  is_entering: zeroOrOne(
+    '1: contacts who were in the target, or in a segment, enter in the background; while it is not live, they wait.',
+  ),
   updated_at: isoTimestampSchema(),
   changed_by: nullable(Type.String()),
   people: Type.Object(
@@ -398,6 +402,7 @@ export const readSeries = operation({
       trigger_field: triggerFieldName(db, automation),
       unsubscribe_group_id: Number(automation.unsubscribe_group_id),
       is_live: automation.status === AUTOMATION_STATUS.live ? (1 as const) : (0 as const),
+      is_entering: isBackfilling(db.$client, automation.id) ? (1 as const) : (0 as const),
       changed_by: changerName(db, automation),
       people: peopleInSeries(db, automation, now),
       mails: schedules

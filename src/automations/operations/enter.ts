@@ -7,16 +7,19 @@ import { inChunks } from '../../database/bulk.ts';
 import { recordId } from '../../database/ownership.ts';
 import { prepared } from '../../database/prepared.ts';
 import { AUTOMATION_STATUS } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { readStored } from '../../errors/stored.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { choice, flag, integer, nullable, said, stringList, zeroOrOne } from '../../http/requests/schemas.ts';
-import { operation } from '../../operations/operation.ts';
+import type { FieldErrorCollector } from '../../http/requests/validation.ts';
+import { type Context, operation } from '../../operations/operation.ts';
 import { type Automation, requireAutomation } from '../automations.ts';
 import {
   countEntries,
   ENTRY_OUTCOMES,
+  endBackfills,
   entryRecord,
   type FoundEntry,
   foundEntries,
@@ -64,12 +67,12 @@ export const enterAutomation = operation({
       description: 'What became of each contact, in the order in which they were given.',
     }),
   }),
-  async run({ db, clock, accountId, wake }, { utr, contacts: given }) {
+  async run(context, { utr, contacts: given }) {
+    const { db, clock, accountId, wake } = context;
     requireAutomation(db, accountId, utr);
     const outcomes: Outcome[] = [];
     const write = () => {
-      const automation = requireAutomation(db, accountId, utr);
-      if (automation.status !== AUTOMATION_STATUS.live) throw conflict(sentence('automation_not_live'));
+      const automation = requireLive(context, utr);
       const some = given.slice(outcomes.length, outcomes.length + ROWS);
       outcomes.push(...enterSome(db.$client, automation, some, clock.now().getTime()));
       return outcomes.length < given.length;
@@ -140,41 +143,75 @@ const Entries = Type.Object(
 );
 export type Entries = Static<typeof Entries>;
 
+const source = {
+  ...ByUtr.properties,
+  segment_id: Type.Optional(integer({ description: 'Only contacts of this segment. 0: all of the target.' })),
+};
+
+function checkSource(
+  { db, accountId }: Context,
+  { segment_id: segment }: { segment_id?: number },
+  errors: FieldErrorCollector,
+): void {
+  if (segment) errors.reference('segment_id', () => hasSegment(db, accountId, segment));
+}
+
+/** Returns the account's automation with this utr. Throws 404, and 409 if it is not live. */
+function requireLive({ db, accountId }: Context, utr: unknown): Automation {
+  const automation = requireAutomation(db, accountId, utr);
+  if (automation.status !== AUTOMATION_STATUS.live) throw conflict(sentence('automation_not_live'));
+  return automation;
+}
+
+/** For the screen, which has shown the counts. */
+export const startEntering = operation({
+  name: 'Let all contacts who are in the target now enter an automation, without counting them',
+  role: 'editor',
+  input: Type.Object(source),
+  check: checkSource,
+  async run(context, { utr, segment_id = 0 }) {
+    const client = context.db.$client;
+    const write = () => {
+      startBackfill(client, requireLive(context, utr), segment_id);
+      return false;
+    };
+    await inChunks(client, write, MAX_WAIT_MS);
+    context.wake();
+  },
+});
+
 export const enterAll = operation({
   name: 'Let all contacts who are in the target now enter an automation (addition)',
   description:
     'Also those who were in it before it went live, whatever its trigger is; or those of them who are in a segment. It must be live, unless it is only asked. They enter in the background.',
   role: 'editor',
   input: Type.Object({
-    ...ByUtr.properties,
-    segment_id: Type.Optional(integer({ description: 'Only contacts of this segment. 0: all of the target.' })),
+    ...source,
     dry_run: Type.Optional(
       Type.Unsafe<0 | 1>({ ...flag('1: nobody enters; the answer says what would become of the contacts.'), empty: 0 }),
     ),
   }),
   output: Type.Object({ entries: Entries }),
-  check({ db, accountId }, { segment_id: segment }, errors) {
-    if (segment) errors.reference('segment_id', () => hasSegment(db, accountId, segment));
-  },
-  async run({ db, clock, accountId, wake }, { utr, segment_id, dry_run }) {
-    const client = db.$client;
-    const requireStartable = () => {
-      const automation = requireAutomation(db, accountId, utr);
-      if (dry_run !== 1 && automation.status !== AUTOMATION_STATUS.live)
-        throw conflict(sentence('automation_not_live'));
-      return automation;
-    };
-    const automation = requireStartable();
+  check: checkSource,
+  async run(context, { dry_run, ...given }) {
+    const { db, clock, accountId } = context;
+    const { utr, segment_id = 0 } = given;
+    const automation = dry_run === 1 ? requireAutomation(db, accountId, utr) : requireLive(context, utr);
     const entries = await withinShare(accountId, () =>
-      countEntries(client, automation, segment_id ?? 0, clock.now().getTime()),
+      countEntries(db.$client, automation, segment_id, clock.now().getTime()),
     );
-    if (dry_run === 1) return { entries };
-    const write = () => {
-      startBackfill(client, requireStartable(), segment_id ?? 0);
-      return false;
-    };
-    await inChunks(client, write, MAX_WAIT_MS);
-    wake();
+    if (dry_run !== 1) await startEntering.run(context, given);
     return { entries };
+  },
+});
+
+export const stopEntering = operation({
+  name: 'Stop letting in those who were in the target or a segment (addition)',
+  description: 'Nobody else enters in the background. Contacts who have entered stay in it. Safe to repeat.',
+  role: 'editor',
+  input: ByUtr,
+  run({ db, accountId }, { utr }) {
+    const { id } = requireAutomation(db, accountId, utr);
+    inTransaction(db, () => endBackfills(db.$client, id));
   },
 });

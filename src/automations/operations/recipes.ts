@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import Type from 'typebox';
-import { addField } from '../../audience/fields/operations.ts';
+import { addField, storeField } from '../../audience/fields/operations.ts';
 import { checkedTargets } from '../../audience/segments/segments.ts';
 import type { Db } from '../../database/open.ts';
 import { type automationSchedules, automations } from '../../database/schema/index.ts';
@@ -11,6 +11,7 @@ import { editTemplate } from '../../delivery/compiling/compile.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { choice, described, integer, line } from '../../http/requests/schemas.ts';
 import { LANGUAGE_CODES } from '../../languages.ts';
+import { requireScope } from '../../operations/callers.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { designerBrand } from '../../templates/brand/brand.ts';
 import { BLANK_TEMPLATE } from '../../templates/mail-content.ts';
@@ -26,7 +27,7 @@ import { triggerColumns } from './triggers.ts';
 export const createFromRecipe = operation({
   name: 'Create an automation from a recipe, with its mails (addition)',
   description:
-    'It is a draft, in which everything can be changed. The recipes birthday and renewal begin on a date of the contact: if there is no such custom field, it is added. cart begins with the event cart, review with the event purchase.',
+    'It is a draft, in which everything can be changed. The recipes birthday and renewal begin on a date of the contact: if there is no such custom field, it is added, for which a key pair needs the scope contacts too. cart begins with the event cart, review with the event purchase.',
   role: 'editor',
   input: Type.Object({
     recipe: described(choice(...RECIPES), 'What the automation is for.'),
@@ -45,6 +46,8 @@ export const createFromRecipe = operation({
   },
   async run(context, { recipe, language, automation_for, ...given }) {
     const { db, clock, accountId, actor, publicUrl, wake } = context;
+    if (context.scopes !== null && missingField(context, recipe) !== null)
+      requireScope({ ...addField, scope: 'contacts' }, context.scopes);
     const { trigger, field, exit_criteria, steps } = RECIPE_BY_NAME[recipe];
     const look = designerBrand(db, accountId, publicUrl());
     const mail = { sender_id: given.sender_id, template_id: BLANK_TEMPLATE, preview_img: '', template_html: '' };
@@ -59,8 +62,6 @@ export const createFromRecipe = operation({
         }),
       ),
     );
-    const missing = missingField(context, recipe);
-    if (missing !== null) await addField.run(context, missing);
     const [target] = checkedTargets([automation_for]);
     const now = isoTimestamp(clock.now());
     const record = { user_id: accountId, changed_by: actor.userId, created_at: now, updated_at: now };
@@ -90,7 +91,9 @@ export const createFromRecipe = operation({
         else insertWait(db, place, step);
       }
     };
-    inTransaction(db, create);
+    const missing = missingField(context, recipe);
+    if (missing === null) inTransaction(db, create);
+    else await storeField(context, missing, create);
     wake();
     return { utr };
   },

@@ -11,14 +11,14 @@ import { pageRoute } from '../../http/pages/layout.ts';
 import { unverifiedReason, WhyHeld } from '../../senders/screens/unverified.tsx';
 import { readWindow } from '../../senders/sending-times/operations.ts';
 import type { Clock } from '../../time/clock.ts';
-import { LinkButton } from '../../ui/components/button.tsx';
+import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { measured } from '../../ui/components/campaign-list.tsx';
 import { StateBadge } from '../../ui/components/campaign-state.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { Stats, Time } from '../../ui/components/figures.tsx';
 import { Flow, type FlowStep } from '../../ui/components/flow.tsx';
 import { Subject } from '../../ui/components/subject.tsx';
-import { Card } from '../../ui/components/surface.tsx';
+import { Card, Notice } from '../../ui/components/surface.tsx';
 import { numberColumn, Table } from '../../ui/components/table.tsx';
 import { setFlash } from '../../ui/flash.ts';
 import { ask, attempt, sentenceOf } from '../../ui/operations.ts';
@@ -84,6 +84,7 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
           {/* The overview already shows why the automation is held. */}
           {summary.held_reason === null && <WhyHeld reason={unverified} viewer={viewer} />}
           {canChange && <Actions {...{ series, target, forms }} isUnverified={unverified !== null} />}
+          {series.is_entering === 1 && <Entering series={series} canChange={canChange} />}
           <Overview {...{ summary, report, series, target, forms, canChange, viewer }} now={clock.now()} />
           <PersonForecast email={email} asked={asked} now={clock.now()} isTrial={series.is_live === 0} />
         </>
@@ -212,6 +213,21 @@ function triggerStep(
     ),
     passed: { count: entered, text: language.say('automations.flow.entered', { count: entered }) },
   };
+}
+
+/** Says that contacts who were in the target enter in the background, and lets an editor stop it. */
+function Entering({ series: { utr, is_live }, canChange }: { series: Series; canChange: boolean }) {
+  const language = useLanguage();
+  return (
+    <Notice>
+      <p>{language.say(is_live === 1 ? 'automations.enter.running' : 'automations.enter.waiting')}</p>
+      {canChange && (
+        <form method="post" action={`${enterAddress(utr)}/stop`}>
+          <Button look="plain">{language.say('automations.enter.stop')}</Button>
+        </form>
+      )}
+    </Notice>
+  );
 }
 
 /** How contacts ended: those who had every mail, and those who exited before. */

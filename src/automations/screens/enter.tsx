@@ -14,7 +14,7 @@ import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { field, texts } from '../../users/screens/sign-in/fields.ts';
 import { readSeries, type Series, setAutomationLive } from '../operations/automations.ts';
-import { type Entries, enterAll, enterAutomation } from '../operations/enter.ts';
+import { type Entries, enterAll, enterAutomation, startEntering, stopEntering } from '../operations/enter.ts';
 import { listSummaries, type Summary } from '../operations/reports.ts';
 import { automationAddress, BackToAutomation, enterAddress } from './changing.tsx';
 
@@ -78,9 +78,16 @@ export async function enterScreens(app: FastifyInstance): Promise<void> {
     const started =
       series.is_live === 0 && segment_id === ''
         ? await attempt(request, setAutomationLive, { utr, backfill: 1 })
-        : await attempt(request, enterAll, { utr, ...(segment_id !== '' && { segment_id }) });
+        : await attempt(request, startEntering, { utr, ...(segment_id !== '' && { segment_id }) });
     if ('problems' in started) setFlash(reply, 'bad', 'automations.refused', { reason: sentenceOf(started) });
     else setFlash(reply, 'good', 'automations.enter.begun');
+    return reply.redirect(automationAddress(utr), SEE_OTHER);
+  });
+
+  app.post<Call>('/automations/:utr/enter/stop', async (request, reply) => {
+    const { utr } = request.params;
+    await ask(request, stopEntering, { utr });
+    setFlash(reply, 'good', 'automations.enter.stopped');
     return reply.redirect(automationAddress(utr), SEE_OTHER);
   });
 }
