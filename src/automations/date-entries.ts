@@ -103,15 +103,7 @@ export class DateEntries {
       this.#looks.delete(id);
       return false;
     }
-    const rows = this.#page(automation, day, look.after);
-    const moments = new Map<string, number>();
-    const entering = rows.flatMap((row) => {
-      if (row.fits === 0) return [];
-      const zone = findZone(row) ?? this.#zone;
-      const moment = moments.get(zone) ?? hourIn(zone, day.date, automation.trigger_hour);
-      moments.set(zone, moment);
-      return moment > look.from && moment <= look.to ? [[row.contact_id, row.address_id, moment]] : [];
-    });
+    const { rows, entering } = readDay(this.#db.$client, automation, day, look, this.#zone);
     if (entering.length > 0) this.#record(automation, day.meant, entering);
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE_ROWS) [look.at, look.after] = [look.at + 1, 0];
@@ -119,27 +111,7 @@ export class DateEntries {
     return true;
   }
 
-  /** Returns the next contacts with a date on a day, of which those that do not fit are not meant. */
-  #page(automation: Dated, { meant, day }: Day, after: number): Row[] {
-    const client = this.#db.$client;
-    const { user_id, automation_for: target, automation_for_table: table, trigger_field_id: field } = automation;
-    const isMember =
-      table === 'contacts'
-        ? 'c.contact_type_id = @target'
-        : `EXISTS (SELECT 1 FROM segments g CROSS JOIN segment_recipients r ON r.segment_id = g.id AND r.address_id = c.address_id
-            AND r.is_removed = 0 WHERE g.id = @target AND g.contact_type_id = c.contact_type_id)`;
-    // A day of every year comes for the first time in the year of the date.
-    const isMeant = automation.trigger_yearly === 1 ? 'd.date <= @meant' : 'd.date = @meant';
-    return prepared<[object], Row>(
-      client,
-      `SELECT d.contact_id, c.address_id, ifnull(c.deleted_at IS NULL AND ${isMeant} AND ${isMember}, 0) AS fits, ${placeColumns(client, user_id, 'c')}
-      FROM (SELECT contact_id, date FROM contact_dates INDEXED BY contact_dates_day
-        WHERE field_id = @field AND day = @day AND contact_id > @after ORDER BY contact_id LIMIT ${PAGE_ROWS}) d
-      LEFT JOIN contacts c ON c.id = d.contact_id ORDER BY d.contact_id`,
-    ).all({ field, day, after, meant, target });
-  }
-
-  #record({ id, user_id }: Dated, key: string, entering: (number | null)[][]): void {
+  #record({ id, user_id }: Dated, key: string, entering: readonly Entering[]): void {
     inTransaction(this.#db, () => {
       prepared<[object]>(
         this.#db.$client,
@@ -150,9 +122,72 @@ export class DateEntries {
   }
 }
 
+/** A contact for whom the hour of a trigger came: the contact, the address, and when, epoch milliseconds. */
+type Entering = [contact: number, address: number | null, moment: number];
+
+/** Returns the next contacts with a date on a day, of which those that do not fit are not meant, and those for whom the hour came. */
+function readDay(
+  client: Database,
+  automation: Omit<Dated, 'dates_checked_to' | 'is_field_gone'>,
+  { date, meant, day }: Day,
+  { from, to, after }: Pick<Look, 'from' | 'to' | 'after'>,
+  zoneOfOthers: string,
+): { rows: Row[]; entering: Entering[] } {
+  const { user_id, automation_for: target, automation_for_table: table, trigger_field_id: field } = automation;
+  const isMember =
+    table === 'contacts'
+      ? 'c.contact_type_id = @target'
+      : `EXISTS (SELECT 1 FROM segments g CROSS JOIN segment_recipients r ON r.segment_id = g.id AND r.address_id = c.address_id
+          AND r.is_removed = 0 WHERE g.id = @target AND g.contact_type_id = c.contact_type_id)`;
+  // A day of every year comes for the first time in the year of the date.
+  const isMeant = automation.trigger_yearly === 1 ? 'd.date <= @meant' : 'd.date = @meant';
+  const rows = prepared<[object], Row>(
+    client,
+    `SELECT d.contact_id, c.address_id, ifnull(c.deleted_at IS NULL AND ${isMeant} AND ${isMember}, 0) AS fits, ${placeColumns(client, user_id, 'c')}
+    FROM (SELECT contact_id, date FROM contact_dates INDEXED BY contact_dates_day
+      WHERE field_id = @field AND day = @day AND contact_id > @after ORDER BY contact_id LIMIT ${PAGE_ROWS}) d
+    LEFT JOIN contacts c ON c.id = d.contact_id ORDER BY d.contact_id`,
+  ).all({ field, day, after, meant, target });
+  const moments = new Map<string, number>();
+  const entering = rows.flatMap((row): Entering[] => {
+    if (row.fits === 0) return [];
+    const zone = findZone(row) ?? zoneOfOthers;
+    const moment = moments.get(zone) ?? hourIn(zone, date, automation.trigger_hour);
+    moments.set(zone, moment);
+    return moment > from && moment <= to ? [[row.contact_id, row.address_id, moment]] : [];
+  });
+  return { rows, entering };
+}
+
+/**
+ * Returns who would have entered by a date after `from` and up to `to` (epoch milliseconds), in parts, newest first: how many dates were looked
+ * at, and the addresses of the contacts. Dates are missing while `isFilled` is false.
+ */
+export function* datesOf(
+  client: Database,
+  { trigger_field_id, ...automation }: typeof automations.$inferSelect,
+  { from, to }: { from: number; to: number },
+  zone: string,
+): Generator<{ looked: number; met: number[] }> {
+  if (trigger_field_id === null) return;
+  for (const day of daysBetween(automation, from, to).reverse()) {
+    let after: number | undefined = 0;
+    while (after !== undefined) {
+      const { rows, entering } = readDay(client, { ...automation, trigger_field_id }, day, { from, to, after }, zone);
+      yield { looked: rows.length, met: entering.flatMap(([, address]) => address ?? []) };
+      after = rows.length < PAGE_ROWS ? undefined : rows.at(-1)?.contact_id;
+    }
+  }
+}
+
 /** Returns the days whose hour comes in some zone after `from` and up to `to`, epoch milliseconds. */
 function daysBetween(
-  { trigger_days, trigger_before, trigger_hour, trigger_yearly }: Dated,
+  {
+    trigger_days,
+    trigger_before,
+    trigger_hour,
+    trigger_yearly,
+  }: Omit<Dated, 'trigger_field_id' | 'dates_checked_to' | 'is_field_gone'>,
   from: number,
   to: number,
 ): Day[] {
@@ -170,6 +205,13 @@ function daysBetween(
 /** Returns when it is this full hour of a date in a time zone, epoch milliseconds. */
 function hourIn(zone: string, date: string, hour: number): number {
   return toUtc(date, `${String(hour).padStart(2, '0')}:00:00`, zone).getTime();
+}
+
+/** Returns true if the dates of all contacts in the field of a trigger can be found. */
+export function isFilled(client: Database, field: number | null): boolean {
+  return (
+    prepared(client, 'SELECT 1 FROM dated_fields WHERE field_id = ? AND filled_to IS NOT NULL').get(field) === undefined
+  );
 }
 
 /** Adds the dates that more contacts had before their field became a trigger. Returns whether it did something. */

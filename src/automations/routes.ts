@@ -42,6 +42,7 @@ import { createFromRecipe } from './operations/recipes.ts';
 import { replayAutomation } from './operations/replay.ts';
 import { listSummaries, readReport } from './operations/reports.ts';
 import { readResults } from './operations/results.ts';
+import { countTrigger } from './operations/trigger-count.ts';
 import { explainAutomation } from './operations/why.ts';
 import { replaysOf } from './replay/replays.ts';
 
@@ -84,6 +85,7 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   routes.read('GET /automations/summaries', listSummaries);
   routes.read('GET /automations/report', readReport);
   routes.read('GET /automations/preview', previewAutomation);
+  routes.read('GET /automations/trigger', countTrigger);
   routes.read('GET /automations/why', explainAutomation);
   routes.read('GET /automations/replay', replayAutomation);
   routes.read('GET /automations/results', readResults);

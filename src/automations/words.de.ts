@@ -139,6 +139,16 @@ export const automations: Translation<typeof english> = {
   'automations.who.form.segment': 'Ein Kontakt im Segment „{name}“ bestätigt das Formular „{form}“.',
   'automations.who.hand.list': 'Sie nehmen Kontakte der Liste „{name}“ von Hand oder über die API auf.',
   'automations.who.hand.segment': 'Sie nehmen Kontakte des Segments „{name}“ von Hand oder über die API auf.',
+  'automations.who.count': {
+    one: '{count} Kontakt in den letzten {days} Tagen',
+    other: '{count} Kontakte in den letzten {days} Tagen',
+  },
+  'automations.who.countAtLeast': {
+    one: 'Mindestens {count} Kontakt in den letzten {days} Tagen',
+    other: 'Mindestens {count} Kontakte in den letzten {days} Tagen',
+  },
+  'automations.who.unknown':
+    'Frühere Änderungen von Feldern werden nicht aufbewahrt, also weiß niemand, wie viele Kontakte es gewesen wären.',
   'automations.event': 'Ereignis',
   'automations.event.hint':
     'Kontakte in der Liste oder dem Segment werden aufgenommen, wenn ein anderes Programm dieses Ereignis von ihnen meldet.',

@@ -134,6 +134,16 @@ export const automations = {
   'automations.who.form.segment': 'A contact in the segment “{name}” confirms the form “{form}”.',
   'automations.who.hand.list': 'You let contacts in the list “{name}” enter by hand or over the API.',
   'automations.who.hand.segment': 'You let contacts in the segment “{name}” enter by hand or over the API.',
+  'automations.who.count': {
+    one: '{count} contact in the last {days} days',
+    other: '{count} contacts in the last {days} days',
+  },
+  'automations.who.countAtLeast': {
+    one: 'At least {count} contact in the last {days} days',
+    other: 'At least {count} contacts in the last {days} days',
+  },
+  'automations.who.unknown':
+    'Past changes of fields are not kept, so nobody knows how many contacts it would have been.',
   'automations.event': 'Event',
   'automations.event.hint': 'Contacts in the list or segment enter when another program reports this event of theirs.',
   'automations.goalSegment': 'Goal',

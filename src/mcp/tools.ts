@@ -186,6 +186,15 @@ export const TOOLS: readonly Tool[] = [
     input: Type.Object({ utr: automationUtr }),
   }),
   read({
+    name: 'count_automation_trigger',
+    title: 'Contacts who met a trigger',
+    description:
+      'How many contacts of its target met the trigger of an automation in the last 30 days, live or a draft.',
+    path: '/automations/trigger',
+    scopes: ['read', 'campaigns'],
+    input: Type.Object({ utr: automationUtr }),
+  }),
+  read({
     name: 'read_automation_results',
     title: 'Results of an automation',
     description: 'How many more reached the goal than in the hold-out, and the value they brought, with intervals.',

@@ -31,3 +31,14 @@ function propertyValue({ property }: PropertyFilter, account: number, bind: Bind
   if (property === 'value' || property === 'currency') return `v.${property}`;
   return `(v.properties ->> ('$."' || ${wordId(account, property, bind)} || '"'))`;
 }
+
+/** Returns the condition that event `v` passes a filter, as SQL that begins with AND, with what it binds; nothing for an empty filter. */
+export function filterOf(filter: string, account: number): { passes: string; values: Record<string, string> } {
+  const values: Record<string, string> = {};
+  const bind = (value: string) => {
+    const parameter = `filter${Object.keys(values).length}`;
+    values[parameter] = value;
+    return `@${parameter}`;
+  };
+  return { passes: filter === '' ? '' : `AND ${filterHolds(filter, account, bind)}`, values };
+}

@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { AUTOMATION_STATUS, type automations } from '../../database/schema/index.ts';
-import { filterHolds } from './event-sql.ts';
+import { filterOf } from './event-sql.ts';
 
 /**
  * An event that happened longer ago starts nothing, because a shop that reports its orders of the last years does not want to send
@@ -76,17 +76,6 @@ export function startAutomations(client: Database, account: number, { after, nam
       since: now - MAX_AGE_MS,
     });
   }
-}
-
-/** Returns the condition that event `v` passes a filter, as SQL with what it binds. */
-function filterOf(filter: string, account: number): { passes: string; values: Record<string, string> } {
-  const values: Record<string, string> = {};
-  const bind = (value: string) => {
-    const parameter = `filter${Object.keys(values).length}`;
-    values[parameter] = value;
-    return `@${parameter}`;
-  };
-  return { passes: filter === '' ? '' : `AND ${filterHolds(filter, account, bind)}`, values };
 }
 
 interface AwaitingStep {

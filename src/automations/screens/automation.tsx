@@ -37,6 +37,7 @@ import {
   setAutomationLive,
 } from '../operations/automations.ts';
 import { type Report, type ReportedMail, readReport, readSummary, type Summary } from '../operations/reports.ts';
+import { type CountedTrigger, countTrigger } from '../operations/trigger-count.ts';
 import {
   automationAddress,
   editAddress,
@@ -48,7 +49,7 @@ import {
 } from './changing.tsx';
 import { pathSteps, STEP_ICONS, stepText } from './path.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
-import { triggerText } from './trigger.tsx';
+import { triggerCountText, triggerText } from './trigger.tsx';
 
 export async function automationScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
   pageRoute<{ Params: { utr: string }; Querystring: { email?: string } }>(
@@ -64,13 +65,14 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
         section: 'automations',
         back: { href: '/automations', label: 'nav.automations' },
       } as const;
-      const [{ report }, { series }, { targets }, asked, times, { forms }] = await Promise.all([
+      const [{ report }, { series }, { targets }, asked, times, { forms }, { trigger }] = await Promise.all([
         ask(request, readReport, { utr }),
         ask(request, readSeries, { utr }),
         readChoices(request),
         readForecast(request, utr, email),
         ask(request, readWindow, {}),
         ask(request, listForms, {}),
+        ask(request, countTrigger, { utr }),
       ]);
       const target = targets.find(({ value }) => value === series.automation_for);
       const canChange = viewer.role !== 'viewer';
@@ -83,9 +85,9 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
           {summary.state === 'live' && <Waits waits_until={times.waits_until} />}
           {/* The overview already shows why the automation is held. */}
           {summary.held_reason === null && <WhyHeld reason={unverified} viewer={viewer} />}
-          {canChange && <Actions {...{ series, target, forms }} isUnverified={unverified !== null} />}
+          {canChange && <Actions {...{ series, target, forms, trigger }} isUnverified={unverified !== null} />}
           {series.is_entering === 1 && <Entering series={series} canChange={canChange} />}
-          <Overview {...{ summary, report, series, target, forms, canChange, viewer }} now={clock.now()} />
+          <Overview {...{ summary, report, series, target, forms, trigger, canChange, viewer }} now={clock.now()} />
           <PersonForecast email={email} asked={asked} now={clock.now()} isTrial={series.is_live === 0} />
         </>
       );
@@ -101,12 +103,14 @@ interface OverviewProps {
   /** Who enters it; undefined where it has none. */
   target: Target | undefined;
   forms: readonly { id: number; name: string }[];
+  /** How many contacts met its trigger lately. */
+  trigger: CountedTrigger;
   now: Date;
   canChange: boolean;
   viewer: Viewer;
 }
 
-function Overview({ summary, report, series, target, forms, now, canChange, viewer }: OverviewProps) {
+function Overview({ summary, report, series, target, forms, trigger, now, canChange, viewer }: OverviewProps) {
   const language = useLanguage();
   // The banner on every page says why all mail is held, and leads to what is to be set.
   const isOfAll = COMMON_HELD_CODES.some((code) => code === summary.held_code);
@@ -144,7 +148,7 @@ function Overview({ summary, report, series, target, forms, now, canChange, view
           label={language.say('automations.flow')}
           entered={report.entered}
           steps={[
-            triggerStep(language, { series, target, forms, canChange }, report.entered),
+            triggerStep(language, { series, target, forms, trigger, canChange }, report.entered),
             ...pathSteps(language, series, (step) => {
               const mail = report.mails.find(({ utr }) => utr === step.utr);
               return mail === undefined ? otherStep(language, step, report) : mailStep(language, mail, mailProps);
@@ -182,9 +186,16 @@ function Overview({ summary, report, series, target, forms, now, canChange, view
 /** The trigger of the automation in words, how many contacts entered, and when they exit. */
 function triggerStep(
   language: Language,
-  { series, target, forms, canChange }: Pick<OverviewProps, 'series' | 'target' | 'forms' | 'canChange'>,
+  {
+    series,
+    target,
+    forms,
+    trigger,
+    canChange,
+  }: Pick<OverviewProps, 'series' | 'target' | 'forms' | 'trigger' | 'canChange'>,
   entered: number,
 ): FlowStep {
+  const count = triggerCountText(language, trigger, series);
   const id = target?.value.split('_').at(-1);
   return {
     key: 'trigger',
@@ -193,6 +204,7 @@ function triggerStep(
     title: target === undefined ? language.say('automations.who.nobody') : triggerText(language, series, target, forms),
     content: (
       <>
+        {count !== null && <p>{count}</p>}
         {target !== undefined && (
           <p>
             <a href={target.kind === 'segment' ? `/contacts/segments/${id}` : `/contacts?contact_type_id=${id}`}>
@@ -376,13 +388,15 @@ interface ActionsProps {
   /** Who enters it; undefined where it has none. */
   target: Target | undefined;
   forms: readonly { id: number; name: string }[];
+  trigger: CountedTrigger;
   /** Returns true if the sender of one of its mails must be verified before the automation can start. */
   isUnverified: boolean;
 }
 
 /** The actions on an automation as a whole. */
-function Actions({ series, target, forms, isUnverified }: ActionsProps) {
+function Actions({ series, target, forms, trigger, isUnverified }: ActionsProps) {
   const language = useLanguage();
+  const count = triggerCountText(language, trigger, series);
   const { utr, people } = series;
   const address = automationAddress(utr);
   const isReady = series.mails.length > 0 && series.unsubscribe_group_id !== 0 && target !== undefined;
@@ -423,6 +437,7 @@ function Actions({ series, target, forms, isUnverified }: ActionsProps) {
             ) : (
               <p>{triggerText(language, series, target, forms)}</p>
             )}
+            {count !== null && <p>{count}</p>}
             {people.waiting > 0 && <p>{language.say('automations.start.goOn', { count: people.waiting })}</p>}
             {people.due_now > 0 && <p>{language.say('automations.start.due', { count: people.due_now })}</p>}
           </Confirm>

@@ -22,6 +22,7 @@ import { field, texts } from '../../users/screens/sign-in/fields.ts';
 import { createAutomation, readSeries, type Series, type SeriesStep } from '../operations/automations.ts';
 import { changeAutomation, orderAutomation } from '../operations/changes.ts';
 import { createFromRecipe } from '../operations/recipes.ts';
+import { type CountedTrigger, countTrigger } from '../operations/trigger-count.ts';
 import { inReadingOrder, isDeciding } from '../path.ts';
 import { RECIPE_BY_NAME, RECIPES, type RecipeName } from '../recipes.ts';
 import { Wait } from './automation.tsx';
@@ -43,6 +44,8 @@ import {
   type TriggerChoices,
   type TriggerFields,
   TriggerFieldset,
+  triggerCountText,
+  triggerText,
 } from './trigger.tsx';
 
 /** The days that the form proposes before a contact enters again. */
@@ -61,11 +64,12 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
   ) => {
     const [email = ''] = texts(request.query.email);
     const { series } = await ask(request, readSeries, { utr: request.params.utr });
-    const [choices, asked, hasCaps, triggers] = await Promise.all([
+    const [choices, asked, hasCaps, triggers, { trigger }] = await Promise.all([
       readChoices(request),
       readForecast(request, series.utr, email),
       readHasCaps(request),
       readTriggerChoices(request),
+      ask(request, countTrigger, { utr: series.utr }),
     ]);
     const frame = {
       title: series.automation_name,
@@ -74,7 +78,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
     } as const;
     const content = (
       <>
-        <Editing {...{ series, choices, hasCaps, triggers }} {...sent} />
+        <Editing {...{ series, choices, hasCaps, triggers, trigger }} {...sent} />
         <PersonForecast email={email} asked={asked} now={clock.now()} isTrial={series.is_live === 0} />
       </>
     );
@@ -164,13 +168,17 @@ interface EditingProps {
   choices: Choices;
   hasCaps: boolean;
   triggers: TriggerChoices;
+  /** How many contacts met the stored trigger lately. */
+  trigger: CountedTrigger;
   given?: AutomationFields;
   problems?: Problems;
   problem?: string;
 }
 
-function Editing({ series, choices, hasCaps, triggers, given, problems = {}, problem }: EditingProps) {
+function Editing({ series, choices, hasCaps, triggers, trigger, given, problems = {}, problem }: EditingProps) {
   const language = useLanguage();
+  const target = choices.targets.find(({ value }) => value === series.automation_for);
+  const count = triggerCountText(language, trigger, series);
   const saved = recordTime(series.updated_at);
   const stored = {
     automation_name: series.automation_name,
@@ -193,6 +201,8 @@ function Editing({ series, choices, hasCaps, triggers, given, problems = {}, pro
         <MailList series={series} />
       </Card>
       <Card title={language.say('automations.settings')}>
+        {target !== undefined && <p>{triggerText(language, series, target, triggers.forms)}</p>}
+        {count !== null && <p>{count}</p>}
         <form method="post" action={editAddress(series.utr)} class="narrow">
           <AutomationFieldset given={given ?? stored} choices={choices} triggers={triggers} problems={problems} />
           <input type="hidden" name="unchanged_since" value={series.updated_at} />

@@ -11,6 +11,7 @@ import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { fieldLabel } from '../../ui/words/known.ts';
 import { field } from '../../users/screens/sign-in/fields.ts';
 import type { Series } from '../operations/automations.ts';
+import type { CountedTrigger } from '../operations/trigger-count.ts';
 
 /** The hour that the form proposes. */
 const DEFAULT_HOUR = '9';
@@ -235,6 +236,16 @@ export function triggerText(
       return language.say(`automations.who.hand.${kind}`, { name });
   }
   return language.say('automations.who.gone');
+}
+
+/** Returns how many contacts met the trigger in the last days, in words; null if there is nothing to say. */
+export function triggerCountText(
+  language: Language,
+  { contacts: count, days, is_complete }: CountedTrigger,
+  { trigger_kind }: Pick<Series, 'trigger_kind'>,
+): string | null {
+  if (count === null) return trigger_kind === 'field' ? language.say('automations.who.unknown') : null;
+  return language.say(is_complete === 1 ? 'automations.who.count' : 'automations.who.countAtLeast', { count, days });
 }
 
 function whenText(language: Language, { trigger_yearly, trigger_days: count, trigger_before }: Series): string {

@@ -95,6 +95,7 @@ const RECORDS: Record<string, string> = {
   '/automations/schedule/mail mail': 'ShownMail',
   '/automations/schedule/waiting people': 'WaitingPerson',
   '/automations/summaries summaries': 'AutomationSummary',
+  '/automations/trigger trigger': 'CountedTrigger',
   '/automations/why why': 'AutomationWhy',
   '/segment/count contacts': 'SegmentMatch',
   '/segment/names automations': 'NamedAutomation',

@@ -1,0 +1,156 @@
+/** The operation that counts how many contacts met the trigger of an automation in the last days, from what is stored about the past. */
+import { setImmediate } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
+import Type, { type Static } from 'typebox';
+import { filterOf } from '../../audience/events/event-sql.ts';
+import { prepared } from '../../database/prepared.ts';
+import { isMember } from '../../delivery/queue/enrolment-state.ts';
+import { integer, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
+import { type Context, operation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
+import { type Automation, requireAutomation } from '../automations.ts';
+import { datesOf, isFilled } from '../date-entries.ts';
+import { ByUtr } from './automations.ts';
+
+/** How far back contacts are counted. */
+const DAYS = 30;
+const DAY_MS = 86_400_000;
+/** The number of rows that are read without a pause, which takes some milliseconds, and altogether. */
+const PAGE_ROWS = 2000;
+const MOST_ROWS = 50_000;
+
+const Counted = Type.Object(
+  {
+    days: integer({ description: 'How many days back contacts are counted.' }),
+    contacts: nullable(
+      integer(),
+      'How many contacts of the target met the trigger in these days; null: nobody knows, since past changes of fields are not kept, contacts enter only by hand, or it has no target or trigger yet.',
+    ),
+    is_complete: zeroOrOne('1: these are all of them; 0: there may be more.'),
+  },
+  { description: 'The contacts, each once.' },
+);
+/** How many contacts met a trigger. */
+export type CountedTrigger = Static<typeof Counted>;
+
+export const countTrigger = operation({
+  name: 'Count how many contacts met the trigger of an automation in the last 30 days (addition)',
+  description:
+    'Of a draft too. Contacts who may not get its mails, or may not enter again, count as well: a replay says who would have entered.',
+  role: 'viewer',
+  input: ByUtr,
+  output: Type.Object({ trigger: Counted }),
+  async run(context, { utr }) {
+    const automation = requireAutomation(context.db, context.accountId, utr);
+    const pages = pagesOf(context, automation);
+    if (pages === null) return { trigger: { days: DAYS, contacts: null, is_complete: 1 as const } };
+    const contacts = new Set<number>();
+    let rows = 0;
+    for (const { looked, met } of pages) {
+      for (const address of met) contacts.add(address);
+      rows += looked;
+      if (rows >= MOST_ROWS) break;
+      await setImmediate();
+    }
+    const isComplete = rows < MOST_ROWS && isFilled(context.db.$client, automation.trigger_field_id);
+    return { trigger: { days: DAYS, contacts: contacts.size, is_complete: isComplete ? (1 as const) : (0 as const) } };
+  },
+});
+
+/** A part of what happened: how many rows were looked at, and the addresses of the contacts who met the trigger. */
+interface Page {
+  looked: number;
+  met: readonly number[];
+}
+
+/** Returns what happened, newest first; null: nobody knows. */
+function pagesOf({ db, clock, config }: Context, automation: Automation): Iterable<Page> | null {
+  const client = db.$client;
+  const to = clock.now().getTime();
+  const span = { from: to - DAYS * DAY_MS, to };
+  if (automation.automation_for === 0) return null;
+  switch (automation.trigger_kind) {
+    case 'join':
+      return joins(client, automation, span);
+    case 'event':
+      return readBack(client, automation, span, eventSource(automation));
+    case 'form':
+      return readBack(client, automation, span, FORM);
+    case 'date':
+      return datesOf(client, automation, span, config.TIME_ZONE);
+    default:
+      return null;
+  }
+}
+
+interface Span {
+  /** From when to when, epoch milliseconds. */
+  from: number;
+  to: number;
+}
+
+/** Rows of the past in the order of their ids, or of when they happened. */
+interface Source {
+  /** SQL: the rows, newest first, before @last and @at, as id, at (an ISO timestamp or epoch milliseconds), address_id and `fits`. */
+  rows: string;
+  /** Further values that it binds. */
+  values?: Readonly<Record<string, string>>;
+}
+
+const newest = (from: string, where: string) => `SELECT id, created_at AS at, address_id, 1 AS fits FROM ${from}
+  WHERE ${where} AND id < @last AND @at > 0 ORDER BY id DESC`;
+const CONTACTS = newest('contacts INDEXED BY contacts_type', 'contact_type_id = @target AND deleted_at IS NULL');
+const MEMBERS = newest(
+  'segment_recipients INDEXED BY segment_recipients_listed',
+  'segment_id = @target AND is_removed = 0',
+);
+/** Contacts who were moved to the list. */
+const MOVES = `SELECT v.id, v.created_at AS at, c.address_id, v.to_type_id = @target AND c.contact_type_id = @target AND c.deleted_at IS NULL AS fits
+  FROM contact_moves v LEFT JOIN contacts c ON c.id = v.contact_id WHERE v.id < @last AND @at > 0 ORDER BY v.id DESC`;
+const FORM: Source = {
+  rows: `SELECT id, created_at AS at, address_id, user_id = @account AND action = 'subscribed'
+      AND form_name = (SELECT name FROM forms WHERE id = @form) AS fits
+    FROM consent_log WHERE id < @last AND @at > 0 ORDER BY id DESC`,
+};
+
+function* joins(client: Database, automation: Automation, span: Span): Generator<Page> {
+  if (automation.automation_for_table === 'segments') {
+    yield* readBack(client, automation, span, { rows: MEMBERS });
+    return;
+  }
+  yield* readBack(client, automation, span, { rows: CONTACTS });
+  yield* readBack(client, automation, span, { rows: MOVES });
+}
+
+function eventSource({ user_id: account, trigger_filter }: Automation): Source {
+  const { passes, values } = filterOf(trigger_filter, account);
+  return {
+    rows: `SELECT v.id, v.happened_at AS at, v.address_id, v.user_id = @account AND v.name_id = w.id ${passes} AS fits
+      FROM contact_events v INDEXED BY contact_events_time
+        LEFT JOIN event_words w ON w.user_id = @account AND w.word = @event
+      WHERE v.happened_at <= @at AND (v.happened_at < @at OR v.id < @last) ORDER BY v.happened_at DESC, v.id DESC`,
+    values,
+  };
+}
+
+/** Reads the rows of a source, newest first, until one is older than the span. */
+function* readBack(client: Database, automation: Automation, { from, to }: Span, source: Source): Generator<Page> {
+  const page = prepared<[object], { id: number; at: string | number; address_id: number; is_met: 0 | 1 }>(
+    client,
+    `SELECT p.id, p.at, p.address_id, ifnull(p.fits AND ${isMember('p')}, 0) AS is_met
+    FROM (${source.rows} LIMIT ${PAGE_ROWS}) p CROSS JOIN automations au ON au.id = @automation`,
+  );
+  const { id, user_id: account, automation_for: target, trigger_event: event, trigger_form_id: form } = automation;
+  const since = isoTimestamp(new Date(from));
+  const isOld = (at: string | number) => (typeof at === 'number' ? at <= from : at <= since);
+  let last = { last: Number.MAX_SAFE_INTEGER, at: to };
+  for (;;) {
+    const rows = page.all({ ...source.values, automation: id, account, target, event, form, ...last });
+    const recent = rows.filter(({ at }) => !isOld(at));
+    const met = recent.flatMap(({ address_id, is_met }) => (is_met === 1 ? [address_id] : []));
+    yield { looked: rows.length, met };
+    const end = rows.at(-1);
+    if (end === undefined || rows.length < PAGE_ROWS || isOld(end.at)) return;
+    last = { last: end.id, at: typeof end.at === 'number' ? end.at : to };
+  }
+}
