@@ -281,21 +281,6 @@ CREATE TRIGGER schedules_versioned AFTER UPDATE OF template_id, template_json, t
     old.template_id <> new.template_id OR (old.template_json = '') <> (new.template_json = '')
       OR (old.template_html = '') <> (new.template_html = ''));
 END;
--- The files of a deleted single send stay while its mailing runs, and while its mails are kept as they were sent.
-CREATE TRIGGER single_sends_unattached BEFORE DELETE ON single_sends BEGIN
-  DELETE FROM single_send_attachments WHERE single_send_id = old.id
-    AND NOT EXISTS (SELECT 1 FROM mailings m WHERE m.id = mailing_id AND m.finished_at IS NULL)
-    AND NOT EXISTS (SELECT 1 FROM sent_facts f WHERE f.mailing_id = single_send_attachments.mailing_id);
-END;
-CREATE TRIGGER mailings_unattached AFTER UPDATE OF finished_at ON mailings WHEN new.owner_kind = 'single' AND new.finished_at IS NOT NULL BEGIN
-  DELETE FROM single_send_attachments WHERE mailing_id = new.id AND single_send_id IS NULL
-    AND NOT EXISTS (SELECT 1 FROM sent_facts f WHERE f.mailing_id = new.id);
-END;
-CREATE TRIGGER sent_facts_unattached AFTER DELETE ON sent_facts BEGIN
-  DELETE FROM single_send_attachments WHERE mailing_id = old.mailing_id AND single_send_id IS NULL
-    AND NOT EXISTS (SELECT 1 FROM sent_facts f WHERE f.mailing_id = old.mailing_id)
-    AND NOT EXISTS (SELECT 1 FROM mailings m WHERE m.id = old.mailing_id AND m.finished_at IS NULL);
-END;
 CREATE TRIGGER single_sends_unversioned AFTER DELETE ON single_sends BEGIN
   DELETE FROM mail_versions WHERE kind = 'single_send' AND owner_id = old.id;
 END;

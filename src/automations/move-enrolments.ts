@@ -78,10 +78,13 @@ const movesOf = ({ low, high, is_removal }: StoredMoves): OrderChange => ({
 
 const FIND_MOVES = 'SELECT * FROM automation_moves WHERE automation_id = ?';
 
-/** Carries out stored moves while `mayContinue` returns true. Returns true if some are left. For the background thread. */
+/** Carries out stored moves, at least some, while `mayContinue` returns true. Returns true if some are left. For the background thread. */
 export async function continueMoves(client: Database, mayContinue: () => boolean): Promise<boolean> {
-  const pending = prepared<[], StoredMoves>(client, 'SELECT * FROM automation_moves');
-  for (const { automation_id } of pending.all()) await moveSome(client, automation_id, mayContinue);
+  const pending = prepared<[], StoredMoves>(client, 'SELECT * FROM automation_moves ORDER BY moved_to_address');
+  for (const { automation_id } of pending.all()) {
+    await moveSome(client, automation_id, mayContinue);
+    if (!mayContinue()) break;
+  }
   return pending.get() !== undefined;
 }
 

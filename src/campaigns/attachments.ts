@@ -1,4 +1,5 @@
 /** The files that a campaign carries. */
+import type { Database } from 'better-sqlite3';
 import { asc, eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
@@ -9,6 +10,10 @@ import { sentence } from '../errors/sentences.ts';
 const MIB = 1024 * 1024;
 /** The maximum size of the attachments of all single sends of an account, also of deleted ones whose mails are kept. */
 const MAX_ACCOUNT_BYTES = 512 * MIB;
+/** The maximum number of them. Each request that adds some reads the sizes of all. */
+const MAX_ACCOUNT_FILES = 2000;
+/** How often the background looks for files that nothing needs any more. */
+const REMOVAL_MS = 10_000;
 
 /** An attachment of a single send, without its bytes. */
 export interface StoredAttachment extends Attachment {
@@ -26,22 +31,29 @@ export function listAttachments(db: Db, sendId: number): StoredAttachment[] {
     .all();
 }
 
-/** Throws 409 if an account has no room for this many bytes more of attachments. Call it in the transaction that adds them. */
-export function requireRoomForFiles({ $client }: Db, accountId: number, bytes: number): void {
-  const { used } = prepared<[number, number], { used: number }>(
+/** Throws 409 if an account has no room for these attachments. Call it in the transaction that adds them. */
+export function requireRoomForFiles(
+  { $client }: Db,
+  accountId: number,
+  added: readonly Pick<StoredAttachment, 'size'>[],
+): void {
+  const { files, bytes } = prepared<[{ account: number }], { files: number; bytes: number }>(
     $client,
-    `SELECT (SELECT ifnull(sum(f.size), 0) FROM single_send_attachments f JOIN single_sends s ON s.id = f.single_send_id WHERE s.user_id = ?)
-       + (SELECT ifnull(sum(f.size), 0) FROM single_send_attachments f JOIN mailings m ON m.id = f.mailing_id
-          WHERE f.single_send_id IS NULL AND m.user_id = ?) AS used`,
-  ).get(accountId, accountId) ?? { used: 0 };
-  if (used + bytes > MAX_ACCOUNT_BYTES)
-    throw conflict(sentence('attachments_account', { size: MAX_ACCOUNT_BYTES / MIB }));
+    `SELECT count(*) AS files, ifnull(sum(size), 0) AS bytes FROM (
+      SELECT f.size FROM single_sends s CROSS JOIN single_send_attachments f ON f.single_send_id = s.id WHERE s.user_id = @account
+      UNION ALL SELECT f.size FROM single_send_attachments f INDEXED BY single_send_attachments_mailing
+        CROSS JOIN mailings m ON m.id = f.mailing_id WHERE f.single_send_id IS NULL AND m.user_id = @account)`,
+  ).get({ account: accountId }) ?? { files: 0, bytes: 0 };
+  const sum = added.reduce((total, { size }) => total + size, bytes);
+  if (sum > MAX_ACCOUNT_BYTES || files + added.length > MAX_ACCOUNT_FILES)
+    throw conflict(sentence('attachments_account', { size: MAX_ACCOUNT_BYTES / MIB, count: MAX_ACCOUNT_FILES }));
 }
 
 /** Gives a single send the attachments of another one of the account. Throws 409 if there is no room for them. */
 export function copyAttachments(db: Db, accountId: number, from: number, to: number): void {
-  const bytes = listAttachments(db, from).reduce((sum, { size }) => sum + size, 0);
-  if (bytes > 0) requireRoomForFiles(db, accountId, bytes);
+  const files = listAttachments(db, from);
+  if (files.length === 0) return;
+  requireRoomForFiles(db, accountId, files);
   db.$client
     .prepare(
       `INSERT INTO single_send_attachments (single_send_id, file_name, type, size, bytes)
@@ -54,3 +66,34 @@ export function copyAttachments(db: Db, accountId: number, from: number, to: num
 export function keepAttachments(db: Db, sendId: number, mailing_id: number): void {
   db.update(singleSendAttachments).set({ mailing_id }).where(eq(singleSendAttachments.single_send_id, sendId)).run();
 }
+
+/**
+ * Removes the files of deleted single sends whose mailing has ended, if any was launched, and of which no mail is kept. Each takes a
+ * transaction of its own, because SQLite overwrites its bytes.
+ */
+export class UnusedFiles {
+  readonly #client: Database;
+  #nextAt = Number.NEGATIVE_INFINITY;
+
+  constructor(client: Database) {
+    this.#client = client;
+  }
+
+  /** Removes files, at least one, while `mayContinue` returns true. Returns whether there may be more. `monotonic`: monotonic milliseconds. */
+  remove(monotonic: number, mayContinue: () => boolean): boolean {
+    if (monotonic < this.#nextAt) return false;
+    const next = prepared<[], number>(this.#client, UNUSED).pluck();
+    const remove = prepared<[number]>(this.#client, 'DELETE FROM single_send_attachments WHERE id = ?');
+    for (let id = next.get(); id !== undefined; id = next.get()) {
+      remove.run(id);
+      if (!mayContinue()) return true;
+    }
+    this.#nextAt = monotonic + REMOVAL_MS;
+    return false;
+  }
+}
+
+const UNUSED = `
+  SELECT f.id FROM single_send_attachments f INDEXED BY single_send_attachments_mailing WHERE f.single_send_id IS NULL
+    AND NOT EXISTS (SELECT 1 FROM mailings m WHERE m.id = f.mailing_id AND m.finished_at IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM sent_facts k WHERE k.mailing_id = f.mailing_id) LIMIT 1`;

@@ -100,7 +100,7 @@ export const campaigns: Translation<typeof english> = {
     other: '{count} fehlgeschlagene Mails erneut senden?',
   },
   'campaigns.retry.text':
-    'Das geht an alle, bei denen das Senden fehlschlug. Kontakte mit Bounce, abgemeldete und gesperrte werden übersprungen.',
+    'Das sind die Mails, deren Versand fehlschlug. Kontakte mit Bounce, abgemeldete und gesperrte werden übersprungen.',
   'campaigns.retried': {
     one: '{count} Kontakt ist wieder in der Warteschlange.',
     other: '{count} Kontakte sind wieder in der Warteschlange.',

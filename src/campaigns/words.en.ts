@@ -90,7 +90,7 @@ export const campaigns = {
   'campaigns.retry': { one: 'Retry {count} failed mail', other: 'Retry {count} failed mails' },
   'campaigns.retry.title': { one: 'Retry {count} failed mail?', other: 'Retry {count} failed mails?' },
   'campaigns.retry.text':
-    'This goes to those for whom sending failed. Bounced, unsubscribed and suppressed contacts are skipped.',
+    'These are the mails whose sending failed. Bounced, unsubscribed and suppressed contacts are skipped.',
   'campaigns.retried': { one: '{count} contact is queued again.', other: '{count} contacts are queued again.' },
   'campaigns.joined': 'Send to new contacts',
   'joined.count': {
@@ -678,7 +678,7 @@ export const campaigns = {
   'why.rule.goal': 'Goal',
   'why.rule.exit': 'Exit rule',
   'why.rule.contact': 'Contact',
-  'why.rule.unsubscribed': 'Unsubscribe from all mail',
+  'why.rule.unsubscribed': 'Unsubscribed from all mail',
   'why.rule.group': 'Topic',
   'why.rule.suppression': 'Suppression',
   'why.rule.inactive': 'Inactivity',

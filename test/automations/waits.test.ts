@@ -177,8 +177,12 @@ t.test('a time zone that changes during a wait counts at once, of a contact and 
   await pass(HOUR);
   t.strictSame([app.clock.now().toISOString().slice(11, 16), ...gone()], ['10:00']);
   await put('moved', { time_zone: 'Asia/Tokyo' });
+  const woken = app.db.prepare('SELECT count(*) FROM membership_changes').pluck();
+  t.equal(woken.get(), 1);
   await pass(HOUR);
   t.strictSame(gone(), ['moved'], 'at eleven it is twenty in Tokyo');
+  await put('moved', { time_zone: 'Asia/Seoul' });
+  t.equal(woken.get(), 0, 'nothing is recorded of who waits for no time');
   t.equal((await app.one.call('DELETE', '/custom-fields/delete', { query: { id: 2 } })).status, 200);
   await post('/custom-fields/update', { id: 1, field_name: 'time_zone' });
   await pass(3 * HOUR);

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import PostalMime from 'postal-mime';
 import t from 'tap';
+import { UnusedFiles } from '../../src/campaigns/attachments.ts';
 import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
 import { removeOldSentMails } from '../../src/delivery/sending/sent-mails.ts';
 import { insertDkimKey } from '../../src/senders/dkim-keys.ts';
@@ -34,6 +35,7 @@ async function launch(app: TestApp) {
 }
 
 const rows = (app: TestApp) => app.db.prepare('SELECT count(*) FROM single_send_attachments').pluck().get();
+const removeUnused = (app: TestApp) => new UnusedFiles(app.db).remove(0, () => true);
 const mailsOf = (app: TestApp) => Promise.all(outboxOf(app).map(({ raw }) => PostalMime.parse(raw)));
 const hash = (bytes: unknown) =>
   createHash('sha256')
@@ -116,6 +118,7 @@ t.test('copies have their own files, and each campaign takes its files with it',
   t.match((await draftOf(copy)).attachments, [{ id: 2, file_name: 'notes.txt' }]);
   t.equal((await remove(2)).status, 404, 'a file of another campaign is unknown');
   await app.one.call('DELETE', '/single/send/delete', { query: { utr: copy } });
+  removeUnused(app);
   t.equal(rows(app), 1);
   await launch(app);
   t.equal((await attach('more.txt', 'x')).status, 409);
@@ -124,6 +127,7 @@ t.test('copies have their own files, and each campaign takes its files with it',
   t.equal(resent.status, 200, resent.text);
   t.match((await draftOf(resent.body.message.utr)).attachments, [{ file_name: 'notes.txt', size: 5 }]);
   await app.one.call('DELETE', '/single/send/delete', { query: { utr } });
+  removeUnused(app);
   t.equal(rows(app), 1);
 });
 
@@ -135,15 +139,18 @@ t.test('files of a deleted campaign stay while it is sent, and as long as its ma
   await launch(app);
   app.db.exec('UPDATE mailings SET finished_at = NULL');
   t.equal((await deleted()).status, 200);
+  removeUnused(app);
   t.equal(rows(app), 1);
   const now = app.clock.now().getTime();
   app.db.exec(`UPDATE mailings SET finished_at = '${now}'`);
+  removeUnused(app);
   t.equal(rows(app), 1);
   const id = app.db.prepare<[], number>('SELECT max(delivery_id) FROM sent_mails').pluck().get();
   const mail = await app.one.call('GET', '/deliveries/mail', { query: { id } });
   t.equal(mail.status, 200);
   t.match(mail.text, 'notes.txt');
   while (removeOldSentMails(app.db, now + 92 * 86_400_000));
+  removeUnused(app);
   t.equal(rows(app), 0);
 });
 
@@ -153,8 +160,10 @@ t.test('a campaign that is deleted while it is sent loses its files at the end',
   await launch(app);
   app.db.exec('UPDATE mailings SET finished_at = NULL');
   await app.one.call('DELETE', '/single/send/delete', { query: { utr } });
+  removeUnused(app);
   t.equal(rows(app), 1);
   app.db.exec("UPDATE mailings SET finished_at = '1'");
+  removeUnused(app);
   t.equal(rows(app), 0);
 });
 
@@ -173,6 +182,17 @@ t.test('an account has room for 512 MiB of files, which deleted ones free', asyn
   t.equal((await attach('b.txt', 'xxx')).status, 200);
   await app.one.call('DELETE', '/single/send/delete', { query: { utr: other } });
   t.equal((await attach('b.txt', 'xxxx')).status, 200);
+});
+
+t.test('an account has room for 2000 files', async (t) => {
+  const { app, body, attach } = await withCampaign(t);
+  await createSend(app, { ...body, ...LATER });
+  app.db.exec(`WITH RECURSIVE n(at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < 1999)
+    INSERT INTO single_send_attachments (single_send_id, file_name, type, size, bytes) SELECT 2, 'x', 'text/plain', 1, 'x' FROM n`);
+  t.equal((await attach('notes.txt', 'Hello')).status, 200);
+  const refused = await attach('more.txt', 'Hello');
+  t.equal(refused.status, 409);
+  t.match(refused.text, '2000 files');
 });
 
 t.test('a completed campaign goes to those who joined since with its files', async (t) => {

@@ -2,10 +2,13 @@
 
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
+import type { Db } from '../../database/open.ts';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
+import { prepared } from '../../database/prepared.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { customFields, dynamicContents } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
+import { ZONE_FIELD } from '../../delivery/timing/local-times.ts';
 import { conflict, invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { sentence } from '../../errors/sentences.ts';
@@ -137,12 +140,17 @@ export const renameField = operation({
       if (Object.values(uses).some((count) => count > 0)) throw conflict(sentence('field_used', uses));
       if (isTaken(context, field_name, id)) throw invalid('field_name', messages.taken('field_name'));
       db.update(customFields).set({ field_name, updated_at }).where(eq(customFields.id, id)).run();
-      // The field may be the one of time zones, or have been.
-      lookAtWaitsAgain(db.$client, accountId);
+      if ([before, field_name].includes(ZONE_FIELD)) lookAtWaitsAgain(db.$client, accountId);
     });
     wake();
   },
 });
+
+/** Returns whether contacts wait for a date in this field in an automation. */
+function isWaitedFor({ $client }: Db, accountId: number, field: number): boolean {
+  const text = "SELECT 1 FROM automation_schedules WHERE user_id = ? AND until = 'date' AND field_id = ?";
+  return prepared($client, text).get(accountId, field) !== undefined;
+}
 
 // Deletes a custom field. Stored values are keyed by the field's id, which is never used again, so they become unreachable.
 // Segments whose rules use the field keep their recipients.
@@ -154,12 +162,13 @@ export const deleteField = operation({
     const id = recordId(given);
     const now = isoTimestamp(clock.now());
     inTransaction(db, (tx) => {
-      const { changes } = tx
+      const [deleted] = tx
         .delete(customFields)
         .where(ownedRecord(customFields, id, accountId))
-        .run();
-      if (changes === 0) throw notFound();
-      lookAtWaitsAgain(db.$client, accountId);
+        .returning({ name: customFields.field_name })
+        .all();
+      if (deleted === undefined) throw notFound();
+      if (deleted.name === ZONE_FIELD || isWaitedFor(db, accountId, id)) lookAtWaitsAgain(db.$client, accountId);
       holdCampaignsUsingSegments(db, segmentsWithField(db, accountId, id), now);
     });
     wake();

@@ -65,11 +65,17 @@ export function lookAtWaitsAgain(client: Database, account: number | null): void
     `INSERT INTO automation_moves (automation_id, low, high, is_removal)
     SELECT DISTINCT automation_id, 0, ${Number.MAX_SAFE_INTEGER}, 0 FROM automation_schedules
     WHERE until IN (${TIMES}) AND (@account IS NULL OR user_id = @account)
-    ON CONFLICT (automation_id) DO UPDATE SET low = NULL, high = NULL, moved_to_address = 0`,
+    ON CONFLICT (automation_id) DO UPDATE SET low = iif(low IS NULL, NULL, 0), high = iif(high IS NULL, NULL, excluded.high), moved_to_address = 0`,
   ).run({ account });
 }
 
-/** Records that these contacts (address ids) may have another date or time zone, by which they wait in an automation. */
+/** SQL: an enrolment `e` may wait at the step `s`, which is the first after its position unless steps were moved and it was not yet. */
+const MAY_WAIT = `
+  e.delivery_id IS NULL AND e.due_at > @at AND s.position > e.position AND (
+    s.position = (SELECT min(b.position) FROM automation_schedules b WHERE b.automation_id = e.automation_id AND b.position > e.position)
+    OR EXISTS (SELECT 1 FROM moved_mails m WHERE m.automation_id = e.automation_id))`;
+
+/** Records that these contacts (address ids) may have another date or time zone, where they wait for a time in an automation. */
 function wakeWaitingForTimes(db: Db, typeId: number, people: readonly number[], now: string): void {
   prepared<[object]>(
     db.$client,
@@ -78,7 +84,7 @@ function wakeWaitingForTimes(db: Db, typeId: number, people: readonly number[], 
     FROM contact_types t CROSS JOIN automation_schedules s INDEXED BY automation_schedules_until ON s.user_id = t.user_id AND s.until IN (${TIMES})
       CROSS JOIN json_each(@people) p CROSS JOIN enrolments e INDEXED BY enrolments_active
         ON e.automation_id = s.automation_id AND e.address_id = p.value AND e.state = 'active'
-    WHERE t.id = @type`,
+    WHERE t.id = @type AND ${MAY_WAIT}`,
   ).run({ type: typeId, people: JSON.stringify(people), at: Date.parse(now) });
 }
 

@@ -49,7 +49,7 @@ export const addAttachment = operation({
       if (kind !== null) throw invalid('name', sentence('attachment_kind', { kind }));
       if (before.reduce((sum, { size }) => sum + size, attachment.size) > MAX_ATTACHED_BYTES)
         throw invalid('content', sentence('attachments_large', { size: MAX_ATTACHED_BYTES / MIB }));
-      requireRoomForFiles(db, send.user_id, attachment.size);
+      requireRoomForFiles(db, send.user_id, [attachment]);
       const bytes = Buffer.concat([...decodePieces(file, attachment, before.length)]);
       return db
         .insert(singleSendAttachments)

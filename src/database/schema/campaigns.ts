@@ -135,8 +135,8 @@ export const singleSends = sqliteTable(
 );
 
 /**
- * The files that single sends carry. A file of a single send that was launched belongs to its mailing, and stays when the single send is
- * deleted; triggers remove the files of a draft with it.
+ * The files that single sends carry. A file of a single send that was launched belongs to its mailing. When the single send is deleted, the
+ * background removes the file, once the mailing has ended and none of its mails is kept.
  */
 export const singleSendAttachments = sqliteTable(
   'single_send_attachments',

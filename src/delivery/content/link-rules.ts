@@ -104,10 +104,11 @@ function nameOf(html: string, end: number): string {
 
 /** A name in lower case, with hyphens in place of all but letters and digits. */
 function slug(name: string): string {
-  return name
+  const whole = name
     .slice(0, MAX_LINK_HTML)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, MAX_NAME);
+    .replace(/^-/, '');
+  // By characters, because half of a surrogate pair cannot be encoded in a URL.
+  return [...whole].slice(0, MAX_NAME).join('').replace(/-$/, '');
 }

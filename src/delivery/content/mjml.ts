@@ -1,5 +1,4 @@
 /** Checks templates in MJML's JSON form node by node, and renders them to HTML without access to the file system. */
-
 import { SHOW_TO } from './block-attributes.ts';
 import { ContentError } from './compiled-content.ts';
 import { hasMoreParts } from './json-size.ts';

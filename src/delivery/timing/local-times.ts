@@ -90,7 +90,7 @@ export function findLocalWait(client: Database, mailingId: number, now: Date): L
 }
 
 /** The custom field that holds the IANA name of a contact's zone. */
-const ZONE_FIELD = 'time_zone';
+export const ZONE_FIELD = 'time_zone';
 /** The number of characters of a custom value compared with zone names; none is that long. */
 const MAX_ZONE_LENGTH = 65;
 

@@ -49,6 +49,13 @@ t.test('links with parameters, signed ones, our own and those that are no web ad
   }
 });
 
+t.test('a long name of a link is cut between characters, and not after a hyphen', async (t) => {
+  const rules = { source: 's', medium: '', campaign: '', content: 1 } as const;
+  const named = (text: string) => withLinkParameters(`<a href="https://shop.de/">${text}</a>`, rules, '');
+  t.match(named(`${'a'.repeat(39)}𝐀𝐀`), `utm_content=${'a'.repeat(39)}${encodeURIComponent('𝐀')}"`);
+  t.match(named(`${'a'.repeat(39)} b`), `utm_content=${'a'.repeat(39)}"`);
+});
+
 t.test('in HTML only links are changed, escaped, and named by their text or image', async (t) => {
   const rules = { source: 's', medium: '', campaign: '', content: 1 } as const;
   const html =
