@@ -84,3 +84,24 @@ export function stepAfter<Step extends Pick<Placed, 'id' | 'parent_id' | 'branch
     steps.slice(at + 1).find(({ parent_id: parent, branch }) => parent === null || taken.get(parent) === branch) ?? null
   );
 }
+
+/** Returns true if a contact who waits for the step `from` may come to the step `to`, or waits for it. `steps`: in their order. */
+export function mayReach(
+  steps: readonly Pick<Placed, 'id' | 'utr' | 'parent_id' | 'branch'>[],
+  from: string,
+  to: string,
+): boolean {
+  const [start, end] = [from, to].map((utr) => steps.findIndex((step) => step.utr === utr));
+  const pathsTo = (utr: string) => {
+    const paths = new Map<number, Placed['branch']>();
+    for (let on = steps.find((step) => step.utr === utr); on !== undefined && on.parent_id !== null; ) {
+      const { parent_id: parent, branch } = on;
+      paths.set(parent, branch);
+      on = steps.find(({ id }) => id === parent);
+    }
+    return paths;
+  };
+  const wanted = pathsTo(to);
+  const isOnOther = [...pathsTo(from)].some(([parent, branch]) => wanted.has(parent) && wanted.get(parent) !== branch);
+  return start !== undefined && end !== undefined && start <= end && !isOnOther;
+}

@@ -18,6 +18,7 @@ import {
   addStep,
   changeAutomation,
   changeMail,
+  changeStep,
   orderAutomation,
   removeMail,
   removeStep,
@@ -71,6 +72,7 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   routes.read('POST /automations/schedule/reorder', orderAutomation);
   routes.read('POST /automations/schedule/remove', removeMail);
   routes.read('POST /automations/step/add', addStep);
+  routes.read('POST /automations/step/update', changeStep);
   routes.read('POST /automations/step/remove', removeStep);
   routes.read('GET /automations/series', readSeries);
   routes.record('GET /automations/schedule/mail', showAutomationMail);

@@ -308,6 +308,7 @@ export const automations: Translation<typeof english> = {
   'automations.step.until.weekday': 'Ein Wochentag',
   'automations.step.until.weekday.text': 'Bis {day}, {time} Uhr in der Zeitzone des Kontakts warten',
   'automations.step.atMost': { one: 'höchstens {count} Stunde', other: 'höchstens {count} Stunden' },
+  'automations.step.event.hint': 'Wie ein anderes Programm es meldet, etwa purchase.',
   'automations.step.dateField': 'Feld mit dem Datum',
   'automations.step.weekday': 'Wochentag',
   'automations.step.hour': 'Stunde des Tages',
@@ -432,6 +433,15 @@ export const automations: Translation<typeof english> = {
     one: '{count} aktiver Kontakt ist nicht in der neuen Liste oder dem Segment und steigt aus, wenn die nächste Mail fällig ist.',
     other:
       '{count} aktive Kontakte sind nicht in der neuen Liste oder dem Segment und steigen aus, wenn ihre nächste Mail fällig ist.',
+  },
+  'automations.effect.onWay': { one: '{count} Kontakt ist unterwegs.', other: '{count} Kontakte sind unterwegs.' },
+  'automations.effect.ahead': {
+    one: '{count} davon hat es noch vor sich und macht mit der Änderung weiter.',
+    other: '{count} davon haben es noch vor sich und machen mit der Änderung weiter.',
+  },
+  'automations.effect.behind': {
+    one: '{count} ist schon daran vorbei oder auf einem anderen Weg und bleibt davon unberührt.',
+    other: '{count} sind schon daran vorbei oder auf einem anderen Weg und bleiben davon unberührt.',
   },
   'automations.effect.newMail': 'die neue Mail',
   'automations.effect.nobody': 'Niemand wartet darauf, also ändert sich für niemanden etwas.',

@@ -301,6 +301,7 @@ export const automations = {
   'automations.step.until.weekday': 'A weekday',
   'automations.step.until.weekday.text': 'Wait until {day}, {time} in the contact’s time zone',
   'automations.step.atMost': { one: '{count} hour at most', other: '{count} hours at most' },
+  'automations.step.event.hint': 'As another program reports it, such as purchase.',
   'automations.step.dateField': 'Field with the date',
   'automations.step.weekday': 'Weekday',
   'automations.step.hour': 'Hour of the day',
@@ -416,6 +417,15 @@ export const automations = {
   'automations.effect.leaving': {
     one: '{count} active contact is not in the new list or segment, and exits when the next mail is due.',
     other: '{count} active contacts are not in the new list or segment, and exit when their next mail is due.',
+  },
+  'automations.effect.onWay': { one: '{count} contact is on the way.', other: '{count} contacts are on the way.' },
+  'automations.effect.ahead': {
+    one: 'It is still to come for {count} of them, who goes on with the change.',
+    other: 'It is still to come for {count} of them, who go on with the change.',
+  },
+  'automations.effect.behind': {
+    one: '{count} is past it or on another path, and is not touched.',
+    other: '{count} are past it or on another path, and are not touched.',
   },
   'automations.effect.newMail': 'the new mail',
   'automations.effect.nobody': 'Nobody is waiting for it, so nothing changes for anybody.',

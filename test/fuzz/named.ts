@@ -7,7 +7,7 @@ export const NAMED_BY_PATH: [RegExp, string][] = [
     /automations\/schedule\/(delete|update|remove|mail|mail\/html|html|check|test|waiting|languages|languages\/remove)$/,
     'schedules',
   ],
-  [/automations\/step\/remove$/, 'steps'],
+  [/automations\/step\/(remove|update)$/, 'steps'],
   [/automations\/(enter|enter-all|pause)$/, 'liveAutomations'],
   [/\/automations/, 'automations'],
   [/single\/send\/(languages|attachments)\/remove$/, 'translated'],

@@ -229,7 +229,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       if (/\/automations\/enter(-all)?$/.test(path))
         for (const utr of account.records.liveAutomations ?? [])
           await caller.call('GET', '/automations/set-live', { query: { utr } });
-      if (path.endsWith('/step/remove')) {
+      if (/\/step\/(remove|update)$/.test(path)) {
         const form = { utr: world.automations[0], kind: 'exit', waiting_type: 'instantly', waiting_period: 1 };
         const { status, body } = await caller.call('POST', '/automations/step/add', { form });
         if (status === 200) account.records.steps = [body.message.utr];

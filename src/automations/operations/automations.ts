@@ -343,6 +343,7 @@ const SeriesStep = Type.Object({
     integer(),
     'Of a wait for an event or date: contacts who waited so many hours take the path no.',
   ),
+  updated_at: isoTimestampSchema(),
 });
 export type SeriesStep = Static<typeof SeriesStep>;
 const Series = Type.Object({

@@ -3,7 +3,7 @@
  * made as a dry run.
  */
 import { randomUUID } from 'node:crypto';
-import { eq } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { checkedTargets, hasSegment } from '../../audience/segments/segments.ts';
 import { capOption, templateCode } from '../../campaigns/operations/drafts.ts';
@@ -48,11 +48,19 @@ import {
 } from '../automations.ts';
 import { endBackfills } from '../backfill.ts';
 import { movesTo, orderMails } from '../move-enrolments.ts';
-import { findPlace, type GivenPlace, inReadingOrder } from '../path.ts';
+import { findPlace, type GivenPlace, inReadingOrder, isDeciding } from '../path.ts';
 import { ByUtr, checkAutomation, TARGET, WAITING_TYPES } from './automations.ts';
 import { type ChangeResult, Effects, withEffects } from './effects.ts';
 import { ByMail, checkMail, MAX_WAITING_PERIOD } from './mails.ts';
-import { checkSettings, NO_MAIL, NO_SETTINGS, OTHER_KINDS, storedSettings } from './step-kinds.ts';
+import {
+  checkSettings,
+  givenSettings,
+  NO_MAIL,
+  NO_SETTINGS,
+  OTHER_KINDS,
+  type OtherKind,
+  storedSettings,
+} from './step-kinds.ts';
 import { checkTrigger, triggerColumns, triggerInput } from './triggers.ts';
 
 /** The longest wait for an event or date: ten years. */
@@ -61,9 +69,10 @@ const MAX_TIMEOUT_HOURS = 87_600;
 /** The largest hold-out, in percent: most contacts get the mails. */
 const MAX_HOLD_OUT = 50;
 
-/** The options of each change: only if nothing has changed since, and as a dry run. */
+/** The options of each change: only if nothing has changed since, only of a draft, and as a dry run. */
 const how = {
   unchanged_since: unchangedSince(),
+  only_draft: Type.Optional(Type.Unsafe<0 | 1>({ ...flag('1: refused with 409 while it is live.'), empty: 0 })),
   dry_run: Type.Optional(
     Type.Unsafe<0 | 1>({ ...flag('1: nothing is changed; the answer says what would happen to contacts.'), empty: 0 }),
   ),
@@ -94,6 +103,65 @@ const optionalMail = {
   preview_img: Type.Optional(line({ description: "The template's preview_image." })),
   ...templateCode,
   tracking: trackingFlag(),
+};
+
+/** The settings of steps other than mails. */
+const settings = {
+  segment_id: Type.Optional(
+    integer({
+      description:
+        'Of if: the segment whose contacts take the path yes. Of segment_add and segment_remove: the segment that changes.',
+    }),
+  ),
+  share: Type.Optional(
+    integer({ minimum: 1, maximum: 99, description: 'Of split: how many contacts of a hundred take the path yes.' }),
+  ),
+  contact_type_id: Type.Optional(integer({ description: 'Of move: the list (contact type) they are moved to.' })),
+  field: Type.Optional(
+    line({
+      description:
+        'Of set_field: the name of the field, one of your own or of each contact except addresses. Of a wait for a date: one of your own with a date.',
+    }),
+  ),
+  value: Type.Optional(
+    Type.Unsafe<string>({
+      ...line({
+        description:
+          'Of set_field: the new value, of the type of the field; empty or absent: it is cleared. Of webhook: a note that is sent with it.',
+      }),
+      examples: ['Ulm'],
+    }),
+  ),
+  until: Type.Optional({
+    ...choice(...AWAITED),
+    description:
+      'Of wait_until: a reported event, a date of the contact, an hour of the day or a weekday, in the time zone of the contact.',
+    examples: ['event'],
+  }),
+  event: Type.Optional(
+    Type.Unsafe<string>({ ...line({ description: 'Of a wait for an event: its name.' }), examples: ['purchase'] }),
+  ),
+  event_filter: Type.Optional(
+    line({ description: 'Only such events: a property, = != > >= < or <=, and a text or number. Empty: all.' }),
+  ),
+  weekday: Type.Optional(integer({ minimum: 1, maximum: 7, description: 'Of a wait for a weekday: 1 is Monday.' })),
+  hour: Type.Optional(
+    Type.Unsafe<number>({
+      ...integer({
+        minimum: 0,
+        maximum: 23,
+        description: 'Of a wait for an hour: which. Of a wait for a date or weekday: from this hour on; 0 by default.',
+      }),
+      examples: [9],
+    }),
+  ),
+  timeout_hours: Type.Optional(
+    integer({
+      minimum: 1,
+      maximum: MAX_TIMEOUT_HOURS,
+      description: 'Of a wait for an event or date: contacts who waited so many hours take the path no.',
+    }),
+  ),
 };
 
 export const changeAutomation = operation({
@@ -134,10 +202,10 @@ export const changeAutomation = operation({
     }
     checkTrigger(context, given, errors);
   },
-  async run(context, { utr, unchanged_since, dry_run, automation_for, unsubscribe_group_id: group, ...given }) {
+  async run(context, { utr, unchanged_since, automation_for, unsubscribe_group_id: group, ...given }) {
     const { db, accountId, actor } = context;
     const { id } = requireAutomation(db, accountId, utr);
-    const { result: updated_at, effects } = await changed(context, id, dry_run, (now) => {
+    const { result: updated_at, effects } = await changed(context, id, given, (now) => {
       const before = requireAutomation(db, accountId, utr);
       requireUnchanged(before, unchanged_since);
       const [target] = checkedTargets(automation_for ? [automation_for] : []);
@@ -186,7 +254,10 @@ export const changeAutomation = operation({
         })
         .where(eq(automations.id, id))
         .run();
-      return { result: now, moves: null };
+      const endsOtherwise =
+        isOtherTarget ||
+        [given.exit_criteria, given.goal_segment_id, given.exit_segment_id].some((one) => one !== undefined);
+      return { result: now, moves: null, concerns: endsOtherwise ? 'everybody' : 'nobody' };
     });
     return { updated_at, effects };
   },
@@ -208,7 +279,7 @@ export const addMail = operation({
     checkMail(context, given, errors);
     checkPlace(context, given, errors);
   },
-  async run(context, { utr, unchanged_since, dry_run, before, parent, branch, ...given }) {
+  async run(context, { utr, unchanged_since, dry_run, only_draft, before, parent, branch, ...given }) {
     const { db, clock, accountId, actor } = context;
     const automation_id = requireAutomation(db, accountId, utr).id;
     const stamp = isoTimestamp(clock.now());
@@ -231,13 +302,13 @@ export const addMail = operation({
       dry_run === 1
         ? null
         : await freezeSchedule(context, { ...columns, id: 0, position: 0, parent_id: null, branch: null });
-    const { result, effects } = await changed(context, automation_id, dry_run, (now, isRolledBack) => {
+    const { result, effects } = await changed(context, automation_id, { dry_run, only_draft }, (now, isRolledBack) => {
       const automation = requireAutomation(db, accountId, utr);
       requireUnchanged(automation, unchanged_since);
       const { schedule, moves } = insertAt(db, columns, { before, parent, branch });
       if (!isRolledBack) publish(db, automation, schedule, frozen, now);
       touch(context, automation, now);
-      return { result: columns.utr, moves };
+      return { result: columns.utr, moves, concerns: columns };
     });
     return { utr: result, effects };
   },
@@ -252,62 +323,7 @@ export const addStep = operation({
     ...how,
     ...place,
     kind: { ...choice(...OTHER_KINDS), description: 'What it does.', examples: ['exit'] },
-    segment_id: Type.Optional(
-      integer({
-        description:
-          'Of if: the segment whose contacts take the path yes. Of segment_add and segment_remove: the segment that changes.',
-      }),
-    ),
-    share: Type.Optional(
-      integer({ minimum: 1, maximum: 99, description: 'Of split: how many contacts of a hundred take the path yes.' }),
-    ),
-    contact_type_id: Type.Optional(integer({ description: 'Of move: the list (contact type) they are moved to.' })),
-    field: Type.Optional(
-      line({
-        description:
-          'Of set_field: the name of the field, one of your own or of each contact except addresses. Of a wait for a date: one of your own with a date.',
-      }),
-    ),
-    value: Type.Optional(
-      Type.Unsafe<string>({
-        ...line({
-          description:
-            'Of set_field: the new value, of the type of the field; empty or absent: it is cleared. Of webhook: a note that is sent with it.',
-        }),
-        examples: ['Ulm'],
-      }),
-    ),
-    until: Type.Optional({
-      ...choice(...AWAITED),
-      description:
-        'Of wait_until: a reported event, a date of the contact, an hour of the day or a weekday, in the time zone of the contact.',
-      examples: ['event'],
-    }),
-    event: Type.Optional(
-      Type.Unsafe<string>({ ...line({ description: 'Of a wait for an event: its name.' }), examples: ['purchase'] }),
-    ),
-    event_filter: Type.Optional(
-      line({ description: 'Only such events: a property, = != > >= < or <=, and a text or number. Empty: all.' }),
-    ),
-    weekday: Type.Optional(integer({ minimum: 1, maximum: 7, description: 'Of a wait for a weekday: 1 is Monday.' })),
-    hour: Type.Optional(
-      Type.Unsafe<number>({
-        ...integer({
-          minimum: 0,
-          maximum: 23,
-          description:
-            'Of a wait for an hour: which. Of a wait for a date or weekday: from this hour on; 0 by default.',
-        }),
-        examples: [9],
-      }),
-    ),
-    timeout_hours: Type.Optional(
-      integer({
-        minimum: 1,
-        maximum: MAX_TIMEOUT_HOURS,
-        description: 'Of a wait for an event or date: contacts who waited so many hours take the path no.',
-      }),
-    ),
+    ...settings,
     waiting_period: mail.waiting_period,
     waiting_type: mail.waiting_type,
   }),
@@ -316,7 +332,7 @@ export const addStep = operation({
     checkPlace(context, given, errors);
     checkSettings(context, given, errors);
   },
-  async run(context, { utr, unchanged_since, dry_run, before, parent, branch, ...given }) {
+  async run(context, { utr, unchanged_since, before, parent, branch, ...given }) {
     const { db, clock, accountId, actor } = context;
     const automation_id = requireAutomation(db, accountId, utr).id;
     const stamp = isoTimestamp(clock.now());
@@ -333,14 +349,60 @@ export const addStep = operation({
       created_at: stamp,
       updated_at: stamp,
     };
-    const { result, effects } = await changed(context, automation_id, dry_run, (now) => {
+    const { result, effects } = await changed(context, automation_id, given, (now) => {
       const automation = requireAutomation(db, accountId, utr);
       requireUnchanged(automation, unchanged_since);
       const { moves } = insertAt(db, columns, { before, parent, branch });
       touch(context, automation, now);
-      return { result: columns.utr, moves };
+      return { result: columns.utr, moves, concerns: columns };
     });
     return { utr: result, effects };
+  },
+});
+
+export const changeStep = operation({
+  name: 'Change the settings of a step other than a mail, or the wait before it (addition)',
+  description: `Parameters that are not given keep their value; its kind stays. Contacts who come to the step, or wait at it, go on by the new settings; after another event is awaited, only what happens from then on counts. ${described}`,
+  role: 'editor',
+  input: Type.Object({
+    utr: identifier('The step.'),
+    ...how,
+    ...settings,
+    waiting_period: Type.Optional(mail.waiting_period),
+    waiting_type: Type.Optional(mail.waiting_type),
+  }),
+  output: Updated,
+  check(context, { utr, ...given }, errors) {
+    const { db, accountId } = context;
+    const { schedule } = requireOtherStep(db, accountId, utr);
+    checkSettings(context, { ...givenSettings(db, schedule), ...given, kind: schedule.kind }, errors);
+  },
+  async run(context, { utr, unchanged_since, waiting_type, waiting_period, ...given }) {
+    const { db, accountId, actor } = context;
+    const { automation_id } = requireOtherStep(db, accountId, utr).schedule;
+    const { result: updated_at, effects } = await changed(context, automation_id, given, (now) => {
+      const { schedule, automation } = requireOtherStep(db, accountId, utr);
+      requireUnchanged(schedule, unchanged_since);
+      const columns = {
+        ...storedSettings(db, accountId, schedule.kind, { ...givenSettings(db, schedule), ...given }),
+        waiting_type: waiting_type ?? schedule.waiting_type,
+        waiting_period: waiting_period ?? schedule.waiting_period,
+        changed_by: actor.userId,
+        updated_at: now,
+      };
+      const after = { ...schedule, ...columns };
+      if (!isDeciding(after) && hasPath(db, schedule)) throw conflict(sentence('step_has_path'));
+      db.update(automationSchedules).set(columns).where(eq(automationSchedules.id, schedule.id)).run();
+      touch(context, automation, now);
+      // Whoever waits at a wait is looked at again.
+      const isMoving = isOtherWait(schedule, after) || schedule.kind === 'wait_until';
+      return {
+        result: now,
+        moves: isMoving ? movesTo(db.$client, automation_id, schedule.position) : null,
+        concerns: schedule,
+      };
+    });
+    return { updated_at, effects };
   },
 });
 
@@ -350,17 +412,16 @@ export const removeStep = operation({
   role: 'editor',
   input: Type.Object({ utr: identifier('The step.'), ...how }),
   output: Utr,
-  async run(context, { utr, unchanged_since, dry_run }) {
+  async run(context, { utr, unchanged_since, ...options }) {
     const { db, accountId } = context;
     const { automation_id } = requireOtherStep(db, accountId, utr).schedule;
-    const { result, effects } = await changed(context, automation_id, dry_run, (now) => {
+    const { result, effects } = await changed(context, automation_id, options, (now) => {
       const { schedule, automation } = requireOtherStep(db, accountId, utr);
       requireUnchanged(schedule, unchanged_since);
-      if (listSchedules(db, automation_id).some(({ parent_id }) => parent_id === schedule.id))
-        throw conflict(sentence('step_has_path'));
+      if (hasPath(db, schedule)) throw conflict(sentence('step_has_path'));
       const { moves } = removeSchedule(db, schedule);
       touch(context, automation, now);
-      return { result: schedule.utr, moves };
+      return { result: schedule.utr, moves, concerns: schedule };
     });
     return { utr: result, effects };
   },
@@ -382,7 +443,7 @@ export const changeMail = operation({
   }),
   output: Updated,
   check: checkMail,
-  run(context, { utr, unchanged_since, dry_run, ...given }) {
+  run(context, { utr, unchanged_since, dry_run, only_draft, ...given }) {
     const { db, accountId } = context;
     const { template_json, template_html, ...plain } = withTemplateCopied(db, accountId, given);
     const columns = {
@@ -393,7 +454,7 @@ export const changeMail = operation({
         template_html: template_html ?? '',
       }),
     };
-    return changeMailColumns(context, { utr, unchanged_since, dry_run }, columns);
+    return changeMailColumns(context, { utr, unchanged_since, dry_run, only_draft }, columns);
   },
 });
 
@@ -406,14 +467,20 @@ export async function changeMailColumns(
   {
     utr,
     unchanged_since,
-    dry_run,
-  }: { utr: unknown; unchanged_since?: string | undefined; dry_run?: 0 | 1 | undefined },
+    ...options
+  }: {
+    utr: unknown;
+    unchanged_since?: string | undefined;
+    only_draft?: 0 | 1 | undefined;
+    dry_run?: 0 | 1 | undefined;
+  },
   columns: Partial<Schedule>,
 ): Promise<Static<typeof Updated>> {
   const { db, accountId, actor } = context;
   const { schedule: seen } = requireMail(db, accountId, utr);
+  const { dry_run } = options;
   const frozen = dry_run === 1 ? null : await freezeSchedule(context, { ...seen, ...columns });
-  const { result: updated_at, effects } = await changed(context, seen.automation_id, dry_run, (now, isRolledBack) => {
+  const { result: updated_at, effects } = await changed(context, seen.automation_id, options, (now, isRolledBack) => {
     const { schedule: before, automation } = requireMail(db, accountId, utr);
     requireUnchanged(before, unchanged_since);
     // The stored mail must be the one that was frozen.
@@ -425,9 +492,9 @@ export async function changeMailColumns(
       .set({ ...columns, changed_by: actor.userId, updated_at: now })
       .where(eq(automationSchedules.id, before.id))
       .run();
-    const hasOtherWait = after.waiting_type !== before.waiting_type || after.waiting_period !== before.waiting_period;
     if (!isRolledBack) publish(db, automation, after, frozen, now);
-    return { result: now, moves: hasOtherWait ? movesTo(db.$client, automation.id, before.position) : null };
+    const moves = isOtherWait(before, after) ? movesTo(db.$client, automation.id, before.position) : null;
+    return { result: now, moves, concerns: before };
   });
   return { updated_at, effects };
 }
@@ -450,10 +517,10 @@ export const orderAutomation = operation({
     const utrs = utrsOf(context, utr);
     errors.reference('mails', () => isOrderOf(utrs, mails));
   },
-  async run(context, { utr, unchanged_since, dry_run, mails }) {
+  async run(context, { utr, unchanged_since, mails, ...options }) {
     const { db, accountId } = context;
     const { id } = requireAutomation(db, accountId, utr);
-    const { result: updated_at, effects } = await changed(context, id, dry_run, (now) => {
+    const { result: updated_at, effects } = await changed(context, id, options, (now) => {
       const automation = requireAutomation(db, accountId, utr);
       requireUnchanged(automation, unchanged_since);
       const steps = listSchedules(db, id);
@@ -465,7 +532,7 @@ export const orderAutomation = operation({
         throw invalid('mails', messages.selected('mails'));
       const moves = order.length > 1 ? orderMails(db.$client, id, order) : null;
       touch(context, automation, now);
-      return { result: now, moves };
+      return { result: now, moves, concerns: 'everybody' };
     });
     return { updated_at, effects };
   },
@@ -477,19 +544,19 @@ export const removeMail = operation({
   role: 'editor',
   input: Type.Object({ ...ByMail.properties, ...how }),
   output: Utr,
-  async run(context, { utr, unchanged_since, dry_run }) {
+  async run(context, { utr, unchanged_since, ...options }) {
     const { db, accountId } = context;
     const { automation_id } = requireMail(db, accountId, utr).schedule;
     let cancelled: number[] = [];
-    const { result, effects } = await changed(context, automation_id, dry_run, (now) => {
+    const { result, effects } = await changed(context, automation_id, options, (now) => {
       const { schedule, automation } = requireMail(db, accountId, utr);
       requireUnchanged(schedule, unchanged_since);
       const removed = removeSchedule(db, schedule);
       cancelled = removed.cancelled;
       touch(context, automation, now);
-      return { result: schedule.utr, moves: removed.moves };
+      return { result: schedule.utr, moves: removed.moves, concerns: schedule };
     });
-    if (dry_run !== 1) await cancelDeletedMail(context, cancelled);
+    if (options.dry_run !== 1) await cancelDeletedMail(context, cancelled);
     return { utr: result, effects };
   },
 });
@@ -527,10 +594,26 @@ function insertAt(db: Db, columns: Omit<Schedule, 'id' | 'position' | 'parent_id
 }
 
 /** Returns the account's step other than a mail with this utr, and the automation. Throws 404. */
-function requireOtherStep(db: Db, accountId: number, utr: unknown): { schedule: Schedule; automation: Automation } {
-  const found = requireStep(db, accountId, utr);
-  if (found.schedule.kind === 'mail') throw notFound('Record not found');
-  return found;
+function requireOtherStep(
+  db: Db,
+  accountId: number,
+  utr: unknown,
+): { schedule: Schedule & { kind: OtherKind }; automation: Automation } {
+  const { schedule, automation } = requireStep(db, accountId, utr);
+  const { kind } = schedule;
+  if (kind === 'mail') throw notFound('Record not found');
+  return { schedule: { ...schedule, kind }, automation };
+}
+
+/** Returns true if there are steps on the paths of a step. */
+function hasPath(db: Db, { id, automation_id }: Schedule): boolean {
+  return listSchedules(db, automation_id).some(({ parent_id }) => parent_id === id);
+}
+
+type Wait = Pick<Schedule, 'waiting_type' | 'waiting_period'>;
+
+function isOtherWait(before: Wait, after: Wait): boolean {
+  return after.waiting_type !== before.waiting_type || after.waiting_period !== before.waiting_period;
 }
 
 /**
@@ -539,13 +622,16 @@ function requireOtherStep(db: Db, accountId: number, utr: unknown): { schedule: 
 async function changed<Result>(
   context: Context,
   automationId: number,
-  dryRun: 0 | 1 | undefined,
+  { only_draft, dry_run }: { only_draft?: 0 | 1 | undefined; dry_run?: 0 | 1 | undefined },
   change: (now: string, isRolledBack: boolean) => ChangeResult<Result>,
 ): Promise<{ result: Result | null; effects: Effects }> {
   const now = context.clock.now();
-  const isOnlyAsked = dryRun === 1;
+  const isOnlyAsked = dry_run === 1;
   const asked = { automationId, isOnlyAsked, now };
-  const result = await withEffects(context, asked, (isRolledBack) => change(isoTimestamp(now), isRolledBack));
+  const result = await withEffects(context, asked, (isRolledBack) => {
+    if (only_draft === 1) requireDraft(context.db, automationId);
+    return change(isoTimestamp(now), isRolledBack);
+  });
   if (!isOnlyAsked) context.wake();
   return result;
 }
@@ -563,6 +649,13 @@ function isOrderOf(utrs: ReadonlySet<string>, given: readonly string[]): boolean
 
 function requireUnchanged({ updated_at }: { updated_at: string }, unchangedSince: string | undefined): void {
   if (unchangedSince && unchangedSince !== updated_at) throw conflict(sentence('changed_meanwhile'));
+}
+
+/** Throws 409 if an automation is live. */
+function requireDraft(db: Db, id: number): void {
+  const isLive = and(eq(automations.id, id), eq(automations.status, AUTOMATION_STATUS.live));
+  if (db.select({ id: automations.id }).from(automations).where(isLive).get() !== undefined)
+    throw conflict(sentence('automation_is_live'));
 }
 
 /** Records who changed the automation. */

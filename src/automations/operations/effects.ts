@@ -5,6 +5,7 @@ import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
+import type { automationSchedules } from '../../database/schema/index.ts';
 import {
   type AddressRange,
   endReason,
@@ -15,6 +16,7 @@ import {
 import { integer, isoTimestampSchema, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { hasFewEnrolments, isMoving, moveOrStore, nextRange, untilMovesDone, wholeRange } from '../move-enrolments.ts';
+import { mayReach } from '../path.ts';
 
 /**
  * The effects of a change in the form of the API: for each mail waited for before the change and each waited for after it, the
@@ -37,6 +39,14 @@ export const Effects = Type.Object({
     }),
     { description: 'What the change does to the contacts who wait.' },
   ),
+  ahead: integer({
+    description:
+      'The number of contacts on the way for whom what is changed is still to come. They go on with the change.',
+  }),
+  behind: integer({
+    description:
+      'The number of contacts on the way who are past it or on another path. The change does not touch them.',
+  }),
   leaving: integer({
     description:
       'The number of waiting contacts who are outside the target, or in the segment of the goal or exit rule, and exit.',
@@ -45,10 +55,7 @@ export const Effects = Type.Object({
 export type Effects = Static<typeof Effects>;
 type Effect = Effects['people'][number];
 
-interface Placed {
-  utr: string;
-  position: number;
-}
+type Placed = Pick<typeof automationSchedules.$inferSelect, 'id' | 'utr' | 'position' | 'parent_id' | 'branch'>;
 
 /** SQL after FROM: the enrolments that wait at the place of the counts `c` and have no queued mail. */
 const WAITING_THERE = `enrolments e INDEXED BY enrolments_place
@@ -61,10 +68,11 @@ const SLICE_MS = 6;
 /** How long a trial waits while another connection writes, before the request is answered with 503. */
 const LOCK_WAIT_MS = 1500;
 
-/** The result of a change, and the enrolments that it moves; null: none. */
+/** The result of a change, the enrolments that it moves (null: none), and the step that it adds, changes or removes, or whom it concerns. */
 export interface ChangeResult<Result> {
   result: Result;
   moves: OrderChange | null;
+  concerns: { utr: string } | 'everybody' | 'nobody';
 }
 
 /** The state before and after a change, for some enrolments. */
@@ -72,6 +80,7 @@ interface TriedChange {
   before: readonly Placed[];
   after: readonly Placed[];
   people: PlannedMove[];
+  concerns: ChangeResult<unknown>['concerns'];
   leaving: number;
   /** True if the change may affect further enrolments. */
   hasMore: boolean;
@@ -91,7 +100,7 @@ export async function withEffects<Result>(
   await untilMovesDone(client, id);
   const placesAndMoves = (
     before: readonly Placed[],
-    { moves }: ChangeResult<Result>,
+    { moves, concerns }: ChangeResult<Result>,
     range: AddressRange,
   ): TriedChange => {
     const mayLeave = endsByMembership(client, id);
@@ -99,6 +108,7 @@ export async function withEffects<Result>(
       before,
       after: listPlaces(client, id),
       people: moves === null ? unmovedPeople(client, id, at) : plannedMoves(client, range, moves, at),
+      concerns,
       leaving: mayLeave ? countLeaving(client, range) : 0,
       hasMore: moves !== null || mayLeave,
     };
@@ -225,7 +235,7 @@ function countLeaving(client: Database, range: AddressRange): number {
 function listPlaces(client: Database, automationId: number): Placed[] {
   return client
     .prepare<[number], Placed>(
-      'SELECT utr, position FROM automation_schedules WHERE automation_id = ? ORDER BY position',
+      'SELECT id, utr, position, parent_id, branch FROM automation_schedules WHERE automation_id = ? ORDER BY position',
     )
     .all(automationId);
 }
@@ -259,6 +269,25 @@ function compare(slices: readonly TriedChange[], now: number): Effects {
       const isDue = effect.to !== null && effect.is_queued === 0;
       return { ...effect, first_due_at: isDue ? moment(first) : null, last_due_at: isDue ? moment(last) : null };
     }),
+    ...countConcerned(slices, rows),
     leaving: slices.reduce((sum, { leaving }) => sum + leaving, 0),
   };
+}
+
+/** Counts the contacts for whom what is changed is still to come, and the others on the way. */
+function countConcerned([first]: readonly TriedChange[], rows: readonly PlannedMove[]) {
+  const sum = (some: readonly PlannedMove[]) => some.reduce((all, { people }) => all + people, 0);
+  if (first === undefined) return { ahead: 0, behind: 0 };
+  const { before, after, concerns } = first;
+  if (typeof concerns === 'string')
+    return concerns === 'everybody' ? { ahead: sum(rows), behind: 0 } : { ahead: 0, behind: sum(rows) };
+  // A step that is removed is among the steps before.
+  const isAfter = after.some(({ utr }) => utr === concerns.utr);
+  const steps = isAfter ? after : before;
+  const isAhead = (row: PlannedMove) => {
+    const next = steps.find(({ position }) => position > (isAfter ? row.after : row.before));
+    return next !== undefined && mayReach(steps, next.utr, concerns.utr);
+  };
+  const [ahead = [], behind = []] = [true, false].map((is) => rows.filter((row) => isAhead(row) === is));
+  return { ahead: sum(ahead), behind: sum(behind) };
 }

@@ -161,6 +161,16 @@ export function storedSettings(db: Db, accountId: number, kind: OtherKind, given
   return { ...stored, field: found?.name ?? null, field_id: found?.id ?? null };
 }
 
+/** Returns the settings of a stored step as a request gives them. */
+export function givenSettings(db: Db, step: StoredSettings & { user_id: number }): GivenSettings {
+  const custom = listCustomFields(db, step.user_id).find(({ id }) => id === step.field_id);
+  const stored = { ...step, field: step.field ?? custom?.field_name ?? null };
+  const names = Object.keys(NO_SETTINGS).filter((name) => name !== 'field_id');
+  return Object.fromEntries(
+    Object.entries(stored).filter(([name, value]) => names.includes(name) && value !== null),
+  ) as GivenSettings;
+}
+
 /** Returns the custom field with this name, in any case, if it holds dates. */
 export function findDate(db: Db, accountId: number, name: string): CustomField | undefined {
   return listCustomFields(db, accountId).find(

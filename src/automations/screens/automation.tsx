@@ -46,6 +46,7 @@ import {
   mailAddress,
   replayAddress,
   resultsAddress,
+  stepAddress,
 } from './changing.tsx';
 import { pathSteps, STEP_ICONS, stepText } from './path.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
@@ -151,7 +152,9 @@ function Overview({ summary, report, series, target, forms, trigger, now, canCha
             triggerStep(language, { series, target, forms, trigger, canChange }, report.entered),
             ...pathSteps(language, series, (step) => {
               const mail = report.mails.find(({ utr }) => utr === step.utr);
-              return mail === undefined ? otherStep(language, step, report) : mailStep(language, mail, mailProps);
+              return mail === undefined
+                ? otherStep(language, step, report, mailProps)
+                : mailStep(language, mail, mailProps);
             }),
             endStep(language, summary),
           ]}
@@ -303,14 +306,20 @@ function mailStep(language: Language, mail: ReportedMail, { utr, now, entered, c
 }
 
 /** A step other than a mail after its wait, with the contacts who wait for it. */
-function otherStep(language: Language, step: SeriesStep, { steps }: Report): FlowStep {
+function otherStep(
+  language: Language,
+  step: SeriesStep,
+  { steps }: Report,
+  { utr: automation, canChange }: MailStepProps,
+): FlowStep {
   const waiting = steps.find(({ utr }) => utr === step.utr)?.waiting ?? 0;
+  const text = stepText(language, step);
   return {
     key: step.utr,
     icon: STEP_ICONS[step.kind],
     wait: <Wait mail={step} />,
     kind: language.say(`automations.step.${step.kind}`),
-    title: stepText(language, step),
+    title: canChange ? <a href={stepAddress(automation, step.utr)}>{text}</a> : text,
     active: waiting === 0 ? null : language.say('automations.flow.active', { count: waiting }),
   };
 }

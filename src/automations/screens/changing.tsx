@@ -36,6 +36,9 @@ export const resultsAddress = (utr: string) => `${automationAddress(utr)}/result
 
 export const whyAddress = (utr: string, email: string) => withQuery(`${automationAddress(utr)}/why`, { email });
 
+export const stepAddress = (automation: string, step: string) =>
+  `${automationAddress(automation)}/steps/${encodeURIComponent(step)}`;
+
 export const mailAddress = (automation: string, mail: string, step = 'content') =>
   `${automationAddress(automation)}/mails/${encodeURIComponent(mail)}/${step}`;
 
@@ -62,14 +65,14 @@ export async function attemptChange<Input extends TObject, Output extends { effe
     const tried = await attempt(request, change, { ...given, dry_run: 1 });
     if ('problems' in tried) return tried;
     const asked = concerning(tried.output.effects);
-    if (asked.people.length > 0 || asked.leaving > 0) return { asked };
+    if (asked.people.length > 0 || asked.leaving > 0 || asked.ahead > 0) return { asked };
   }
   return attempt(request, change, given);
 }
 
-/** Returns the effects on contacts who wait for this mail. */
-export function concerningMail({ people }: Effects, utr: string): Effects {
-  return { people: people.filter(({ from, to }) => from === utr || to === utr), leaving: 0 };
+/** Returns the effects on contacts for whom this mail or step is still to come, those who wait for it in detail. */
+export function concerningMail({ people, ...effects }: Effects, utr: string): Effects {
+  return { ...effects, people: people.filter(({ from, to }) => from === utr || to === utr), leaving: 0 };
 }
 
 /**
@@ -127,6 +130,7 @@ function Asking({ series, effects, after = series.mails, action, fields, submit,
     <Card>
       <div class="effects">
         {what !== undefined && <p>{what}</p>}
+        {effects.ahead > 0 && <p>{onWayText(language, effects)}</p>}
         <ul class="stack">
           {effects.people.map((effect) => (
             <li key={`${effect.from} ${effect.to} ${effect.is_queued}`}>
@@ -135,9 +139,11 @@ function Asking({ series, effects, after = series.mails, action, fields, submit,
           ))}
           {effects.leaving > 0 && <li>{language.say('automations.effect.leaving', { count: effects.leaving })}</li>}
         </ul>
-        {effects.people.length === 0 && effects.leaving === 0 && <p>{language.say('automations.effect.nobody')}</p>}
+        {effects.people.length === 0 && effects.leaving === 0 && effects.ahead === 0 && (
+          <p>{language.say('automations.effect.nobody')}</p>
+        )}
       </div>
-      {series.is_live === 0 && effects.people.length > 0 && (
+      {series.is_live === 0 && effects.people.length + effects.ahead > 0 && (
         <Notice>{language.say('automations.effect.paused')}</Notice>
       )}
       <form method="post" action={action}>
@@ -154,6 +160,15 @@ function Asking({ series, effects, after = series.mails, action, fields, submit,
       </form>
     </Card>
   );
+}
+
+/** Says how many contacts on the way go on with a change, and how many it does not touch. */
+function onWayText(language: Language, { ahead, behind }: Effects): string {
+  return [
+    language.say('automations.effect.onWay', { count: ahead + behind }),
+    language.say('automations.effect.ahead', { count: ahead }),
+    ...(behind > 0 ? [language.say('automations.effect.behind', { count: behind })] : []),
+  ].join(' ');
 }
 
 function effectText(

@@ -34,6 +34,7 @@ import {
   mailAddress,
   refusalText,
   sendQuestion,
+  stepAddress,
 } from './changing.tsx';
 import { branchText, eventWaitText, pathSteps, STEP_ICONS, stepText, targetOptions } from './path.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
@@ -99,7 +100,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
       Number(given.goal_segment_id ?? 0) !== (series.goal_segment_id ?? 0) ||
       Number(given.exit_segment_id ?? 0) !== (series.exit_segment_id ?? 0);
     const changed = await attemptChange(request, changeAutomation, { ...given, utr, unchanged_since }, (effects) => ({
-      people: [],
+      ...{ people: [], ahead: 0, behind: 0 },
       leaving: isOther ? effects.leaving : 0,
     }));
     if ('asked' in changed)
@@ -129,7 +130,9 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
     };
     const after = moved(series.steps, fields.mail, fields.where === 'up' ? -1 : 1);
     const order = { utr, mails: after.map((step) => step.utr), unchanged_since: fields.unchanged_since };
-    const ordered = await attemptChange(request, orderAutomation, order, ({ people }) => ({ people, leaving: 0 }));
+    const ordered = await attemptChange(request, orderAutomation, order, ({ people }) => ({
+      ...{ people, ahead: 0, behind: 0, leaving: 0 },
+    }));
     if ('asked' in ordered)
       return sendQuestion(request, reply, {
         series,
@@ -547,7 +550,7 @@ function MailList({ series }: { series: Series }) {
                   <Subject text={step.subject} />
                 </a>
               ) : (
-                stepText(language, step)
+                <a href={stepAddress(utr, step.utr)}>{stepText(language, step)}</a>
               ),
             content: <StepActions series={series} step={step} />,
           }))}
@@ -582,11 +585,7 @@ function StepActions({ series, step }: { series: Series; step: SeriesStep }) {
         </LinkButton>
         <LinkButton
           look="quiet"
-          href={
-            step.kind === 'mail'
-              ? mailAddress(utr, step.utr, 'remove')
-              : `${automationAddress(utr)}/steps/${step.utr}/remove`
-          }
+          href={step.kind === 'mail' ? mailAddress(utr, step.utr, 'remove') : `${stepAddress(utr, step.utr)}/remove`}
         >
           {language.say('automations.remove')}
         </LinkButton>

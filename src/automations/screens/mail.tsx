@@ -122,7 +122,7 @@ interface MailPage {
 /** Sends one of the pages of a mail, with links to the others. */
 function sendMailPage(request: FastifyRequest, reply: FastifyReply, page: MailPage) {
   const { series, mail, step, content, problem } = page;
-  const frame = { title: mail.subject, section: 'automations', action: <Back utr={series.utr} /> } as const;
+  const frame = { title: mail.subject, section: 'automations', action: <BackToEdit utr={series.utr} /> } as const;
   const current = step === 'check' ? 'check' : 'content';
   return sendPage(
     request,
@@ -154,7 +154,8 @@ function Steps({ series, mail, current }: { series: Series; mail: SeriesMail; cu
   );
 }
 
-function Back({ utr }: { utr: string }) {
+/** The link back to the page with all steps of an automation. */
+export function BackToEdit({ utr }: { utr: string }) {
   return (
     <LinkButton look="plain" href={editAddress(utr)}>
       {useLanguage().say('automations.mail.back')}
@@ -433,7 +434,8 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
       request,
       addMail,
       { ...unbranched, ...(branch && { branch }), utr, unchanged_since },
-      ({ people }) => ({
+      ({ people, ...effects }) => ({
+        ...effects,
         people: people.filter(({ to }) => to !== null && !known.has(to)),
         leaving: 0,
       }),

@@ -1,4 +1,4 @@
-/** A step other than a mail: adding one, and removing it. If contacts wait there, the page shows the effects on them. */
+/** A step other than a mail: adding one, changing its settings, and removing it. If contacts wait there, the page shows the effects on them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Field, listOwnFields } from '../../audience/fields/operations.ts';
 import { listNames } from '../../audience/segments/operations.ts';
@@ -7,18 +7,20 @@ import { AWAITED } from '../../database/schema/index.ts';
 import { withAnnouncedWork } from '../../database/write-turns.ts';
 import { notFound } from '../../errors/failure.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
+import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
 import { Card, Notice, Problem } from '../../ui/components/surface.tsx';
+import { setFlash } from '../../ui/flash.ts';
 import { ask, problemsAt } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
-import { viewerOf } from '../../ui/signed-in.ts';
+import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
 import { withQuery } from '../../ui/with-query.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { fieldLabel } from '../../ui/words/known.ts';
 import { WEEKDAYS, weekdayName } from '../../ui/words/weekdays.ts';
 import { field, texts } from '../../users/screens/sign-in/fields.ts';
-import { readSeries, type Series } from '../operations/automations.ts';
-import { addStep, removeStep } from '../operations/changes.ts';
+import { readSeries, type Series, type SeriesStep } from '../operations/automations.ts';
+import { addStep, changeStep, removeStep } from '../operations/changes.ts';
 import { isDateType, OTHER_KINDS, type OtherKind, ownSettings, SETTABLE_FIELDS } from '../operations/step-kinds.ts';
 import {
   attemptChange,
@@ -28,8 +30,10 @@ import {
   editAddress,
   refusalText,
   sendQuestion,
+  stepAddress,
 } from './changing.tsx';
-import { AddingEnd, WaitFields } from './mail.tsx';
+import { EventFields } from './event-fields.tsx';
+import { AddingEnd, BackToEdit, WaitFields } from './mail.tsx';
 import { stepText, targetOptions } from './path.tsx';
 
 /** What the new step does and where it goes, as in the address of the form. */
@@ -46,7 +50,7 @@ interface Place {
 }
 
 /** The fields of the form; those of other kinds of steps are empty. */
-interface StepFields extends Place {
+interface StepFields {
   kind: OtherKind;
   segment_id: string;
   share: string;
@@ -63,6 +67,9 @@ interface StepFields extends Place {
   waiting_period: string;
 }
 
+/** A new step and where it goes. */
+type NewStep = StepFields & Place;
+
 /** The settings of a kind that has none. */
 const NO_SETTINGS = {
   segment_id: '',
@@ -78,20 +85,75 @@ const NO_SETTINGS = {
   timeout_hours: '',
 };
 
+/** What the form proposes. */
+const DEFAULTS = {
+  ...NO_SETTINGS,
+  share: '50',
+  until: 'event',
+  weekday: '1',
+  hour: '9',
+  timeout_hours: '72',
+  waiting_type: 'instantly',
+  waiting_period: '1',
+};
+
 function kindNamed(name: string | undefined): OtherKind | undefined {
   return OTHER_KINDS.find((kind) => kind === name);
 }
 
 /** Returns those fields that have a value, so that a step on the main path names no path. */
-function withValues(given: StepFields): Partial<StepFields> {
+function withValues(given: NewStep): Partial<NewStep> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+}
+
+/** Returns the fields of a submitted form. */
+function givenStep(request: FastifyRequest, kind: OtherKind): StepFields {
+  const text = (name: keyof StepFields) => field(request, name).trim();
+  const settings = ownSettings(kind, {
+    segment_id: text('segment_id'),
+    share: text('share'),
+    contact_type_id: text('contact_type_id'),
+    field: text('field'),
+    value: text('value'),
+    until: text('until'),
+    event: text('event'),
+    event_filter: text('event_filter'),
+    weekday: text('weekday'),
+    hour: text('hour'),
+    timeout_hours: text('timeout_hours'),
+  });
+  return {
+    ...{ kind, ...NO_SETTINGS, ...settings },
+    waiting_type: text('waiting_type'),
+    waiting_period: text('waiting_period') || '1',
+  };
+}
+
+/** Returns the fields of a stored step. */
+function storedStep(step: SeriesStep, kind: OtherKind): StepFields {
+  const text = (value: string | number | null) => String(value ?? '');
+  return {
+    ...{ ...DEFAULTS, kind },
+    segment_id: text(step.segment_id),
+    contact_type_id: text(step.contact_type_id),
+    field: text(step.field),
+    value: text(step.value),
+    event: text(step.event),
+    event_filter: text(step.event_filter),
+    ...(step.share !== null && { share: text(step.share) }),
+    ...(step.until !== null && { until: step.until, hour: text(step.hour ?? 0) }),
+    ...(step.weekday !== null && { weekday: text(step.weekday) }),
+    ...(step.timeout_hours !== null && { timeout_hours: text(step.timeout_hours) }),
+    waiting_type: step.waiting_type,
+    waiting_period: text(step.waiting_period),
+  };
 }
 
 export async function stepScreens(app: FastifyInstance): Promise<void> {
   const show = async (
     request: FastifyRequest<NewStepCall>,
     reply: FastifyReply,
-    sent: { given?: StepFields; problems?: Problems; problem?: string } = {},
+    sent: { given?: NewStep; problems?: Problems; problem?: string } = {},
   ) => {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
@@ -107,23 +169,10 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
       } as const;
       return sendPage(request, reply, viewer, frame, <Kinds utr={series.utr} place={place} />);
     }
-    const [targets, fields, { events }] = await Promise.all([
-      readTargets(request),
-      ask(request, listOwnFields, {}),
-      ask(request, listNames, {}),
-    ]);
-    const given = sent.given ?? {
-      ...{ kind, ...place, ...NO_SETTINGS, share: '50', until: 'event', weekday: '1', hour: '9', timeout_hours: '72' },
-      ...{ waiting_type: 'instantly', waiting_period: '1' },
-    };
+    const choices = await readStepChoices(request);
+    const given = sent.given ?? { ...DEFAULTS, kind, ...place };
     const frame = { title: language.say(`automations.step.${kind}`), section: 'automations' } as const;
-    return sendPage(
-      request,
-      reply,
-      viewer,
-      frame,
-      <AddStep {...{ series, targets, fields, events, ...sent, given }} />,
-    );
+    return sendPage(request, reply, viewer, frame, <AddStep {...{ series, choices, ...sent, given }} />);
   };
 
   pageRoute<NewStepCall>(app, '/automations/:utr/steps/new', (request, reply) => show(request, reply));
@@ -132,25 +181,10 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
     const { utr } = request.params;
     const kind = kindNamed(field(request, 'kind'));
     if (kind === undefined) throw notFound();
-    const text = (name: keyof StepFields) => field(request, name).trim();
-    const settings = ownSettings(kind, {
-      segment_id: text('segment_id'),
-      share: text('share'),
-      contact_type_id: text('contact_type_id'),
-      field: text('field'),
-      value: text('value'),
-      until: text('until'),
-      event: text('event'),
-      event_filter: text('event_filter'),
-      weekday: text('weekday'),
-      hour: text('hour'),
-      timeout_hours: text('timeout_hours'),
-    });
+    const place = (name: keyof Place) => field(request, name).trim();
     const given = {
-      ...{ kind, ...NO_SETTINGS, ...settings },
-      waiting_type: text('waiting_type'),
-      waiting_period: text('waiting_period') || '1',
-      ...{ before: text('before'), parent: text('parent'), branch: text('branch') },
+      ...givenStep(request, kind),
+      ...{ before: place('before'), parent: place('parent'), branch: place('branch') },
     };
     const { series } = await ask(request, readSeries, { utr });
     const unchanged_since = field(request, 'unchanged_since');
@@ -159,7 +193,8 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
       request,
       addStep,
       { ...withValues(given), utr, unchanged_since },
-      ({ people }) => ({
+      ({ people, ...effects }) => ({
+        ...effects,
         people: people.filter(({ to }) => to !== null && !known.has(to)),
         leaving: 0,
       }),
@@ -177,35 +212,93 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
     return show(request, reply.code(added.status), { given, problems: problemsAt(added, 'kind'), problem });
   });
 
-  const readStep = async (request: FastifyRequest<RemoveCall>) => {
+  const readStep = async (request: FastifyRequest<StepCall>) => {
     const { series } = await ask(request, readSeries, { utr: request.params.automation });
-    const step = series.steps.find(({ utr, kind }) => utr === request.params.utr.toLowerCase() && kind !== 'mail');
-    if (step === undefined) throw notFound();
-    return { series, step };
+    const step = series.steps.find(({ utr }) => utr === request.params.utr.toLowerCase());
+    const kind = kindNamed(step?.kind);
+    if (step === undefined || kind === undefined) throw notFound();
+    return { series, step, kind };
   };
 
-  pageRoute<RemoveCall>(app, '/automations/:automation/steps/:utr/remove', async (request, reply) => {
+  const showStored = async (
+    request: FastifyRequest<StepCall>,
+    reply: FastifyReply,
+    sent: { given?: StepFields; problems?: Problems; problem?: string } = {},
+  ) => {
+    const viewer = viewerOf(request);
+    const { series, step, kind } = await readStep(request);
+    const choices = await readStepChoices(request);
+    const frame = {
+      title: languageOf(request, viewer).say(`automations.step.${kind}`),
+      section: 'automations',
+      action: <BackToEdit utr={series.utr} />,
+    } as const;
+    const given = sent.given ?? storedStep(step, kind);
+    return sendPage(request, reply, viewer, frame, <EditStep {...{ series, step, choices, ...sent, given }} />);
+  };
+
+  pageRoute<StepCall>(app, '/automations/:automation/steps/:utr', (request, reply) => {
+    requireEditor(request);
+    return showStored(request, reply);
+  });
+
+  app.post<StepCall>('/automations/:automation/steps/:utr', async (request, reply) => {
+    const { series, step, kind } = await readStep(request);
+    const given = givenStep(request, kind);
+    const unchanged_since = field(request, 'unchanged_since');
+    const wait = { waiting_type: given.waiting_type, waiting_period: given.waiting_period };
+    const settings = ownSettings(kind, { ...given, hour: given.hour || '0' });
+    const isOtherWait = step.waiting_type !== wait.waiting_type || String(step.waiting_period) !== wait.waiting_period;
+    const changed = await attemptChange(
+      request,
+      changeStep,
+      { ...settings, ...wait, utr: step.utr, unchanged_since },
+      (effects) => ({
+        ...effects,
+        ...concerningMail(effects, step.utr),
+        // Who waits at the step is looked at again, which moves nobody by itself.
+        ...(!isOtherWait && { people: [] }),
+      }),
+    );
+    if ('asked' in changed)
+      return sendQuestion(request, reply, {
+        series,
+        effects: changed.asked,
+        action: stepAddress(series.utr, step.utr),
+        fields: { ...given, unchanged_since },
+        submit: languageOf(request, viewerOf(request)).say('compose.save'),
+      });
+    if ('output' in changed) {
+      setFlash(reply, 'good', 'compose.saved');
+      return reply.redirect(`${editAddress(series.utr)}#mails`, 303);
+    }
+    const stored = { updated_at: step.updated_at, changed_by: series.changed_by };
+    const problem = refusalText(request, changed, stored);
+    return showStored(request, reply.code(changed.status), { given, problems: changed.problems, problem });
+  });
+
+  pageRoute<StepCall>(app, '/automations/:automation/steps/:utr/remove', async (request, reply) => {
     const { series, step } = await readStep(request);
     const language = languageOf(request, viewerOf(request));
     const tried = await withAnnouncedWork(() => ask(request, removeStep, { utr: step.utr, dry_run: 1 }));
     return sendQuestion(request, reply, {
       series,
       effects: concerningMail(tried.effects, step.utr),
-      action: `${automationAddress(series.utr)}/steps/${step.utr}/remove`,
+      action: `${stepAddress(series.utr, step.utr)}/remove`,
       fields: {},
       submit: language.say('automations.removeStep'),
       what: language.say('automations.removeStep.what', { step: stepText(language, step) }),
     });
   });
 
-  app.post<RemoveCall>('/automations/:automation/steps/:utr/remove', async (request, reply) => {
+  app.post<StepCall>('/automations/:automation/steps/:utr/remove', async (request, reply) => {
     const { series, step } = await readStep(request);
     await ask(request, removeStep, { utr: step.utr });
     return reply.redirect(`${editAddress(series.utr)}#mails`, 303);
   });
 }
 
-interface RemoveCall {
+interface StepCall {
   Params: { automation: string; utr: string };
 }
 
@@ -228,19 +321,33 @@ function Kinds({ utr, place }: { utr: string; place: Place }) {
   );
 }
 
-interface AddStepProps {
-  series: Series;
+/** What the fields of a step offer. */
+interface StepChoices {
   targets: readonly Target[];
   /** The account's own fields. */
   fields: readonly Field[];
   /** The names of events to choose from. */
   events: readonly string[];
-  given: StepFields;
+}
+
+async function readStepChoices(request: FastifyRequest): Promise<StepChoices> {
+  const [targets, fields, { events }] = await Promise.all([
+    readTargets(request),
+    ask(request, listOwnFields, {}),
+    ask(request, listNames, {}),
+  ]);
+  return { targets, fields, events };
+}
+
+interface FormProps<Given> {
+  series: Series;
+  choices: StepChoices;
+  given: Given;
   problems?: Problems;
   problem?: string;
 }
 
-function AddStep({ series, targets, fields, events, given, problems = {}, problem }: AddStepProps) {
+function AddStep({ series, choices, given, problems = {}, problem }: FormProps<NewStep>) {
   const language = useLanguage();
   const { kind, before, parent, branch } = given;
   return (
@@ -251,8 +358,8 @@ function AddStep({ series, targets, fields, events, given, problems = {}, proble
         <p class="quiet-text">{language.say(`automations.step.${kind}.about`)}</p>
         <form method="post" action={`${automationAddress(series.utr)}/steps/new`} class="narrow">
           <input type="hidden" name="kind" value={kind} />
-          <Settings {...{ targets, fields, events, given, problems }} />
-          <WaitFields given={given} isFirst={series.steps.length === 0} problems={problems} />
+          <Settings {...choices} given={given} problems={problems} />
+          <WaitFields given={given} isFirst={isFirst(series, before)} problems={problems} />
           <AddingEnd series={series} place={{ before, parent, branch }} label={language.say('automations.addStep')} />
         </form>
       </Card>
@@ -260,7 +367,43 @@ function AddStep({ series, targets, fields, events, given, problems = {}, proble
   );
 }
 
-type SettingsProps = Pick<AddStepProps, 'targets' | 'fields' | 'events' | 'given'> & { problems: Problems };
+function EditStep({
+  series,
+  step,
+  choices,
+  given,
+  problems = {},
+  problem,
+}: FormProps<StepFields> & { step: SeriesStep }) {
+  const language = useLanguage();
+  return (
+    <>
+      <Problem>{problem}</Problem>
+      {series.is_live === 1 && <Notice>{language.say('automations.isLive', { count: series.people.waiting })}</Notice>}
+      <Card>
+        <p class="quiet-text">{language.say(`automations.step.${given.kind}.about`)}</p>
+        <form method="post" action={stepAddress(series.utr, step.utr)} class="narrow">
+          <Settings {...choices} given={given} problems={problems} />
+          <WaitFields given={given} isFirst={isFirst(series, step.utr)} problems={problems} />
+          <input type="hidden" name="unchanged_since" value={step.updated_at} />
+          <div class="buttons">
+            <Button>{language.say('compose.save')}</Button>
+            <LinkButton look="quiet" href={editAddress(series.utr)}>
+              {language.say('confirm.cancel')}
+            </LinkButton>
+          </div>
+        </form>
+      </Card>
+    </>
+  );
+}
+
+/** Returns true if a step, or one before it, is the first of its automation, whose wait is counted from the entry. */
+function isFirst({ steps }: Series, utr: string): boolean {
+  return steps.length === 0 || steps[0]?.utr === utr;
+}
+
+type SettingsProps = StepChoices & { given: StepFields; problems: Problems };
 
 /** The fields of a kind of step. */
 function Settings({ targets, fields, events, given, problems }: SettingsProps) {
@@ -359,26 +502,11 @@ function WaitSettings({ fields, events, given, problems }: Omit<SettingsProps, '
         options={AWAITED.map((value) => ({ value, label: language.say(`automations.step.until.${value}`) }))}
         problems={problems}
       />
-      <TextField
-        name="event"
-        label={language.say('automations.event')}
-        value={given.event}
-        maxLength={64}
-        autocomplete="off"
-        list="event-names"
-        problems={problems}
-      />
-      <datalist id="event-names">
-        {events.map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-      <TextField
-        name="event_filter"
-        label={language.say('segments.filter')}
-        value={given.event_filter}
-        maxLength={255}
-        autocomplete="off"
+      <EventFields
+        names={['event', 'event_filter']}
+        given={[given.event, given.event_filter]}
+        events={events}
+        hint={language.say('automations.step.event.hint')}
         problems={problems}
       />
       <SelectField

@@ -12,6 +12,7 @@ import { fieldLabel } from '../../ui/words/known.ts';
 import { field } from '../../users/screens/sign-in/fields.ts';
 import type { Series } from '../operations/automations.ts';
 import type { CountedTrigger } from '../operations/trigger-count.ts';
+import { EventFields } from './event-fields.tsx';
 
 /** The hour that the form proposes. */
 const DEFAULT_HOUR = '9';
@@ -106,28 +107,11 @@ export function TriggerFieldset({
         problems={problems}
       />
       <div class="of-event">
-        <TextField
-          name="trigger_event"
-          label={language.say('automations.event')}
+        <EventFields
+          names={['trigger_event', 'trigger_filter']}
+          given={[given.trigger_event ?? '', given.trigger_filter ?? '']}
+          events={events}
           hint={language.say('automations.event.hint')}
-          value={given.trigger_event ?? ''}
-          maxLength={64}
-          autocomplete="off"
-          list="event-names"
-          problems={problems}
-        />
-        <datalist id="event-names">
-          {events.map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
-        <TextField
-          name="trigger_filter"
-          label={language.say('segments.filter')}
-          hint={language.say('segments.filter.hint')}
-          value={given.trigger_filter ?? ''}
-          maxLength={255}
-          autocomplete="off"
           problems={problems}
         />
       </div>

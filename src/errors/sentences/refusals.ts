@@ -22,6 +22,7 @@ export const REFUSAL_SENTENCES = {
   joined_tested: 'A single send with an A/B test cannot be sent to those who joined since',
   not_changeable: 'A single send that is running or completed cannot be changed',
   changed_meanwhile: 'It was changed in the meantime',
+  automation_is_live: 'It is live: pause it first.',
   step_has_path: 'Remove the mails and steps on its paths first.',
   mails_most: 'An automation has at most {count} mails.',
   group_of_live: 'The unsubscribe group can be changed while the automation is paused.',

@@ -24,6 +24,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   joined_tested: 'Eine Kampagne mit A/B-Test kann nicht an seither Hinzugekommene gesendet werden',
   not_changeable: 'Eine laufende oder abgeschlossene Kampagne kann nicht geändert werden',
   changed_meanwhile: 'Es wurde inzwischen geändert',
+  automation_is_live: 'Sie ist aktiv: Pausieren Sie sie zuerst.',
   step_has_path: 'Entfernen Sie zuerst die Mails und Schritte auf seinen Wegen.',
   mails_most: 'Eine Automation hat höchstens {count} Mails.',
   group_of_live: 'Das Thema lässt sich ändern, solange die Automation pausiert ist.',

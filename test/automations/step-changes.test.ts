@@ -1,0 +1,181 @@
+/** Changing the settings of a step in place, and which contacts on the way a change touches. */
+import t, { type Test } from 'tap';
+import { HOUR, mailsInBrief, withPaths } from '../support/automations.ts';
+import { addPerson, callerOf, cookieOf, FROM_PAGE } from '../support/people.ts';
+
+async function withSteps(t: Test) {
+  const world = await withPaths(t);
+  const { app, call, series } = world;
+  const change = (utr: string, form: Record<string, unknown>) => call('/automations/step/update', { ...form, utr });
+  const stepOf = async (utr: string) => (await series()).steps.find((one: { utr: string }) => one.utr === utr);
+  const report = (name: string, who: string) =>
+    app.one.call('POST', '/events', { json: { name, email: `${who}@example.org` } });
+  return { ...world, change, stepOf, report };
+}
+
+t.test('parts of a step are changed in place, and its kind, place and other settings stay', async (t) => {
+  const { app, change, step, stepOf, utrOf } = await withSteps(t);
+  const before = await utrOf('two');
+  const wait = await step({ kind: 'wait_until', until: 'event', event: 'cart', timeout_hours: 4, before });
+  const { status, body } = await change(wait, { event_filter: 'value >= 10', timeout_hours: 8 });
+  t.equal(status, 200);
+  t.match(body.message, { updated_at: String, effects: { ahead: 0, behind: 0 } });
+  t.match(await stepOf(wait), {
+    ...{ kind: 'wait_until', until: 'event', event: 'cart', event_filter: 'value >= 10', timeout_hours: 8 },
+    ...{ waiting_type: 'instantly', updated_at: body.message.updated_at },
+  });
+  await change(wait, { until: 'hour', hour: 9, waiting_type: 'days', waiting_period: 2 });
+  t.match(await stepOf(wait), {
+    ...{ until: 'hour', hour: 9, event: null, event_filter: null, timeout_hours: null },
+    ...{ waiting_type: 'days', waiting_period: 2 },
+  });
+  const set = await step({ kind: 'set_field', field: 'city', value: 'Ulm' });
+  await change(set, { value: '' });
+  t.match(await stepOf(set), { field: 'city', value: '' });
+  const errors = async (form: Record<string, unknown>) => (await change(set, form)).body.errors;
+  t.match(await errors({ field: 'country', value: 'Nowhere' }), { value: [/invalid/] });
+  t.match(await errors({ field: 'email' }), { field: [/invalid/] });
+  t.match((await change(wait, { until: 'date' })).body.errors, { field: [/required/], timeout_hours: [/required/] });
+  t.equal((await change(before, { waiting_period: 3 })).status, 404, 'a mail is no such step');
+  const form = { utr: set, value: 'Bonn' };
+  t.equal((await app.two.call('POST', '/automations/step/update', { form })).status, 404);
+  const viewer = callerOf(app, addPerson(app, 'viewer', { accountId: 1 }));
+  t.equal((await viewer.call('POST', '/automations/step/update', { form })).status, 403);
+  t.equal((await change(set, { value: 'Bonn', unchanged_since: '2020-01-01T00:00:00.000Z' })).status, 409);
+  t.equal((await stepOf(set)).value, '');
+});
+
+t.test('a wait with steps on its paths stays one with paths', async (t) => {
+  const { change, step, stepOf } = await withSteps(t);
+  const wait = await step({ kind: 'wait_until', until: 'event', event: 'cart', timeout_hours: 4 });
+  const exit = await step({ kind: 'exit', parent: wait, branch: 'yes' });
+  const refused = await change(wait, { until: 'hour', hour: 9 });
+  t.match([refused.status, refused.text], [409, /on its paths first/]);
+  t.equal((await stepOf(wait)).until, 'event');
+  t.equal((await stepOf(exit)).parent, wait);
+});
+
+t.test('who waits at a step goes on by its new settings, and who is past it does not come back', async (t) => {
+  const { app, change, step, live, join, pass, report, utrOf, call } = await withSteps(t);
+  const before = await utrOf('two');
+  const wait = await step({ kind: 'wait_until', until: 'event', event: 'cart', timeout_hours: 48, before });
+  await call('/automations/schedule/update', { utr: before, waiting_type: 'instantly', waiting_period: 1 });
+  await live();
+  for (const name of ['early', 'ann']) await join(name);
+  await pass(2 * HOUR);
+  await report('cart', 'early');
+  await pass(HOUR);
+  app.db.exec('DELETE FROM outbox');
+  const tried = await change(wait, { event: 'purchase', dry_run: 1 });
+  t.match(tried.body.message.effects, { ahead: 1, behind: 1 });
+  t.equal((await change(wait, { event: 'purchase' })).status, 200);
+  await report('cart', 'ann');
+  await pass(HOUR);
+  t.strictSame(mailsInBrief(app), [], 'the former event ends nothing');
+  await report('purchase', 'ann');
+  await report('purchase', 'early');
+  await pass(HOUR);
+  t.strictSame(mailsInBrief(app), ['01-15T14:00 ann two']);
+});
+
+t.test(
+  'a shorter time runs out for who waits, and a longer wait before a step holds who has not come to it',
+  async (t) => {
+    const { app, change, step, live, join, pass, utrOf, call } = await withSteps(t);
+    const before = await utrOf('two');
+    const wait = await step({ kind: 'wait_until', until: 'event', event: 'cart', timeout_hours: 48, before });
+    await call('/automations/schedule/update', { utr: before, waiting_type: 'instantly', waiting_period: 1 });
+    await live();
+    await join('ann');
+    await pass(4 * HOUR);
+    app.db.exec('DELETE FROM outbox');
+    await change(wait, { timeout_hours: 3 });
+    await app.background();
+    t.strictSame(mailsInBrief(app), ['01-15T13:00 ann two']);
+    await change(wait, { waiting_type: 'hours', waiting_period: 5, timeout_hours: 1 });
+    await join('bob');
+    await pass(7 * HOUR);
+    t.strictSame(mailsInBrief(app).slice(1), ['01-15T14:00 bob one', '01-15T20:00 bob two']);
+  },
+);
+
+t.test(
+  'before a change it is said how many go on with it and how many it does not touch, by their paths',
+  async (t) => {
+    const { app, change, step, mail, live, join, pass, call, utrOf } = await withSteps(t);
+    const three = await utrOf('three');
+    const branch = await step({ kind: 'if', segment_id: 1, before: await utrOf('two') });
+    const onYes = await mail('yes', { parent: branch, branch: 'yes', waiting_type: 'days', waiting_period: 1 });
+    await mail('no', { parent: branch, branch: 'no', waiting_type: 'days', waiting_period: 1 });
+    await live();
+    // At the end only ann is on the path yes; bob and cleo are on the path no, and dan waits for what comes after the path no.
+    await join('dan');
+    await pass(25 * HOUR);
+    for (const name of ['ann', 'bob', 'cleo']) await join(name);
+    await pass(HOUR);
+    const effects = async (path: string, form: Record<string, unknown>) => {
+      const { ahead, behind } = (await call(path, { ...form, dry_run: 1 })).body.message.effects;
+      return [ahead, behind];
+    };
+    t.strictSame(await effects('/automations/schedule/update', { utr: onYes, subject: 'Yes' }), [1, 3]);
+    t.strictSame(await effects('/automations/schedule/remove', { utr: onYes }), [1, 3]);
+    t.strictSame(await effects('/automations/step/update', { utr: branch, segment_id: 1 }), [0, 4]);
+    t.strictSame(await effects('/automations/schedule/update', { utr: three, subject: 'Three' }), [4, 0]);
+    const added = { kind: 'exit', waiting_type: 'instantly', waiting_period: 1 };
+    t.strictSame(
+      await effects('/automations/step/add', { ...added, parent: branch, branch: 'no' }),
+      [3, 1],
+      'dan took the path no, and still waits at its end',
+    );
+    t.strictSame(await effects('/automations/step/add', added), [4, 0]);
+    t.strictSame(await effects('/automations/update', { trigger_kind: 'hand' }), [0, 4]);
+    t.strictSame(await effects('/automations/update', { exit_criteria: 1 }), [4, 0]);
+    t.equal((await change(branch, { segment_id: 1, only_draft: 1 })).status, 409, 'of a draft alone');
+    t.match((await call('/automations/update', { hold_out: 1, only_draft: 1 })).text, /It is live: pause it first\./);
+    await app.one.call('GET', '/automations/pause', {
+      query: { utr: (await call('/automations/series', {})).body?.utr },
+    });
+  },
+);
+
+t.test('the page of a step shows its settings, saves them, and asks first when contacts are on the way', async (t) => {
+  const { app, utr, step, live, join, utrOf, stepOf } = await withSteps(t);
+  const two = await utrOf('two');
+  const wait = await step({ kind: 'wait_until', until: 'event', event: 'cart', timeout_hours: 4, before: two });
+  const as = (role: 'editor' | 'viewer') => cookieOf(app, addPerson(app, role, { accountId: 1, name: role }));
+  const [editor, viewer] = [as('editor'), as('viewer')];
+  const address = `/automations/${utr}/steps/${wait}`;
+  const open = (path: string, cookie = editor) => app.page('GET', path, { headers: { ...FROM_PAGE, cookie } });
+  const send = async (fields: Record<string, string>, cookie = editor) => {
+    const { statusCode, body } = await app.fastify.inject({
+      method: 'POST',
+      url: address,
+      headers: { ...FROM_PAGE, cookie, 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams({
+        ...{ until: 'event', event: 'cart', event_filter: '', timeout_hours: '4', hour: '0', weekday: '1' },
+        ...{ waiting_type: 'instantly', waiting_period: '1', ...fields },
+      }).toString(),
+    });
+    return { status: statusCode, text: body.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ') };
+  };
+  t.match((await open(`/automations/${utr}/edit`)).text, `href="${address}"`);
+  t.match((await open(`/automations/${utr}`)).text, `href="${address}"`);
+  t.notMatch((await open(`/automations/${utr}`, viewer)).text, `href="${address}"`);
+  t.match((await open(address)).text, /name="event"[^>]*value="cart"|value="cart"[^>]*name="event"/);
+  t.equal((await open(address, viewer)).status, 403);
+  t.equal((await open(`/automations/${utr}/steps/${two}`)).status, 404, 'a mail has pages of its own');
+  t.equal((await send({ event: 'purchase' })).status, 303);
+  t.equal((await stepOf(wait)).event, 'purchase');
+  const refused = await send({ event: '' });
+  t.equal(refused.status, 422);
+  t.equal((await stepOf(wait)).event, 'purchase');
+  t.equal((await send({ event: 'other' }, viewer)).status, 403);
+  await live();
+  await join('ann');
+  await app.background();
+  const asked = await send({ event: 'order' });
+  t.match(asked.text, /1 contact is on the way\. It is still to come for 1 of them, who goes on with the change\./);
+  t.equal((await stepOf(wait)).event, 'purchase', 'asking changes nothing');
+  t.equal((await send({ event: 'order', sure: '1' })).status, 303);
+  t.equal((await stepOf(wait)).event, 'order');
+});
