@@ -23,7 +23,7 @@ import {
   removeMail,
   removeStep,
 } from './operations/changes.ts';
-import { enterAll, enterAutomation, stopEntering } from './operations/enter.ts';
+import { countEntering, enterAll, enterAutomation, stopEntering } from './operations/enter.ts';
 import { previewAutomation } from './operations/forecast.ts';
 import { listMailLanguages, removeMailLanguage, saveMailLanguage } from './operations/languages.ts';
 import { readLog } from './operations/log.ts';
@@ -66,6 +66,7 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   routes.read('POST /automations/update', changeAutomation);
   routes.read('POST /automations/enter', enterAutomation);
   routes.read('POST /automations/enter-all', enterAll);
+  routes.read('GET /automations/entries', countEntering);
   routes.change('POST /automations/enter-all/stop', stopEntering, 'Entries Stopped');
   routes.read('POST /automations/schedule/add', addMail);
   routes.read('POST /automations/schedule/update', changeMail);

@@ -2,6 +2,7 @@
 import { Server } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { SINGLE_SEND_STATUS } from '../database/schema/states.ts';
+import { cleanSchema } from '../http/openapi/clean-schema.ts';
 import { VERSION } from '../version.ts';
 import { change, type Fields, readRecords, type Service, ToolError } from './api.ts';
 import { TOOLS, type Tool } from './tools.ts';
@@ -24,8 +25,7 @@ export async function serveTools(service: Service, withDrafts: boolean): Promise
       name,
       title,
       description,
-      // TypeBox's schemas are JSON Schema, but their TypeScript types have more members.
-      inputSchema: JSON.parse(JSON.stringify(input)),
+      inputSchema: { ...cleanSchema(input), type: 'object' },
       annotations: { readOnlyHint: !isForDrafts, destructiveHint: false, openWorldHint: false },
     })),
   }));
@@ -64,6 +64,7 @@ async function callTool(service: Service, tool: Tool, given: Fields): Promise<Fi
   );
   if (!tool.isForDrafts)
     return tool.isPost ? change(service, tool.path, fields) : readRecords(service, tool.path, fields);
+  if (tool.isOfAutomation) return change(service, tool.path, { ...fields, only_draft: 1 });
   if (!known.includes('utr')) return change(service, tool.path, fields);
   const { draft } = await readRecords(service, '/single-send/draft', { utr: fields.utr ?? '' });
   const { status, held_reason, updated_at }: Fields = Object(draft);

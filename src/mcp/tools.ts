@@ -1,8 +1,10 @@
 /**
  * The tools that a language model may use through `sendlark mcp`: each is one request to the API. Tools that read change nothing; those for
- * drafts create and change single sends that are sent only after a user sends them in the dashboard. No tool sends, schedules or deletes.
+ * drafts create and change single sends and automations, which only a user of the dashboard sends or sets live. No tool sends, schedules or
+ * deletes.
  */
 import Type, { type TObject } from 'typebox';
+import { addMail, addStep, changeAutomation, changeMail, changeStep } from '../automations/operations/changes.ts';
 import { RECIPES } from '../automations/recipes.ts';
 import type { Scope } from '../database/schema/index.ts';
 
@@ -20,18 +22,32 @@ export interface Tool {
   scopes: readonly Scope[];
   /** The parameters, which have the same names in the request; the API checks their values. */
   input: TObject;
+  /** True if the API itself refuses to change what is no draft. */
+  isOfAutomation?: true;
 }
 
 const MAX_ROWS = 50;
 
 const utr = Type.String({ description: 'The single send, by its utr.' });
 const automationUtr = Type.String({ description: 'The automation, by its utr.' });
+const stepUtr = Type.String({ description: 'The mail or step, by its utr.' });
 const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ROWS, description: 'At most so many.' }));
 const contactEmail = Type.String({ description: 'The e-mail address of the contact.' });
 const nothing = Type.Object({});
 
 const read = (tool: Omit<Tool, 'isForDrafts'>): Tool => ({ ...tool, isForDrafts: false });
 const draft = (tool: Omit<Tool, 'isForDrafts'>): Tool => ({ ...tool, isForDrafts: true });
+
+/** A tool that changes a draft of an automation by an operation of the API, with its parameters. `utr`: which record it changes. */
+function automationDraft(
+  tool: Pick<Tool, 'name' | 'title' | 'description' | 'path'>,
+  { input: { properties } }: { input: TObject },
+  utr = automationUtr,
+): Tool {
+  const { unchanged_since: _since, only_draft: _draft, dry_run: _run, ...own } = properties;
+  const input = Type.Object({ ...own, utr });
+  return draft({ ...tool, scopes: ['campaigns'], input, isOfAutomation: true });
+}
 
 /** The tools in the order in which they are listed. */
 export const TOOLS: readonly Tool[] = [
@@ -195,6 +211,31 @@ export const TOOLS: readonly Tool[] = [
     input: Type.Object({ utr: automationUtr }),
   }),
   read({
+    name: 'count_automation_entries',
+    title: 'Contacts who could be let in',
+    description:
+      'What would become of all contacts who are in the target of an automation now, or in a segment, if they were let in: how many would enter, and how many not and why.',
+    path: '/automations/entries',
+    scopes: ['read', 'campaigns'],
+    input: Type.Object({
+      utr: automationUtr,
+      segment_id: Type.Optional(Type.Integer({ description: 'Only contacts of this segment.' })),
+    }),
+  }),
+  read({
+    name: 'read_automation_log',
+    title: 'What happened in an automation',
+    description: 'A line for each entry, step and end of a contact, newest first, of all contacts or of one.',
+    path: '/automations/log',
+    scopes: ['read', 'campaigns'],
+    input: Type.Object({
+      utr: automationUtr,
+      email: Type.Optional(contactEmail),
+      limit,
+      before_id: Type.Optional(Type.Integer({ description: '`next_before_id` of the page before.' })),
+    }),
+  }),
+  read({
     name: 'read_automation_results',
     title: 'Results of an automation',
     description: 'How many more reached the goal than in the hold-out, and the value they brought, with intervals.',
@@ -263,4 +304,54 @@ export const TOOLS: readonly Tool[] = [
       sender_id: Type.Integer(),
     }),
   }),
+  automationDraft(
+    {
+      name: 'change_automation_draft',
+      title: 'Change an automation',
+      description:
+        'Changes the name, target, trigger, goal, exit rule, hold-out and re-entry of an automation; what is not given stays. Refused while it is live.',
+      path: '/automations/update',
+    },
+    changeAutomation,
+  ),
+  automationDraft(
+    {
+      name: 'add_mail_to_automation_draft',
+      title: 'Add a mail to an automation',
+      description: 'Adds a mail at the end of a path, or before another step. Refused while the automation is live.',
+      path: '/automations/schedule/add',
+    },
+    addMail,
+  ),
+  automationDraft(
+    {
+      name: 'change_mail_of_automation_draft',
+      title: 'Change a mail of an automation',
+      description: 'Changes parts of a mail; what is not given stays. Refused while the automation is live.',
+      path: '/automations/schedule/update',
+    },
+    changeMail,
+    stepUtr,
+  ),
+  automationDraft(
+    {
+      name: 'add_step_to_automation_draft',
+      title: 'Add a step to an automation',
+      description:
+        'Adds a condition, a split, a wait, a change of the contact, a webhook or an exit at the end of a path, or before another step. Refused while the automation is live.',
+      path: '/automations/step/add',
+    },
+    addStep,
+  ),
+  automationDraft(
+    {
+      name: 'change_step_of_automation_draft',
+      title: 'Change a step of an automation',
+      description:
+        'Changes the settings of a step, or the wait before it; what is not given stays. Refused while the automation is live.',
+      path: '/automations/step/update',
+    },
+    changeStep,
+    stepUtr,
+  ),
 ];

@@ -100,6 +100,33 @@ t.test('with --drafts a mail is prepared, and what is queued is not changed', as
   const recipe = { recipe: 'cart', language: 'en', automation_name: 'Cart', automation_for: 'contacts_1' };
   const begun = await call('create_automation_draft', { ...recipe, unsubscribe_group_id: 1, sender_id: 1 });
   t.match(await call('read_automation', { utr: begun.utr }), { series: { is_live: 0, trigger_event: 'cart' } });
+  await call('change_automation_draft', { utr: begun.utr, trigger_event: 'basket' });
+  const at = { waiting_type: 'instantly', waiting_period: 1 };
+  const wait = { ...at, kind: 'wait_until', until: 'event', event: 'order', timeout_hours: 4 };
+  const step = await call('add_step_to_automation_draft', { utr: begun.utr, ...wait });
+  await call('change_step_of_automation_draft', { utr: step.utr, timeout_hours: 8 });
+  const letter = { ...at, sender_id: 1, subject: 'Hello', template_id: 1, template_html: '<p>Hello</p>' };
+  const mail = await call('add_mail_to_automation_draft', {
+    utr: begun.utr,
+    ...letter,
+    parent: step.utr,
+    branch: 'no',
+  });
+  await call('change_mail_of_automation_draft', { utr: mail.utr, subject: 'Still there' });
+  const { series } = await call('read_automation', { utr: begun.utr });
+  t.match(
+    [series.trigger_event, ...series.steps.slice(-2)],
+    ['basket', { kind: 'wait_until', event: 'order', timeout_hours: 8 }, { subject: 'Still there', branch: 'no' }],
+  );
+  t.equal((await service.get(`/automations/set-live?utr=${begun.utr}`)).status, 'success');
+  for (const [name, given] of Object.entries({
+    change_automation_draft: { utr: begun.utr, trigger_event: 'cart' },
+    add_step_to_automation_draft: { utr: begun.utr, ...at, kind: 'exit' },
+    change_step_of_automation_draft: { utr: step.utr, timeout_hours: 9 },
+    add_mail_to_automation_draft: { utr: begun.utr, ...letter },
+    change_mail_of_automation_draft: { utr: mail.utr, subject: 'Changed' },
+  }))
+    t.match(await call(name, given), { refused: /It is live/ }, `${name}: what is live is not changed`);
   const queued = await service.post('/single/send/create', {
     ...{ template_id: '1', template_html: '<p>Hello</p>', sender_id: '1', unsubscribe_group_id: '1' },
     ...{ single_send_name: 'Later', subject: 'Later', preheader: 'Later', 'recipient_id[0]': 'contacts_1' },

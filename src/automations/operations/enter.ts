@@ -180,6 +180,20 @@ export const startEntering = operation({
   },
 });
 
+export const countEntering = operation({
+  name: 'Count who would enter an automation if all contacts who are in the target now were let in (addition)',
+  description: 'Of a draft too.',
+  role: 'viewer',
+  input: Type.Object(source),
+  output: Type.Object({ entries: Entries }),
+  check: checkSource,
+  async run({ db, clock, accountId }, { utr, segment_id = 0 }) {
+    const automation = requireAutomation(db, accountId, utr);
+    const now = clock.now().getTime();
+    return { entries: await withinShare(accountId, () => countEntries(db.$client, automation, segment_id, now)) };
+  },
+});
+
 export const enterAll = operation({
   name: 'Let all contacts who are in the target now enter an automation (addition)',
   description:
@@ -194,14 +208,10 @@ export const enterAll = operation({
   output: Type.Object({ entries: Entries }),
   check: checkSource,
   async run(context, { dry_run, ...given }) {
-    const { db, clock, accountId } = context;
-    const { utr, segment_id = 0 } = given;
-    const automation = dry_run === 1 ? requireAutomation(db, accountId, utr) : requireLive(context, utr);
-    const entries = await withinShare(accountId, () =>
-      countEntries(db.$client, automation, segment_id, clock.now().getTime()),
-    );
+    if (dry_run !== 1) requireLive(context, given.utr);
+    const counted = await countEntering.run(context, given);
     if (dry_run !== 1) await startEntering.run(context, given);
-    return { entries };
+    return counted;
   },
 });
 

@@ -14,7 +14,7 @@ import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { field, texts } from '../../users/screens/sign-in/fields.ts';
 import { readSeries, type Series, setAutomationLive } from '../operations/automations.ts';
-import { type Entries, enterAll, enterAutomation, startEntering, stopEntering } from '../operations/enter.ts';
+import { countEntering, type Entries, enterAutomation, startEntering, stopEntering } from '../operations/enter.ts';
 import { listSummaries, type Summary } from '../operations/reports.ts';
 import { automationAddress, BackToAutomation, enterAddress } from './changing.tsx';
 
@@ -99,7 +99,7 @@ async function show(request: FastifyRequest<Call>, reply: FastifyReply) {
   const segment = segment_id === undefined ? null : await segmentNamed(request, segment_id);
   const [{ series }, { entries }] = await Promise.all([
     ask(request, readSeries, { utr }),
-    ask(request, enterAll, { utr, dry_run: 1, ...(segment_id !== undefined && { segment_id }) }),
+    ask(request, countEntering, { utr, ...(segment_id !== undefined && { segment_id }) }),
   ]);
   const viewer = viewerOf(request);
   const frame = {

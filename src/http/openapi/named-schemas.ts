@@ -88,6 +88,7 @@ const RECORDS: Record<string, string> = {
   '/custom-fields/uses uses': 'FieldUses',
   '/automations/enter contacts': 'EnteredContact',
   '/automations/enter-all entries': 'AutomationEntries',
+  '/automations/entries entries': 'AutomationEntries',
   '/automations/preview preview': 'AutomationPreview',
   '/automations/replay replay': 'AutomationReplay',
   '/automations/report report': 'AutomationReport',

@@ -3,6 +3,7 @@ import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify';
 import { sufficientScopes } from '../../operations/callers.ts';
 import { mayHaveWarnings } from '../content-warning-header.ts';
+import { cleanSchema } from './clean-schema.ts';
 import { sharedDescription } from './descriptions.ts';
 import { exampleBody, exampleValue } from './examples.ts';
 import { NamedSchemas, withNamedId } from './named-schemas.ts';
@@ -106,13 +107,6 @@ const TAGS = [
   { name: 'Outbox', description: 'The mails of an installation that has no SMTP server.' },
 ];
 
-/** Our own formats, expressed in standard JSON Schema. */
-const FORMATS: Record<string, Json> = {
-  'one-line': { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' },
-  'email-address': { format: 'email' },
-  'email-address-or-empty': {},
-};
-
 const ABOUT = `E-mail campaigns: contacts, segments, single sends, automations.
 
 Sendlark implements a given HTTP interface, *the contract*, exactly. Endpoints, optional parameters and response headers beyond it are
@@ -157,9 +151,6 @@ declare module 'fastify' {
     hasLocation?: true;
   }
 }
-
-/** Identifiers that are not the integer `id` of a record: UUIDs and the random name of an uploaded file. */
-const TEXT_IDENTIFIER = /(^|_)utr$|^upload_id$/;
 
 const location = (description: string) => ({ type: 'string', format: 'uri-reference', description });
 const LOCATION = location('The path, below the address of the service, of what was made.');
@@ -228,7 +219,7 @@ export async function installOpenapi(
         completeOperations(path, methods ?? {}, named),
       ]);
       const webhooks = webhooksOf(
-        events.map((event) => ({ ...event, data: clean(event.data) })),
+        events.map((event) => ({ ...event, data: cleanSchema(event.data) })),
         named,
       );
       const schemas = { ...named.schemas, Failure };
@@ -273,15 +264,15 @@ function describe(
     ...(description && { description }),
     ...(isForOperators && { 'x-for-operators': true }),
     ...(scopes && { 'x-scopes': scopes }),
-    response: withHeaders(clean(response ?? {}), {
+    response: withHeaders(cleanSchema(response ?? {}), {
       ...(hasLocation && { Location: LOCATION }),
       ...(mayHaveWarnings(url) && { 'Sendlark-Warnings': WARNINGS }),
     }),
-    ...(headers !== undefined && { headers: clean(headers) }),
+    ...(headers !== undefined && { headers: cleanSchema(headers) }),
   };
-  if (querystring !== undefined) described.querystring = withRequiredIdentifiers(clean(querystring));
+  if (querystring !== undefined) described.querystring = withRequiredIdentifiers(cleanSchema(querystring));
   if (body !== undefined) {
-    const cleaned = withRequiredIdentifiers(clean(body));
+    const cleaned = withRequiredIdentifiers(cleanSchema(body));
     described.body = { ...cleaned, examples: [exampleBody(cleaned)] };
     // Only one encoding is listed, because with several, generated clients contain functions that cannot be imported.
     described.consumes = consumes ?? ['application/json'];
@@ -297,25 +288,6 @@ function withHeaders(response: Json, headers: Json): Json {
 /** A header as the document has it. */
 function headerOf({ description, ...schema }: { description: string }): Json {
   return { description, schema };
-}
-
-/**
- * Replaces our own keywords and formats, which other tools do not know. An identifier becomes the integer that records have, or a text where
- * they have a text. `documented` is what holds of a value beyond what its schema checks.
- */
-function clean(schema: unknown): Json {
-  return JSON.parse(JSON.stringify(schema), (name, value: unknown) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    const { flag, identifier, optional, empty, documented, format, patternProperties, ...rest }: Json = { ...value };
-    // TypeBox writes a record of texts by name in this way, which few programs read.
-    if (patternProperties !== undefined) rest.additionalProperties = Object(patternProperties)['^.*$'];
-    if (flag === true) rest.type = 'integer';
-    if (format !== undefined) Object.assign(rest, FORMATS[String(format)] ?? { format });
-    if (identifier !== true) return { ...rest, ...Object(documented) };
-    if (rest.type === 'array') return { ...rest, items: { type: 'integer' }, ...Object(documented) };
-    const type = TEXT_IDENTIFIER.test(name) ? 'string' : 'integer';
-    return { type, ...rest, ...(optional !== true && { 'x-identifier': true }) };
-  });
 }
 
 /**
