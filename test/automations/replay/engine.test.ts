@@ -316,7 +316,8 @@ for (const [trigger, history] of JOURNEYS)
       const tables = new Tables(app.db);
       const found = await replayed(app, began);
       t.strictSame(found, expected);
-      t.ok(expected.length > (changes ? 50 : 150), `${expected.length} lines`);
+      // Shares are drawn by utrs, which differ from run to run: half of the fewest lines of twenty runs.
+      t.ok(expected.length > (changes ? 17 : 70), `${expected.length} lines`);
       t.strictSame(tables.changed(), [], 'and nothing in the file is changed');
       seen.push(...expected);
     },
