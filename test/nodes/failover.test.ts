@@ -31,6 +31,7 @@ t.test(
     marked.close();
     const copied = await send.taken();
     await send.until(async () => (await send.taken()) > copied + 300);
+    send.controllerLostAt = Date.now();
     await send.service.end('SIGKILL');
     const lostAt = performance.now();
     for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });

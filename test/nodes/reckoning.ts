@@ -42,15 +42,20 @@ interface Facts {
   people: number;
   taken: readonly Taken[];
   losses: readonly Loss[];
+  /** When the controller was lost, if it was; epoch milliseconds. */
+  controllerLostAt: number | null;
   nats: NatsCluster;
   read(sql: string): Record<string, unknown>;
 }
 
-export async function reckon({ people, taken, losses, nats, read }: Facts): Promise<Reckoning> {
+export async function reckon({ people, taken, losses, controllerLostAt, nats, read }: Facts): Promise<Reckoning> {
   const reported = await acceptances(nats.urls);
-  const isExcused = ({ messageId, from, begunAt }: Taken) => {
+  const reportedAt = ({ messageId, from }: Taken) =>
+    reported.get(`${from.replace(/\.test$/, '')} ${deliveryOf(messageId)}`) ?? Number.POSITIVE_INFINITY;
+  const isExcused = (mail: Taken) => {
+    const { from, begunAt } = mail;
     const node = from.replace(/\.test$/, '');
-    const at = reported.get(`${node} ${deliveryOf(messageId)}`) ?? Number.POSITIVE_INFINITY;
+    const at = reportedAt(mail);
     return losses.some((loss) => {
       if (loss.node !== node) return false;
       const heardUntil = loss.at + SURELY_HEARD_MS;
@@ -59,7 +64,12 @@ export async function reckon({ people, taken, losses, nats, read }: Facts): Prom
   };
   const byRecipient = Map.groupBy(taken, ({ to }) => to);
   const all = [...byRecipient.values()];
-  const twice = all.filter((mails) => mails.filter((mail) => !isExcused(mail)).length > 1);
+  /** The first of a recipient's mails, if a node had it when the controller was lost, and NATS had no report of it. */
+  const wasInFlight = (mail: Taken, mails: readonly Taken[]) =>
+    controllerLostAt !== null &&
+    mails.every(({ begunAt }) => begunAt >= mail.begunAt) &&
+    reportedAt(mail) > controllerLostAt;
+  const twice = all.filter((mails) => mails.filter((mail) => !isExcused(mail) && !wasInFlight(mail, mails)).length > 1);
   const renamed = all.filter((mails) => new Set(mails.map(({ messageId }) => messageId)).size > 1);
   const nameless = taken.filter(({ messageId }) => deliveryOf(messageId) === '');
   const missing = people - byRecipient.size;

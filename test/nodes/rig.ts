@@ -124,6 +124,8 @@ export class FleetSend {
   readonly links: { service: Link; nodes: Link[] };
   /** The nodes that were lost, for the reckoning. */
   readonly losses: Loss[] = [];
+  /** When the controller was lost for good, for the reckoning. */
+  controllerLostAt: number | null = null;
   readonly relay: CountingRelay;
   /** The first row of a query on the database of the service. */
   readonly read: (sql: string) => Record<string, unknown>;
@@ -207,7 +209,8 @@ export class FleetSend {
   /** Compares the relay's count of every address with the ledger and with the reports. */
   async reckon(): Promise<Reckoning> {
     const taken = await this.relay.ask<Taken[]>('taken');
-    return reckon({ people: this.#people, taken, losses: this.losses, nats: this.nats, read: (sql) => this.read(sql) });
+    const { losses, controllerLostAt, nats, read } = this;
+    return reckon({ people: this.#people, taken, losses, controllerLostAt, nats, read });
   }
 
   /** The database of the service. */
