@@ -140,11 +140,14 @@ export const renameField = operation({
       if (Object.values(uses).some((count) => count > 0)) throw conflict(sentence('field_used', uses));
       if (isTaken(context, field_name, id)) throw invalid('field_name', messages.taken('field_name'));
       db.update(customFields).set({ field_name, updated_at }).where(eq(customFields.id, id)).run();
-      if ([before, field_name].includes(ZONE_FIELD)) lookAtWaitsAgain(db.$client, accountId);
+      if ([before, field_name].some(isOfZones)) lookAtWaitsAgain(db.$client, accountId);
     });
     wake();
   },
 });
+
+/** Returns whether a field of this name holds the time zones of contacts. */
+const isOfZones = (name: string) => name.toLowerCase() === ZONE_FIELD;
 
 /** Returns whether contacts wait for a date in this field in an automation. */
 function isWaitedFor({ $client }: Db, accountId: number, field: number): boolean {
@@ -168,7 +171,7 @@ export const deleteField = operation({
         .returning({ name: customFields.field_name })
         .all();
       if (deleted === undefined) throw notFound();
-      if (deleted.name === ZONE_FIELD || isWaitedFor(db, accountId, id)) lookAtWaitsAgain(db.$client, accountId);
+      if (isOfZones(deleted.name) || isWaitedFor(db, accountId, id)) lookAtWaitsAgain(db.$client, accountId);
       holdCampaignsUsingSegments(db, segmentsWithField(db, accountId, id), now);
     });
     wake();
