@@ -91,7 +91,7 @@ export function mayReach(
   from: string,
   to: string,
 ): boolean {
-  const [start, end] = [from, to].map((utr) => steps.findIndex((step) => step.utr === utr));
+  const placeOf = (utr: string) => steps.findIndex((step) => step.utr === utr);
   const pathsTo = (utr: string) => {
     const paths = new Map<number, Placed['branch']>();
     for (let on = steps.find((step) => step.utr === utr); on !== undefined && on.parent_id !== null; ) {
@@ -103,5 +103,5 @@ export function mayReach(
   };
   const wanted = pathsTo(to);
   const isOnOther = [...pathsTo(from)].some(([parent, branch]) => wanted.has(parent) && wanted.get(parent) !== branch);
-  return start !== undefined && end !== undefined && start <= end && !isOnOther;
+  return placeOf(from) <= placeOf(to) && !isOnOther;
 }

@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox';
 import { filterOf } from '../../audience/events/event-sql.ts';
 import { prepared } from '../../database/prepared.ts';
 import { isMember } from '../../delivery/queue/enrolment-state.ts';
+import { limitPerKey } from '../../http/account-share.ts';
 import { integer, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
@@ -18,6 +19,9 @@ const DAY_MS = 86_400_000;
 /** The number of rows that are read without a pause, which takes some milliseconds, and altogether. */
 const PAGE_ROWS = 2000;
 const MOST_ROWS = 50_000;
+
+/** One count of an account at a time, since each may read many rows. */
+const inCountingTurn = limitPerKey(50);
 
 const Counted = Type.Object(
   {
@@ -46,12 +50,14 @@ export const countTrigger = operation({
     if (pages === null) return { trigger: { days: DAYS, contacts: null, is_complete: 1 as const } };
     const contacts = new Set<number>();
     let rows = 0;
-    for (const { looked, met } of pages) {
-      for (const address of met) contacts.add(address);
-      rows += looked;
-      if (rows >= MOST_ROWS) break;
-      await setImmediate();
-    }
+    await inCountingTurn(context.accountId, async () => {
+      for (const { looked, met } of pages) {
+        for (const address of met) contacts.add(address);
+        rows += looked;
+        if (rows >= MOST_ROWS) break;
+        await setImmediate();
+      }
+    });
     const isComplete = rows < MOST_ROWS && isFilled(context.db.$client, automation.trigger_field_id);
     return { trigger: { days: DAYS, contacts: contacts.size, is_complete: isComplete ? (1 as const) : (0 as const) } };
   },

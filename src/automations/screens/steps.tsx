@@ -247,7 +247,7 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
     const given = givenStep(request, kind);
     const unchanged_since = field(request, 'unchanged_since');
     const wait = { waiting_type: given.waiting_type, waiting_period: given.waiting_period };
-    const settings = ownSettings(kind, { ...given, hour: given.hour || '0' });
+    const settings = ownSettings(kind, { ...given, hour: given.until === 'hour' ? given.hour : given.hour || '0' });
     const isOtherWait = step.waiting_type !== wait.waiting_type || String(step.waiting_period) !== wait.waiting_period;
     const changed = await attemptChange(
       request,

@@ -159,7 +159,7 @@ export const FEATURE_SENTENCES = {
   attachments_many: 'There may be {count} attachments.',
   attachments_large: 'The attachments may have {size} MiB together.',
   attachments_account:
-    'The attachments of all campaigns may have {size} MiB together and be {count} files. Remove some from drafts, or delete campaigns. Files of sent campaigns stay while their mails are kept.',
+    'The attachments of all campaigns may be {count} files with {size} MiB together. Remove some from drafts, or delete campaigns. Files of sent campaigns stay while their mails are kept.',
   attachment_kind: 'Gmail refuses mail with a file of the kind {kind}. Put a link to the file into the mail instead.',
   attachment_name_long: 'The name of attachment {number} may have {most} characters.',
   attachment_not_base64: 'The content of attachment {number} is not base64 without line breaks.',

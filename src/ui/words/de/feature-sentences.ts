@@ -154,7 +154,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   attachments_many: 'Es dürfen {count} Anhänge sein.',
   attachments_large: 'Die Anhänge dürfen zusammen {size} MiB haben.',
   attachments_account:
-    'Die Anhänge aller Kampagnen dürfen zusammen {size} MiB haben und {count} Dateien sein. Entfernen Sie einige aus Entwürfen, oder löschen Sie Kampagnen. Dateien versendeter Kampagnen bleiben, solange deren Mails aufbewahrt werden.',
+    'Die Anhänge aller Kampagnen dürfen {count} Dateien mit zusammen {size} MiB sein. Entfernen Sie einige aus Entwürfen, oder löschen Sie Kampagnen. Dateien versendeter Kampagnen bleiben, solange deren Mails aufbewahrt werden.',
   attachment_kind:
     'Gmail lehnt Mails mit einer Datei der Art {kind} ab. Setzen Sie stattdessen einen Link auf die Datei in die Mail.',
   attachment_name_long: 'Der Name von Anhang {number} darf {most} Zeichen haben.',
