@@ -19,7 +19,7 @@ import { useCode } from './second-factor.ts';
 import { hashSecret } from './secrets.ts';
 import { type Caller, createSession, endSession, type Session } from './sessions.ts';
 import { type Attempt, Throttle } from './throttle.ts';
-import { findUserByEmail, type User } from './users.ts';
+import { findUser, findUserByEmail, type User } from './users.ts';
 
 const SECOND_FACTOR = 'second-factor';
 /** How long a code can be typed after the password was right. */
@@ -57,11 +57,16 @@ export class SignIns {
       verifyPassword(password, user?.password_hash ?? null, turn),
     );
     if (tried !== 'right' || user === undefined) return tried === 'right' ? { outcome: 'refused' } : tried;
-    if (user.password_hash !== null && isWeaklyHashed(user.password_hash)) {
-      const stronger = await hashPassword(password);
-      this.#db.update(users).set({ password_hash: stronger }).where(eq(users.id, user.id)).run();
-    }
-    return this.afterPassword(user, caller);
+    const { id, account_id, password_hash: checked } = user;
+    const isWeak = checked !== null && isWeaklyHashed(checked);
+    const stored = isWeak ? await hashPassword(password) : checked;
+    return inTransaction(this.#db, (tx) => {
+      // While the password was being checked, the user may have been removed or may have chosen another password.
+      const current = findUser(this.#db, account_id, id);
+      if (current?.password_hash !== checked) return { outcome: 'refused' };
+      if (isWeak) tx.update(users).set({ password_hash: stored }).where(eq(users.id, id)).run();
+      return this.afterPassword({ ...current, password_hash: stored }, caller);
+    });
   }
 
   /** Continues for a user whose password was right or has just been chosen: signs in, or asks for the second factor. */
@@ -108,14 +113,14 @@ export class SignIns {
   }
 
   /**
-   * Returns true if a signed-in user gives the right password, which is asked for again before important changes. Returns the
-   * time to wait after too many attempts.
+   * Returns true if a signed-in user gives the right password, which is asked for again before important changes. Returns false if the
+   * password was changed meanwhile. Returns the time to wait after too many attempts.
    */
   async confirmPassword(user: User, password: string, caller: Caller): Promise<boolean | { waitSeconds: number }> {
     const tried = await this.#judge(user, user.normalized_email, caller, (turn) =>
       verifyPassword(password, user.password_hash, turn),
     );
-    if (tried === 'right') return true;
+    if (tried === 'right') return findUser(this.#db, user.account_id, user.id)?.password_hash === user.password_hash;
     return tried.outcome === 'wait' ? { waitSeconds: tried.seconds } : false;
   }
 

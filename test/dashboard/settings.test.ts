@@ -371,6 +371,10 @@ t.test('nobody adds a passkey without the password, or with a challenge of anoth
   t.strictSame(passkeys(), []);
   t.equal((await add({})).headers.location, '/settings/account');
   t.strictSame(passkeys(), [{ user_id: person.id, name: 'Phone' }]);
+  // The event of the thread that checks what the device answered.
+  process.once('worker', () => app.db.exec('DELETE FROM sessions'));
+  t.equal((await add({})).headers.location, '/login', 'a session that ends meanwhile adds nothing');
+  t.equal(passkeys().length, 1);
 });
 
 t.test('names that people chose stand in the log as they are, also where they look like numbers or days', async (t) => {

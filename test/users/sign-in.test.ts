@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { parseAddress } from '../../src/audience/contacts/addresses.ts';
 import { auditFailedSignIn, COMMAND_LINE } from '../../src/users/audit.ts';
 import { createLoginLink, findLoginLink, loginLinkPath, useLoginLink } from '../../src/users/login-links.ts';
+import { changePassword } from '../../src/users/own-password.ts';
 import { isWeaklyHashed } from '../../src/users/passwords.ts';
 import { switchOnSecondFactor } from '../../src/users/second-factor.ts';
 import { findSession } from '../../src/users/sessions.ts';
@@ -49,6 +50,12 @@ t.test('a password is stored anew when the parameters were raised since', async 
   app.db.prepare('UPDATE users SET password_hash = ?').run(`scrypt$10$8$1$${salt.toString('base64url')}$${weak}`);
   t.equal((await signIns.withPassword('owner@example.org', 'wrong horse battery', HOME)).outcome, 'refused');
   t.ok(isWeaklyHashed(read().password_hash ?? ''), 'a wrong one stores nothing');
+  const stored = app.db.prepare('SELECT password_hash FROM users').pluck().get();
+  const running = signIns.withPassword('owner@example.org', PASSWORD, HOME);
+  app.db.prepare("UPDATE users SET password_hash = 'of another password'").run();
+  t.equal((await running).outcome, 'refused');
+  t.equal(read().password_hash, 'of another password', 'one that was chosen meanwhile stays');
+  app.db.prepare('UPDATE users SET password_hash = ?').run(stored);
   t.equal((await signIns.withPassword('owner@example.org', PASSWORD, HOME)).outcome, 'signed-in');
   t.notOk(isWeaklyHashed(read().password_hash ?? ''));
   t.equal((await signIns.withPassword('owner@example.org', PASSWORD, HOME)).outcome, 'signed-in');
@@ -74,6 +81,31 @@ t.test('with a second factor the password alone makes no session, and its proof 
   app.db.prepare("UPDATE users SET password_hash = password_hash || 'x'").run();
   t.equal((await signIns.withCode(again.pending, code(), HOME)).outcome, 'refused', 'the password was changed');
 });
+
+t.test(
+  'an old password is worth nothing once a login link has replaced it, even where it was being checked',
+  async (t) => {
+    const { app, signIns, read } = await withPerson(t);
+    const passwordHash = 'scrypt$4$8$1$AA$AA';
+    const before = read();
+    const replaceDuring = async <T>(work: () => Promise<T>) => {
+      app.db.prepare('UPDATE users SET password_hash = ?').run(before.password_hash);
+      const { secret } = createLoginLink(app.drizzle, { accountId: 1, user: read() }, COMMAND_LINE, app.clock.now());
+      const running = work();
+      const choice = { address: parseAddress('owner@example.org')!, name: 'Owner', passwordHash };
+      t.ok(useLoginLink(app.drizzle, secret, choice, '192.0.2.1', app.clock.now()));
+      return running;
+    };
+    t.strictSame(await replaceDuring(() => signIns.withPassword('owner@example.org', PASSWORD, HOME)), {
+      outcome: 'refused',
+    });
+    t.equal(app.db.prepare('SELECT count(*) FROM sessions').pluck().get(), 0);
+    t.equal(await replaceDuring(() => signIns.confirmPassword(before, PASSWORD, HOME)), false);
+    const change = () => changePassword(app.drizzle, before, 'lark sings in the rain', COMMAND_LINE, app.clock.now());
+    t.equal(await replaceDuring(change), false);
+    t.equal(read().password_hash, passwordHash);
+  },
+);
 
 t.test('strangers who guess keep themselves waiting, not the owner at home', async (t) => {
   const { app, signIns } = await withPerson(t);

@@ -77,7 +77,8 @@ export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns
     const problems = Object.keys(faults).length > 0 ? faults : await own.confirm(request, 'current');
     if (Object.keys(problems).length > 0) return own.show(request, reply.code(UNPROCESSABLE), { problems });
     const caller = callerOf(request);
-    await changePassword(db, me, password, actorOf(me, caller), clock.now());
+    const isChanged = await changePassword(db, me, password, actorOf(me, caller), clock.now());
+    if (!isChanged) return reply.redirect('/login', 303);
     // All sessions have ended, including this one, so the browser gets a new one.
     setSessionCookie(reply, publicUrl(), signIns.signIn(me, caller).secret);
     return backTo(reply, 'account', 'settings.done.password');

@@ -1,6 +1,7 @@
 /** The user's own passkeys: the list, and adding one after entering the password again. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
+import { readSession } from '../../http/cookies.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
@@ -53,6 +54,8 @@ export async function passkeyScreen(
     const name = field(request, 'name').slice(0, MAX_NAME);
     const isOurs = answer !== null && signIns.challenges.use(answer.challenge, 'registration', browserOf(request));
     const added = party !== null && isOurs ? await checkNewPasskey(answer, party) : null;
+    // While the answer was being checked, the session may have ended, as by a login link after the password was stolen.
+    if (readSession(request, { db, clock }) === null) return reply.redirect('/login', 303);
     const me = own.requireMe(request);
     if (added !== null && addPasskey(db, me, name, added, actorOf(me, callerOf(request)), clock.now()))
       return backTo(reply, 'account', 'settings.done.passkeyAdded');
