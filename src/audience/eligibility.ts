@@ -93,7 +93,13 @@ export function isReadEarlier(row: string): string {
   return `(@earlier <> '[]' AND ${isInTargets('@earlier', `${row}.address_id`)})`;
 }
 
-/** SQL: true if `address` (SQL) is in one of the targets bound as JSON to this parameter. */
+/** SQL: true if the address of `row` is in all of the targets of @within. */
+export function isWithin(row: string): string {
+  return `(@within = '[]' OR NOT EXISTS (SELECT 1 FROM json_each(@within) w
+    WHERE NOT ${isInTargets('json_array(json(w.value))', `${row}.address_id`)}))`;
+}
+
+/** SQL: true if `address` (SQL) is in one of the targets in this JSON (SQL). */
 export function isInTargets(targets: string, address: string): string {
   return `
   EXISTS (SELECT 1 FROM json_each(${targets}) x WHERE CASE x.value ->> 'table'

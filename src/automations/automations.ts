@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { and, asc, desc, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
-import { findingsInAll, listErrors, type ShownSource } from '../campaigns/shown-mail.ts';
+import { findingsInAll, languageCounter, listErrors, type ShownSource } from '../campaigns/shown-mail.ts';
 import type { Config } from '../config.ts';
 import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
@@ -16,10 +16,12 @@ import {
   automations,
   type HeldCode,
   mailings,
+  type RecordedFinding,
   senders,
   type Target,
 } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
+import type { CheckedAudience } from '../delivery/checks/recipients-check.ts';
 import type { Frozen } from '../delivery/compiling/freeze.ts';
 import { findPublicUrl } from '../delivery/links/public-url.ts';
 import type { OrderChange } from '../delivery/queue/enrolment-state.ts';
@@ -34,6 +36,7 @@ import { asVersion } from '../templates/languages/versions.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { startBackfill } from './backfill.ts';
 import { moveOrStore, movesTo, nextPosition, untilMovesDone } from './move-enrolments.ts';
+import { pathsTo } from './path.ts';
 import { markLive } from './status.ts';
 
 export type Automation = typeof automations.$inferSelect;
@@ -192,14 +195,17 @@ async function trySetLive(
   }
   const before = requireReadiness(db, accountId, utr);
   const { automation } = before;
-  const frozen = new Map<Schedule, Frozen>();
-  for (const { schedule } of before.mails) {
-    const result = await freezeSchedule(deps, schedule);
-    if ('problem' in result) throw conflict(problemOf('live_mail_broken', schedule, result));
-    frozen.set(schedule, result);
-  }
+  const frozen = new Map<Schedule, CheckedFrozen>();
+  const missing = languageCounter(db, accountId);
   // A user of the dashboard can see the check on the page of each mail.
-  if (isByProgram && readMailRules(db, accountId).stops_errors === 1) await requireNoErrors(deps, automation, frozen);
+  const stopsErrors = isByProgram && readMailRules(db, accountId).stops_errors === 1;
+  for (const { schedule } of before.mails) {
+    const result = await freezeOnly(deps, schedule);
+    if ('problem' in result) throw conflict(problemOf('live_mail_broken', schedule, result));
+    const findings = await findingsIn(deps, automation, schedule, result, missing);
+    if (stopsErrors) requireNoErrors(schedule, findings ?? []);
+    frozen.set(schedule, { ...result, findings });
+  }
   const now = clock.now();
   return inTransaction(db, () => {
     if (!isDeepStrictEqual(requireReadiness(db, accountId, utr), before)) return false;
@@ -212,25 +218,47 @@ async function trySetLive(
   });
 }
 
-/** Throws 409 for the first mail in which the check finds an error, also in one of its versions. */
-async function requireNoErrors(
+/** Throws 409 if the check found an error in a mail or in one of its versions. */
+function requireNoErrors(schedule: Schedule, findings: readonly RecordedFinding[]): void {
+  const codes = listErrors(findings);
+  if (codes === '') return;
+  const problem = { problem: sentence('held_check_failed', { codes }), code: 'check_failed' } as const;
+  throw conflict(problemOf('live_mail_broken', schedule, problem));
+}
+
+/** Returns what the check finds in a frozen mail and its versions, and for how many contacts it has none; null if it cannot be checked. */
+async function findingsIn(
   { db, config }: AutomationDeps,
   automation: Automation,
-  mails: ReadonlyMap<Schedule, Frozen>,
-): Promise<void> {
+  schedule: Schedule,
+  { frozen }: Frozen,
+  missing: ReturnType<typeof languageCounter>,
+): Promise<RecordedFinding[] | null> {
   const deps = { db, publicUrl: () => findPublicUrl(db.$client, config).url };
-  for (const [schedule, { frozen }] of mails) {
-    const findings = await findingsInAll(deps, frozen, (number) => shownSource(db, automation, schedule, number));
-    const codes = listErrors(findings ?? []);
-    if (codes === '') continue;
-    const problem = { problem: sentence('held_check_failed', { codes }), code: 'check_failed' } as const;
-    throw conflict(problemOf('live_mail_broken', schedule, problem));
-  }
+  const findings = await findingsInAll(deps, frozen, (number) => shownSource(db, automation, schedule, number));
+  return findings && [...findings, ...(await missing(schedule.languages, audienceOf(db, automation, schedule)))];
 }
 
 /** The target of an automation; none if it has none yet. */
 export function targetOf({ automation_for: id, automation_for_table: table }: Automation): Target[] {
   return table === 'contacts' || table === 'segments' ? [{ id: String(id), table }] : [];
+}
+
+/**
+ * Whom a mail of an automation would reach now: the contacts of its target, except those for whom the automation has ended, who are in the
+ * segments that lead to the mail.
+ */
+export function audienceOf(db: Db, automation: Automation, { id }: Pick<Schedule, 'id'>): CheckedAudience {
+  const segment = (id: number | null): Target[] => (id === null ? [] : [{ id: String(id), table: 'segments' }]);
+  const conditions = pathsTo(listSchedules(db, automation.id), id).filter(({ step }) => step.kind === 'if');
+  const on = (branch: Schedule['branch']) =>
+    conditions.flatMap((path) => (path.branch === branch ? segment(path.step.segment_id) : []));
+  return {
+    targets: targetOf(automation),
+    excluded: [...segment(automation.goal_segment_id), ...segment(automation.exit_segment_id), ...on('no')],
+    within: on('yes'),
+    groupId: Number(automation.unsubscribe_group_id),
+  };
 }
 
 /** Returns the version of an automation's mail with this number as previews and checks take it; 0: the mail itself. */
@@ -243,8 +271,26 @@ export function shownSource(db: Db, automation: Automation, schedule: Schedule, 
   };
 }
 
-/** Returns the frozen content of an automation's mail, or the problem that the owner must fix first. */
+/** The frozen content of a mail, and what the check found in it; null if it was not checked. */
+type CheckedFrozen = Frozen & { findings: RecordedFinding[] | null };
+
+/**
+ * Returns the frozen content of an automation's mail, or the problem that the owner must fix first. It is checked if the automation is live,
+ * because then it is what contacts get.
+ */
 export async function freezeSchedule(
+  deps: AutomationDeps,
+  automation: Automation,
+  schedule: Schedule,
+): Promise<CheckedFrozen | { problem: Said; code: HeldCode }> {
+  const frozen = await freezeOnly(deps, schedule);
+  if ('problem' in frozen) return frozen;
+  if (automation.status !== AUTOMATION_STATUS.live) return { ...frozen, findings: null };
+  const missing = languageCounter(deps.db, automation.user_id);
+  return { ...frozen, findings: await findingsIn(deps, automation, schedule, frozen, missing) };
+}
+
+async function freezeOnly(
   { db, config }: AutomationDeps,
   schedule: Schedule,
 ): Promise<Frozen | { problem: Said; code: HeldCode }> {
@@ -316,21 +362,24 @@ function findScheduleMailing(
 }
 
 /**
- * Creates a mailing with the frozen content of a schedule, unless the newest one has the same content, sender and group. Call
- * inside a transaction.
+ * Creates a mailing with the frozen content of a schedule. If the newest one has the same content, sender and group, it only records what the
+ * check found. Call inside a transaction.
  */
 export function createScheduleMailing(
   db: Db,
   automation: Automation,
   schedule: Schedule,
-  { frozen, links: urls, destinations }: Frozen,
+  { frozen, links: urls, destinations, findings }: CheckedFrozen,
   now: string,
 ): void {
   const newest = findScheduleMailing(db, schedule.id);
   const before: FrozenContent | null = newest === null ? null : JSON.parse(newest.content);
   const group = Number(automation.unsubscribe_group_id);
   const isSame = newest?.sender_id === schedule.sender_id && newest.unsubscribe_group_id === group;
-  if (before !== null && isSame && sameContent(before, frozen)) return;
+  if (newest !== null && before !== null && isSame && sameContent(before, frozen)) {
+    db.update(mailings).set({ findings }).where(eq(mailings.id, newest.id)).run();
+    return;
+  }
   const mailing = {
     user_id: schedule.user_id,
     owner_kind: 'schedule' as const,
@@ -341,6 +390,7 @@ export function createScheduleMailing(
     sender_id: schedule.sender_id,
     // Recipients who are already queued get the new content. The key of the Message-ID stays, because an earlier attempt may have used it.
     content: JSON.stringify({ ...frozen, message_key: before?.message_key ?? frozen.message_key }),
+    findings,
     created_at: now,
   };
   createMailing(db, mailing, urls, destinations);

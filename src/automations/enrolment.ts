@@ -166,7 +166,7 @@ async function createMissingMailing(
   const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, scheduleId)).get();
   const automation = db.select().from(automations).where(eq(automations.id, automationId)).get();
   if (schedule === undefined || automation === undefined) return;
-  const result = await freezeSchedule(deps, schedule);
+  const result = await freezeSchedule(deps, automation, schedule);
   const now = isoTimestamp(clock.now());
   return inTransaction(db, () => {
     if ('problem' in result) {

@@ -75,14 +75,24 @@ export function stepAfter<Step extends Pick<Placed, 'id' | 'parent_id' | 'branch
 ): Step | null {
   const at = steps.findIndex((step) => step.id === id);
   const taken = new Map<number, string | null>([[id, outcome]]);
-  for (let on = steps[at]; on !== undefined && on.parent_id !== null; ) {
-    const { parent_id: parent, branch } = on;
-    taken.set(parent, branch);
-    on = steps.find((step) => step.id === parent);
-  }
+  for (const { step, branch } of pathsTo(steps, id)) taken.set(step.id, branch);
   return (
     steps.slice(at + 1).find(({ parent_id: parent, branch }) => parent === null || taken.get(parent) === branch) ?? null
   );
+}
+
+/** Returns the deciding steps on the way to the step `id`, each with the path of it that leads there. */
+export function pathsTo<Step extends Pick<Placed, 'id' | 'parent_id' | 'branch'>>(
+  steps: readonly Step[],
+  id: number,
+): { step: Step; branch: Placed['branch'] }[] {
+  const paths: { step: Step; branch: Placed['branch'] }[] = [];
+  for (let on = steps.find((step) => step.id === id); on !== undefined && on.parent_id !== null; ) {
+    const { parent_id: parent, branch } = on;
+    on = steps.find((step) => step.id === parent);
+    if (on !== undefined) paths.push({ step: on, branch });
+  }
+  return paths;
 }
 
 /** Returns true if a contact who waits for the step `from` may come to the step `to`, or waits for it. `steps`: in their order. */
@@ -92,16 +102,8 @@ export function mayReach(
   to: string,
 ): boolean {
   const placeOf = (utr: string) => steps.findIndex((step) => step.utr === utr);
-  const pathsTo = (utr: string) => {
-    const paths = new Map<number, Placed['branch']>();
-    for (let on = steps.find((step) => step.utr === utr); on !== undefined && on.parent_id !== null; ) {
-      const { parent_id: parent, branch } = on;
-      paths.set(parent, branch);
-      on = steps.find(({ id }) => id === parent);
-    }
-    return paths;
-  };
-  const wanted = pathsTo(to);
-  const isOnOther = [...pathsTo(from)].some(([parent, branch]) => wanted.has(parent) && wanted.get(parent) !== branch);
+  const pathsOf = (utr: string) => pathsTo(steps, steps[placeOf(utr)]?.id ?? 0);
+  const wanted = new Map(pathsOf(to).map(({ step, branch }) => [step.id, branch]));
+  const isOnOther = pathsOf(from).some(({ step, branch }) => (wanted.get(step.id) ?? branch) !== branch);
   return placeOf(from) <= placeOf(to) && !isOnOther;
 }

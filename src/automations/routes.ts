@@ -23,6 +23,7 @@ import {
   removeMail,
   removeStep,
 } from './operations/changes.ts';
+import { checkAutomationMails } from './operations/check.ts';
 import { countEntering, enterAll, enterAutomation, stopEntering } from './operations/enter.ts';
 import { previewAutomation } from './operations/forecast.ts';
 import { listMailLanguages, removeMailLanguage, saveMailLanguage } from './operations/languages.ts';
@@ -88,6 +89,7 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   routes.read('GET /automations/summaries', listSummaries);
   routes.read('GET /automations/report', readReport);
   routes.read('GET /automations/preview', previewAutomation);
+  routes.read('GET /automations/check', checkAutomationMails);
   routes.read('GET /automations/trigger', countTrigger);
   routes.read('GET /automations/why', explainAutomation);
   routes.read('GET /automations/replay', replayAutomation);

@@ -171,6 +171,12 @@ export const automations: Translation<typeof english> = {
   'automations.holdOut': 'Vergleichsgruppe, in Prozent',
   'automations.holdOut.hint':
     'Dieser Anteil der aufgenommenen Kontakte, zufällig gewählt, bekommt nichts. Die Ergebnisse vergleichen alle anderen mit ihnen. 10 ist üblich. Eine Änderung beginnt den Vergleich von vorn.',
+  'automations.check': 'Prüfung für alle Kontakte',
+  'automations.check.see': 'Mails für alle Kontakte prüfen',
+  'automations.check.about':
+    'Prüft jede Mail, und was jeder Kontakt bekäme, den sie jetzt erreichen würde: leere Platzhalter, Bedingungen, die niemand erfüllt, lange Betreffe und abgeschnittene Mails.',
+  'automations.check.start': 'Alle Mails prüfen',
+  'automations.findings': 'Beim Start oder bei einer Änderung von der Prüfung gefunden',
   'automations.results': 'Ergebnisse',
   'automations.results.see': 'Ergebnisse gegen die Vergleichsgruppe',
   'automations.results.none':

@@ -164,6 +164,12 @@ export const automations = {
   'automations.holdOut': 'Hold-out, in percent',
   'automations.holdOut.hint':
     'This share of the contacts who enter, chosen at random, gets nothing. The results compare all others with them. 10 is usual. A change starts the comparison anew.',
+  'automations.check': 'Check for all contacts',
+  'automations.check.see': 'Check the mails for all contacts',
+  'automations.check.about':
+    'Looks at each mail, and at what every contact would get whom it would reach now: empty merge tags, conditions that nobody meets, long subjects and clipped mails.',
+  'automations.check.start': 'Check all mails',
+  'automations.findings': 'Found by the check when it started, or when a mail was changed',
   'automations.results': 'Results',
   'automations.results.see': 'Results against the hold-out',
   'automations.results.none':

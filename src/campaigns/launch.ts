@@ -3,7 +3,6 @@
  */
 
 import { and, asc, eq, lte, or, sql } from 'drizzle-orm';
-import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { isRecomputing, markForRecompute } from '../audience/segments/recompute.ts';
 import type { Config } from '../config.ts';
@@ -19,8 +18,6 @@ import {
 } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { isTransientSqliteError } from '../database/write-lock.ts';
-import { checkLanguages } from '../delivery/checks/recipients-check.ts';
-import { FINDINGS } from '../delivery/checks/severity.ts';
 import type { Frozen } from '../delivery/compiling/freeze.ts';
 import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { heldOutShare, prepareBestHours } from '../delivery/queue/best-hours.ts';
@@ -40,7 +37,7 @@ import { asVersion, withOwnParts } from '../templates/languages/versions.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { keepAttachments, listAttachments } from './attachments.ts';
 import { launchesAt } from './schedule.ts';
-import { findingsInAll, listErrors } from './shown-mail.ts';
+import { findingsInAll, languageCounter, listErrors } from './shown-mail.ts';
 import { hasStatus, holdQueuedSends, startSend } from './status.ts';
 
 const MINUTE_MS = 60_000;
@@ -185,32 +182,16 @@ async function launch({ db, clock, config, log }: LaunchDeps, send: SingleSend):
   // A user of the dashboard has seen the check in the step before sending.
   if (errors !== '' && send.changed_by === null && readMailRules(db, send.user_id).stops_errors === 1)
     return { held_code: 'check_failed', held_reason: sentence('held_check_failed', { codes: errors }) };
-  const all = findings && [...findings, ...(await missingLanguages(db, send))];
+  const missing = languageCounter(db, send.user_id);
+  const audience = {
+    targets: send.recipient_id,
+    excluded: send.exclude_specific_recipient_id,
+    groupId: send.unsubscribe_group_id,
+  };
+  const all = findings && [...findings, ...(await missing(send.languages, audience))];
   const mailing = start(db, send, { ...frozen, findings: all }, progress, clock.now());
   if (mailing !== null) log({ single_send: send.id, mailing }, 'campaign started');
   return null;
-}
-
-/** Returns for each language in which recipients of the send have no version how many these are, as the report shows it. */
-async function missingLanguages(db: Db, send: SingleSend): Promise<RecordedFinding[]> {
-  if (send.languages === null) return [];
-  const found = await checkLanguages(
-    db.$client,
-    listCustomFields(db, send.user_id),
-    {
-      targets: send.recipient_id,
-      excluded: send.exclude_specific_recipient_id,
-      groupId: send.unsubscribe_group_id,
-    },
-    {
-      language: readMailRules(db, send.user_id).mail_language,
-      others: send.languages.map(({ language }) => language),
-    },
-  );
-  return found.map(({ code, name, count }) => ({
-    ...{ code, count, limit: 0, names: [name] },
-    severity: FINDINGS[code].severity,
-  }));
 }
 
 /**

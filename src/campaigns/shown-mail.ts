@@ -4,8 +4,11 @@ import { findAddressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
 import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import type { Config } from '../config.ts';
+import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
-import { type RecordedFinding, senders, type singleSends } from '../database/schema/index.ts';
+import { type LanguageVersion, type RecordedFinding, senders, type singleSends } from '../database/schema/index.ts';
+import { type CheckedAudience, checkLanguages, type RecipientFinding } from '../delivery/checks/recipients-check.ts';
+import { FINDINGS } from '../delivery/checks/severity.ts';
 import type { FrozenText } from '../delivery/compiling/compile.ts';
 import { findLinkRules, freezeText } from '../delivery/compiling/freeze.ts';
 import { check, show, showHtml } from '../delivery/compiling/show.ts';
@@ -132,6 +135,29 @@ export async function findingsInAll(
     all.push(...findingsOnlyIn(language ?? variantName(at + 1), found ?? [], inMail));
   }
   return all;
+}
+
+/**
+ * Returns a function that finds in which languages recipients of a mail have no version, and how many each, as a report shows it. It reads the
+ * recipients of the same audience once.
+ */
+export function languageCounter(db: Db, accountId: number) {
+  const known = new Map<string, RecipientFinding[]>();
+  return async (versions: readonly LanguageVersion[] | null, audience: CheckedAudience): Promise<RecordedFinding[]> => {
+    if (versions === null || versions.length === 0) return [];
+    const key = JSON.stringify(audience);
+    const language = readMailRules(db, accountId).mail_language;
+    const found =
+      known.get(key) ??
+      (await checkLanguages(db.$client, listCustomFields(db, accountId), audience, { language, others: [] }));
+    known.set(key, found);
+    return found
+      .filter(({ name }) => !versions.some((version) => version.language === name))
+      .map(({ code, name, count }) => ({
+        ...{ code, count, limit: 0, names: [name] },
+        severity: FINDINGS[code].severity,
+      }));
+  };
 }
 
 /** Returns the findings in a variant or version that the mail itself does not have, with its name. */

@@ -513,7 +513,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.check.all.about':
     'Prüft die Mail jedes Empfängers: leere Platzhalter, Bedingungen, die niemand erfüllt, lange Betreffe und abgeschnittene Mails.',
   'compose.check.all.start': 'Für alle Empfänger prüfen',
-  'compose.check.all.none': 'Diese Kampagne würde jetzt niemand bekommen.',
+  'compose.check.all.none': 'Diese Mail würde jetzt niemand bekommen.',
   'compose.check.all.done': {
     one: 'Die Mail von {count} Kontakt wurde geprüft.',
     other: 'Die Mails von {count} Kontakten wurden geprüft.',

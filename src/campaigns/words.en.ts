@@ -489,7 +489,7 @@ export const campaigns = {
   'compose.check.all.about':
     'Looks at the mail of every recipient: empty merge tags, conditions that nobody meets, long subjects and clipped mails.',
   'compose.check.all.start': 'Check for all recipients',
-  'compose.check.all.none': 'Nobody would get this campaign now.',
+  'compose.check.all.none': 'Nobody would get this mail now.',
   'compose.check.all.done': {
     one: 'The mail of {count} contact was checked.',
     other: 'The mails of {count} contacts were checked.',

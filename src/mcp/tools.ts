@@ -202,6 +202,18 @@ export const TOOLS: readonly Tool[] = [
     input: Type.Object({ utr: automationUtr }),
   }),
   read({
+    name: 'check_automation',
+    title: 'Check of an automation',
+    description:
+      'What is wrong with the mails of an automation, live or a draft: the same as of a single send, also for all contacts whom each mail would reach now.',
+    path: '/automations/check',
+    scopes: ['read', 'campaigns'],
+    input: Type.Object({
+      utr: automationUtr,
+      mail: Type.Optional(Type.String({ description: 'Only this mail, by its utr.' })),
+    }),
+  }),
+  read({
     name: 'count_automation_trigger',
     title: 'Contacts who met a trigger',
     description:

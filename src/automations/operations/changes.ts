@@ -9,13 +9,11 @@ import { checkedTargets, hasSegment } from '../../audience/segments/segments.ts'
 import { capOption, templateCode } from '../../campaigns/operations/drafts.ts';
 import type { Db } from '../../database/open.ts';
 import { recordUtr } from '../../database/ownership.ts';
-import type { HeldCode } from '../../database/schema/index.ts';
 import { AUTOMATION_STATUS, AWAITED, automationSchedules, automations, BRANCHES } from '../../database/schema/index.ts';
-import type { Frozen } from '../../delivery/compiling/freeze.ts';
 import type { OrderChange } from '../../delivery/queue/enrolment-state.ts';
 import { conflict, invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
-import { type Said, sentence } from '../../errors/sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
 import {
   choice,
   flag,
@@ -301,7 +299,10 @@ export const addMail = operation({
     const frozen =
       dry_run === 1
         ? null
-        : await freezeSchedule(context, { ...columns, id: 0, position: 0, parent_id: null, branch: null });
+        : await freezeSchedule(context, requireAutomation(db, accountId, utr), {
+            ...columns,
+            ...{ id: 0, position: 0, parent_id: null, branch: null },
+          });
     const { result, effects } = await changed(context, automation_id, { dry_run, only_draft }, (now, isRolledBack) => {
       const automation = requireAutomation(db, accountId, utr);
       requireUnchanged(automation, unchanged_since);
@@ -477,9 +478,9 @@ export async function changeMailColumns(
   columns: Partial<Schedule>,
 ): Promise<Static<typeof Updated>> {
   const { db, accountId, actor } = context;
-  const { schedule: seen } = requireMail(db, accountId, utr);
+  const { schedule: seen, automation: present } = requireMail(db, accountId, utr);
   const { dry_run } = options;
-  const frozen = dry_run === 1 ? null : await freezeSchedule(context, { ...seen, ...columns });
+  const frozen = dry_run === 1 ? null : await freezeSchedule(context, present, { ...seen, ...columns });
   const { result: updated_at, effects } = await changed(context, seen.automation_id, options, (now, isRolledBack) => {
     const { schedule: before, automation } = requireMail(db, accountId, utr);
     requireUnchanged(before, unchanged_since);
@@ -668,7 +669,7 @@ function publish(
   db: Db,
   automation: Automation,
   schedule: Schedule,
-  frozen: Frozen | { problem: Said; code: HeldCode } | null,
+  frozen: Awaited<ReturnType<typeof freezeSchedule>> | null,
   now: string,
 ): void {
   if (automation.status !== AUTOMATION_STATUS.live || frozen === null) return;

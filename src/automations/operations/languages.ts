@@ -11,7 +11,7 @@ import {
   withVersion,
 } from '../../templates/languages/operations.ts';
 import { MAX_LANGUAGES } from '../../templates/languages/versions.ts';
-import { requireMail, targetOf } from '../automations.ts';
+import { audienceOf, requireMail } from '../automations.ts';
 import { changeMailColumns } from './changes.ts';
 import { ByMail } from './mails.ts';
 
@@ -24,8 +24,7 @@ export const listMailLanguages = operation({
   output: Versions,
   run(context, { utr }) {
     const { schedule, automation } = requireMail(context.db, context.accountId, utr);
-    const audience = { targets: targetOf(automation), excluded: [], groupId: Number(automation.unsubscribe_group_id) };
-    return shownVersions(context, schedule.languages, audience);
+    return shownVersions(context, schedule.languages, audienceOf(context.db, automation, schedule));
   },
 });
 

@@ -3,6 +3,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
+import { recordedFindings, shownFindings } from '../../campaigns/operations/shown-mails.ts';
 import { fold } from '../../database/functions/fold.ts';
 import type { Db } from '../../database/open.ts';
 import { AUTOMATION_STATUS, HELD_CODES } from '../../database/schema/index.ts';
@@ -225,6 +226,9 @@ const Report = Type.Object({
         isoTimestampSchema(),
         'When the first of the contacts who wait for it gets it; null if there are none.',
       ),
+      findings: recordedFindings(
+        'What the check found when the automation was set live, or when the mail was changed after that; null if it was not checked.',
+      ),
     }),
     { description: 'The mails, and what became of each.' },
   ),
@@ -256,7 +260,8 @@ function automationReport(db: Db, automation: Automation): Report {
   const mails = db.$client
     .prepare<
       Record<string, number>,
-      Omit<ReportedMail, 'waiting' | 'passed' | 'left' | 'next_due_at'> & ReportedPlace
+      Omit<ReportedMail, 'waiting' | 'passed' | 'left' | 'next_due_at' | 'findings'> &
+        ReportedPlace & { findings: string | null }
     >(`
       SELECT l.id, s.utr, s.position, ifnull(s.subject, (SELECT content ->> '$.content.subject' FROM mailings
           WHERE owner_kind = 'schedule' AND owner_id = l.id ORDER BY revision DESC LIMIT 1)) AS subject,
@@ -264,7 +269,8 @@ function automationReport(db: Db, automation: Automation): Report {
         ifnull(sum(unmeasured), 0) AS unmeasured,
         ifnull(sum(unique_opens), 0) AS unique_opens, ifnull(sum(total_opens), 0) AS total_opens,
         ifnull(sum(people_opens), 0) AS people_opens,
-        ifnull(sum(bounces), 0) AS bounces, ifnull(sum(unsubscribes), 0) AS unsubscribes, s.tracking, s.waiting_type, s.waiting_period, s.parent_id
+        ifnull(sum(bounces), 0) AS bounces, ifnull(sum(unsubscribes), 0) AS unsubscribes, s.tracking, s.waiting_type, s.waiting_period, s.parent_id,
+        (SELECT findings FROM mailings WHERE owner_kind = 'schedule' AND owner_id = l.id ORDER BY revision DESC LIMIT 1) AS findings
       FROM (SELECT id FROM automation_schedules WHERE automation_id = @id AND kind = 'mail'
           UNION SELECT owner_id FROM mailings INDEXED BY mailings_automation WHERE automation_id = @id AND owner_kind = 'schedule') l
         LEFT JOIN automation_schedules s ON s.id = l.id
@@ -290,10 +296,13 @@ function automationReport(db: Db, automation: Automation): Report {
     ),
     people: countPeople(places),
     entered: sumOf(places),
-    mails: mails.map(({ id: _, position, parent_id, ...mail }) => {
+    mails: mails.map(({ id: _, position, parent_id, findings, ...mail }) => {
       const people = peopleAt(position);
       // Contacts on the other path are behind it, too.
-      return { ...mail, ...people, passed: parent_id === null ? people.passed : mail.triggered };
+      return {
+        ...{ ...mail, ...people, passed: parent_id === null ? people.passed : mail.triggered },
+        findings: shownFindings(findings === null ? null : JSON.parse(findings)),
+      };
     }),
     steps: steps.flatMap(({ utr, kind, position }) =>
       kind === 'mail' ? [] : { utr, waiting: peopleAt(position).waiting },

@@ -4,6 +4,7 @@
 import type { FastifyInstance } from 'fastify';
 import { readChoices } from '../../campaigns/screens/compose/step.tsx';
 import type { Target } from '../../campaigns/screens/compose/targets.ts';
+import { Findings } from '../../campaigns/screens/findings.tsx';
 import { Waits } from '../../campaigns/screens/overview.tsx';
 import { COMMON_HELD_CODES } from '../../delivery/queue/holds.ts';
 import { listForms } from '../../forms/operations/forms.ts';
@@ -40,6 +41,7 @@ import { type Report, type ReportedMail, readReport, readSummary, type Summary }
 import { type CountedTrigger, countTrigger } from '../operations/trigger-count.ts';
 import {
   automationAddress,
+  checkAddress,
   editAddress,
   enterAddress,
   logAddress,
@@ -117,6 +119,9 @@ function Overview({ summary, report, series, target, forms, trigger, now, canCha
   const isOfAll = COMMON_HELD_CODES.some((code) => code === summary.held_code);
   const left = report.people.filter(({ state }) => state === 'left');
   const deleted = report.mails.filter(({ utr }) => utr === null);
+  const found = report.mails.flatMap(({ utr, subject, findings }) =>
+    utr !== null && findings !== null && findings.length > 0 ? [{ utr, subject, findings }] : [],
+  );
   const mailProps = { utr: summary.utr, now, entered: report.entered, canChange };
   return (
     <>
@@ -161,6 +166,9 @@ function Overview({ summary, report, series, target, forms, trigger, now, canCha
         />
         {report.mails.length === 0 && <p class="quiet-text">{language.say('automations.noMails')}</p>}
         <p>
+          <a href={checkAddress(summary.utr)}>{language.say('automations.check.see')}</a>
+        </p>
+        <p>
           <a href={logAddress(summary.utr)}>{language.say('automations.log.see')}</a>
         </p>
         <p>
@@ -170,6 +178,18 @@ function Overview({ summary, report, series, target, forms, trigger, now, canCha
           <a href={resultsAddress(summary.utr)}>{language.say('automations.results.see')}</a>
         </p>
       </Card>
+      {found.length > 0 && (
+        <Card title={language.say('automations.findings')}>
+          {found.map(({ utr, subject, findings }) => (
+            <section key={utr}>
+              <h3>
+                <Subject text={subject} />
+              </h3>
+              <Findings findings={findings} />
+            </section>
+          ))}
+        </Card>
+      )}
       {deleted.length > 0 && (
         <Card title={language.say('automations.deletedMails')}>
           <ul class="stack">

@@ -16,6 +16,7 @@ import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { AUTOMATION_STATES, listSummaries, type Summary } from '../operations/reports.ts';
 import { automationScreen, stateActions } from './automation.tsx';
+import { checkScreen } from './check.tsx';
 import { editScreen, newAutomationScreen, Recipes } from './edit.tsx';
 import { enterScreens } from './enter.tsx';
 import { logScreen } from './log.tsx';
@@ -59,6 +60,7 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
   await logScreen(app);
   await whyScreen(app);
   await replayScreen(app);
+  await checkScreen(app);
   await resultsScreen(app);
   await app.register(async (editing) => {
     editing.addHook('onRequest', async (request) => requireEditor(request));

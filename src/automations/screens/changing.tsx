@@ -32,6 +32,8 @@ export const logAddress = (utr: string) => `${automationAddress(utr)}/log`;
 
 export const replayAddress = (utr: string) => `${automationAddress(utr)}/replay`;
 
+export const checkAddress = (utr: string) => `${automationAddress(utr)}/check`;
+
 export const resultsAddress = (utr: string) => `${automationAddress(utr)}/results`;
 
 export const whyAddress = (utr: string, email: string) => withQuery(`${automationAddress(utr)}/why`, { email });

@@ -32,6 +32,7 @@ import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { field } from '../../users/screens/sign-in/fields.ts';
 import { readSeries, type Series, type SeriesMail } from '../operations/automations.ts';
 import { addMail, changeMail, removeMail } from '../operations/changes.ts';
+import { checkAutomationMails } from '../operations/check.ts';
 import { listMailLanguages, removeMailLanguage, saveMailLanguage } from '../operations/languages.ts';
 import {
   checkAutomationMail,
@@ -79,7 +80,10 @@ function composedMail(request: FastifyRequest, series: Series, mail: SeriesMail)
     },
     code: () => ask(request, readAutomationMailCode, { utr: mail.utr }),
     html: (seen) => ask(request, showAutomationMailHtml, { utr: mail.utr, ...seen }),
-    checkAll: null,
+    async checkAll() {
+      const checked = await attempt(request, checkAutomationMails, { utr: series.utr, mail: mail.utr });
+      return 'output' in checked ? checked.output.mails[0]?.check : undefined;
+    },
     check: (seen) => attempt(request, checkAutomationMail, { utr: mail.utr, ...seen }),
     test: (given) => attempt(request, testAutomationMail, { utr: mail.utr, ...given }),
     address,

@@ -6,6 +6,7 @@ import { checkedTargets } from '../../audience/segments/segments.ts';
 import { readMailRules } from '../../database/accounts.ts';
 import { senders } from '../../database/schema/index.ts';
 import {
+  type CheckedAudience,
   checkRecipients,
   type MeasuredVersions,
   type RecipientFinding,
@@ -93,26 +94,27 @@ const CheckInput = Type.Object({
   exclude_specific_recipient_id: targets('Targets whose recipients get nothing.'),
 });
 
+/** What was found in a mail, and in the mails of all its recipients. */
+export const CheckedForAll = Type.Object(
+  {
+    contact_id: nullable(integer(), 'The recipient for whom the mail was checked.'),
+    findings: Type.Array(Type.Object({ ...foundInMail, version: foundVersion() }), {
+      description: 'The findings in the mail of that recipient, and in its variants or versions what it does not have.',
+    }),
+    recipients: nullable(ForRecipients, 'Null without targets, or where there is no mail.'),
+    problem: nullable(said(), 'Why there is no mail.'),
+  },
+  { description: 'What was found.' },
+);
+export type CheckedForAll = Static<typeof CheckedForAll>;
+
 export const checkAnyMail = operation({
   name: 'Check a mail before it is sent, also for all its recipients (addition)',
   description: 'Saves and sends nothing. Checks that pass are not in the answer.',
   role: 'editor',
   isReading: true,
   input: CheckInput,
-  output: Type.Object({
-    check: Type.Object(
-      {
-        contact_id: nullable(integer(), 'The recipient for whom the mail was checked.'),
-        findings: Type.Array(Type.Object({ ...foundInMail, version: foundVersion() }), {
-          description:
-            'The findings in the mail of that recipient, and in its variants or versions what it does not have.',
-        }),
-        recipients: nullable(ForRecipients, 'Null without targets, or where there is no mail.'),
-        problem: nullable(said(), 'Why there is no mail.'),
-      },
-      { description: 'What was found.' },
-    ),
-  }),
+  output: Type.Object({ check: CheckedForAll }),
   check: (
     context,
     { sender_id, unsubscribe_group_id, template_id, recipient_id, exclude_specific_recipient_id },
@@ -127,98 +129,124 @@ export const checkAnyMail = operation({
         ...(exclude_specific_recipient_id && { exclude_specific_recipient_id }),
       }),
     ),
-  async run(context, input) {
-    const { db, accountId } = context;
-    const source = sourceOf(context, input);
-    const { checked, measured } = await checkMail(context, { find: () => source });
-    const versions = await checkVersions(context, source);
-    const inMail = findingsIn(checked);
-    const findings = [
-      ...inMail.map((found) => ({ ...found, version: '' })),
-      ...versions.flatMap(({ version, checked }) => findingsOnlyIn(version, findingsIn(checked), inMail)),
-    ].map((found) => ({ ...found, path: pathOf(source, found.code, { version: found.version }) }));
-    const audience = {
-      targets: source.recipient_id,
-      excluded: source.exclude_specific_recipient_id,
-      groupId: source.unsubscribe_group_id,
-    };
-    const recipients =
-      measured === null || audience.targets.length === 0
-        ? null
-        : await checkRecipients(
-            db.$client,
-            measured,
-            listCustomFields(db, accountId),
-            audience,
-            measuredVersions(context, source, versions),
-          );
-    return {
-      check: {
-        ...{ contact_id: checked.contact_id, findings, problem: checked.problem ?? problemIn(source, versions) },
-        recipients: recipients && {
-          ...recipients,
-          has_more: recipients.has_more ? (1 as const) : (0 as const),
-          findings: recipients.findings.map((found) => ({
-            ...found,
-            severity: FINDINGS[found.code].severity,
-            path: pathOf(source, found.code, { contactId: found.contact_id }),
-          })),
-        },
-      },
-    };
-  },
+  run: async (context, input) => ({ check: await checkForAll(context, checkedSource(context, input)) }),
 });
 
-/** A variant of a single send, or its version in another language, as it was checked. */
+/** A mail to check, with its variants or versions. */
+export interface CheckedSource {
+  /** Returns the variant or version with this number; 0: the mail itself. */
+  find(number: number): ShownSource;
+  /** The names of its variants, or the languages of its versions, from number 1 on. */
+  others: readonly string[];
+  kind: 'variants' | 'languages';
+  /** Whom it would reach now; without targets only the mail itself is checked. */
+  audience: CheckedAudience;
+  /** Returns the page of the dashboard that changes its content or its variants; null for a mail that is not stored. */
+  page(step: 'content' | CheckedSource['kind']): string | null;
+}
+
+/** Checks a mail, its variants or versions, and the mails of all its recipients. Throws 422 and 429. */
+export async function checkForAll(context: Context, source: CheckedSource): Promise<CheckedForAll> {
+  const { db, accountId } = context;
+  const sender = source.find(0).sender_id;
+  const { checked, measured } = await checkMail(context, { find: () => source.find(0) });
+  const versions = await checkVersions(context, source);
+  const inMail = findingsIn(checked);
+  const findings = [
+    ...inMail.map((found) => ({ ...found, version: '' })),
+    ...versions.flatMap(({ version, checked }) => findingsOnlyIn(version, findingsIn(checked), inMail)),
+  ].map((found) => ({ ...found, path: pathOf(source, sender, found.code, { version: found.version }) }));
+  const recipients =
+    measured === null || source.audience.targets.length === 0
+      ? null
+      : await checkRecipients(
+          db.$client,
+          measured,
+          listCustomFields(db, accountId),
+          source.audience,
+          measuredVersions(context, source, versions),
+        );
+  return {
+    ...{ contact_id: checked.contact_id, findings, problem: checked.problem ?? problemIn(source, versions) },
+    recipients: recipients && {
+      ...recipients,
+      has_more: recipients.has_more ? (1 as const) : (0 as const),
+      findings: recipients.findings.map((found) => ({
+        ...found,
+        severity: FINDINGS[found.code].severity,
+        path: pathOf(source, sender, found.code, { contactId: found.contact_id }),
+      })),
+    },
+  };
+}
+
+/** A variant of a mail, or its version in another language, as it was checked. */
 interface CheckedVersion extends Awaited<ReturnType<typeof checkMail>> {
   /** The name of the variant, or the language. */
   version: string;
 }
 
-/** Checks the variants of a single send, or its versions in other languages. */
-async function checkVersions(context: Context, { single_send: send }: ShownSource): Promise<CheckedVersion[]> {
+/** Checks the variants of a mail, or its versions in other languages. */
+async function checkVersions(context: Context, { find, others }: CheckedSource): Promise<CheckedVersion[]> {
   const all: CheckedVersion[] = [];
-  const count = (send?.ab_test?.variants ?? send?.languages ?? []).length;
-  for (let variant = 1; send !== null && variant <= count; variant++) {
-    const find = () => ({ ...asVariant(context.db, send, variant), single_send: send, variant });
-    const version = send.languages?.[variant - 1]?.language ?? variantName(variant);
-    all.push({ version, ...(await checkMail(context, { find })) });
-  }
+  for (const [at, version] of others.entries())
+    all.push({ version, ...(await checkMail(context, { find: () => find(at + 1) })) });
   return all;
 }
 
 /** The versions in other languages; null if there are none. One that has no mail counts as the mail itself. */
 function measuredVersions(
   { db, accountId }: Context,
-  { single_send }: ShownSource,
+  { kind, others }: CheckedSource,
   versions: readonly CheckedVersion[],
 ): MeasuredVersions | null {
-  if (!single_send?.languages) return null;
+  if (kind !== 'languages' || others.length === 0) return null;
   const mails = versions.flatMap(({ version, measured }) => (measured === null ? [] : [[version, measured] as const]));
   return { language: readMailRules(db, accountId).mail_language, mails: new Map(mails) };
 }
 
 /** Returns why there is no mail of a variant or version, which it names; null if there are all. */
-function problemIn({ single_send }: ShownSource, versions: readonly CheckedVersion[]): Said | null {
+function problemIn({ kind }: CheckedSource, versions: readonly CheckedVersion[]): Said | null {
   for (const { version: name, checked } of versions) {
     const { problem } = checked;
     if (problem !== null)
-      return sentence(single_send?.languages ? 'language_problem' : 'ab_variant_problem', { name, problem });
+      return sentence(kind === 'languages' ? 'language_problem' : 'ab_variant_problem', { name, problem });
   }
   return null;
 }
 
 /** The page of the dashboard where a finding is mended. */
 function pathOf(
-  source: ShownSource,
+  { kind, page }: CheckedSource,
+  sender: number,
   code: keyof typeof FINDINGS,
   { contactId = null, version = '' }: { contactId?: number | null; version?: string },
 ): string | null {
   const { place } = FINDINGS[code];
-  if (place === 'sender') return source.sender_id === 0 ? null : `/settings/senders/${source.sender_id}`;
+  if (place === 'sender') return sender === 0 ? null : `/settings/senders/${sender}`;
   if (place === 'contact') return contactId === null ? null : `/contacts/${contactId}`;
-  const step = version === '' ? 'content' : source.single_send?.languages ? 'languages' : 'variants';
-  return source.single_send && `/campaigns/${source.single_send.utr}/edit/${step}`;
+  return page(version === '' ? 'content' : kind);
+}
+
+/** The single send, or a mail made of the parameters, with its audience. Throws 404. */
+function checkedSource(context: Context, input: Static<typeof CheckInput>): CheckedSource {
+  const { db } = context;
+  const source = sourceOf(context, input);
+  const send = source.single_send;
+  return {
+    find: (number) => (send === null ? source : { ...asVariant(db, send, number), single_send: send, variant: number }),
+    others:
+      send?.ab_test?.variants.map((_, at) => variantName(at + 1)) ??
+      send?.languages?.map(({ language }) => language) ??
+      [],
+    kind: send?.languages ? 'languages' : 'variants',
+    audience: {
+      targets: source.recipient_id,
+      excluded: source.exclude_specific_recipient_id,
+      groupId: source.unsubscribe_group_id,
+    },
+    page: (step) => send && `/campaigns/${send.utr}/edit/${step}`,
+  };
 }
 
 /** The single send, or a mail made of the parameters, from the first sender if none is named. Throws 404. */

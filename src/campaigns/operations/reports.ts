@@ -53,7 +53,7 @@ import { ContentWarnings } from '../../templates/operations.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { findSingleSendMailing, requireSingleSend, targetNames } from '../single-sends.ts';
 import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../status.ts';
-import { designUrl, foundVersion } from './shown-mails.ts';
+import { designUrl, recordedFindings, shownFindings } from './shown-mails.ts';
 import { ReportedAbTest, reportedAbTest } from './variants.ts';
 
 const DEFAULT_ROWS = 50;
@@ -350,19 +350,7 @@ const Report = Type.Object({
     }),
     { description: 'Every tracked link of the mail, in its order.' },
   ),
-  findings: nullable(
-    Type.Array(
-      Type.Object({
-        code: Type.String({ description: 'What was found, such as `urls` or `size`.' }),
-        severity: Type.String({ description: 'error, warning or note.' }),
-        count: integer({ description: 'The number of such findings; of the size, bytes.' }),
-        limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
-        names: Type.Array(Type.String(), { description: 'The names of the first findings, if they have names.' }),
-        version: foundVersion(),
-      }),
-    ),
-    'What the check found when it was launched (addition); null if it was not checked.',
-  ),
+  findings: recordedFindings('What the check found when it was launched (addition); null if it was not checked.'),
   ab_test: nullable(ReportedAbTest, 'The A/B test; null: all got the same mail.'),
 });
 
@@ -528,7 +516,7 @@ export const readReport = operation({
       best_hour: mailing === null || send.best_hour === 0 ? null : reportedBestHour(context, mailing.id),
       ...mailingReport(db.$client, mailing?.id ?? 0),
       ab_test: abTest && reportedAbTest(abTest),
-      findings: mailing?.findings?.map((found) => ({ version: '', ...found })) ?? null,
+      findings: shownFindings(mailing?.findings ?? null),
       warnings: await mailWarnings(db, send.user_id, send),
       design_url: designUrl(context, send),
     };

@@ -4,6 +4,7 @@
  */
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
+import type { RecordedFinding } from '../../database/schema/index.ts';
 import type { MeasuredMail } from '../../delivery/checks/measured-mail.ts';
 import type { FoundCheck } from '../../delivery/checks/severity.ts';
 import { sketch } from '../../delivery/compiling/show.ts';
@@ -53,6 +54,26 @@ export const foundVersion = () =>
     description:
       'The variant of the A/B test, such as B, or the ISO 639-1 code of the version that has it while the mail itself does not; empty: the mail itself.',
   });
+
+/** The schema of findings that were recorded when a mail was checked. */
+export const recordedFindings = (description: string) =>
+  nullable(
+    Type.Array(
+      Type.Object({
+        code: Type.String({ description: 'What was found, such as `urls` or `size`.' }),
+        severity: Type.String({ description: 'error, warning or note.' }),
+        count: integer({ description: 'The number of such findings; of the size, bytes.' }),
+        limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
+        names: Type.Array(Type.String(), { description: 'The names of the first findings, if they have names.' }),
+        version: foundVersion(),
+      }),
+    ),
+    description,
+  );
+
+/** Returns recorded findings as reports have them. */
+export const shownFindings = (findings: readonly RecordedFinding[] | null) =>
+  findings?.map((found) => ({ version: '', ...found })) ?? null;
 
 const CheckFinding = Type.Object({
   check: Type.Unsafe<FoundCheck>(Type.String({ description: 'The check, such as `urls` or `size`.' })),

@@ -3,7 +3,6 @@
  * its canary by domain.
  */
 
-import { isFoundCheck } from '../../delivery/checks/severity.ts';
 import type { PacedGroup } from '../../delivery/pacing/paced-groups.ts';
 import type { ReportedHour, ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import type { RecipientDeed } from '../../delivery/reporting/recipients.ts';
@@ -12,12 +11,12 @@ import type { WarmUpWait } from '../../delivery/warm-up/plans.ts';
 import { stored } from '../../errors/stored.ts';
 import { Chart } from '../../ui/components/chart.tsx';
 import { Stats } from '../../ui/components/figures.tsx';
-import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
+import { Card, Notice } from '../../ui/components/surface.tsx';
 import { numberColumn, Table } from '../../ui/components/table.tsx';
 import { recordTime } from '../../ui/record-time.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
 import type { BestHour, Report, Summary, UsualRates } from '../operations/reports.ts';
-import { findingText, versionName } from './finding-text.ts';
+import { Findings } from './findings.tsx';
 
 const HOUR_MS = 3_600_000;
 /** The number of hours in the chart, from the start; most opens and clicks happen within them. */
@@ -49,7 +48,11 @@ export function Overview({ summary, report, usual }: ReportProps) {
       <Watched utr={summary.utr} watch={report.watch} isHeld={summary.state === 'held'} isKept={isAllKept(report)} />
       <Results summary={summary} report={report} usual={usual} />
       {report.best_hour !== null && <BestHourCard results={report.best_hour} />}
-      {report.findings !== null && report.findings.length > 0 && <Findings findings={report.findings} />}
+      {report.findings !== null && report.findings.length > 0 && (
+        <Card title={language.say('campaigns.findings')}>
+          <Findings findings={report.findings} />
+        </Card>
+      )}
     </>
   );
 }
@@ -97,29 +100,6 @@ function differenceText(language: Language, more: BestHour['opened_more'], compa
   if (more.low > 0) return language.say('best.more', { low: points(more.low), high: points(more.high) });
   if (more.high < 0) return language.say('best.less', { low: points(more.high), high: points(more.low) });
   return language.say('best.none', { low: points(more.low), high: points(more.high) });
-}
-
-/** What the check found when the campaign started. */
-function Findings({ findings }: { findings: NonNullable<Report['findings']> }) {
-  const language = useLanguage();
-  return (
-    <Card title={language.say('campaigns.findings')}>
-      <ul class="checks">
-        {findings.map(
-          ({ code, severity, version, ...found }) =>
-            (isFoundCheck(code) || code === 'language_missing') && (
-              <li key={`${code} ${version} ${found.names}`}>
-                <Badge tone={severity === 'error' ? 'bad' : 'warn'}>{language.say('outbox.check.look')}</Badge>
-                <span>
-                  {version !== '' && <b>{versionName(version, language)}: </b>}
-                  {findingText({ check: code, is_good: 0, ...found }, language)}
-                </span>
-              </li>
-            ),
-        )}
-      </ul>
-    </Card>
-  );
 }
 
 /** Returns true if the outbox kept every mail that was handed over. */

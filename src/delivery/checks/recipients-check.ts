@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { exclusionReason, isReadEarlier } from '../../audience/eligibility.ts';
+import { exclusionReason, isReadEarlier, isWithin } from '../../audience/eligibility.ts';
 import { topicsOf } from '../../audience/unsubscribes.ts';
 import { type Condition, readyCondition } from '../content/conditions.ts';
 import { mergeLine, type Values } from '../content/merge.ts';
@@ -104,6 +104,8 @@ const NO_MAIL = measureMail({ subject: '', html: [] }, {});
 /** The audience of a mail, as it would be enqueued now. */
 export interface CheckedAudience extends Pick<EnqueueProgress, 'targets' | 'excluded'> {
   groupId: number;
+  /** Only contacts who are in all of these; none by default. */
+  within?: EnqueueProgress['targets'];
 }
 
 /** The versions of a mail in other languages, by ISO 639-1 code, and the language of the mail itself and of contacts without a known one. */
@@ -125,7 +127,7 @@ export async function checkRecipients(
   client: Database,
   measured: MeasuredMail,
   names: readonly CustomName[],
-  { targets, excluded, groupId }: CheckedAudience,
+  { targets, excluded, groupId, within = [] }: CheckedAudience,
   versions: MeasuredVersions | null = null,
 ): Promise<CheckedRecipients> {
   const main = countedMail(measured);
@@ -144,7 +146,7 @@ export async function checkRecipients(
       SELECT c.id, d.address_id, ${columns}
       FROM (${MEMBERS[table]} ORDER BY p.address_id LIMIT ${PAGE_ROWS}) d
         CROSS JOIN contacts c ON c.id = d.contact_id LEFT JOIN countries co ON co.id = c.country_id
-      WHERE NOT ${isReadEarlier('d')} AND ${exclusionReason('d', '@group')} IS NULL`);
+      WHERE NOT ${isReadEarlier('d')} AND ${isWithin('d')} AND ${exclusionReason('d', '@group')} IS NULL`);
     const reached = client
       .prepare<Record<string, unknown>, number | null>(
         `SELECT max(address_id) FROM (${MEMBERS[table]} ORDER BY p.address_id LIMIT ${PAGE_ROWS})`,
@@ -154,6 +156,7 @@ export async function checkRecipients(
       target,
       group: groupId,
       excluded: JSON.stringify(excluded),
+      within: JSON.stringify(within),
       earlier: JSON.stringify(targets.slice(0, at)),
     };
     for (let after = 0; ; await setImmediate()) {

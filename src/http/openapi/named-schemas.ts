@@ -86,6 +86,7 @@ const RECORDS: Record<string, string> = {
   '/contacts/search contacts': 'FoundContact',
   '/contacts-type/uses uses': 'ContactTypeUses',
   '/custom-fields/uses uses': 'FieldUses',
+  '/automations/check mails': 'CheckedAutomationMail',
   '/automations/enter contacts': 'EnteredContact',
   '/automations/enter-all entries': 'AutomationEntries',
   '/automations/entries entries': 'AutomationEntries',

@@ -365,7 +365,9 @@ async function saveSchedule(
     return schedule;
   };
   const schedule = { ...read(), ...content };
-  const frozen = await freezeSchedule(deps, schedule);
+  const present = db.select().from(automations).where(eq(automations.id, schedule.automation_id)).get();
+  if (present === undefined) throw notFound('Record not found');
+  const frozen = await freezeSchedule(deps, present, schedule);
   const now = isoTimestamp(clock.now());
   inTransaction(db, (tx) => {
     const before = read();

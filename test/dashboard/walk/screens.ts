@@ -114,6 +114,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'automation-log', path: '/automations/:automation/log' },
   { name: 'automation-why', path: '/automations/:automation/why?email=nobody@example.org' },
   { name: 'automation-replay', path: '/automations/:automation/replay' },
+  { name: 'automation-check', path: '/automations/:automation/check?all=1' },
   { name: 'automation-results', path: '/automations/:automation/results' },
   { name: 'automation-step-new', path: '/automations/:automation/steps/new' },
   { name: 'automation-step-field', path: '/automations/:automation/steps/new?kind=set_field' },

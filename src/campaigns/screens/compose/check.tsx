@@ -16,11 +16,11 @@ import { languageOf } from '../../../ui/page.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
 import { withQuery } from '../../../ui/with-query.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
-import { languageNamer } from '../../../ui/words/known.ts';
 import { field, texts } from '../../../users/screens/sign-in/fields.ts';
-import type { checkAnyMail } from '../../operations/check.ts';
+import type { CheckedForAll } from '../../operations/check.ts';
 import type { CheckedMailRecord } from '../../operations/shown-mails.ts';
 import { findingText } from '../finding-text.ts';
+import { FoundForAll } from '../findings.tsx';
 import { nameOfVariant, VariantField } from '../variants.tsx';
 import type { Composed, ComposedKind, ComposedParams, Seen } from './mail-content.tsx';
 
@@ -75,11 +75,10 @@ export async function checkStep(
     const composed = await kind.read(request, request.params);
     const seen = seenIn(query);
     const { email = '', variant = '' } = seen;
-    const isForAll = composed.checkAll !== null && query.all !== undefined;
     const [missing, checked, all] = await Promise.all([
       composed.missing(),
       composed.check(seen),
-      isForAll ? composed.checkAll?.() : undefined,
+      query.all === undefined ? undefined : composed.checkAll(),
     ]);
     // No recipient has the address, there is no such variant, or the account must wait.
     const { problems, problem } = 'problems' in checked ? checked : { problems: {}, problem: '' };
@@ -88,11 +87,8 @@ export async function checkStep(
       <div class="stack">
         {missing}
         {mail !== null && mail.problem === null && <Checks composed={composed} findings={mail.findings} />}
-        {mail !== null && mail.problem === null && composed.checkAll !== null && (
-          <ForAll
-            address={composed.address('check')}
-            checked={all !== undefined && 'output' in all ? all.output.check.recipients : undefined}
-          />
+        {mail !== null && mail.problem === null && (
+          <ForAll address={composed.address('check')} checked={all?.recipients} />
         )}
         {composed.link_parameters && <LinkParameters parameters={composed.link_parameters} />}
         {composed.next !== null && (
@@ -228,10 +224,8 @@ function Checks({ composed, findings }: { composed: Composed; findings: readonly
   );
 }
 
-type CheckedAll = Static<typeof checkAnyMail.output>['check']['recipients'];
-
 /** What is found when the mails of all recipients are checked, or the button for it. `checked` is undefined before, null without recipients. */
-function ForAll({ address, checked }: { address: string; checked: CheckedAll | undefined }) {
+function ForAll({ address, checked }: { address: string; checked: CheckedForAll['recipients'] | undefined }) {
   const language = useLanguage();
   return (
     <Card title={language.say('compose.check.all')}>
@@ -242,33 +236,8 @@ function ForAll({ address, checked }: { address: string; checked: CheckedAll | u
             {language.say('compose.check.all.start')}
           </Button>
         </form>
-      ) : checked === null || checked.checked === 0 ? (
-        <p>{language.say('compose.check.all.none')}</p>
       ) : (
-        <>
-          <p>
-            {language.say(checked.has_more === 1 ? 'compose.check.all.first' : 'compose.check.all.done', {
-              count: checked.checked,
-            })}{' '}
-            {checked.findings.length === 0 && language.say('compose.check.all.good')}
-          </p>
-          <ul class="checks">
-            {checked.findings.map(({ code, name, count, contact_id }) => (
-              <li key={`${code} ${name}`}>
-                <Badge tone="warn">{language.say('outbox.check.look')}</Badge>
-                <div>
-                  {language.say(`compose.check.all.${code}`, {
-                    name: code === 'language_missing' ? languageNamer(language)(name) : name,
-                    count,
-                  })}{' '}
-                  {contact_id !== null && (
-                    <a href={`/contacts/${contact_id}`}>{language.say('compose.check.all.example')}</a>
-                  )}
-                </div>
-              </li>
-            ))}
-          </ul>
-        </>
+        <FoundForAll checked={checked} />
       )}
     </Card>
   );

@@ -20,7 +20,7 @@ import { viewerOf } from '../../../ui/signed-in.ts';
 import { withQuery } from '../../../ui/with-query.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
 import { field, texts } from '../../../users/screens/sign-in/fields.ts';
-import { checkAnyMail } from '../../operations/check.ts';
+import { type CheckedForAll, checkAnyMail } from '../../operations/check.ts';
 import { countAudience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
 import {
   checkSingleSendMail,
@@ -64,8 +64,8 @@ export interface Composed
   html(seen: Seen): Promise<string>;
   /** Returns the findings of its checks for a recipient. */
   check(seen: Seen): Promise<Attempt<Static<typeof checkSingleSendMail.output>>>;
-  /** Checks it for all recipients; null for a mail without an audience of its own. */
-  checkAll: (() => Promise<Attempt<Static<typeof checkAnyMail.output>>>) | null;
+  /** Checks it for all recipients; undefined if the check is refused. */
+  checkAll(): Promise<CheckedForAll | undefined>;
   /** Sends it as a test mail. */
   test(given: { email_address: string; variant?: string }): Promise<Attempt<unknown>>;
   /** Returns the URL of one of its pages. */
@@ -118,7 +118,10 @@ export function composedCampaign(request: FastifyRequest, draft: Draft): Compose
     code: () => ask(request, readSingleSendCode, { utr }),
     html: (seen) => ask(request, showSingleSendHtml, { utr, ...seen }),
     check: (seen) => attempt(request, checkSingleSendMail, { utr, ...seen }),
-    checkAll: () => attempt(request, checkAnyMail, { utr }),
+    async checkAll() {
+      const checked = await attempt(request, checkAnyMail, { utr });
+      return 'output' in checked ? checked.output.check : undefined;
+    },
     test: (given) => attempt(request, testSingleSend, { utr, ...given }),
     address: (step) => stepPath(utr, step),
     async missing() {

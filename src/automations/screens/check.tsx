@@ -1,0 +1,71 @@
+/** The check of all mails of an automation, for all contacts whom they would reach now. */
+import type { FastifyInstance } from 'fastify';
+import { Findings, FoundForAll } from '../../campaigns/screens/findings.tsx';
+import { pageRoute } from '../../http/pages/layout.ts';
+import { Button } from '../../ui/components/button.tsx';
+import { Subject } from '../../ui/components/subject.tsx';
+import { Card, Notice } from '../../ui/components/surface.tsx';
+import { ask } from '../../ui/operations.ts';
+import { sendPage } from '../../ui/page.tsx';
+import { viewerOf } from '../../ui/signed-in.ts';
+import { useLanguage } from '../../ui/words/index.ts';
+import { type CheckedMails, checkAutomationMails } from '../operations/check.ts';
+import { readSummary } from '../operations/reports.ts';
+import { BackToAutomation, checkAddress, mailAddress } from './changing.tsx';
+
+interface Call {
+  Params: { utr: string };
+  Querystring: { all?: string };
+}
+
+export async function checkScreen(app: FastifyInstance): Promise<void> {
+  pageRoute<Call>(app, '/automations/:utr/check', async (request, reply) => {
+    const { utr } = request.params;
+    const { automation_name: title } = await ask(request, readSummary, { utr });
+    const frame = { title, section: 'automations', action: <BackToAutomation utr={utr} /> } as const;
+    const content =
+      request.query.all === undefined ? (
+        <Start utr={utr} />
+      ) : (
+        <Checked utr={utr} {...(await ask(request, checkAutomationMails, { utr }))} />
+      );
+    return sendPage(request, reply, viewerOf(request), frame, content);
+  });
+}
+
+function Start({ utr }: { utr: string }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('automations.check')}>
+      <form method="get" action={checkAddress(utr)}>
+        <p class="quiet-text">{language.say('automations.check.about')}</p>
+        <Button look="plain" name="all" value="1">
+          {language.say('automations.check.start')}
+        </Button>
+      </form>
+    </Card>
+  );
+}
+
+function Checked({ utr: automation, mails }: CheckedMails & { utr: string }) {
+  const language = useLanguage();
+  if (mails.length === 0) return <p>{language.say('automations.noMails')}</p>;
+  return (
+    <div class="stack">
+      {mails.map(({ utr, subject, check: { findings, recipients, problem } }) => (
+        <section key={utr} class="card">
+          <h2>
+            <a href={mailAddress(automation, utr, 'check')}>
+              <Subject text={subject} />
+            </a>
+          </h2>
+          {problem !== null && (
+            <Notice tone="warn">{language.say('preview.problem', { problem: language.sentence(problem) })}</Notice>
+          )}
+          <Findings findings={findings} />
+          {problem === null && <FoundForAll checked={recipients} />}
+        </section>
+      ))}
+    </div>
+  );
+}
