@@ -15,12 +15,13 @@ import {
   sendingRules,
   targetRule,
 } from '../../delivery/reporting/why.ts';
+import { senderRules } from '../../delivery/reporting/why-waiting.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { codeOf, readStored } from '../../errors/stored.ts';
 import {
   choice,
   DeliveryState,
-  email,
+  email as emailSchema,
   integer,
   isoTimestampSchema,
   nullable,
@@ -71,7 +72,7 @@ export const explainAutomation = operation({
   description:
     'Each rule with its value now and what would change it, and each step of the last entry of the contact, past and to come, with what became of it.',
   role: 'viewer',
-  input: Type.Object({ ...ByUtr.properties, email: email() }),
+  input: Type.Object({ ...ByUtr.properties, email: emailSchema() }),
   output: Type.Object({ why: Why }),
   run(context, { utr, email: given }) {
     const { db, clock, config, accountId } = context;
@@ -80,9 +81,11 @@ export const explainAutomation = operation({
     const now = clock.now();
     const plan = forecastFor(db, automation, given, { now: now.getTime(), asIfLive: false });
     const address = findAddressId(client, accountId, given);
+    const email = parseAddress(given)?.normalized ?? '';
     const question = {
       account: accountId,
       address,
+      email,
       group: Number(automation.unsubscribe_group_id),
       ignoresCaps: automation.ignores_caps === 1,
       now,
@@ -90,10 +93,11 @@ export const explainAutomation = operation({
     };
     const isLive = automation.status === AUTOMATION_STATUS.live;
     const { state, reason, entered_at, run, steps } = plan;
+    const next = steps.find(isToCome);
     const segment = (id: number | null): Target[] => (id === null ? [] : [{ table: 'segments', id: String(id) }]);
     return {
       why: {
-        email: parseAddress(given)?.normalized ?? '',
+        email,
         contact_id: findContactAt(client, address),
         state,
         reason,
@@ -103,6 +107,7 @@ export const explainAutomation = operation({
         rules: [
           checked('started', isLive, sentence(isLive ? 'why_started' : 'why_not_started'), 'why_start'),
           ...sendingRules(db, question, [automation]),
+          ...(next === undefined ? [] : senderRules(client, question, next.schedule.sender_id)),
           targetRule(client, targetOf(automation), address),
           entryRule(context, automation, plan, address),
           outsideRule(client, 'goal', segment(automation.goal_segment_id), address),
@@ -114,6 +119,11 @@ export const explainAutomation = operation({
     };
   },
 });
+
+/** Returns true for a mail that the contact may still get. */
+function isToCome({ schedule, taken, is_elsewhere }: PlannedStep): boolean {
+  return schedule.kind === 'mail' && !is_elsewhere && (taken === undefined || taken.due_at !== null);
+}
 
 /** Returns the list or segment of an automation. */
 function targetOf({ automation_for: id, automation_for_table: table }: Automation): Target[] {

@@ -1,6 +1,7 @@
 /** Why one contact gets a campaign or not: what became of its mail, and each rule with its value now. */
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
+import { DUE } from '../../delivery/queue/due.ts';
 import { stateName } from '../../delivery/reporting/mailing-report.ts';
 import {
   checked,
@@ -12,12 +13,13 @@ import {
   sendingRules,
   targetRule,
 } from '../../delivery/reporting/why.ts';
+import { campaignRules, senderRules } from '../../delivery/reporting/why-waiting.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { codeOf, readStored } from '../../errors/stored.ts';
 import {
   choice,
   DeliveryState,
-  email,
+  email as emailSchema,
   identifier,
   integer,
   isoTimestampSchema,
@@ -39,6 +41,11 @@ export const CheckedRules = Type.Array(
     is_met: zeroOrOne('1: it allows the mail now.'),
     value: said('What is the case now.'),
     change: nullable(said(), 'What would make the rule allow the mail; null if it does.'),
+    counted_mails: Type.Optional(
+      Type.Array(Type.Object({ name: Type.String(), sent_at: isoTimestampSchema() }), {
+        description: 'Of a frequency cap: the mails that count, latest first.',
+      }),
+    ),
   }),
   { description: 'Each rule that decides whether the contact gets mail, as it is now.' },
 );
@@ -65,7 +72,7 @@ const Why = Type.Object({
 /** Why a contact gets a campaign or not. */
 export type Why = Static<typeof Why>;
 
-/** Times of deliveries before this are marks of the queue, such as “next”. */
+/** Times of deliveries before this are marks of the queue, such as “next”, and so is the time of those who await an A/B test. */
 const FIRST_TIME = 1_000_000_000_000;
 
 export const explainSingleSend = operation({
@@ -73,16 +80,18 @@ export const explainSingleSend = operation({
   description:
     'What became of the mail, with the words of the relay or the reason at that moment, and each rule with its value now and what would change it.',
   role: 'viewer',
-  input: Type.Object({ utr: identifier('The single send.'), email: email() }),
+  input: Type.Object({ utr: identifier('The single send.'), email: emailSchema() }),
   output: Type.Object({ why: Why }),
   run({ db, clock, config, accountId }, { utr, email: given }) {
     const client = db.$client;
     const send = requireSingleSend(db, accountId, utr);
     const mailing = findSingleSendMailing(db, send);
     const address = findAddressId(client, accountId, given);
+    const email = parseAddress(given)?.normalized ?? '';
     const question = {
       account: accountId,
       address,
+      email,
       group: send.unsubscribe_group_id,
       ignoresCaps: send.ignores_caps === 1,
       now: clock.now(),
@@ -98,12 +107,13 @@ export const explainSingleSend = operation({
       )
       .get(mailing?.id ?? 0, address);
     const reply = readStored(row?.reply ?? null);
-    const timed = (time: number) => (time < FIRST_TIME ? null : isoTimestamp(new Date(time)));
+    const timed = (time: number) =>
+      time < FIRST_TIME || time === DUE.awaitsDecision ? null : isoTimestamp(new Date(time));
     const state = row === undefined ? null : stateName(row.state);
     const isStarted = mailing !== null;
     return {
       why: {
-        email: parseAddress(given)?.normalized ?? '',
+        email,
         contact_id: findContactAt(client, address),
         delivery:
           row === undefined || state === null
@@ -119,6 +129,8 @@ export const explainSingleSend = operation({
         rules: [
           checked('started', isStarted, sentence(isStarted ? 'why_started' : 'why_not_started'), 'why_start'),
           ...sendingRules(db, question, [mailing ?? send]),
+          ...campaignRules(client, question, { ...send, mailing: mailing?.id ?? null }, row),
+          ...senderRules(client, question, mailing === null ? send.sender_id : mailing.sender_id),
           targetRule(client, send.recipient_id, address),
           outsideRule(client, 'excluded', send.exclude_specific_recipient_id, address),
           ...contactRules(db, question),

@@ -112,12 +112,21 @@ export function Rules({ rules }: { rules: Static<typeof CheckedRules> }) {
           { heading: language.say('why.rule'), cell: ({ rule }) => language.say(`why.rule.${rule}`) },
           {
             heading: language.say('why.now'),
-            cell: ({ is_met: isMet, value }) => (
+            cell: ({ is_met: isMet, value, counted_mails: counted = [] }) => (
               <>
                 <Badge tone={isMet === 1 ? 'good' : 'warn'}>
                   {language.say(isMet === 1 ? 'why.met' : 'why.notMet')}
                 </Badge>{' '}
                 <bdi>{language.sentence(value)}</bdi>
+                {counted.length > 0 && (
+                  <ul class="small" aria-label={language.say('why.counted')}>
+                    {counted.map(({ name, sent_at }) => (
+                      <li key={sent_at}>
+                        <Time at={new Date(sent_at)} /> <bdi>{name}</bdi>
+                      </li>
+                    ))}
+                  </ul>
+                )}
               </>
             ),
           },

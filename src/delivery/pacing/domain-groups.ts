@@ -119,6 +119,11 @@ function providerOfDomain(domain: string): string | null {
   return BY_DOMAIN.get(domain) ?? null;
 }
 
+/** The name of the provider that owns this domain; without one, the domain. */
+export function domainGroup(domain: string): string {
+  return providerOfDomain(domain) ?? domain;
+}
+
 /** The provider that runs this mail server, a host name in an MX record; null if none does. */
 export function providerOfServer(server: string): string | null {
   const name = server.toLowerCase().replace(/\.$/, '');

@@ -21,6 +21,11 @@ export const RULES = [
   'started',
   'hold',
   'hours',
+  'local_time',
+  'canary',
+  'ab_test',
+  'warm_up',
+  'pace',
   'target',
   'excluded',
   'entry',
@@ -43,6 +48,15 @@ export interface CheckedRule {
   value: Said;
   /** What would make it allow the mail; null if it does. */
   change: Said | null;
+  /** Of a frequency cap: the mails that count, latest first. */
+  counted_mails?: CountedMail[];
+}
+
+/** A mail that counts towards a frequency cap. */
+interface CountedMail {
+  /** Of a campaign, or of an automation and its mail. */
+  name: string;
+  sent_at: string;
 }
 
 /** Returns a checked rule; `change` is kept only for a rule that is not met. */
@@ -60,6 +74,8 @@ export interface Question {
   account: number;
   /** 0: the account does not know the address. */
   address: number;
+  /** The address as it is compared; empty if it is not valid. */
+  email: string;
   /** 0: none. */
   group: number;
   ignoresCaps: boolean;
@@ -128,10 +144,23 @@ function capRules(db: Db, { account, address, ignoresCaps, now, timeZone }: Ques
   const caps = readMailCaps(db, account);
   if (caps.length === 0 || ignoresCaps)
     return [checked('cap', true, sentence(ignoresCaps ? 'why_cap_ignored' : 'why_no_cap'), 'why_cap_change')];
-  return mailsWithinCaps(db.$client, address, caps, now.getTime(), timeZone).map(({ used, mails, days }) =>
-    checked('cap', used < mails, sentence('why_cap', { used, mails, days }), 'why_cap_change'),
-  );
+  const client = db.$client;
+  return mailsWithinCaps(client, address, caps, now.getTime(), timeZone).map(({ counted, mails, days }) => {
+    const used = counted.length;
+    const rule = checked('cap', used < mails, sentence('why_cap', { used, mails, days }), 'why_cap_change');
+    const counted_mails = counted.map(({ mailing_id, updated_at }) => ({
+      name: client.prepare<[number], string>(MAILING_NAME).pluck().get(mailing_id) ?? '',
+      sent_at: isoTimestamp(new Date(updated_at)),
+    }));
+    return { ...rule, counted_mails };
+  });
 }
+
+/** The name of the campaign of a mailing, or of its automation with the subject of the mail. */
+const MAILING_NAME = `
+  SELECT iif(m.owner_kind = 'single', (SELECT single_send_name FROM single_sends WHERE id = m.owner_id),
+    au.automation_name || ifnull(': ' || (SELECT subject FROM automation_schedules WHERE id = m.owner_id), ''))
+  FROM mailings m LEFT JOIN automations au ON au.id = m.automation_id WHERE m.id = ?`;
 
 /** Returns the names of those of these targets that have the address as a member, or of all of them if `address` is null. */
 export function targetNamesOf(client: Database, targets: readonly Target[], address: number | null): string {

@@ -72,9 +72,9 @@ function capReason({ mails, days }: MailCap): string {
   return stored(days === 1 ? sentence('over_cap_day', { mails }) : sentence('over_cap', { mails, days }));
 }
 
-/** The times of the mails sent to the contact `address` (SQL) since @from, latest first, as SQL: at most @most. */
-const latestMails = (address: string) => `
-  SELECT updated_at FROM deliveries INDEXED BY deliveries_capped
+/** The times, or other columns, of the mails sent to the contact `address` (SQL) since @from, latest first, as SQL: at most @most. */
+const latestMails = (address: string, columns = 'updated_at') => `
+  SELECT ${columns} FROM deliveries INDEXED BY deliveries_capped
   WHERE address_id = ${address} AND updated_at >= @from AND counts_to_caps = 1 AND ${IS_RECEIVED_OR_UNDERWAY}
   ORDER BY updated_at DESC LIMIT @most`;
 
@@ -87,21 +87,29 @@ export function capReasonOf(address: string): string {
   return `(SELECT CASE ${slots.join(' ')} END FROM (${latestMails(address)}))`;
 }
 
-/** Returns each cap with the number of mails that count for the address at `now`, epoch milliseconds; at most as many as a cap allows. */
+/** A mail that counts towards a cap, and when it was sent, epoch milliseconds. */
+interface CappedMail {
+  mailing_id: number;
+  updated_at: number;
+}
+
+/** Returns each cap with the mails that count for the address at `now`, epoch milliseconds, latest first; at most as many as a cap allows. */
 export function mailsWithinCaps(
   client: Database,
   address: number,
   caps: readonly MailCap[],
   now: number,
   timeZone: string,
-): (MailCap & { used: number })[] {
+): (MailCap & { counted: CappedMail[] })[] {
   const periods = capPeriods(caps, now, timeZone);
-  const times = prepared<[object], number>(client, latestMails('@address'))
-    .pluck()
-    .all({ from: periods.from, most: periods.most, address });
+  const latest = prepared<[object], CappedMail>(client, latestMails('@address', 'mailing_id, updated_at')).all({
+    from: periods.from,
+    most: periods.most,
+    address,
+  });
   return caps.map((cap, slot) => ({
     ...cap,
-    used: times.filter((time) => time >= (periods[`from${slot}`] ?? 0)).length,
+    counted: latest.filter(({ updated_at }) => updated_at >= (periods[`from${slot}`] ?? 0)),
   }));
 }
 

@@ -65,6 +65,24 @@ t.test('the first part goes to every domain alike, the rest by itself half an ho
   t.match(await report(), { status: 3, watch: { canary_stage: 'released', continues_at: null } });
 });
 
+t.test('who is not in the first batch is told that its results are awaited', async (t) => {
+  const { app, relay, utr, pass } = await begunAndRun(t);
+  const first = new Set(relay.started);
+  const [inside = ''] = first;
+  const outside = Array.from({ length: 100 }, (_, at) => `p${at}@d0.example`).find((email) => !first.has(email)) ?? '';
+  const rule = async (email: string) => {
+    const { why } = (await app.one.call('GET', '/single-send/why', { query: { utr, email } })).body.message;
+    return why.rules.find(({ rule }: { rule: string }) => rule === 'canary');
+  };
+  t.match(await rule(inside), { is_met: 1, value: 'The contact is in the first batch.' });
+  t.match(await rule(outside), {
+    is_met: 0,
+    value: /^Waits for the results of the first batch of 300, until 2026-01-15 09:\d\d UTC\.$/,
+  });
+  await pass(31 * MINUTE);
+  t.match(await rule(outside), { is_met: 1, value: 'The first batch is over.' });
+});
+
 t.test('whoever of the first part waits for the rate of their domain is tried before the wait begins', async (t) => {
   const send = await begunAndRun(t, { settings: { SEND_RATE_PER_DOMAIN: '1' } });
   t.match((await send.report()).watch, { canary_stage: 'sending' });
