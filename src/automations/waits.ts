@@ -20,13 +20,23 @@ const YEARLY = /^\d{2}-\d{2}$/;
 /** A step at which contacts wait. */
 export type Waits = Pick<
   Schedule,
-  'id' | 'user_id' | 'waiting_type' | 'waiting_period' | 'until' | 'field_id' | 'weekday' | 'hour' | 'timeout_hours'
+  | 'id'
+  | 'user_id'
+  | 'waiting_type'
+  | 'waiting_period'
+  | 'until'
+  | 'event_since'
+  | 'field_id'
+  | 'weekday'
+  | 'hour'
+  | 'timeout_hours'
 >;
 
 /** A contact at such a step. */
 export interface WaitingContact extends AtStep, Place {
   waiting_since: number;
   arrived_step: number | null;
+  arrived_at: number | null;
   /** The value of the field of the contact that the step waits for; null: none. */
   date: string | null;
 }
@@ -35,7 +45,7 @@ export interface WaitingContact extends AtStep, Place {
 export function waitColumns(db: Db, { user_id: account, field_id }: Waits): string {
   const field = listCustomFields(db, account).find(({ id }) => id === field_id);
   const date = field === undefined ? 'NULL' : `p.custom_values ->> '${customValuePath(field.id)}'`;
-  return `e.waiting_since, e.arrived_step, ${placeColumns(db.$client, account, 'p')}, ${date} AS date`;
+  return `e.waiting_since, e.arrived_step, e.arrived_at, ${placeColumns(db.$client, account, 'p')}, ${date} AS date`;
 }
 
 /** Returns those who go on at `now` (epoch milliseconds), and on which path, and lets all others wait. `zone`: of contacts without one. */
@@ -72,8 +82,13 @@ export function followTimeZone(client: Database, zone: string): void {
 
 /** Returns when what a contact waits for happened or will happen, epoch milliseconds; null: nobody knows. */
 function comesAt(step: Waits, contact: WaitingContact, zone: string, now: number): number | null {
-  if (step.until === 'event') return contact.arrived_step === step.id ? 0 : null;
+  if (step.until === 'event') return hasArrived(step, contact) ? 0 : null;
   return awaitedTime(step, contact.date, findZone(contact) ?? zone, now);
+}
+
+/** Returns true if the event that a step awaits now has happened to a contact who waits there. */
+function hasArrived({ id, event_since }: Waits, { arrived_step, arrived_at }: WaitingContact): boolean {
+  return arrived_step === id && (event_since === null || (arrived_at !== null && arrived_at > event_since));
 }
 
 /**

@@ -99,6 +99,41 @@ t.test('an event that comes after the time ran out is too late, also while the a
   t.strictSame(of('cy'), ['one', 'came'], 'reported later, but happened in time');
 });
 
+t.test('after another event is awaited, only what happens from then on counts, also while paused', async (t) => {
+  const { app, utr, get, wait, report, of, live, join, pass } = await withWaits(t);
+  const step = await wait({ until: 'event', event: 'purchase', event_filter: 'value >= 10', timeout_hours: 48 });
+  const change = async (form: Record<string, unknown>) => {
+    app.clock.advance(1000);
+    const { status, text } = await app.one.call('POST', '/automations/step/update', { form: { utr: step, ...form } });
+    t.equal(status, 200, text);
+  };
+  await live();
+  for (const name of ['ann', 'bo', 'cy', 'di']) await join(name);
+  await pass(HOUR);
+  await get('/automations/pause', { utr });
+  await report('ann', { value: 10 });
+  await app.background();
+  await report('bo', { value: 10 });
+  await change({ event_filter: 'value >= 90' });
+  await report('cy', { value: 10 });
+  await report('di', { value: 90 });
+  await report('bo', { value: 90, at: new Date(app.clock.now().getTime() - 60_000).toISOString() });
+  await app.background();
+  await change({ timeout_hours: 24 });
+  await live();
+  await app.background();
+  t.strictSame(of('di'), ['one', 'came'], 'what came before a change of the time alone counts');
+  for (const name of ['ann', 'bo', 'cy']) t.strictSame(of(name), ['one'], `${name} waits`);
+  await get('/automations/pause', { utr });
+  await report('ann', { value: 90 });
+  await change({ event: 'visit', event_filter: '' });
+  await live();
+  await report('bo', { name: 'visit' });
+  await app.background();
+  t.strictSame(of('ann'), ['one']);
+  t.strictSame(of('bo'), ['one', 'came']);
+});
+
 t.test('who waits keeps waiting when other steps are moved, and what came is not forgotten', async (t) => {
   const { app, wait, report, of, live, join, pass, mail, utrOf, step, utr, get } = await withWaits(t);
   await wait({ until: 'event', event: 'purchase', timeout_hours: 24 });
@@ -197,7 +232,15 @@ t.test(
   async (t) => {
     const { db } = await startApp(t);
     const step: Waits = {
-      ...{ id: 1, user_id: 1, waiting_type: 'instantly', waiting_period: 1, until: 'hour', field_id: null },
+      ...{
+        id: 1,
+        user_id: 1,
+        waiting_type: 'instantly',
+        waiting_period: 1,
+        until: 'hour',
+        event_since: null,
+        field_id: null,
+      },
       ...{ weekday: null, hour: null, timeout_hours: null },
     };
     /** When a contact goes on who comes to the step at this time; “now” if at once. */
@@ -212,7 +255,7 @@ t.test(
         "INSERT INTO enrolments (id, automation_id, address_id, state, entered_at, waiting_since, due_at) VALUES (1, 1, 1, 'active', 0, 0, 0)",
       ).run();
       const contact: WaitingContact = {
-        ...{ id: 1, address_id: 1, contact_id: 1, waiting_since: at, arrived_step: null, date },
+        ...{ id: 1, address_id: 1, contact_id: 1, waiting_since: at, arrived_step: null, arrived_at: null, date },
         ...{ country_id: null, state: null, time_zone: zone },
       };
       const [taken] = endWaits(db, { ...step, ...given }, [contact], { now: at, zone: 'UTC' });

@@ -95,7 +95,7 @@ const place = {
   branch: Type.Optional({ ...choice(...BRANCHES), description: 'Of parent: which path.' }),
 };
 /** The columns of other steps in a mail. */
-const NO_STEP = { kind: 'mail' as const, languages: null, ...NO_SETTINGS };
+const NO_STEP = { kind: 'mail' as const, languages: null, event_since: null, ...NO_SETTINGS };
 const optionalMail = {
   preheader: Type.Optional(line({ description: 'The text that mail programs show behind the subject.' })),
   preview_img: Type.Optional(line({ description: "The template's preview_image." })),
@@ -341,6 +341,7 @@ export const addStep = operation({
       ...NO_MAIL,
       kind: given.kind,
       ...storedSettings(db, accountId, given.kind, given),
+      event_since: null,
       waiting_period: given.waiting_period,
       waiting_type: given.waiting_type,
       user_id: accountId,
@@ -384,8 +385,11 @@ export const changeStep = operation({
     const { result: updated_at, effects } = await changed(context, automation_id, given, (now) => {
       const { schedule, automation } = requireOtherStep(db, accountId, utr);
       requireUnchanged(schedule, unchanged_since);
+      const settings = storedSettings(db, accountId, schedule.kind, { ...givenSettings(db, schedule), ...given });
+      const isOtherEvent = settings.event !== schedule.event || settings.event_filter !== schedule.event_filter;
       const columns = {
-        ...storedSettings(db, accountId, schedule.kind, { ...givenSettings(db, schedule), ...given }),
+        ...settings,
+        event_since: isOtherEvent ? Date.parse(now) : schedule.event_since,
         waiting_type: waiting_type ?? schedule.waiting_type,
         waiting_period: waiting_period ?? schedule.waiting_period,
         changed_by: actor.userId,

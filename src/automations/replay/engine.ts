@@ -118,6 +118,8 @@ class Run {
     client
       .prepare('INSERT INTO temp.automation_schedules SELECT * FROM main.automation_schedules WHERE automation_id = ?')
       .run(automationId);
+    // The steps are tried as they are now on events from before they were changed.
+    client.exec('UPDATE temp.automation_schedules SET event_since = NULL');
     const automation = this.#automation();
     const steps = listSchedules(this.#view, automationId);
     const scope: Scope = { automation, steps, from, to: now };

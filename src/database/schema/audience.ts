@@ -95,6 +95,12 @@ export const datedFields = sqliteTable(
 );
 
 /**
+ * Contacts whose time zone may have changed since the dates of their account were last looked at: the hour of a trigger may have passed in
+ * the new zone. A trigger on `contacts` (drizzle/triggers.sql) adds them.
+ */
+export const rezonedContacts = sqliteTable('rezoned_contacts', { contact_id: integer().primaryKey(), user_id: user() });
+
+/**
  * The dates in these fields of contacts, so that those of a day are found without reading all contacts. Triggers on `contacts`
  * (drizzle/triggers.sql) keep them.
  */
@@ -216,13 +222,18 @@ export const consentLog = sqliteTable(
      * network it was requested and confirmed.
      */
     form_name: text(),
+    /** The form of a subscription; null for other actions, and where the form was deleted before this was recorded. */
+    form_id: integer(),
     consent_text: text(),
     asked_at: text(),
     asked_from: text(),
     confirmed_from: text(),
     created_at: text().notNull(),
   },
-  (table) => [index('consent_log_address').on(table.address_id)],
+  (table) => [
+    index('consent_log_address').on(table.address_id),
+    index('consent_log_form').on(table.form_id).where(sql`form_id IS NOT NULL`),
+  ],
 );
 
 /** Addresses that bounced or complained. They are not unsubscribers, because the recipients did not ask to be unsubscribed. */

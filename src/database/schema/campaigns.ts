@@ -195,6 +195,8 @@ export const automations = sqliteTable(
     trigger_form_id: integer(),
     /** Of `date`: until when contacts have entered, epoch milliseconds; null for other triggers. */
     dates_checked_to: integer(),
+    /** Of `date`: an hour of the trigger that came before this time starts nothing, epoch milliseconds; null for other triggers. */
+    dates_since: integer(),
     /**
      * Whether a contact who was in it before may enter again: never; `days`: that many days after the last entry; `key`: by an event with a
      * key by which the contact did not enter before.
@@ -295,6 +297,8 @@ export const automationSchedules = sqliteTable(
     /** Of a wait for an event: its name, and the filter of its properties; empty: none. */
     event: text(),
     event_filter: text(),
+    /** Of a wait for an event: when another event or filter was last set, epoch milliseconds; null: never. Earlier events do not count. */
+    event_since: integer(),
     /** Of a wait for a weekday: 1 is Monday. */
     weekday: integer(),
     /** Of a wait for an hour, also of a date or weekday: 0 to 23. */
@@ -347,6 +351,8 @@ export const enrolments = sqliteTable(
     due_at: integer().notNull(),
     /** The step at which the contact waited for an event that has happened; null without one. */
     arrived_step: integer(),
+    /** When that event happened, epoch milliseconds; null without one, and for events before this was recorded. */
+    arrived_at: integer(),
     /** The delivery that is queued or being sent; null while the contact waits for the next mail. */
     delivery_id: integer(),
     /** 1 for the first entry of the address, and one more for each further entry. */

@@ -46,6 +46,7 @@ export const contactEvents = sqliteTable(
     uniqueIndex('contact_events_key').on(table.user_id, table.event_key).where(sql`event_key IS NOT NULL`),
     index('contact_events_person').on(table.address_id, table.happened_at, table.name_id),
     index('contact_events_time').on(table.happened_at),
+    index('contact_events_name').on(table.name_id, table.happened_at),
   ],
 );
 

@@ -56,7 +56,7 @@ export const contactMoves = sqliteTable(
     to_type_id: integer().notNull(),
     created_at: text().notNull(),
   },
-  (table) => [index('contact_moves_contact').on(table.contact_id)],
+  (table) => [index('contact_moves_contact').on(table.contact_id), index('contact_moves_target').on(table.to_type_id)],
 );
 
 /** Earlier addresses of contacts whose address was corrected, so that erasing the contact erases these addresses, too. */

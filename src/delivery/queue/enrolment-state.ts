@@ -253,6 +253,7 @@ export interface Enrolment {
   waiting_since: number;
   due_at: number;
   arrived_step: number | null;
+  arrived_at: number | null;
   delivery_id: number | null;
   run: number;
   event_key: string | null;
@@ -280,7 +281,7 @@ export function mergeEnrolments(
   client
     .prepare(`
       UPDATE enrolments SET contact_id = @contact_id, state = @state, reason = @reason, position = @position,
-        waiting_since = @waiting_since, due_at = @due_at, arrived_step = @arrived_step, delivery_id = @delivery_id, ended_at = @ended_at WHERE id = @id`)
+        waiting_since = @waiting_since, due_at = @due_at, arrived_step = @arrived_step, arrived_at = @arrived_at, delivery_id = @delivery_id, ended_at = @ended_at WHERE id = @id`)
     .run(kept);
 }
 
@@ -360,15 +361,16 @@ export const NEXT_SCHEDULE = `(SELECT s.id FROM automation_schedules s
     WHERE s.automation_id = e.automation_id AND s.position > ${POSITION} ORDER BY s.position LIMIT 1)`;
 
 /**
- * Wakes an enrolment that waits at a step, unless its wait has not begun, or an event came after its time ran out, as it can while the automation
- * is paused. Exported so that a test can check its query plan.
+ * Wakes an enrolment that waits at a step, unless its wait has not begun. An event does not wake it if it happened before the step awaited it, or
+ * after the time ran out, as it can while the automation is paused. Exported so that a test can check its query plan.
  */
 export const WAKE = `
-  UPDATE enrolments AS e SET due_at = @at, arrived_step = iif(@change = 'arrived', @step_id, arrived_step)
+  UPDATE enrolments AS e SET due_at = @at, arrived_step = iif(@change = 'arrived', @step_id, arrived_step),
+    arrived_at = iif(@change = 'arrived', @at, arrived_at)
   WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active' AND delivery_id IS NULL
     AND ${NEXT_SCHEDULE} = @step_id AND EXISTS (SELECT 1 FROM automation_schedules s WHERE s.id = @step_id
       AND @at > e.waiting_since + ${SCHEDULE_WAIT}
-      AND (@change = 'changed' OR @at <= e.waiting_since + ${SCHEDULE_WAIT} + s.timeout_hours * ${HOUR_MS}))`;
+      AND (@change = 'changed' OR @at > ifnull(s.event_since, 0) AND @at <= e.waiting_since + ${SCHEDULE_WAIT} + s.timeout_hours * ${HOUR_MS}))`;
 
 /**
  * The steps after the position of an enrolment `e` that it has not taken yet, on the paths it takes, as SQL after FROM. Reordering can move
