@@ -6,6 +6,8 @@ CREATE TABLE `rezoned_contacts` (
 --> statement-breakpoint
 ALTER TABLE `consent_log` ADD `form_id` integer;--> statement-breakpoint
 CREATE INDEX `consent_log_form` ON `consent_log` (`form_id`) WHERE form_id IS NOT NULL;--> statement-breakpoint
+ALTER TABLE `segment_recipients` ADD `rejoined_at` text;--> statement-breakpoint
+CREATE INDEX `segment_recipients_rejoined` ON `segment_recipients` (`segment_id`,`rejoined_at`) WHERE rejoined_at IS NOT NULL;--> statement-breakpoint
 ALTER TABLE `automation_schedules` ADD `event_since` integer;--> statement-breakpoint
 ALTER TABLE `automations` ADD `dates_since` integer;--> statement-breakpoint
 ALTER TABLE `enrolments` ADD `arrived_at` integer;--> statement-breakpoint

@@ -144,6 +144,7 @@ export function resubscribe(
 interface Subscription {
   accountId: number;
   addressId: number;
+  formId: number;
   formName: string;
   /** The text that was agreed to. */
   consentText: string;
@@ -159,8 +160,8 @@ interface Subscription {
 /** Writes to the consent log that an address subscribed by a form. Call it inside the transaction of the subscription. */
 export function logSubscription(db: Db, given: Subscription): void {
   db.run(sql`
-    INSERT INTO consent_log (user_id, address_id, action, source, form_name, consent_text, asked_at, asked_from, confirmed_from, created_at)
-    VALUES (${given.accountId}, ${given.addressId}, 'subscribed', 'form', ${given.formName}, ${given.consentText}, ${given.askedAt},
+    INSERT INTO consent_log (user_id, address_id, action, source, form_id, form_name, consent_text, asked_at, asked_from, confirmed_from, created_at)
+    VALUES (${given.accountId}, ${given.addressId}, 'subscribed', 'form', ${given.formId}, ${given.formName}, ${given.consentText}, ${given.askedAt},
       ${given.askedFrom}, ${given.confirmedFrom}, ${given.now})`);
 }
 

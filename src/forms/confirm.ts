@@ -114,7 +114,7 @@ function subscribe(db: Db, form: Form, request: FormRequest, from: string, now: 
     confirmedFrom: from,
   };
   recordFormConfirmed(db, form, { address_id: addressId, contact_id: contactId }, now);
-  logSubscription(db, { accountId, addressId, ...proof, consentText: request.consent_text, now });
+  logSubscription(db, { accountId, addressId, formId: form.id, ...proof, consentText: request.consent_text, now });
   // A box that is not ticked is not a choice: an earlier choice stays.
   if (request.tracking_text !== '') {
     const choice = { isAllowed: true, source: 'form', text: request.tracking_text, mailingId: null } as const;

@@ -1,6 +1,7 @@
 /** How many contacts met the trigger of an automation in the last 30 days: by each kind of trigger, each contact once, and bounded. */
 import t, { type Test } from 'tap';
 import { DAY, withPaths } from '../support/automations.ts';
+import { addForm, askedMails, type ReadyForm, subscribe } from '../support/forms.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 
 async function withTrigger(t: Test, trigger: Record<string, unknown> = {}) {
@@ -44,12 +45,24 @@ t.test('of a list those count who were added to it or moved to it, and are in it
   t.equal((await get('/automations/trigger', { utr: 'nonsense' })).status, 404);
 });
 
-t.test('of a segment those count who joined it', async (t) => {
-  const { join, counted, set } = await withTrigger(t, { automation_for: 'segments_1' });
+t.test('of a segment those count who joined it, also again after they were removed by hand', async (t) => {
+  const { app, join, counted, set, later } = await withTrigger(t, { automation_for: 'segments_1' });
   for (const name of ['ann', 'bob']) await join(name);
   t.equal((await counted()).contacts, 1);
   await set({ automation_for: 'contacts_1' });
   t.equal((await counted()).contacts, 2);
+  await set({ automation_for: 'segments_1' });
+  await app.background();
+  later(40);
+  const again = { segment_id: 1, first_name: 'ann', last_name: 'a', email: 'ann@example.org' };
+  const add = () => app.one.call('POST', '/segment/email/store', { form: again });
+  const added = await add();
+  t.equal(added.status, 200, added.text);
+  t.equal((await counted()).contacts, 0, 'who is added a second time has not joined');
+  t.equal((await app.one.call('DELETE', '/segment/email/delete', { query: { segment_recipient_id: 1 } })).status, 200);
+  t.equal((await counted()).contacts, 0);
+  await add();
+  t.equal((await counted()).contacts, 1);
 });
 
 t.test('by an event those of the target count who had it lately and pass its filter, each once', async (t) => {
@@ -70,9 +83,21 @@ t.test('by an event those of the target count who had it lately and pass its fil
   t.match(await counted(), { contacts: 1, is_complete: 1 });
   await set({ trigger_filter: '' });
   t.match(await counted(), { contacts: 2, is_complete: 1 });
-  app.db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
-    INSERT INTO contact_events (user_id, address_id, name_id, happened_at) SELECT 2, 1, 0, ${app.clock.now().getTime()} FROM n`);
-  t.match(await counted(), { is_complete: 0 }, 'no more than 50 000 rows are looked at, whoever they belong to');
+  const at = app.clock.now().getTime();
+  const busy = (account: number, name: string, address: number) =>
+    app.db
+      .prepare(
+        `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
+        INSERT INTO contact_events (user_id, address_id, name_id, happened_at)
+        SELECT @account, @address, (SELECT id FROM event_words WHERE user_id = @account AND word = @name), @at FROM n`,
+      )
+      .run({ account, name, address, at });
+  app.db.exec("INSERT INTO event_words (user_id, word) VALUES (2, 'purchase')");
+  busy(2, 'purchase', 1);
+  busy(1, 'cart', 1);
+  t.match(await counted(), { contacts: 2, is_complete: 1 }, 'other events and those of another account cost nothing');
+  busy(1, 'purchase', 1);
+  t.match(await counted(), { is_complete: 0 }, 'no more than 50 000 rows are looked at');
 });
 
 t.test('by a date those count for whom it came, before, on or after the day', async (t) => {
@@ -92,20 +117,24 @@ t.test('by a date those count for whom it came, before, on or after the day', as
   t.equal((await counted()).contacts, 2, 'also a day of every year');
 });
 
-t.test('by a form those count who confirmed it', async (t) => {
-  const { app, counted, set, join } = await withTrigger(t);
-  const form = await app.one.call('POST', '/forms/create', {
-    form: { name: 'Paper', contact_type_id: 1, sender_id: 1, unsubscribe_group_id: 1, language: 'en' },
-  });
-  t.equal(form.status, 200, form.text);
-  await set({ trigger_kind: 'form', trigger_form_id: 1 });
-  for (const name of ['ann', 'bob']) await join(name);
-  const stamp = app.clock.now().toISOString();
-  app.db.exec(`INSERT INTO consent_log (user_id, address_id, action, source, form_name, created_at)
-    SELECT 1, address_id, 'subscribed', 'form', 'Paper', '${stamp}' FROM contacts WHERE first_name = 'ann';
-    INSERT INTO consent_log (user_id, address_id, action, source, form_name, created_at)
-    SELECT 2, address_id, 'subscribed', 'form', 'Paper', '${stamp}' FROM contacts`);
+t.test('by a form those count who confirmed it, whatever the name of it was', async (t) => {
+  const { app, counted, set, later } = await withTrigger(t);
+  const [form, other] = [await addForm(t, app), await addForm(t, app)];
+  await set({ trigger_kind: 'form', trigger_form_id: form.id });
+  const confirm = async (which: ReadyForm, name: string) => {
+    const asked = await subscribe(app, which, `${name}@example.org`);
+    t.equal(asked.status, 303, asked.text);
+    await app.background();
+    const [mail] = (await askedMails(app)).filter(({ to }) => to.startsWith(name));
+    t.match((await app.page('POST', mail?.path ?? '')).text, 'You are subscribed', name);
+  };
+  await confirm(form, 'ann');
+  await confirm(other, 'bob');
+  t.equal((await counted()).contacts, 1, 'two forms have the same name');
+  await app.one.call('POST', '/forms/update', { form: { id: form.id, name: 'Header' } });
   t.equal((await counted()).contacts, 1);
+  later(31);
+  t.equal((await counted()).contacts, 0);
 });
 
 t.test('of changes of fields nobody knows, and by hand there is nothing to count', async (t) => {

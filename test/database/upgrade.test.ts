@@ -499,6 +499,37 @@ t.test('an upgrade counts what happened to earlier mailings', async (t) => {
   db.$client.close();
 });
 
+t.test(
+  'an upgrade finds the form of earlier subscriptions, by the request or by a name that only one form has',
+  (t) => {
+    const path = oldDatabase(
+      t,
+      releases.findIndex(({ tag }) => tag.endsWith('_times_of_automations')),
+    );
+    const { $client } = connect(path);
+    $client.pragma('foreign_keys = OFF');
+    for (const [id, name] of ['Footer', 'Footer', 'Header'].entries())
+      insertRow($client, 'forms', { id: id + 1, user_id: 1, name });
+    const asked = '2026-01-15T09:00:00.123Z';
+    const request = { form_id: 2, address_id: 1, state: 'confirmed', asked_at: Date.parse(asked) };
+    insertRow($client, 'form_requests', request);
+    const given = { user_id: 1, address_id: 1, action: 'subscribed', source: 'form' };
+    for (const [id, more] of [
+      { form_name: 'https://shop.example', asked_at: asked },
+      { form_name: 'Footer', asked_at: null },
+      { form_name: 'Header', asked_at: null },
+      { form_name: 'Header', asked_at: null, action: 'tracking_allowed' },
+    ].entries())
+      insertRow($client, 'consent_log', { ...given, id: id + 1, ...more });
+    $client.close();
+    const db = connect(path);
+    migrateAndSeed(db);
+    t.strictSame(db.$client.prepare('SELECT form_id FROM consent_log ORDER BY id').pluck().all(), [2, null, 3, null]);
+    db.$client.close();
+    t.end();
+  },
+);
+
 function tablesOf(client: Database): string[] {
   return client
     .prepare<[], string>(

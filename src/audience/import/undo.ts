@@ -181,7 +181,16 @@ const CHUNK = 100;
 const COLUMNS = ['email', 'alt_email', 'country_id', ...TEXT_COLUMNS, 'custom_values', 'updated_at'];
 
 /** The columns of a segment's recipient that an import can change. */
-const MEMBER_COLUMNS = ['contact_id', 'by_hand', 'is_removed', 'first_name', 'last_name', 'email', 'updated_at'];
+const MEMBER_COLUMNS = [
+  'contact_id',
+  'by_hand',
+  'is_removed',
+  'first_name',
+  'last_name',
+  'email',
+  'rejoined_at',
+  'updated_at',
+];
 
 /** The parameters of the statements: the import, and the addresses with ids up to @last. */
 interface Given {

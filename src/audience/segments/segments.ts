@@ -104,7 +104,10 @@ export function addRecipient(db: Db, accountId: number, segmentId: number, given
     const set = { first_name, last_name, email: address.address, by_hand: 1, is_removed: 0, updated_at: now };
     tx.insert(segmentRecipients)
       .values({ ...set, user_id: accountId, segment_id: segmentId, address_id, created_at: now })
-      .onConflictDoUpdate({ target: [segmentRecipients.segment_id, segmentRecipients.address_id], set })
+      .onConflictDoUpdate({
+        target: [segmentRecipients.segment_id, segmentRecipients.address_id],
+        set: { ...set, rejoined_at: before?.is_removed === 1 ? now : undefined },
+      })
       .run();
     syncMembers(db, segment, [address_id], now);
     if (before?.is_removed === 0) return;
@@ -139,7 +142,8 @@ export function addContactsToSegment(
   db.run(sql`
     INSERT INTO segment_recipients (user_id, segment_id, address_id, contact_id, by_hand, first_name, last_name, email, created_at, updated_at)
     SELECT ${accountId}, ${segmentId}, c.address_id, c.id, 1, c.first_name, c.last_name, c.email, ${now}, ${now} FROM ${given} WHERE true
-    ON CONFLICT (segment_id, address_id) DO UPDATE SET by_hand = 1, is_removed = 0, updated_at = excluded.updated_at`);
+    ON CONFLICT (segment_id, address_id) DO UPDATE SET by_hand = 1, is_removed = 0, updated_at = excluded.updated_at,
+      rejoined_at = iif(is_removed = 1, excluded.updated_at, rejoined_at)`);
   syncMembers(
     db,
     segment,

@@ -79,9 +79,9 @@ function pagesOf({ db, clock, config }: Context, automation: Automation): Iterab
     case 'join':
       return joins(client, automation, span);
     case 'event':
-      return readBack(client, automation, span, eventSource(automation));
+      return readBack(client, automation, span, eventSource(automation, span));
     case 'form':
-      return readBack(client, automation, span, FORM);
+      return readBack(client, automation, span, { rows: CONFIRMED, start: isoTimestamp(new Date(to)) });
     case 'date':
       return datesOf(client, automation, span, config.TIME_ZONE);
     default:
@@ -95,52 +95,52 @@ interface Span {
   to: number;
 }
 
-/** Rows of the past in the order of their ids, or of when they happened. */
+/** Rows of the past that belong to the account, in the order of their ids, or of when they happened. */
 interface Source {
-  /** SQL: the rows, newest first, before @last and @at, as id, at (an ISO timestamp or epoch milliseconds), address_id and `fits`. */
+  /** SQL: the rows, newest first, before @last and @at, as id, at (in the form of `start`), address_id and `fits`. */
   rows: string;
+  /** The end of the span, as an ISO timestamp or in epoch milliseconds. */
+  start: string | number;
   /** Further values that it binds. */
   values?: Readonly<Record<string, string>>;
 }
 
 const newest = (from: string, where: string) => `SELECT id, created_at AS at, address_id, 1 AS fits FROM ${from}
-  WHERE ${where} AND id < @last AND @at > 0 ORDER BY id DESC`;
+  WHERE ${where} AND id < @last ORDER BY id DESC`;
 const CONTACTS = newest('contacts INDEXED BY contacts_type', 'contact_type_id = @target AND deleted_at IS NULL');
 const MEMBERS = newest(
   'segment_recipients INDEXED BY segment_recipients_listed',
   'segment_id = @target AND is_removed = 0',
 );
+/** Contacts who were added to the segment again after a removal by hand. */
+const REJOINED = `SELECT id, rejoined_at AS at, address_id, is_removed = 0 AS fits FROM segment_recipients INDEXED BY segment_recipients_rejoined
+  WHERE segment_id = @target AND rejoined_at <= @at AND (rejoined_at < @at OR id < @last) ORDER BY rejoined_at DESC, id DESC`;
 /** Contacts who were moved to the list. */
-const MOVES = `SELECT v.id, v.created_at AS at, c.address_id, v.to_type_id = @target AND c.contact_type_id = @target AND c.deleted_at IS NULL AS fits
-  FROM contact_moves v LEFT JOIN contacts c ON c.id = v.contact_id WHERE v.id < @last AND @at > 0 ORDER BY v.id DESC`;
-const FORM: Source = {
-  rows: `SELECT id, created_at AS at, address_id, user_id = @account AND action = 'subscribed'
-      AND form_name = (SELECT name FROM forms WHERE id = @form) AS fits
-    FROM consent_log WHERE id < @last AND @at > 0 ORDER BY id DESC`,
-};
+const MOVES = `SELECT v.id, v.created_at AS at, c.address_id, c.contact_type_id = @target AND c.deleted_at IS NULL AS fits
+  FROM contact_moves v INDEXED BY contact_moves_target LEFT JOIN contacts c ON c.id = v.contact_id
+  WHERE v.to_type_id = @target AND v.id < @last ORDER BY v.id DESC`;
+const CONFIRMED = newest('consent_log INDEXED BY consent_log_form', 'form_id = @form');
 
 function* joins(client: Database, automation: Automation, span: Span): Generator<Page> {
-  if (automation.automation_for_table === 'segments') {
-    yield* readBack(client, automation, span, { rows: MEMBERS });
-    return;
-  }
-  yield* readBack(client, automation, span, { rows: CONTACTS });
-  yield* readBack(client, automation, span, { rows: MOVES });
+  const sources = automation.automation_for_table === 'segments' ? [MEMBERS, REJOINED] : [CONTACTS, MOVES];
+  for (const rows of sources)
+    yield* readBack(client, automation, span, { rows, start: isoTimestamp(new Date(span.to)) });
 }
 
-function eventSource({ user_id: account, trigger_filter }: Automation): Source {
+function eventSource({ user_id: account, trigger_filter }: Automation, { to }: Span): Source {
   const { passes, values } = filterOf(trigger_filter, account);
   return {
-    rows: `SELECT v.id, v.happened_at AS at, v.address_id, v.user_id = @account AND v.name_id = w.id ${passes} AS fits
-      FROM contact_events v INDEXED BY contact_events_time
-        LEFT JOIN event_words w ON w.user_id = @account AND w.word = @event
-      WHERE v.happened_at <= @at AND (v.happened_at < @at OR v.id < @last) ORDER BY v.happened_at DESC, v.id DESC`,
+    rows: `SELECT v.id, v.happened_at AS at, v.address_id, true ${passes} AS fits
+      FROM event_words w CROSS JOIN contact_events v INDEXED BY contact_events_name ON v.name_id = w.id
+      WHERE w.user_id = @account AND w.word = @event AND v.happened_at <= @at AND (v.happened_at < @at OR v.id < @last)
+      ORDER BY v.happened_at DESC, v.id DESC`,
+    start: to,
     values,
   };
 }
 
 /** Reads the rows of a source, newest first, until one is older than the span. */
-function* readBack(client: Database, automation: Automation, { from, to }: Span, source: Source): Generator<Page> {
+function* readBack(client: Database, automation: Automation, { from }: Span, source: Source): Generator<Page> {
   const page = prepared<[object], { id: number; at: string | number; address_id: number; is_met: 0 | 1 }>(
     client,
     `SELECT p.id, p.at, p.address_id, ifnull(p.fits AND ${isMember('p')}, 0) AS is_met
@@ -149,7 +149,7 @@ function* readBack(client: Database, automation: Automation, { from, to }: Span,
   const { id, user_id: account, automation_for: target, trigger_event: event, trigger_form_id: form } = automation;
   const since = isoTimestamp(new Date(from));
   const isOld = (at: string | number) => (typeof at === 'number' ? at <= from : at <= since);
-  let last = { last: Number.MAX_SAFE_INTEGER, at: to };
+  let last = { last: Number.MAX_SAFE_INTEGER, at: source.start };
   for (;;) {
     const rows = page.all({ ...source.values, automation: id, account, target, event, form, ...last });
     const recent = rows.filter(({ at }) => !isOld(at));
@@ -157,6 +157,6 @@ function* readBack(client: Database, automation: Automation, { from, to }: Span,
     yield { looked: rows.length, met };
     const end = rows.at(-1);
     if (end === undefined || rows.length < PAGE_ROWS || isOld(end.at)) return;
-    last = { last: end.id, at: typeof end.at === 'number' ? end.at : to };
+    last = { last: end.id, at: end.at };
   }
 }

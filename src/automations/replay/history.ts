@@ -180,7 +180,7 @@ class Reader {
       const rows = `main.segment_recipients INDEXED BY segment_recipients_person
         WHERE segment_id = ${segment} AND address_id > @after AND address_id <= @last`;
       this.#add(
-        `SELECT ${ms('created_at')}, ${KIND.joins_segment}, id, address_id, segment_id FROM ${rows}`,
+        `SELECT ${ms('ifnull(rejoined_at, created_at)')}, ${KIND.joins_segment}, id, address_id, segment_id FROM ${rows}`,
         'addresses',
       );
       this.#add(
@@ -217,8 +217,7 @@ class Reader {
     if (automation.trigger_kind === 'form')
       this.#add(
         `SELECT ${ms('created_at')}, ${KIND.form}, NULL, address_id, 0 FROM main.consent_log
-        WHERE id > @after AND id <= @last AND user_id = @account AND action = 'subscribed'
-          AND form_name = (SELECT name FROM main.forms WHERE id = ${Number(automation.trigger_form_id)})`,
+        WHERE id > @after AND id <= @last AND form_id = ${Number(automation.trigger_form_id)}`,
         'consent_log',
       );
     this.#add(

@@ -320,12 +320,15 @@ export const segmentRecipients = sqliteTable(
     first_name: line(),
     last_name: line(),
     email: text().notNull(),
+    /** When the contact was last added again after a removal by hand, ISO timestamp; null: never. */
+    rejoined_at: text(),
     ...stamps(),
   },
   (table) => [
     uniqueIndex('segment_recipients_person').on(table.segment_id, table.address_id),
     index('segment_recipients_listed').on(table.segment_id, table.id).where(sql`is_removed = 0`),
     index('segment_recipients_contact').on(table.contact_id),
+    index('segment_recipients_rejoined').on(table.segment_id, table.rejoined_at).where(sql`rejoined_at IS NOT NULL`),
   ],
 );
 
