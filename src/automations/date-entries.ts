@@ -1,7 +1,8 @@
 /**
  * Lets contacts enter automations by a date of theirs. Each quarter of an hour, the contacts whose date is about today are found through an
  * index, and those enter for whom the hour of the trigger has come in their own time zone since the last look. Every zone is a number of
- * quarters ahead of UTC, so everybody enters at the hour itself.
+ * quarters ahead of UTC, so everybody enters at the hour itself. A contact whose time zone changes is looked at again: where the hour of the
+ * last day has passed in the new zone, the contact enters late.
  */
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
@@ -21,6 +22,8 @@ const MAX_AGE_MS = 86_400_000;
 const LAST_ZONE = 'Etc/GMT+12';
 /** The number of contacts that are looked at, or whose dates are added, at once, which takes some milliseconds. */
 const PAGE_ROWS = 1000;
+/** The number of contacts with another time zone who are looked at for all automations of their account in one transaction. */
+const REZONED_ROWS = 250;
 
 type Dated = Pick<
   typeof automations.$inferSelect,
@@ -32,14 +35,17 @@ type Dated = Pick<
   | 'trigger_before'
   | 'trigger_hour'
   | 'trigger_yearly'
-> & { trigger_field_id: number; dates_checked_to: number; is_field_gone: 0 | 1 };
+> & { trigger_field_id: number; dates_checked_to: number; dates_since: number; is_field_gone: 0 | 1 };
+
+const DATED_COLUMNS = `
+  SELECT id, user_id, automation_for, automation_for_table, trigger_field_id, trigger_days, trigger_before, trigger_hour, trigger_yearly, dates_checked_to,
+    dates_since, NOT EXISTS (SELECT 1 FROM custom_fields f WHERE f.id = trigger_field_id) AS is_field_gone
+  FROM automations`;
+const IS_DATED = `trigger_kind = 'date' AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`;
 
 /** SQL: the live automations whose dates are to be looked at until @to, except those whose field is still being filled. */
-export const DATED = `
-  SELECT id, user_id, automation_for, automation_for_table, trigger_field_id, trigger_days, trigger_before, trigger_hour, trigger_yearly, dates_checked_to,
-    NOT EXISTS (SELECT 1 FROM custom_fields f WHERE f.id = trigger_field_id) AS is_field_gone
-  FROM automations INDEXED BY automations_dates
-  WHERE trigger_kind = 'date' AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL AND dates_checked_to < @to
+export const DATED = `${DATED_COLUMNS} INDEXED BY automations_dates
+  WHERE ${IS_DATED} AND dates_checked_to < @to
     AND NOT EXISTS (SELECT 1 FROM dated_fields d WHERE d.field_id = trigger_field_id AND d.filled_to IS NOT NULL)`;
 
 /** A day on which contacts enter: its date in their zone, the date that is meant, and the day (MM-DD) by which contacts are found. */
@@ -81,9 +87,40 @@ export class DateEntries {
     if (fillFields(client)) return true;
     const now = this.#clock.now().getTime();
     const to = now - (now % DATE_STEP_MS);
+    while (this.#lookAtRezoned(to)) if (!goesOn()) return true;
     for (const automation of prepared<[object], Dated>(client, DATED).all({ to }))
       while (this.#continue(automation, to)) if (!goesOn()) return true;
     return false;
+  }
+
+  /** Lets contacts of one account enter late whose hour has passed in their new time zone. Returns false if there are none left to look at. */
+  #lookAtRezoned(to: number): boolean {
+    const client = this.#db.$client;
+    const next = prepared<[], { user_id: number }>(client, 'SELECT user_id FROM rezoned_contacts LIMIT 1');
+    const found = next.get();
+    if (found === undefined) return false;
+    const account = found.user_id;
+    inTransaction(this.#db, () => {
+      const contacts = JSON.stringify(
+        prepared<[number], number>(
+          client,
+          `DELETE FROM rezoned_contacts WHERE contact_id IN (
+            SELECT contact_id FROM rezoned_contacts WHERE user_id = ? LIMIT ${REZONED_ROWS}) RETURNING contact_id`,
+        )
+          .pluck()
+          .all(account),
+      );
+      const dated = `${DATED_COLUMNS} INDEXED BY automations_user WHERE user_id = ? AND ${IS_DATED}`;
+      for (const automation of prepared<[number], Dated>(client, dated).all(account)) {
+        const from = Math.max(automation.dates_since, to - MAX_AGE_MS);
+        if (automation.is_field_gone === 1) continue;
+        for (const day of daysBetween(automation, from, to)) {
+          const { entering } = readDay(client, automation, day, { from, to, after: 0 }, this.#zone, contacts);
+          if (entering.length > 0) this.#record(automation, day.meant, entering);
+        }
+      }
+    });
+    return true;
   }
 
   /** Looks at the next contacts. Returns false once the automation has none left. */
@@ -125,13 +162,17 @@ export class DateEntries {
 /** A contact for whom the hour of a trigger came: the contact, the address, and when, epoch milliseconds. */
 type Entering = [contact: number, address: number | null, moment: number];
 
-/** Returns the next contacts with a date on a day, of which those that do not fit are not meant, and those for whom the hour came. */
+/**
+ * Returns the next contacts with a date on a day, of which those that do not fit are not meant, and those for whom the hour came. `only`: the
+ * ids of the contacts that are looked at, as JSON; all by default.
+ */
 function readDay(
   client: Database,
-  automation: Omit<Dated, 'dates_checked_to' | 'is_field_gone'>,
+  automation: Omit<Dated, 'dates_checked_to' | 'dates_since' | 'is_field_gone'>,
   { date, meant, day }: Day,
   { from, to, after }: Pick<Look, 'from' | 'to' | 'after'>,
   zoneOfOthers: string,
+  only?: string,
 ): { rows: Row[]; entering: Entering[] } {
   const { user_id, automation_for: target, automation_for_table: table, trigger_field_id: field } = automation;
   const isMember =
@@ -145,9 +186,10 @@ function readDay(
     client,
     `SELECT d.contact_id, c.address_id, ifnull(c.deleted_at IS NULL AND ${isMeant} AND ${isMember}, 0) AS fits, ${placeColumns(client, user_id, 'c')}
     FROM (SELECT contact_id, date FROM contact_dates INDEXED BY contact_dates_day
-      WHERE field_id = @field AND day = @day AND contact_id > @after ORDER BY contact_id LIMIT ${PAGE_ROWS}) d
+      WHERE field_id = @field AND day = @day AND ${only === undefined ? 'contact_id > @after' : 'contact_id IN (SELECT value FROM json_each(@only))'}
+      ORDER BY contact_id LIMIT ${PAGE_ROWS}) d
     LEFT JOIN contacts c ON c.id = d.contact_id ORDER BY d.contact_id`,
-  ).all({ field, day, after, meant, target });
+  ).all({ field, day, after, meant, target, only });
   const moments = new Map<string, number>();
   const entering = rows.flatMap((row): Entering[] => {
     if (row.fits === 0) return [];
@@ -187,7 +229,7 @@ function daysBetween(
     trigger_before,
     trigger_hour,
     trigger_yearly,
-  }: Omit<Dated, 'trigger_field_id' | 'dates_checked_to' | 'is_field_gone'>,
+  }: Omit<Dated, 'trigger_field_id' | 'dates_checked_to' | 'dates_since' | 'is_field_gone'>,
   from: number,
   to: number,
 ): Day[] {

@@ -4,7 +4,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { customValuePath, listCustomFields } from '../audience/fields/custom-fields.ts';
-import { lookAtWaitsAgain } from '../audience/segments/membership.ts';
+import { lookAtTimesAgain } from '../audience/segments/membership.ts';
 import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
 import type { Db } from '../database/open.ts';
 import { waitAtStep, waitMs } from '../delivery/queue/enrolment-state.ts';
@@ -69,12 +69,12 @@ export function endWaits(
   return taken;
 }
 
-/** Lets contacts who wait be looked at again if the zone of those without one, `TIME_ZONE`, is another than at the last start. */
+/** Lets the times of contacts be looked at again if the zone of those without one, `TIME_ZONE`, is another than at the last start. */
 export function followTimeZone(client: Database, zone: string): void {
   if (findNamedValue(client, 'time_zone') === zone) return;
   client
     .transaction(() => {
-      lookAtWaitsAgain(client, null);
+      lookAtTimesAgain(client, null);
       writeNamedValue(client, 'time_zone', zone);
     })
     .immediate();

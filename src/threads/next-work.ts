@@ -31,6 +31,7 @@ const UNDER_WAY = [
   `FROM transactional_mails INDEXED BY transactional_mails_queue WHERE state = ${DELIVERY_STATE.queued}`,
   `FROM transactional_mails INDEXED BY transactional_mails_sending WHERE state = ${DELIVERY_STATE.sending}`,
   'FROM dated_fields WHERE filled_to IS NOT NULL',
+  'FROM rezoned_contacts',
   'FROM segments INDEXED BY segments_recomputing WHERE recompute_after IS NOT NULL',
   "FROM unfinished_writes WHERE kind = 'empty-log'",
 ];

@@ -221,3 +221,42 @@ t.test('the trigger is edited on its page and said in a sentence in both languag
     '14 Tage vor dem Datum in „Birthday“ eines Kontakts in der Liste „Readers“, um 7:00 Uhr in der Zeitzone des Kontakts.',
   );
 });
+
+t.test('who gets a time zone in which the hour of today has passed enters late, and once', async (t) => {
+  const { app, add, live, pass, firsts } = await withDates(t);
+  const date = '01-16';
+  await add('before', date, 'Europe/Berlin');
+  await add('late', date, 'America/New_York');
+  await add('same', date, 'America/New_York');
+  await add('back', date, 'Asia/Tokyo');
+  await live();
+  // It is 10:00 UTC on the 16th.
+  await pass(25 * HOUR);
+  t.strictSame(firsts(), ['01-16T00:00 back one', '01-16T08:00 before one']);
+  await add('late', date, 'Europe/Paris');
+  await add('same', date, 'America/Toronto');
+  await add('back', date, 'America/New_York');
+  await app.background();
+  t.strictSame(firsts().slice(2), ['01-16T10:00 late one']);
+  t.equal(app.db.prepare('SELECT count(*) FROM rezoned_contacts').pluck().get(), 0);
+  await pass(14 * HOUR);
+  t.strictSame(firsts().slice(3), ['01-16T14:00 same one']);
+  t.equal((await app.one.call('DELETE', '/custom-fields/delete', { query: { id: 2 } })).status, 200);
+  await pass(2 * DAY);
+  t.equal(firsts().length, 4, 'those whose field of time zones was deleted do not enter again');
+});
+
+t.test('where another time zone counts for contacts without one, the hour of today is looked at again', async (t) => {
+  const { app, add, live, pass, firsts } = await withDates(t);
+  await add('ann', '01-16');
+  await live();
+  await add('missed', '01-15');
+  await pass(22 * HOUR);
+  t.strictSame(firsts(), []);
+  app.restartBackground(undefined, { TIME_ZONE: 'Asia/Tokyo' });
+  await app.background();
+  t.strictSame(firsts(), ['01-16T07:00 ann one'], 'not by an hour from before it was live');
+  app.restartBackground(undefined, { TIME_ZONE: 'UTC' });
+  await pass(3 * HOUR);
+  t.equal(firsts().length, 1);
+});

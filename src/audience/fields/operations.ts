@@ -27,7 +27,7 @@ import { countPlaceholderUses } from '../../templates/placeholder-uses.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { CONTRACT_FIELDS, isReservedName } from '../contacts/contact-fields.ts';
 import { segmentsWithField } from '../segments/broken-rules.ts';
-import { lookAtWaitsAgain } from '../segments/membership.ts';
+import { lookAtTimesAgain } from '../segments/membership.ts';
 import { nameFields } from '../segments/recompute.ts';
 import { FIELD_TYPES, listCustomFields, MAX_FIELDS } from './custom-fields.ts';
 
@@ -140,7 +140,7 @@ export const renameField = operation({
       if (Object.values(uses).some((count) => count > 0)) throw conflict(sentence('field_used', uses));
       if (isTaken(context, field_name, id)) throw invalid('field_name', messages.taken('field_name'));
       db.update(customFields).set({ field_name, updated_at }).where(eq(customFields.id, id)).run();
-      if ([before, field_name].some(isOfZones)) lookAtWaitsAgain(db.$client, accountId);
+      if ([before, field_name].some(isOfZones)) lookAtTimesAgain(db.$client, accountId);
     });
     wake();
   },
@@ -171,7 +171,7 @@ export const deleteField = operation({
         .returning({ name: customFields.field_name })
         .all();
       if (deleted === undefined) throw notFound();
-      if (isOfZones(deleted.name) || isWaitedFor(db, accountId, id)) lookAtWaitsAgain(db.$client, accountId);
+      if (isOfZones(deleted.name) || isWaitedFor(db, accountId, id)) lookAtTimesAgain(db.$client, accountId);
       holdCampaignsUsingSegments(db, segmentsWithField(db, accountId, id), now);
     });
     wake();

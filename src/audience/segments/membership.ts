@@ -13,6 +13,8 @@ import { type Condition, ruleCondition } from './rule-sql.ts';
 
 export type Segment = typeof segments.$inferSelect;
 
+const DAY_MS = 86_400_000;
+
 /** A contact type or segment. */
 interface Membership {
   table: Target['table'];
@@ -56,16 +58,22 @@ export function syncAfterContactChange(
 const TIMES = "'date', 'hour', 'weekday'";
 
 /**
- * Lets contacts who wait for a date, an hour or a weekday be looked at again, because the zones or dates of many may have changed: those of an
- * account, or of all (null). The background does it, as it moves them after a change of the steps.
+ * Lets contacts be looked at again because the time zones or dates of many may have changed, those of an account or of all (null): who waits
+ * for a date, an hour or a weekday, and who enters an automation by a date. The background does it, in pages.
  */
-export function lookAtWaitsAgain(client: Database, account: number | null): void {
+export function lookAtTimesAgain(client: Database, account: number | null): void {
   prepared<[object]>(
     client,
     `INSERT INTO automation_moves (automation_id, low, high, is_removal)
     SELECT DISTINCT automation_id, 0, ${Number.MAX_SAFE_INTEGER}, 0 FROM automation_schedules
     WHERE until IN (${TIMES}) AND (@account IS NULL OR user_id = @account)
     ON CONFLICT (automation_id) DO UPDATE SET low = iif(low IS NULL, NULL, 0), high = iif(high IS NULL, NULL, excluded.high), moved_to_address = 0`,
+  ).run({ account });
+  // The hours of the last day may have passed in the new zones. Contacts who have entered by their date do not enter by it again.
+  prepared<[object]>(
+    client,
+    `UPDATE automations SET dates_checked_to = max(dates_since, dates_checked_to - ${DAY_MS})
+    WHERE trigger_kind = 'date' AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL AND (@account IS NULL OR user_id = @account)`,
   ).run({ account });
 }
 

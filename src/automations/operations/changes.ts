@@ -234,6 +234,7 @@ export const changeAutomation = operation({
           trigger_yearly: trigger.trigger_yearly,
           trigger_form_id: trigger.trigger_form_id,
           dates_checked_to: trigger.dates_checked_to,
+          dates_since: trigger.dates_since,
           re_entry: trigger.re_entry,
           re_entry_days: trigger.re_entry_days,
           goal_segment_id: given.goal_segment_id === 0 ? null : given.goal_segment_id,

@@ -30,6 +30,7 @@ const TABLES = [
   'membership_changes',
   'moved_mails',
   'proxied_activity',
+  'rezoned_contacts',
   'segment_leaves',
   'segment_recipients',
   'segments',
