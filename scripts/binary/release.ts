@@ -1,8 +1,9 @@
 /**
  * `npm run release`: the one-file programs for Linux in `dist-release/`, each checked, with the sums of all in SHA256SUMS. For the other
- * kind of processor Node comes from its npm package, in the version and with the hash of package-lock.json.
+ * kind of processor Node comes from its npm package, in the version and with the hash of package-lock.json; the program is run if this
+ * machine emulates that processor.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,8 +33,9 @@ for (const architecture of ['x64', 'arm64'] as const) {
     const build = join(import.meta.dirname, 'build.ts');
     execFileSync(process.execPath, [build, node, architecture, path], { stdio: 'inherit' });
     assertMachine(path, architecture);
-    if (architecture === process.arch) await tryOut(path, temporary);
-    else console.log(`${name} is for another processor: its kind was checked, it was not run`);
+    if (architecture === process.arch || isEmulated(path)) await tryOut(path, temporary);
+    else
+      console.log(`${name} is for another processor: its kind was checked, it was not run (install qemu-user-static)`);
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
@@ -62,9 +64,20 @@ function assertMachine(path: string, architecture: Architecture): void {
   if (found !== MACHINES[architecture]) throw new Error(`${path} is for machine ${found}`);
 }
 
-/** Starts the program in an empty folder with nothing of this environment; it has to say its version, and to be ready as a service. */
+/** True if this machine runs programs of the other processor, as with Debian's qemu-user-static and the libraries in QEMU_LD_PREFIX. */
+function isEmulated(path: string): boolean {
+  return spawnSync(path, ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+/** Starts the program in an empty folder with nothing of this environment but the emulator's setting; it has to say its version, and to be ready as a service. */
 async function tryOut(path: string, folder: string): Promise<void> {
-  const env = { XDG_CACHE_HOME: join(folder, 'cache'), DATABASE_PATH: join(folder, 'try.db'), PORT: '0' };
+  const { QEMU_LD_PREFIX } = process.env;
+  const env = {
+    XDG_CACHE_HOME: join(folder, 'cache'),
+    DATABASE_PATH: join(folder, 'try.db'),
+    PORT: '0',
+    ...(QEMU_LD_PREFIX && { QEMU_LD_PREFIX }),
+  };
   mkdirSync(env.XDG_CACHE_HOME);
   const said = execFileSync(path, ['--version'], { env, cwd: folder, encoding: 'utf8' }).trim();
   if (said !== version) throw new Error(`${path} says it is ${said}, not ${version}`);
