@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import Database from 'better-sqlite3';
 import type { Test } from 'tap';
@@ -75,6 +76,7 @@ export class Machine {
     // The service here has its keys in the settings; test/commands/serve.test.ts reads the file of one that has none.
     else if (command === 'cat /var/lib/sendlark/first-sign-in.txt') return;
     else if (command.startsWith('litestream ')) this.#replicate(t, command);
+    else if (command.endsWith(' serve')) await this.#serve(t, command);
     else await this.#shell(t, command, [this.#path('bin'), process.env.PATH ?? '']);
   }
 
@@ -99,6 +101,21 @@ export class Machine {
 
   #here(command: string): string {
     return this.#substitutes.reduce((so, [documented, here]) => so.replaceAll(documented, here), command);
+  }
+
+  /** Starts another service by the command, beside the one that runs, until it says that it serves. */
+  async #serve(t: Test, command: string): Promise<void> {
+    const child = spawn('/bin/bash', ['-c', `exec ${command}`], {
+      cwd: this.#folder,
+      env: { PATH: process.env.PATH, PORT: '0', DATABASE_PATH: this.#path('another.db') },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let said = '';
+    for await (const line of createInterface({ input: child.stdout })) {
+      said += line;
+      if (/serves \S+\/api/.test(line)) child.kill('SIGTERM');
+    }
+    t.match(said, /serves \S+\/api/, command);
   }
 
   /** Gives what the command prints. */
