@@ -139,16 +139,17 @@ export function insertSchedule(
 }
 
 interface GoingLive {
-  /** Whether those who are in its target enter. */
+  /** Whether contacts enter who are in its target already. */
   isBackfilled?: boolean;
-  /** Whether a program asks for it, so that errors that the check finds can stop it. */
+  /** Whether a program asks for it. Then errors that the check finds can stop it. */
   isByProgram: boolean;
 }
 
 /**
- * Moves a draft to live and freezes its mails; with `isBackfilled`, lets those who are in its target enter in the same transaction. Throws
- * 409 with the problem that the owner must fix first: for a program, where the account says so, also an error that the check finds. Does
- * not change a live automation otherwise.
+ * Moves a draft to live and freezes its mails; with `isBackfilled`, lets contacts enter who are in its target already,
+ * in the same transaction. Throws 409 with the problem that the owner must fix first. If a program asks and the account
+ * wants it, an error that the check finds is such a problem, too. If the automation is live already, changes nothing
+ * else.
  */
 export async function setLive(
   deps: AutomationActionDeps,

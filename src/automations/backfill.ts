@@ -150,7 +150,7 @@ export function endBackfills(client: Database, automation: number): void {
 
 type Backfill = Automation & { source_table: Source['table']; source_id: number; after_address: number };
 
-/** The one that has come the least far is next, so that a large one does not keep others waiting. */
+/** The backfill that has progressed the least is next, so that a large one does not keep others waiting. */
 const NEXT_BACKFILL = `
   SELECT a.*, b.source_table, b.source_id, b.after_address FROM automation_backfills b CROSS JOIN automations a ON a.id = b.automation_id
   WHERE a.status = ${AUTOMATION_STATUS.live} AND a.deleted_at IS NULL ORDER BY b.after_address LIMIT 1`;

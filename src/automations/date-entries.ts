@@ -55,13 +55,16 @@ interface Day {
   day: string;
 }
 
-/** How far the look at an automation has come. A kill forgets it: an entry that is recorded again is barred by its key. */
+/**
+ * How far the dates of an automation have been looked at. A kill loses this; then entries are recorded again, and their
+ * keys prevent a second entry.
+ */
 interface Look {
   /** From when to when the hour of the trigger comes, epoch milliseconds; `from` itself was looked at before. */
   from: number;
   to: number;
   days: Day[];
-  /** The present one of these days, and the last contact of it. */
+  /** The day of `days` that is being looked at, and the last contact looked at on it. */
   at: number;
   after: number;
 }
@@ -202,8 +205,9 @@ function readDay(
 }
 
 /**
- * Returns who would have entered by a date after `from` and up to `to` (epoch milliseconds), in parts, newest first: how many dates were looked
- * at, and the addresses of the contacts. Dates are missing while `isFilled` is false.
+ * Returns the contacts whose date would have let them enter after `from` and up to `to` (epoch milliseconds). Returns
+ * them in parts, newest first: the number of dates looked at, and the addresses of the contacts. Dates are missing
+ * while `isFilled` is false.
  */
 export function* datesOf(
   client: Database,

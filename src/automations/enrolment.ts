@@ -43,7 +43,10 @@ import { type Acting, type AtStep, act, type Taken } from './step-actions.ts';
 import { endWaits, type WaitingContact, type Waits, waitColumns } from './waits.ts';
 
 const PAGE_ROWS = 250;
-/** The number of contacts who take a step that decides at once, which takes a few milliseconds: less is written for each. */
+/**
+ * The number of contacts who take a deciding step at once, which takes a few milliseconds, because less is written for
+ * each.
+ */
 const DECISION_ROWS = 1000;
 
 interface Change {
@@ -62,9 +65,9 @@ export const MEMBERSHIP_CHANGES_PAGE = `
   SELECT m.id, m.automation_id, m.address_id, m.contact_id, m.change, m.step_id, m.event_key, m.happened_at FROM membership_changes m ORDER BY m.id LIMIT ${PAGE_ROWS}`;
 
 /**
- * Applies the next page of recorded changes in their order: enrols contacts who joined and ends the enrolments of contacts who
- * left, and wakes those who waited for what happened. Returns how many changes were applied. A join is recorded only while the automation is live, so it still counts if the
- * automation was paused since.
+ * Applies the next page of recorded changes in their order: enrols contacts who joined, ends the enrolments of contacts
+ * who left, and wakes contacts who waited for what happened. Returns how many changes were applied. A join is recorded
+ * only while the automation is live, so it still counts if the automation was paused since.
  */
 export function applyMembershipChanges(client: Database): number {
   // Checked first, because an immediate transaction takes the write lock from requests even if there is nothing to do.

@@ -51,7 +51,10 @@ export function wholeRange(automation: number): AddressRange {
   return { automation, after: 0, to: Number.MAX_SAFE_INTEGER };
 }
 
-/** OrderChange enrolments, or stores the moves for the background thread if there are many. Call inside the transaction of the change. */
+/**
+ * Moves enrolments, or stores the moves for the background thread if there are many. Call inside the transaction of the
+ * change.
+ */
 export function moveOrStore(client: Database, automation: number, moves: OrderChange): void {
   if (hasFewEnrolments(client, automation)) {
     moveEnrolments(client, wholeRange(automation), moves);

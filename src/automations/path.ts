@@ -1,10 +1,13 @@
-/** The order of an automation's steps: the main path, and after each deciding step those of its path yes and then of its path no. */
+/**
+ * The order of an automation's steps: the steps of the main path, and after each deciding step the steps of its path
+ * yes, then of its path no.
+ */
 import { type AWAITED, BRANCHES, type STEP_KINDS } from '../database/schema/index.ts';
 
-/** What a step does, as far as its paths depend on it. */
+/** The properties of a step that its paths depend on. */
 interface Kind {
   kind: (typeof STEP_KINDS)[number];
-  /** Of a wait: for what. */
+  /** What a wait is for. */
   until: (typeof AWAITED)[number] | null;
 }
 
@@ -25,7 +28,10 @@ export interface GivenPlace {
   branch?: (typeof BRANCHES)[number] | undefined;
 }
 
-/** Returns true if contacts take one of two paths at such a step. An hour and a weekday always come, so no path is for those who waited in vain. */
+/**
+ * Returns true if contacts take one of two paths at such a step. A wait for an hour or a weekday has one path only,
+ * because both always come.
+ */
 export function isDeciding({ kind, until }: Kind): boolean {
   return kind === 'if' || kind === 'split' || (kind === 'wait_until' && (until === 'event' || until === 'date'));
 }
@@ -65,8 +71,8 @@ export function inReadingOrder<
 }
 
 /**
- * Returns the step that follows step `id` for contacts who take it with this outcome, as far as they have not taken it already; null after the last.
- * Whoever is at a step has come by the paths on which it is. `steps`: in their order.
+ * Returns the next step after step `id` for contacts who take that step with this outcome; null after the last step.
+ * These contacts have also taken every path that step `id` is on. `steps` are in their order.
  */
 export function stepAfter<Step extends Pick<Placed, 'id' | 'parent_id' | 'branch'>>(
   steps: readonly Step[],

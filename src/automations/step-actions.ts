@@ -111,7 +111,7 @@ function assignment(
   };
 }
 
-/** Returns those of these contacts that are in a list that is not deleted. */
+/** Returns the contacts among these that are in a list that is not deleted. */
 function contactsIn(db: Db, list: number, contacts: readonly number[]): Set<number> {
   const rows = db.all<{ id: number }>(sql`
     SELECT c.id FROM json_each(${JSON.stringify(contacts)}) CROSS JOIN contacts c ON c.id = value
@@ -119,7 +119,7 @@ function contactsIn(db: Db, list: number, contacts: readonly number[]): Set<numb
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Returns the enrolments of those who are in a segment that is not deleted. */
+/** Returns the enrolments of contacts who are in a segment that is not deleted. */
 function membersOf(db: Db, segment: number, people: readonly AtStep[]): Set<number> {
   const rows = db.all<{ id: number }>(sql`
     SELECT value ->> 'id' AS id FROM json_each(${JSON.stringify(people)}) CROSS JOIN segment_recipients r

@@ -1,6 +1,7 @@
 /**
- * Steps at which contacts wait: for an event, a date of their own, an hour of their day or a weekday. Nobody is looked at while they wait: a
- * contact is due when the time has come or is over, and an event or a changed date makes them due at once.
+ * Steps at which contacts wait: for an event, a date of their own, an hour of their day or a weekday. Waiting contacts
+ * cost nothing: a contact is due when the time comes or the wait times out, and an event or a changed date makes the
+ * contact due at once.
  */
 import type { Database } from 'better-sqlite3';
 import { customValuePath, listCustomFields } from '../audience/fields/custom-fields.ts';
@@ -41,14 +42,20 @@ export interface WaitingContact extends AtStep, Place {
   date: string | null;
 }
 
-/** Returns the columns of a `WaitingContact`, but those of `AtStep`, as SQL: of enrolment `e` and its contact `p`. */
+/**
+ * Returns the SQL of the columns of a `WaitingContact` without the columns of `AtStep`, for enrolment `e` and its
+ * contact `p`.
+ */
 export function waitColumns(db: Db, { user_id: account, field_id }: Waits): string {
   const field = listCustomFields(db, account).find(({ id }) => id === field_id);
   const date = field === undefined ? 'NULL' : `p.custom_values ->> '${customValuePath(field.id)}'`;
   return `e.waiting_since, e.arrived_step, e.arrived_at, ${placeColumns(db.$client, account, 'p')}, ${date} AS date`;
 }
 
-/** Returns those who go on at `now` (epoch milliseconds), and on which path, and lets all others wait. `zone`: of contacts without one. */
+/**
+ * Returns the contacts who go on at `now` (epoch milliseconds), each with its path, and makes all others wait. `zone`
+ * is the time zone of contacts without one.
+ */
 export function endWaits(
   client: Database,
   step: Waits,
@@ -80,7 +87,10 @@ export function followTimeZone(client: Database, zone: string): void {
     .immediate();
 }
 
-/** Returns when what a contact waits for happened or will happen, epoch milliseconds; null: nobody knows. */
+/**
+ * Returns when the event or time that a contact waits for came or will come, epoch milliseconds; null if that is not
+ * known.
+ */
 function comesAt(step: Waits, contact: WaitingContact, zone: string, now: number): number | null {
   if (step.until === 'event') return hasArrived(step, contact) ? 0 : null;
   return awaitedTime(step, contact.date, findZone(contact) ?? zone, now);
@@ -92,7 +102,9 @@ function hasArrived({ id, event_since }: Waits, { arrived_step, arrived_at }: Wa
 }
 
 /**
- * Returns when the time comes, in epoch milliseconds: not after `now` if it has come, the next such time otherwise, null without a date. An hour lasts until the next one, and a weekday or a day of every year until its end; after a date it has always come.
+ * Returns when the awaited time comes, in epoch milliseconds; null without a date. If the time has come, the result is
+ * `now` or earlier, otherwise the next such time. An hour has come until the next hour begins, a weekday and a day of
+ * every year until the day ends, and a date for ever.
  * @param date The value of the contact's field as `isValidValue` accepts it; null: none.
  * @param zone The contact's time zone.
  */

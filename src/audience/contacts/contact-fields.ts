@@ -138,7 +138,7 @@ export type LineName = Exclude<ReservedName, 'email' | 'alt_email' | 'country'>;
 /** The names of the reserved fields. */
 export const RESERVED_FIELDS = Object.keys(RESERVED) as readonly ReservedName[];
 
-/** Those of the API's contract, in the order of their ids, from 1. */
+/** The reserved fields that the API's contract has, in the order of their ids, from 1. */
 export const CONTRACT_FIELDS = RESERVED_FIELDS.filter((name) => !reservedField(name)?.isAddition);
 
 /** Returns the properties of the reserved field with this name; undefined if there is none. */

@@ -216,7 +216,10 @@ const Upserted = Type.Object({
   ),
 });
 
-/** The fields of one contact: those of /contacts/add, with an address that a list of contacts leaves out. */
+/**
+ * The fields of one contact: those of `NewContact`, except that `email` is optional, because a request with a list of
+ * contacts has none, and that `country` may also be an ISO code or an id.
+ */
 const { email: ADDRESS, country: _, ...OTHER_FIELDS } = NewContact.properties;
 
 export const upsertContacts = operation({

@@ -1,4 +1,7 @@
-/** Adds contacts or changes those that a list has already, each by its address: what other programs need to bring their customers in. */
+/**
+ * Adds contacts to a list, or changes those whose address the list has already. Other programs keep a list up to date
+ * with it.
+ */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
@@ -40,8 +43,9 @@ export interface Outcome {
 }
 
 /**
- * Adds contacts to a list, or changes those that it has already, each by its address. What a request gives is checked here; one with an error
- * is left as it is, and the others are written. Other requests have their turn between the transactions.
+ * Adds contacts to a list, or changes those whose address the list has already. Checks the contacts of a request, which
+ * may have any shape. A contact with an error is not written, and the others are. Other requests are answered between
+ * the transactions.
  * @param now ISO timestamp.
  */
 export async function upsertAll(

@@ -7,7 +7,10 @@ export const EVENT_FIELD = 'event.';
 /** The fields of an event that filters name like properties, so no property may have such a name. */
 const OWN_FIELDS = ['value', 'currency'];
 
-/** Characters without a place in a name: control characters, line separators, those of filters, and the @ of addresses. */
+/**
+ * Characters that a name cannot have: control characters, line separators, the signs of filters, and the @ of
+ * addresses.
+ */
 const NAME = /^[^\p{Cc}\p{Zl}\p{Zp}@=<>!]{1,64}$/u;
 
 /** Returns true if a text can name an event or a property. A name has no @, so that it contains no address. */

@@ -12,8 +12,9 @@ export function contactEventsRemovedTime(client: Database): number | null {
 }
 
 /**
- * Removes at most `rows` events that happened before `horizon`, epoch milliseconds. Returns true if there may be more. Events that
- * segments have not followed yet are removed, too: a rule about so old a time is false of them anyway.
+ * Removes at most `rows` events that happened before `horizon`, epoch milliseconds. Returns true if there may be more.
+ * Also removes events that segments have not followed yet, because a rule about a time before `horizon` is true of
+ * nobody.
  */
 export function removeOldContactEvents(client: Database, horizon: number, rows: number): boolean {
   const { changes } = prepared<[number, number]>(

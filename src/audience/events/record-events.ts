@@ -68,7 +68,7 @@ export async function recordEvents(
 ): Promise<Recorded> {
   const created = listId === null ? 0 : await addUnknown(db, clock, account, events, listId);
   const client = db.$client;
-  // What can be prepared is, so that the transaction, which answers nobody else, only writes.
+  // Everything is prepared before the transaction, because no other request is answered during the transaction.
   const erased = countErasedAddresses(client, account);
   const personOf = findPeople(client, account, events);
   const words = new Words(client, account);

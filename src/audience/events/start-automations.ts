@@ -1,4 +1,7 @@
-/** Lets contacts enter the automations that an event starts, and wakes those who wait for it. */
+/**
+ * Records that contacts enter the automations that an event starts, and wakes contacts who wait for the event at a
+ * step.
+ */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { AUTOMATION_STATUS, type automations } from '../../database/schema/index.ts';
@@ -46,8 +49,9 @@ const MEMBERS: Readonly<Record<string, { from: string; contact: string }>> = {
 };
 
 /**
- * Records the entries that new events cause, for the live automations of the account: of contacts who are in the target now and, where
- * no contact enters again, were never in the automation. Enrolment applies them like joins. Call it in the transaction that records the events.
+ * Records which contacts enter the account's live automations by new events: contacts who are in the target now and, if
+ * the automation lets nobody enter again, were never in it. Enrolment applies them like joins. Call it in the
+ * transaction that records the events.
  */
 export function startAutomations(client: Database, account: number, { after, nameIds, now }: NewEvents): void {
   for (const automation of prepared<[number], Started>(client, LIVE).all(account)) {
@@ -91,8 +95,9 @@ const AWAITING = `
   WHERE s.user_id = ? AND s.until = 'event'`;
 
 /**
- * Records for which steps new events are awaited, of contacts who are in the automation or may be about to enter: recorded changes can contain
- * their entry. Enrolment wakes those who are at the step, in the order of what was recorded. Call it after `startAutomations`.
+ * Records the new events that contacts may wait for at a step: contacts who are in the automation, or whose entry is
+ * recorded and not applied yet. Enrolment wakes the contacts who are at the step, in the order of the records. Call it
+ * after `startAutomations`.
  */
 export function wakeWaiting(client: Database, account: number, { after, nameIds, now }: NewEvents): void {
   const steps = prepared<[number], AwaitingStep>(client, AWAITING).all(account);

@@ -61,7 +61,8 @@ function markUnsubscribed(
   now: string,
 ): void {
   const people = addressesOf(db, table, chunk);
-  // Undoing another import keeps the entries it added that were changed since, so a later `updated_at` keeps these.
+  // The undo of an earlier import keeps entries that were changed since. So a new `updated_at` keeps these entries if
+  // that import is undone.
   db.$client
     .prepare(`
       UPDATE unsubscribers SET updated_at = @now WHERE unsubscribe_groups_id IS @group AND id IN (

@@ -1,6 +1,6 @@
 /**
- * Segments with a rule about a deleted custom field. Such a rule can no longer be evaluated, so the segment keeps its members,
- * and nothing is sent to it until the rules are changed or a field of that name is created again.
+ * Segments with a rule about a deleted custom field. Such a rule can no longer be evaluated, so the segment keeps its
+ * members, and nothing is sent to it until the rules are changed or a field with that name is created again.
  */
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';

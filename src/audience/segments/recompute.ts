@@ -69,8 +69,8 @@ export async function nameFields(
 }
 
 /**
- * Recomputes those of these segments that are marked or have rules about time, as far as a request can wait. The background
- * thread finishes large ones.
+ * Recomputes each of these segments that is marked or has rules about time, if a request can wait for it. The
+ * background thread finishes large ones.
  */
 export async function recomputeAndWait(db: Db, ids: readonly number[], clock: Clock): Promise<void> {
   const given = sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;

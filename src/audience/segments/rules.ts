@@ -178,7 +178,10 @@ export function isActivityType(type: SegmentRule['type']): type is ActivityType 
   return !FIELD_TYPES.some((one) => one === type);
 }
 
-/** The fields of such rules, but those of events, which are `event.` and the name of the event. The dot keeps them apart from custom fields, whose names contain none. */
+/**
+ * The fields of rules about activity, except events, whose field is `event.` and the name of the event. The dot keeps
+ * them apart from custom fields, whose names contain none.
+ */
 export const ACTIVITY_FIELDS: Readonly<Record<string, SegmentRule['type']>> = {
   'activity.last': 'datetime-local',
   'activity.last_click': 'datetime-local',

@@ -32,7 +32,7 @@ function mostSegments(client: Db['$client']): number {
 export interface ActiveContacts {
   account: number;
   people: readonly number[];
-  /** Returns those of them that a segment's rules are about. */
+  /** Returns the people whom the rules of a segment are about. */
   concernedBy(segment: Segment): readonly number[];
 }
 

@@ -454,7 +454,8 @@ function shown(db: Db, schedule: ListedSchedule): Omit<SeriesMail, 'design_url'>
 }
 
 /**
- * Returns the numbers of enrolments in an automation: those that wait, those of them that are due at `now`, and those with a queued mail.
+ * Returns the numbers of enrolments in an automation: how many wait, how many of these are due at `now`, and how many
+ * have a queued mail.
  */
 function peopleInSeries(db: Db, { id }: Automation, now: Date) {
   const row = db.$client

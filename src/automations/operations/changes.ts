@@ -67,7 +67,10 @@ const MAX_TIMEOUT_HOURS = 87_600;
 /** The largest hold-out, in percent: most contacts get the mails. */
 const MAX_HOLD_OUT = 50;
 
-/** The options of each change: only if nothing has changed since, only of a draft, and as a dry run. */
+/**
+ * The options of each change: make it only if nothing has changed since, make it only to a draft, and make it as a dry
+ * run.
+ */
 const how = {
   unchanged_since: unchangedSince(),
   only_draft: Type.Optional(Type.Unsafe<0 | 1>({ ...flag('1: refused with 409 while it is live.'), empty: 0 })),
@@ -400,7 +403,7 @@ export const changeStep = operation({
       if (!isDeciding(after) && hasPath(db, schedule)) throw conflict(sentence('step_has_path'));
       db.update(automationSchedules).set(columns).where(eq(automationSchedules.id, schedule.id)).run();
       touch(context, automation, now);
-      // Whoever waits at a wait is looked at again.
+      // Contacts who wait at this step are looked at again, because they may now wait for something else.
       const isMoving = isOtherWait(schedule, after) || schedule.kind === 'wait_until';
       return {
         result: now,

@@ -157,7 +157,7 @@ async function tryInSlices(
     if (!slice.hasMore) break;
     const took = performance.now() - started;
     rows = Math.round(Math.min(MAX_SLICE_ROWS, Math.max(SLICE_ROWS, rows * Math.min(2, SLICE_MS / took))));
-    // The lock stays free for as long as it was held.
+    // Leaves the lock free for as long as the slice held it.
     await setTimeout(took);
   }
   return found;
@@ -274,7 +274,7 @@ function compare(slices: readonly TriedChange[], now: number): Effects {
   };
 }
 
-/** Counts the contacts for whom what is changed is still to come, and the others on the way. */
+/** Counts the contacts in the automation to whom the changed part is still to come, and the others. */
 function countConcerned([first]: readonly TriedChange[], rows: readonly PlannedMove[]) {
   const sum = (some: readonly PlannedMove[]) => some.reduce((all, { people }) => all + people, 0);
   if (first === undefined) return { ahead: 0, behind: 0 };

@@ -64,7 +64,7 @@ interface Enrolment {
 }
 
 interface Plan extends Pick<Forecast, 'state' | 'reason' | 'entered_at'> {
-  /** Which of the entries of the contact it is; 0 before the first. */
+  /** The number of this entry of the contact, counted from 1; 0 before the first entry. */
   run: number;
   steps: PlannedStep[];
 }

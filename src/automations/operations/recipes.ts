@@ -110,7 +110,7 @@ type Place = Pick<
   'user_id' | 'changed_by' | 'created_at' | 'updated_at' | 'utr' | 'automation_id'
 >;
 
-/** Stores a wait for an event, and the exit of those for whom it came. */
+/** Stores a wait for an event, and on its path yes an exit. */
 function insertWait(db: Db, place: Place, wait: RecipeWait): void {
   const atOnce = { ...NO_MAIL, ...place, waiting_type: 'instantly', waiting_period: 1 } as const;
   const settings = storedSettings(db, place.user_id, wait.kind, { ...wait, until: 'event' });

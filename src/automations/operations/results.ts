@@ -1,6 +1,6 @@
 /**
- * The operation that reads the results of an automation: whether contacts who get its mails reach the goal more often, and bring more value,
- * than those of the hold-out, who get nothing. docs/automations.md says what is counted.
+ * The operation that reads the results of an automation: whether contacts who get its mails reach the goal more often,
+ * and bring more value, than contacts in the hold-out, who get nothing. docs/automations.md says what is counted.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';

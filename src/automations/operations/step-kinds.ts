@@ -112,7 +112,7 @@ function settingsOf(kind: OtherKind, until: GivenSettings['until']): Required<Se
   return { optional: [], ...(kind === 'wait_until' && until !== undefined ? SETTINGS_OF_WAIT[until] : SETTINGS[kind]) };
 }
 
-/** Returns those of the given settings that a step of this kind has. */
+/** Returns the settings among the given ones that a step of this kind has. */
 export function ownSettings<Given extends { until?: string }>(kind: OtherKind, given: Given): Partial<Given> {
   const { required, optional } = settingsOf(
     kind,

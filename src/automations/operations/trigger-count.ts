@@ -69,7 +69,7 @@ interface Page {
   met: readonly number[];
 }
 
-/** Returns what happened, newest first; null: nobody knows. */
+/** Returns the pages of what happened, newest first; null without a target, or if nothing is stored about such a trigger. */
 function pagesOf({ db, clock, config }: Context, automation: Automation): Iterable<Page> | null {
   const client = db.$client;
   const to = clock.now().getTime();

@@ -1,6 +1,7 @@
 /**
- * Runs an automation over the past: the functions of the live service do every step, on a view of the database (view.ts) in which the
- * history happens again (history.ts), at the times of a clock that goes from one moment at which something is due to the next.
+ * Runs an automation over the past: the functions of the live service take every step, on a view of the database
+ * (view.ts) in which the history happens again (history.ts). Its clock goes from each time at which something is due to
+ * the next one.
  */
 import { followActivity } from '../../audience/segments/follow-activity.ts';
 import type { Segment } from '../../audience/segments/membership.ts';
@@ -36,7 +37,7 @@ import { markLive } from '../status.ts';
 import { Feed, readHistory, type Scope, segmentsOf } from './history.ts';
 
 const HOUR_MS = 3_600_000;
-/** How often the clock stops at most: what is due in between is done at the next stop. */
+/** The maximum number of stops of the clock. What is due in between is done at the next stop. */
 const STOP_MS = HOUR_MS;
 /** After how long a transaction on the view is committed, in milliseconds. */
 const TRANSACTION_MS = 250;
@@ -176,13 +177,14 @@ class Run {
       CREATE TEMP TRIGGER replay_waits_noted AFTER UPDATE OF due_at ON deliveries WHEN new.state = ${DELIVERY_STATE.queued} AND new.due_at > old.due_at BEGIN
         INSERT INTO replay_waits VALUES (new.id) ON CONFLICT DO NOTHING;
       END;`);
-    // Events were read when they changed the segments, whose members are those of the history.
+    // Events need not be read here: the history has the members of segments as events changed them.
     writeNamedValue(client, 'contact_events_followed_to', String(Number.MAX_SAFE_INTEGER));
   }
 
   /**
-   * Keeps the members of segments that steps do not change. The live functions look at all rules when a contact is changed, but the values and
-   * counts that other rules are about are those of now: who was in these segments is known from the history.
+   * Keeps the members of segments that steps do not change. When a contact is changed, the live functions evaluate all
+   * rules, and by today's values and counts. The history has the past members of these segments, so the rules must not
+   * change them.
    */
   #keepSegments(steps: readonly ListedSchedule[]): void {
     const sets = steps.filter(({ kind }) => kind === 'set_field');
@@ -257,7 +259,7 @@ class Run {
       });
       onProgress(0.1 + (0.9 * (stop - from)) / (to - from));
     }
-    // What happened since the last stop still counts, but for mails that are not due yet.
+    // What happened since the last stop still counts, except for mails that are not due yet.
     await this.#atOnce(async () => {
       feed.until(clock.time, to);
       clock.time = to;
@@ -300,19 +302,22 @@ class Run {
   }
 }
 
-/** Notes those who are about to enter, with the reason of the goal or exit rule if there is one, in its stored form. */
+/**
+ * Records the contacts who are about to enter, with the reason of the goal or exit rule if there is one, in its stored
+ * form.
+ */
 const NOTE_ASKED = `
   INSERT INTO temp.replay_asks (address_id, at, reason)
   SELECT p.address_id, p.happened_at, ${endReason('p')} FROM membership_changes p CROSS JOIN automations au ON au.id = p.automation_id
   WHERE p.change = 'joined'`;
 
-/** Forgets those of them who entered. */
+/** Removes the contacts who did enter from these records. */
 const FORGET_ENTERED = `
   DELETE FROM temp.replay_asks WHERE EXISTS (
     SELECT 1 FROM enrolments e WHERE e.automation_id = (SELECT id FROM automations) AND e.address_id = replay_asks.address_id
       AND e.entered_at = replay_asks.at)`;
 
-/** Claims the queued mails as the live service does, and takes each for sent. */
+/** Claims the queued mails as the live service does, and treats each as sent. */
 class Post {
   readonly #view: Db;
   readonly #automation: Automation;

@@ -1,7 +1,7 @@
 /**
- * The history of an account as far as an automation would have seen it: who joined and left its list and segments, which events
- * happened, and who unsubscribed, was suppressed or got other mails. It is read from the file in pieces, each in a short read, so that
- * the service can meanwhile move its changes from the WAL into the file.
+ * The history of an account that concerns an automation: who joined and left its list and segments, which events
+ * happened, and who unsubscribed, was suppressed or got other mails. It is read from the file in pieces, each in a
+ * short read, so that the service can meanwhile move its changes from the WAL into the file.
  */
 import { startAutomations, wakeWaiting } from '../../audience/events/start-automations.ts';
 import { peopleOf, recordFormConfirmed, recordMembershipChange } from '../../audience/segments/membership.ts';
@@ -326,13 +326,13 @@ export class Feed {
     this.#joinColumns = columns.map((column) => replaced[column] ?? `c.${column}`).join();
   }
 
-  /** Makes the view what the account was at the start, without that anybody enters. */
+  /** Gives the view the state of the account at the start, without letting anybody enter. */
   start(): void {
     for (const items of this.#pages(Number.MIN_SAFE_INTEGER, this.#scope.from))
       for (const batch of inBatches(items)) this.#write(batch);
   }
 
-  /** Returns when something happens next after a moment, epoch milliseconds; undefined: nothing does. */
+  /** Returns the time of the first event of the history after a time, epoch milliseconds; undefined if none follows. */
   nextAfter(moment: number): number | undefined {
     return (
       prepared<[number], { at: number | null }>(
@@ -360,7 +360,7 @@ export class Feed {
     }
   }
 
-  /** Lets happen what happened after `after` and up to `to`, epoch milliseconds. */
+  /** Makes everything happen that happened after `after` and up to `to`, epoch milliseconds. */
   until(after: number, to: number): void {
     for (const items of this.#pages(after, to)) for (const batch of inBatches(items)) this.#happen(batch);
   }
@@ -380,7 +380,7 @@ export class Feed {
     ).run({ items: JSON.stringify(batch.items), before });
   }
 
-  /** Writes what happened to the tables. Returns those items by which something changed. */
+  /** Writes the items to the tables. Returns the items that changed something. */
   #write({ kind, items }: Batch): readonly Item[] {
     const client = this.#view.$client;
     const { user_id: account } = this.#scope.automation;
@@ -389,7 +389,7 @@ export class Feed {
       prepared<[object]>(client, text).run({ items: given });
       return items;
     };
-    /** Those of the items whose address a statement returns. */
+    /** Returns the items whose address a statement returns. */
     const changed = (text: string) => {
       const rows = prepared<[object], { address_id: number }>(client, text).all({ items: given });
       const addresses = new Set(rows.map(({ address_id }) => address_id));
@@ -512,13 +512,16 @@ export class Feed {
   }
 }
 
-/** Items of one kind, at most one of each person, except for events of the same moment, which were reported at once. */
+/**
+ * Items of one kind with at most one item of each person. Events that were reported at once, in the same millisecond,
+ * are the exception.
+ */
 interface Batch {
   kind: Kind;
   items: Item[];
 }
 
-/** Puts what happened into batches whose order keeps the order of what happened to each person. */
+/** Puts items into batches that keep the order of the items of each person. */
 function inBatches(items: readonly Item[]): Batch[] {
   const batches: Batch[] = [];
   const known = new Map<number, { batch: number; item: Item }>();

@@ -1,6 +1,7 @@
 /**
- * The replays of the service: one at a time for each account, each in a thread of its own, which keeps the result for some minutes so
- * that the paths of contacts can be looked for. A replay for which nobody asks any more, as after a page was closed, is ended.
+ * The replays of the service: one at a time for each account, each in a thread of its own, which keeps the result for
+ * some minutes so that the paths of contacts can be looked for. A replay ends when no page asks for it any more, for
+ * example because the page was closed.
  */
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -10,11 +11,11 @@ import { threadFile } from '../../thread-files.ts';
 import type { ReplayPlan } from './engine.ts';
 import type { PathQuery, ReplayFigures, ReplayPath } from './result.ts';
 
-/** How many replays run at once; those of further accounts wait. */
+/** How many replays run at once. The replays of further accounts wait. */
 const MOST_RUNNING = 2;
 /** How many results are kept. */
 const MOST_KEPT = 4;
-/** After how long nobody having asked a replay is ended, and a result removed. Milliseconds. */
+/** The time without a request after which a running replay ends and a result is removed, in milliseconds. */
 const LEFT_ALONE_MS = { running: 20_000, done: 300_000 };
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
 
@@ -101,7 +102,10 @@ class RunningReplay {
 /** The replays of a service, by account. The oldest comes first. */
 class Replays {
   readonly #byAccount = new Map<number, RunningReplay>();
-  /** Ends when the last request so far has its replay: requests look for one in turn, so that none is started unseen. */
+  /**
+   * Resolves when the last request has found or started its replay. Requests wait for each other, so that no two start
+   * the same replay.
+   */
   #finding: Promise<unknown> = Promise.resolve();
 
   /** Starts a replay, unless the account has that one already, and waits up to `waitMs` milliseconds for its result. */

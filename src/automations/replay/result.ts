@@ -72,7 +72,10 @@ export interface ReplayPath {
   lines: PathLine[];
 }
 
-/** Which paths to read: those of an address, or all in the order of their entry, after the one with this id. */
+/**
+ * Which paths to read: the paths of one address, or of all contacts in the order of their entry, after the path with
+ * this id.
+ */
 export interface PathQuery {
   /** Normalized; null: of all contacts. */
   email: string | null;
@@ -99,7 +102,7 @@ export function readFigures(view: Db, replayed: Replayed): ReplayFigures {
   const [on_the_way = 0, finished = 0, exited = 0] = ['active', 'finished', 'left'].map(
     (state) => states.get(state) ?? 0,
   );
-  // Mails of the automation: those of before have no mailing here.
+  // The mails of the automation. Earlier mails of the account have no mailing in the view.
   const own = 'deliveries d CROSS JOIN mailings m ON m.id = d.mailing_id';
   const by_mail = all<ReplayMail>(`
     SELECT s.utr, s.subject, ifnull(sum(d.state = ${DELIVERY_STATE.accepted}), 0) AS sent,
@@ -124,7 +127,10 @@ export function readFigures(view: Db, replayed: Replayed): ReplayFigures {
   };
 }
 
-/** Reads the paths of some contacts from the view of a replay. Their addresses are those of now: who was erased meanwhile has none. */
+/**
+ * Reads the paths of some contacts from the view of a replay. Shows today's addresses; a contact who was erased since
+ * has none.
+ */
 export function readPaths(view: Db, account: number, { email, after, limit }: PathQuery): ReplayPath[] {
   const client = view.$client;
   const theirs =

@@ -1,14 +1,14 @@
 /**
- * A view of the database for trying things out: a connection that reads the file, and on which the tables that an automation
- * writes are temporary ones of the same names. SQLite looks for a name among the temporary tables first
- * (https://www.sqlite.org/lang_naming.html), so the statements of the live service run here as they are. The file itself is opened
- * for reading only: a statement that would write to it fails.
+ * A view of the database for trying things out: a connection that reads the file and has temporary tables in place of
+ * the tables that an automation writes, with the same names. SQLite looks for a name among the temporary tables first
+ * (https://www.sqlite.org/lang_naming.html), so the statements of the live service run here as they are. The file
+ * itself is opened for reading only: a statement that would write to it fails.
  */
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { Connection } from '../../database/connection.ts';
 import { addFunctions, type Db } from '../../database/open.ts';
 
-/** The tables that are temporary in the view, and empty at first. All others are those of the file. */
+/** The tables that are temporary in the view, and empty at first. The view reads all other tables from the file. */
 const TABLES = [
   'activity',
   'automation_moves',

@@ -72,7 +72,10 @@ export async function attemptChange<Input extends TObject, Output extends { effe
   return attempt(request, change, given);
 }
 
-/** Returns the effects on contacts for whom this mail or step is still to come, those who wait for it in detail. */
+/**
+ * Returns the effects on contacts for whom this mail or step is still to come, and in detail on contacts who wait for
+ * it.
+ */
 export function concerningMail({ people, ...effects }: Effects, utr: string): Effects {
   return { ...effects, people: people.filter(({ from, to }) => from === utr || to === utr), leaving: 0 };
 }
@@ -109,7 +112,7 @@ type NamedMail = Pick<SeriesMail, 'utr' | 'subject' | 'waiting_type' | 'waiting_
 interface Question {
   series: Series;
   effects: Effects;
-  /** The mails after the change, for their subjects and waits; those of the automation by default. */
+  /** The mails after the change, for their subjects and waits; the mails of the automation by default. */
   after?: readonly NamedMail[];
   /** The URL that the form is submitted to, the text of the question, and the text of the button. */
   action: string;

@@ -248,7 +248,7 @@ interface NewQuery {
   Querystring: { recipe?: string };
 }
 
-/** The submitted form of a new automation, with those of a recipe. */
+/** The submitted form of a new automation, with the fields that a recipe adds. */
 interface NewFields extends AutomationFields {
   sender_id: string;
 }

@@ -105,7 +105,7 @@ export function branchText(language: Language, { kind, share }: SeriesStep, bran
   return language.say('automations.path.share', { share: branch === 'yes' ? (share ?? 0) : 100 - (share ?? 0) });
 }
 
-/** Returns the steps of a path, those of further paths within them. `show` gives the step itself. */
+/** Returns the steps of a path, with the steps of further paths inside them. `show` gives the content of one step. */
 export function pathSteps(
   language: Language,
   series: Series,

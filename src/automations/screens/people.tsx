@@ -1,4 +1,6 @@
-/** The contacts in an automation: those who wait for one of its mails, and the forecast for one contact. */
+/**
+ * The contacts in an automation: the list of contacts who wait for one of its mails, and the forecast for one contact.
+ */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ComposedParams } from '../../campaigns/screens/compose/mail-content.tsx';
 import { pageRoute } from '../../http/pages/layout.ts';

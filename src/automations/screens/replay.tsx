@@ -1,4 +1,7 @@
-/** The replay of an automation: what it would have done in the last days, with what is assumed for it, and the paths of contacts. */
+/**
+ * The replay of an automation: what it would have done in the last days, what the replay assumes, and the paths of
+ * contacts.
+ */
 import type { FastifyInstance } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { Button } from '../../ui/components/button.tsx';

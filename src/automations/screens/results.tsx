@@ -27,7 +27,10 @@ export async function resultsScreen(app: FastifyInstance): Promise<void> {
 
 type Compared = Pick<Results['values'][number], 'difference' | 'low' | 'high' | 'days_more'>;
 
-/** A row: what is compared, in both groups, how it is written, and what a difference means for all who got the mails. */
+/**
+ * A row of the table: what is compared, the figure of each group, and the functions that write a difference and what it
+ * means for all who got the mails.
+ */
 interface Row extends Compared {
   name: string;
   treated: string;

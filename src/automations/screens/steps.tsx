@@ -49,7 +49,7 @@ interface Place {
   branch: string;
 }
 
-/** The fields of the form; those of other kinds of steps are empty. */
+/** The fields of the form. The fields of other kinds of steps are empty. */
 interface StepFields {
   kind: OtherKind;
   segment_id: string;
@@ -256,7 +256,7 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
       (effects) => ({
         ...effects,
         ...concerningMail(effects, step.utr),
-        // Who waits at the step is looked at again, which moves nobody by itself.
+        // Contacts who wait at the step are looked at again, but that alone moves nobody.
         ...(!isOtherWait && { people: [] }),
       }),
     );

@@ -311,7 +311,7 @@ type Added = 'added' | 'unsubscribed' | 'suppressed';
 
 const DAYS = 30;
 const MONTHS = 12;
-/** The days that are counted: those of all months. */
+/** The number of days that are counted, which covers all months. */
 const YEAR_DAYS = 366;
 /** The number of rows read at once, which takes about 2 ms. Then other requests are answered. */
 const PAGE_ROWS = 2000;
@@ -333,7 +333,7 @@ function monthsOf(contacts: number, days: readonly AudienceDay[]): Static<typeof
   for (const { day, added, deleted } of days.toReversed()) {
     const month = day.slice(0, 7);
     if (!atEnd.has(month)) atEnd.set(month, count);
-    // What was deleted with its list is no change of a day, so the count could fall below zero.
+    // Contacts that were deleted with their list are not in the counts of a day, so the count could fall below zero.
     count = Math.max(0, count - added + deleted);
   }
   return [...atEnd]

@@ -1,7 +1,7 @@
 /**
- * Tables of the history of contacts that no other table has. Those of imports have what an undo needs; src/audience/import/
- * owns them. src/audience/sunset/ owns those of sunset, the rule about contacts that have been inactive for long.
- * src/audience/bulk/ owns those of actions on many contacts.
+ * Tables of the history of contacts that no other table has. src/audience/import/ owns the tables of imports, which
+ * have what an undo needs. src/audience/sunset/ owns the tables of sunset, the rule about contacts that have been
+ * inactive for long. src/audience/bulk/ owns the tables of actions on many contacts.
  */
 
 import { sql } from 'drizzle-orm';

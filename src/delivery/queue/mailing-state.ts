@@ -31,8 +31,9 @@ const POLL_MS = 5;
 const TIMEOUT_MS = 10_000;
 
 /**
- * Stores a mailing and where its tracked links lead, with `destinations` those without the link parameters that it adds. Returns its id. With `enqueue_progress` it begins by enqueueing its
- * recipients; otherwise they are added one by one. Call it inside a transaction.
+ * Stores a mailing and the URLs of its tracked links. Returns its id. `destinations` are the same URLs without the link
+ * parameters that the mailing adds. A mailing with `enqueue_progress` begins by enqueueing its recipients; without it,
+ * recipients are added one by one. Call it inside a transaction.
  */
 export function createMailing(
   db: Db,
@@ -78,8 +79,8 @@ export function reopenMailing(client: Database, mailingId: number): void {
 }
 
 /**
- * Has a finished mailing enqueue its audience again; `progress` is an `EnqueueProgress` as JSON. Whoever is among its recipients already gets no
- * second mail.
+ * Makes a finished mailing enqueue its audience again. `progress` is an `EnqueueProgress` as JSON. Recipients whom the
+ * mailing has already get no second mail.
  */
 export function enqueueAgain(client: Database, mailingId: number, progress: string): void {
   client
@@ -174,6 +175,7 @@ export class MailingStates {
   readonly #complete: Statement<{ now: string; mailing: number }>;
 
   constructor(client: Database) {
+    // Recipients of a canary have a `due_at` below 0, and the rest of the mailing has 0 until the canary is released (due.ts).
     const isDue = (when: string) => `EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_queue
       WHERE d.mailing_id = mailings.id AND d.state = ${DELIVERY_STATE.queued} AND d.due_at ${when})`;
     this.#open = client.prepare(`

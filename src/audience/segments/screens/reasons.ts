@@ -19,7 +19,10 @@ export function reasonInWords(language: Language, reason: string): string {
   return language.sentence(sentenceInEnglish(english(reason)) ?? readStored(reason));
 }
 
-/** Returns the choice of reasons: those of the service, after the one of the rule where it is another. */
+/**
+ * Returns the options for the choice of a reason: the service's own reasons, after the chosen one if it is not among
+ * them.
+ */
 export function reasonOptions(language: Language, reason: string): { value: string; label: string }[] {
   const chosen = readable(reason);
   const own = OWN_REASONS.map((code) => String(sentence(code)));

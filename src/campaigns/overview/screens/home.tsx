@@ -81,7 +81,9 @@ function Home({ overview, usual, now, viewer }: HomeProps) {
   );
 }
 
-/** Home shows as many campaigns: those that wait for the owner first, then those that are sending. */
+/**
+ * The maximum number of campaigns on Home: first campaigns that wait for the owner, then campaigns that are sending.
+ */
 const MOST_UNDER_WAY = 5;
 const MOVING = ['preparing', 'sending', 'cancelling'];
 

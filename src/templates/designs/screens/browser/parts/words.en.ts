@@ -1,4 +1,4 @@
-/** English words of grapesjs for those of its own that only its developers use. */
+/** English words for the words of grapesjs that only its developers understand. */
 
 /** The words of grapesjs, in addition to its own. */
 export const editorWords = {
