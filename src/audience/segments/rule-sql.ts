@@ -3,7 +3,7 @@
  * input becomes SQL text.
  */
 import { fold } from '../../database/functions/fold.ts';
-import { BY_PERSON, DELIVERY_STATE, MADE_BY, type SegmentRule } from '../../database/schema/index.ts';
+import { BY_PERSON, DELIVERY_STATE, MADE_BY, MAILING_ENDED, type SegmentRule } from '../../database/schema/index.ts';
 import { english } from '../../errors/stored.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { addDays, yearlyDays } from '../../time/zones.ts';
@@ -229,7 +229,7 @@ const MAYBE_SEEN = { open: 'd.by_person <> 0', click: SEEN.click };
 const MAILS_SINCE = (since: string) => `
   FROM mailings m INDEXED BY mailings_recent CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = c.address_id
   WHERE m.user_id = c.user_id AND m.owner_kind IN ('single', 'schedule')
-    AND CASE WHEN m.finished_at IS NULL THEN '9' ELSE m.finished_at END >= ${since} AND d.state = ${DELIVERY_STATE.accepted}`;
+    AND ${MAILING_ENDED} >= ${since} AND d.state = ${DELIVERY_STATE.accepted}`;
 
 /**
  * Returns the condition that a rule about activity is true: 0 or 1, never null.

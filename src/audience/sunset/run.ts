@@ -8,7 +8,7 @@ import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
-import { DELIVERY_STATE } from '../../database/schema/index.ts';
+import { DELIVERY_STATE, MAILING_ENDED } from '../../database/schema/index.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { moveToType } from '../bulk/apply.ts';
 import { isLiveContact, isSuppressed, isUnsubscribed } from '../eligibility.ts';
@@ -237,16 +237,17 @@ function typeOfSegment(client: Database, segment: number | null): number | null 
 }
 
 /**
- * Returns the mailings that may have sent mails since then, newest first, and that at least one person opened or clicked in. If
- * nobody did, opens and clicks were not recorded or no mail arrived, and neither means that a contact is inactive.
+ * Returns the mailings that may have sent mails since then and that at least one person opened or clicked in, newest
+ * first. If nobody did, opens and clicks were not recorded or no mail arrived, so the mailing does not show that a
+ * contact is inactive.
  */
 function measuredMailings(client: Database, account: number, since: string): number[] {
   return prepared<[number, string], number>(
     client,
     `SELECT id FROM mailings INDEXED BY mailings_recent
-    WHERE user_id = ? AND owner_kind IN ('single', 'schedule') AND CASE WHEN finished_at IS NULL THEN '9' ELSE finished_at END >= ?
+    WHERE user_id = ? AND owner_kind IN ('single', 'schedule') AND ${MAILING_ENDED} >= ?
       AND people_opens + people_clicks > 0
-    ORDER BY CASE WHEN finished_at IS NULL THEN '9' ELSE finished_at END DESC`,
+    ORDER BY ${MAILING_ENDED} DESC`,
   )
     .pluck()
     .all(account, since);

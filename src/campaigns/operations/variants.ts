@@ -5,7 +5,7 @@
 import Type, { type Static } from 'typebox';
 import type { Db } from '../../database/open.ts';
 import { recordId } from '../../database/ownership.ts';
-import { type AbTest, WINNER_BY } from '../../database/schema/index.ts';
+import { type AbTest, MAILING_ENDED, WINNER_BY } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { chooseVariant } from '../../delivery/variants/decision.ts';
 import type { AbTestReport } from '../../delivery/variants/report.ts';
@@ -308,7 +308,7 @@ function readRates(db: Db, accountId: number) {
       SELECT sum(delivered - unmeasured) AS measured, sum(delivered - unmeasured - proxied_only) AS known, sum(people_opens) AS opens, sum(people_clicks) AS clicks FROM (
         SELECT delivered, unmeasured, proxied_only, people_opens, people_clicks FROM mailings INDEXED BY mailings_recent
         WHERE user_id = ? AND owner_kind IN ('single', 'schedule') AND owner_kind = 'single' AND people_opens > 0
-        ORDER BY CASE WHEN finished_at IS NULL THEN '9' ELSE finished_at END DESC LIMIT ${LAST_MAILINGS})`)
+        ORDER BY ${MAILING_ENDED} DESC LIMIT ${LAST_MAILINGS})`)
     .get(accountId);
   const rate = (measure: keyof typeof ASSUMED) => {
     // If only a proxy loaded the pictures, it is unknown whether the mail was opened.
