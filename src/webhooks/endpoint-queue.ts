@@ -237,7 +237,7 @@ export class EndpointQueue {
   #sent(item: Item, answer: Answer, at: number): void {
     this.#count(answer);
     if (answer.isSuccess) {
-      this.#window.taken(item);
+      this.#window.succeeded(item);
       return;
     }
     this.#blocked.add(item.event.lane);

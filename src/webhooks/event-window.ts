@@ -54,7 +54,7 @@ export class EventWindow {
   }
 
   /** Call this when an event has succeeded: the next one of its lane may be sent. */
-  taken(item: Item): void {
+  succeeded(item: Item): void {
     const { lane } = item.event;
     item.isDone = true;
     const items = this.#lanes.get(lane) ?? [];

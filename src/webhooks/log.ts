@@ -29,7 +29,10 @@ export function countWaiting(client: Database, { id, user_id, position, events }
   return Math.min(waiting ?? 0, MAX_COUNTED);
 }
 
-/** Returns the attempts of an endpoint, newest first. Optionally only those before an id, failed ones, or those of one event. */
+/**
+ * Returns the attempts of an endpoint, newest first. Optional filters: attempts before an id, failed attempts, and
+ * attempts of one event.
+ */
 export function listAttempts(
   client: Database,
   endpointId: number,

@@ -64,7 +64,7 @@ interface UndoCounts {
 
 type State = Pick<typeof contactImports.$inferSelect, 'state' | 'undo_until'>;
 
-/** SQL about a row of contact_imports: true if the import can be undone at this moment, an ISO timestamp. */
+/** SQL about a row of contact_imports: true if the import can be undone at `now`, which is SQL for an ISO timestamp. */
 export function isUndoable(now: string): string {
   return `(state IN ('writing', 'done') AND undo_until IS NOT NULL AND undo_until > ${now}
     AND EXISTS (SELECT 1 FROM contact_types t WHERE t.id = contact_imports.contact_type_id AND t.deleted_at IS NULL))`;
@@ -314,12 +314,14 @@ function forgetErased(client: Database, accountId: number, given: Given): void {
 function restoreMembers(db: Db, given: Given): void {
   const client = db.$client;
   const rows = records('member');
+  // Rows whose membership is as before the import get back their time.
   prepared(
     client,
     `UPDATE segment_recipients SET updated_at = u.before ->> 'updated_at' FROM ${rows}
      WHERE segment_recipients.id = u.row_id AND u.before IS NOT NULL AND segment_recipients.updated_at IN (@now, @written)
        AND contact_id IS u.before ->> 'contact_id' AND by_hand = u.before ->> 'by_hand' AND is_removed = u.before ->> 'is_removed'`,
   ).run(given);
+  // A contact who left a segment by the import and joined it again by its rules gets back the earlier row's values.
   const again = ['id', 'created_at', 'updated_at', 'first_name', 'last_name', 'email'];
   prepared(
     client,
@@ -328,6 +330,7 @@ function restoreMembers(db: Db, given: Given): void {
        AND segment_recipients.address_id = u.address_id AND by_hand = 0 AND is_removed = 0 AND segment_recipients.created_at = @now
        AND segment_recipients.id <> u.row_id`,
   ).run(given);
+  // The leave that the import caused is removed from the history.
   prepared(
     client,
     `DELETE FROM segment_leaves WHERE id IN (

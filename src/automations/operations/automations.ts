@@ -14,6 +14,7 @@ import { prepared } from '../../database/prepared.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import {
   AUTOMATION_STATUS,
+  AUTOMATION_TYPE,
   AWAITED,
   automations,
   BRANCHES,
@@ -163,7 +164,7 @@ export const createAutomation = operation({
       automation_name,
       exit_criteria,
       unsubscribe_group_id: String(unsubscribe_group_id),
-      automation_type: type === 'welcome' ? 1 : 2,
+      automation_type: AUTOMATION_TYPE[type],
       utr,
       created_at: now,
       updated_at: now,

@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { addField, storeField } from '../../audience/fields/operations.ts';
 import { checkedTargets } from '../../audience/segments/segments.ts';
 import type { Db } from '../../database/open.ts';
-import { type automationSchedules, automations } from '../../database/schema/index.ts';
+import { AUTOMATION_TYPE, type automationSchedules, automations } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { editTemplate } from '../../delivery/compiling/compile.ts';
 import { withinShare } from '../../http/account-share.ts';
@@ -74,13 +74,13 @@ export const createFromRecipe = operation({
         automation_for: Number(target?.id ?? 0),
         automation_for_table: target?.table ?? '',
         unsubscribe_group_id: String(given.unsubscribe_group_id),
-        automation_type: recipe === 'welcome' ? 1 : 2,
+        automation_type: AUTOMATION_TYPE[recipe === 'welcome' ? 'welcome' : 'custom'],
         exit_criteria,
       });
-      const begun = requireAutomation(db, accountId, utr);
+      const draft = requireAutomation(db, accountId, utr);
       const columns = triggerColumns(
         db,
-        begun,
+        draft,
         { ...trigger, trigger_field: field?.field_name ?? '' },
         Date.parse(now),
       );

@@ -189,7 +189,7 @@ export const readSummary = operation({
 
 const Report = Type.Object({
   status: integer({ description: '0: draft; 1: live.' }),
-  held_code: nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES)),
+  held_code: HeldCode,
   held_reason: nullable(said()),
   people: Type.Array(
     Type.Object({

@@ -34,6 +34,9 @@ export const TRACKING_CHOICE = { none: 0, allowed: 1, refused: 2 } as const;
 /** Statuses of a single send. A draft is not queued: it is new, or was held, cancelled or copied. */
 export const SINGLE_SEND_STATUS = { draft: 0, queued: 1, running: 2, completed: 3 } as const;
 
+/** Types of an automation: a welcome series, or any other. */
+export const AUTOMATION_TYPE = { welcome: 1, custom: 2 } as const;
+
 /** Statuses of an automation. */
 export const AUTOMATION_STATUS = { draft: 0, live: 1 } as const;
 

@@ -32,6 +32,7 @@ export interface FoundMail {
   recipient: Recipient;
 }
 
+/** A Message-ID of ours: a random key, `t` for a transactional mail, and the id of the delivery or of the transactional mail. */
 const MESSAGE_ID = /^<?([0-9a-f]{18})\.(t?)(\d{1,15})@[^@\s<>]{1,255}>?$/;
 
 interface Row {

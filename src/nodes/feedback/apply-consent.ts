@@ -72,7 +72,7 @@ export function consentApplier(
     else if (isLeft) unsubscribe(db, ids, list, change, isoTimestamp(now));
     else {
       const entry = store.read(ids).unsubscribed.get(list);
-      if (entry !== undefined) removeUnsubscribers(db, [entry], ownWay(change), isoTimestamp(now));
+      if (entry !== undefined) removeUnsubscribers(db, [entry], loggedSource(change), isoTimestamp(now));
     }
   };
 
@@ -88,7 +88,7 @@ export function consentApplier(
       throw new Error('the change was not published by this installation');
     // A node's clock may be wrong, and no later change may lose against this one.
     const at = Math.min(consent.at, clock.now().getTime());
-    // This database already has the change, and it may even have changed since.
+    // The change came from this database, and the choice may have changed here since.
     if (change?.run === run) return;
     const { account, person, list: listed } = subjectParts(subject);
     // Erasing a contact removes the messages whose subject has the contact's hash, so the hash must belong to the address.
@@ -124,7 +124,8 @@ function unsubscribe(db: Db, ids: RecipientIds, list: number, { source }: Change
   addUnsubscribers(db, { ...change, keepsExisting: true }, [addressOf(ids)]);
 }
 
-function ownWay({ source }: Change): 'api' | 'page' | 'form' {
+/** Returns the source of a change in this database's consent log, where other sources count as `api`. */
+function loggedSource({ source }: Change): 'api' | 'page' | 'form' {
   return source === 'page' || source === 'form' ? source : 'api';
 }
 
@@ -143,7 +144,7 @@ function track(
   chosen: Pick<TrackingChoice, 'isAllowed' | 'text' | 'now'>,
 ): void {
   const owned = { accountId: ids.user, addressId: addressId(db, ids.user, addressOf(ids)) };
-  storeTrackingChoice(db.$client, { ...owned, ...chosen, source: ownWay(change), mailingId: ids.mailing || null });
+  storeTrackingChoice(db.$client, { ...owned, ...chosen, source: loggedSource(change), mailingId: ids.mailing || null });
 }
 
 function addressOf({ email }: RecipientIds): Address {

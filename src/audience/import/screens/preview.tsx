@@ -139,10 +139,10 @@ function Start({ upload, plan, preview }: { upload: Upload; plan: Plan; preview:
 }
 
 function whatHappens(language: Language, plan: Plan, { counts, removed, leaving }: Preview): string {
-  const left = leaving.reduce((sum, { added }) => sum + added, 0);
+  const leavers = leaving.reduce((sum, { added }) => sum + added, 0);
   const contacts = counts.new + counts.changed + counts.unchanged + counts.skipped;
   return [
-    left > 0 && language.say('import.go.left', { count: left }),
+    leavers > 0 && language.say('import.go.left', { count: leavers }),
     counts.new > 0 && language.say('import.go.new', { count: counts.new }),
     counts.changed > 0 && language.say('import.go.changed', { count: counts.changed }),
     removed > 0 && language.say('import.go.removed', { count: removed }),

@@ -1,4 +1,4 @@
-/** Describes rules in a sentence. */
+/** Describes the rules of a segment in a sentence. */
 
 import { plainSubject } from '../../../ui/components/subject.tsx';
 import { isWordKey, type Language } from '../../../ui/words/index.ts';
@@ -24,6 +24,7 @@ export function rulesInWords(
 
 function ruleInWords(language: Language, rule: Rule, choices: Choices): string {
   const type = typeOf(rule.field, choices.fields) ?? 'text';
+  // The second operand of a rule about a mail is the number of a link, or the reason why the mail did not arrive.
   const [value = '', until = '', filter = ''] = operandsOf(rule).map((operand, at) =>
     type === 'mail' && at === 1 && rule.operator === 'did not arrive because'
       ? language.say('segments.words.quoted', { value: reasonInWords(language, operand) })
