@@ -15,7 +15,7 @@ export const UNMEASURED: Readonly<Record<TrackingMode, string>> = {
   consent: `a.tracking_choice <> ${TRACKING_CHOICE.allowed}`,
 };
 
-/** SQL: the same for an address `a` and its account `u`. */
+/** SQL: true if the opens and clicks of an address `a` of the account `u` are not recorded. */
 export const IS_UNMEASURED = `CASE u.tracking ${TRACKING_MODES.map((mode) => `WHEN '${mode}' THEN ${UNMEASURED[mode]}`).join(' ')} END`;
 
 /** SQL: true if the opens and clicks of the address with this id, an SQL expression, are recorded now. */
@@ -23,8 +23,9 @@ export const isMeasuredNow = (address: string) => `EXISTS (
   SELECT 1 FROM addresses a CROSS JOIN accounts u ON u.id = a.user_id WHERE a.id = ${address} AND NOT (${IS_UNMEASURED}))`;
 
 /**
- * SQL: the same for an account with this tracking mode. For checks of many addresses: it only reads the index of addresses with
- * a choice, which has few entries.
+ * SQL: true if the opens and clicks of the address with this id, an SQL expression, are recorded now, for an account
+ * with this tracking mode. It is fast for many addresses, because it only reads the index of addresses with a choice,
+ * which has few entries.
  */
 export function isMeasuredWith(mode: TrackingMode, address: string): string {
   const hasChosen = (choice: number) =>

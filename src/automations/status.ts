@@ -28,7 +28,7 @@ export function markLive(db: Db, id: number, now: Date): void {
   db.update(automations)
     .set({
       status: AUTOMATION_STATUS.live,
-      // Dates of a time in which it was not live start nothing.
+      // Dates that came while the automation was not live start nothing.
       dates_checked_to: sql`iif(trigger_kind = 'date', ${now.getTime()}, NULL)`,
       dates_since: sql`iif(trigger_kind = 'date', ${now.getTime()}, NULL)`,
       live_at: plainTimestamp(now),

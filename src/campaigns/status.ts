@@ -22,7 +22,10 @@ type Columns = Omit<typeof singleSends.$inferInsert, 'id' | 'status' | 'held_cod
 /** New and queued single sends are on the list of campaigns. */
 const LISTED = { hidden_at: null };
 
-/** SQL: a single send has this status. The number is part of the text, because each index by status holds those of one status. */
+/**
+ * SQL: a single send has this status. The number is part of the text, because each index by status holds the single
+ * sends of one status.
+ */
 export function hasStatus(status: keyof typeof SINGLE_SEND_STATUS): SQL {
   return sql`${singleSends.status} = ${sql.raw(`${SINGLE_SEND_STATUS[status]}`)}`;
 }
@@ -79,8 +82,8 @@ export function runAgain(db: Db, id: number, now: string): void {
 const AT_REST = `status IN (${SINGLE_SEND_STATUS.draft}, ${SINGLE_SEND_STATUS.completed}) AND held_code IS NOT 'sender_unverified'`;
 
 /**
- * Archives those of these single sends that are at rest, or puts all of them back on the list of campaigns if `hidden_at` is
- * null. `hidden_at` is an ISO timestamp. Returns how many were changed.
+ * Archives each of these single sends that is at rest. If `hidden_at` is null, puts all of them back on the list of
+ * campaigns instead. `hidden_at` is an ISO timestamp. Returns how many were changed.
  */
 export function hideSends(db: Db, ids: readonly number[], hidden_at: string | null): number {
   const which = hidden_at === null ? '' : `AND ${AT_REST}`;

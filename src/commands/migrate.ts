@@ -80,7 +80,7 @@ How to export there, and what is taken over: docs/migrating.md.`,
   },
 };
 
-/** Says what a migration would do, and the command that does it: `words` are those of the command without --confirm. */
+/** Says what a migration would do, and with which command. `words` is that command without --confirm. */
 async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, words: readonly string[]): Promise<void> {
   const found = await previewImport(db, job);
   const { counts, failed, repeated, errors, notes, leaving } = found;

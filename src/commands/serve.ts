@@ -39,7 +39,7 @@ Settings come from the environment and from a file .env in the working directory
     const held = server.linksFault === null ? [] : [`Sending is held. ${server.linksFault}`];
     if (isTerminal) console.log([...lines, ...held].join('\n'));
     else {
-      // Logged whatever LOG_LEVEL is, because whoever starts the service waits for them.
+      // Logged whatever LOG_LEVEL is, because the person who starts the service waits for these lines.
       const log = processLog({ LOG_LEVEL: 'info' });
       for (const line of lines) log({}, line);
       for (const line of held) log({}, line, 'error');

@@ -213,7 +213,7 @@ export function readMailRules(db: Db, accountId: number): MailRules {
   return rules ?? { stops_errors: 0, link_rules: null, mail_language: 'en', keeps_sent_mails: 0 };
 }
 
-/** Changes those of the rules that are given. */
+/** Changes the rules that are given. */
 export function changeMailRules(db: Db, accountId: number, changes: Partial<MailRules>): void {
   if (Object.keys(changes).length === 0) return;
   db.update(accounts).set(changes).where(eq(accounts.id, accountId)).run();

@@ -55,7 +55,7 @@ function deniedTo(path: string): string {
   const name = userName();
   const needed = file === undefined ? 0o700 : 0o600;
   const lacksRights = uid === process.getuid?.() && (mode & needed) !== needed;
-  // Not the lock alone: the database beside it belongs to the same user.
+  // The database and all files beside it, because they belong to the same user.
   const files = `${path.replace(/-lock$/, '')}*`;
   const cure = lacksRights
     ? `chmod u+${file === undefined ? `rwx ${folder}` : `rw ${path}`}`

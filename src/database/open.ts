@@ -255,7 +255,7 @@ export function hasTriggers(client: Database.Database): boolean {
   return found.length === TRIGGERS.length && TRIGGERS.every((sql, at) => sql === found[at]);
 }
 
-/** Replaces the triggers of a database by those of this release. Call inside a transaction. */
+/** Replaces the triggers of a database by the triggers of this release. Call inside a transaction. */
 function installTriggers(client: Database.Database): void {
   dropTriggers(client);
   for (const sql of TRIGGERS) client.prepare(sql).run();

@@ -135,7 +135,7 @@ export class WriteLock {
         for (const tell of results) tell();
       } catch (error) {
         const now = performance.now();
-        // Without the lock nothing was taken: whoever came later goes on waiting. Any other error concerns all of them.
+        // Without the lock nothing was taken: later requests go on waiting. Any other error concerns all requests.
         if (taken.length === 0 && !isBusy(error)) for (const { reject } of this.#common.splice(0)) reject(error);
         if (taken.length === 0) while ((this.#common[0]?.until ?? now + 1) <= now) this.#common.shift()?.reject(error);
         for (const { reject } of taken) reject(error);

@@ -129,7 +129,7 @@ export function countWaiting(client: Database, feedId: number): number {
   );
 }
 
-/** Returns those of these items that a feed does not remember. */
+/** Returns the items among these that a feed does not remember. */
 export function newItems<Item extends { key: string }>(
   client: Database,
   feedId: number,

@@ -1,4 +1,7 @@
-/** Records the result of requesting a feed: new items wait for their mail, and those of the first read are only remembered. */
+/**
+ * Records the result of requesting a feed: new items wait for their mail. The items of the first read are only
+ * remembered.
+ */
 import { eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { feeds } from '../database/schema/index.ts';

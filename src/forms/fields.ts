@@ -32,7 +32,7 @@ export interface AskedField {
 
 /** Returns the field with this name as a form stores it; undefined if the account has none that a form may have. */
 export function findField(db: Db, accountId: number, name: string): FormField['field'] | undefined {
-  // The language of a contact is that of the form.
+  // A contact gets the language of the form.
   if (isLineField(name) && name !== 'language') return name;
   return listCustomFields(db, accountId).find((field) => field.field_name === name)?.id;
 }
@@ -49,7 +49,7 @@ export function askedFields(db: Db, accountId: number, fields: readonly FormFiel
   });
 }
 
-/** Returns the fields that a request has values for: those of its form, and others that the API's caller gave. */
+/** Returns the fields that a request has values for: the fields of its form, and others that the API's caller gave. */
 export function filledFields(
   db: Db,
   form: { user_id: number; fields: readonly FormField[] },

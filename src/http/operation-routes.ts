@@ -16,8 +16,8 @@ import { done, doneInErrors, plainText, successWith } from './requests/schemas.t
 import { passedFields } from './requests/validation.ts';
 
 /**
- * One or two methods, and a path below /api. The parameters of a POST are in the body, except those named in the path, as in `POST
- * /groups/update?id`. Those of other methods, and of two methods at once, are in the query.
+ * One or two methods, and a path below /api. The parameters of a POST are in the body, except those named in the path,
+ * as in `POST /groups/update?id`. The parameters of other methods, and of a route with two methods, are in the query.
  */
 type Endpoint = `${Method} /${string}`;
 type Method = 'GET' | 'POST' | 'DELETE' | 'GET|POST';

@@ -66,7 +66,9 @@ export function subjectParts(subject: string): { account: number; person: string
   return { account: Number(account), person, list };
 }
 
-/** The erased contact that a marker names, or null if the subject is not that of a marker. Throws if the message is malformed. */
+/**
+ * The erased contact that a marker names, or null if the message is not a marker. Throws if the message is malformed.
+ */
 export function readErased(subject: string, text: string): ErasedContact | null {
   const { account, person, list } = subjectParts(subject);
   if (list !== ERASED) return null;

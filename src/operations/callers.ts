@@ -39,7 +39,7 @@ export interface AccessRule {
   isForOperators?: true | undefined;
 }
 
-/** The rule of a route of the API: that of its operation, and the scope with which key pairs use its feature. */
+/** The rule of a route of the API: the rule of its operation, and the scope with which key pairs use its feature. */
 export interface RouteRule extends AccessRule {
   scope: Exclude<Scope, 'read'>;
 }
@@ -54,8 +54,9 @@ export function requireAccess({ role: least, isForOperators }: AccessRule, calle
 }
 
 /**
- * Returns the scopes of which a key pair needs one for a route: that of its feature, or `read` if it only reads. `everything` always
- * suffices; it is in the list only where nothing less does, as for what takes an owner.
+ * Returns the scopes of which a key pair needs one for a route: the scope of its feature, or `read` if the route only
+ * reads. `everything` always suffices, so it is in the list only if no other scope does, for example because the route
+ * is for owners.
  */
 export function sufficientScopes({ role, isReading, isForAnyScope, scope }: RouteRule): Scope[] {
   if (isForAnyScope) return [...SCOPES];
@@ -66,8 +67,9 @@ export function sufficientScopes({ role, isReading, isForAnyScope, scope }: Rout
 }
 
 /**
- * Returns the rights that a key pair with these scopes has in a route: those of an owner with `everything`, of an editor with the scope of
- * the feature, otherwise of a viewer. Throws 403 if the scopes do not suffice, or if the route is not for key pairs.
+ * Returns the rights that a key pair with these scopes has in a route: the rights of an owner with `everything`, of an
+ * editor with the scope of the feature, otherwise of a viewer. Throws 403 if the scopes do not suffice, or if the route
+ * is not for key pairs.
  */
 export function requireScope(rule: RouteRule, scopes: readonly Scope[]): Role {
   if (rule.isForOperators) throw new Failure(FORBIDDEN, sentence('operators_only'));

@@ -9,9 +9,10 @@ import type { Context, Operation } from './operation.ts';
 const LOCK_WAIT_MS = 1500;
 
 /**
- * Runs an operation that is one write (`isOneWrite`) in one transaction with those of other requests, and resolves with its output once that
- * is on the disk. Its check is repeated in the transaction, because a write before it may have taken the same name. Throws what the operation
- * throws, and 503 if the write lock does not become free in time.
+ * Runs an operation that is one write (`isOneWrite`) in one transaction with such operations of other requests, and
+ * resolves with its output once that is on the disk. Its check is repeated in the transaction, because a write before
+ * it may have taken the same name. Throws what the operation throws, and 503 if the write lock does not become free in
+ * time.
  */
 export async function runTogether<Input extends TObject, Output>(
   operation: Operation<Input, Output>,

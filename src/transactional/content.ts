@@ -127,7 +127,7 @@ export async function composeMail(
   return { subject: mergeLine(source.subject, values), bodies };
 }
 
-/** Returns the source of a mail: that of the request, or of the version of its template in its language. */
+/** Returns the source of a mail: from the request, or from the version of its template in its language. */
 function inLanguage(db: Db, accountId: number, given: GivenContent) {
   const { subject, preheader, template_id = 1, language, ...code } = given;
   const { template_json, template_html } = code;

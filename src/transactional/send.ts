@@ -25,7 +25,7 @@ import { type CompiledTemplates, composeMail, contentMissing, type GivenContent 
 interface GivenMail extends Omit<GivenContent, 'language'> {
   address: Address;
   files: readonly GivenFile[];
-  /** The language that the request names, as an ISO 639-1 code; empty: that of the contact is used. */
+  /** The language that the request names, as an ISO 639-1 code; empty: the contact's language is used. */
   asked: string;
   /** The header Idempotency-Key. */
   key: string | null;
@@ -120,7 +120,7 @@ export async function sendTransactional(
   }
 }
 
-/** Returns the language of the contact with this address, else that of the account, as an ISO 639-1 code. */
+/** Returns the language of the contact with this address, else the account's language, as an ISO 639-1 code. */
 function languageOf(db: Db, accountId: number, address: Address): string {
   const known = findAddressId(db, accountId, address);
   const own = known === undefined ? null : languageOfAddress(db.$client, accountId, known);

@@ -82,7 +82,10 @@ export async function attemptWith<Output>(
   }
 }
 
-/** Returns a refusal as a text, for a page without the fields: the problem of the whole form, or those of all fields. */
+/**
+ * Returns a refusal as a text, for a page without the fields: the problem of the whole form, or the problems of all
+ * fields.
+ */
 export function sentenceOf({ problems, problem }: Refusal): string {
   return problem || Object.values(problems).flat().join(' ');
 }

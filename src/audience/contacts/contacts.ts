@@ -41,7 +41,7 @@ export function ownedContacts(accountId: number | Placeholder): SQL | undefined 
   return and(ownedBy(contacts, accountId), hasLiveType);
 }
 
-/** Returns the same condition for the contact with this identifier. */
+/** Returns the condition for the account's contact with this identifier whose contact type is not deleted. */
 function ownedContact(accountId: number, id: unknown): SQL | undefined {
   return and(eq(contacts.id, recordId(id)), ownedContacts(accountId));
 }

@@ -136,7 +136,7 @@ function readValue(given: unknown, report: Report): number | null {
   if (isAbsent(given)) return null;
   const isText = typeof given === 'string' && /^-?\d{1,13}(\.\d{1,9})?$/.test(given.trim());
   const value = isText ? Number(given) : given;
-  // NaN and the infinity that JSON's 1e999 becomes are no numbers either.
+  // NaN is not a number either, nor is the infinity that `JSON.parse` makes of 1e999.
   if (typeof value !== 'number' || !(Math.abs(value) <= MAX_VALUE)) {
     report('value', messages.selected);
     return null;

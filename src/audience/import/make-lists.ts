@@ -59,7 +59,10 @@ export function findGroup(db: Db, accountId: number, name: string): number | und
     .get()?.id;
 }
 
-/** Returns the same id, and creates the group if there is none. A created group is hidden from recipients until the owner shows it. */
+/**
+ * Returns the id of the account's unsubscribe group of this name, which is created if there is none. A created group is
+ * hidden from recipients until the owner shows it.
+ */
 export function requireGroup(db: Db, accountId: number, name: string, now: string): number {
   const about = { group_name: name, description: name, is_display: 0 };
   return inTransaction(db, () => findGroup(db, accountId, name) ?? insertGroup(db, accountId, about, now).id);

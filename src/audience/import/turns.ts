@@ -9,7 +9,7 @@ interface Waiting {
 /** A queue of imports: one runs at a time, and accounts take turns, so that no account waits for all files of another. */
 export class Turns {
   readonly #waiting: Waiting[] = [];
-  /** The accounts in the order in which their last turn began. */
+  /** The accounts that have had a turn, in the order in which their last turn began. */
   readonly #served = new Set<number>();
   #isRunning = false;
 

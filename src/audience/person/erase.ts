@@ -206,7 +206,7 @@ function eventTextsEraser(client: Database): Eraser {
   };
 }
 
-/** Returns a function that does the same in the events for webhooks. */
+/** Returns a function that removes the address from the events stored for webhooks. */
 function sentEventsEraser(client: Database): Eraser {
   const naming = client.prepare<[Record<string, number | string>], { id: number; data: string }>(`
     SELECT id, data FROM webhook_events INDEXED BY webhook_events_user

@@ -144,7 +144,7 @@ export async function personTimeline(
   return moments;
 }
 
-/** Yields the same moments in slices. */
+/** Yields the moments that `readTimeline` returns, in slices. */
 export async function* timelineSlices(
   client: Database,
   accountId: number,

@@ -94,8 +94,8 @@ export function removeFromArchive(db: Db, singleSendId: number): void {
 }
 
 /**
- * Publishes those of these single sends that are in an archive and were sent completely; a cancelled one stays hidden.
- * Published ones do not change. For an A/B test the winner is published. Call inside a transaction.
+ * Publishes each of these single sends that is in an archive and was sent completely. A cancelled one stays hidden, and
+ * a published one does not change. For an A/B test the winner is published. Call inside a transaction.
  */
 export function publishSent(client: Database, singleSendIds: readonly number[]): void {
   const sent = client
@@ -157,7 +157,10 @@ export function findPublishedMail(client: Database, accountId: number, token: st
   );
 }
 
-/** Returns the content with which a published mail was sent, for an A/B test that of the winner; undefined if it was removed. */
+/**
+ * Returns the content with which a published mail was sent, for an A/B test the winner's content; undefined if it was
+ * removed.
+ */
 export function findPublishedContent(client: Database, token: string): FrozenContent | undefined {
   const found = client
     .prepare<[string], { content: string; winner: number | null }>(`

@@ -1,4 +1,4 @@
-/** Operations that send a completed single send to those who joined its audience since (additions). */
+/** Operations that send a completed single send to contacts who have joined its audience since (additions). */
 import { eq } from 'drizzle-orm';
 import Type from 'typebox';
 import { recomputeAndWait } from '../../audience/segments/recompute.ts';

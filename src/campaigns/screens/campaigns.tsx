@@ -1,4 +1,4 @@
-/** The pages of campaigns: their list, and those of one. */
+/** The pages of campaigns: the list, and the pages of one campaign. */
 import type { FastifyInstance } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';

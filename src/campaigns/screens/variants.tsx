@@ -269,7 +269,7 @@ const MAX_VARIANTS = 3;
 /** The fields in which a variant can differ. */
 const OWN_FIELDS = ['subject', 'preheader', 'sender_name', 'template_id'] as const;
 
-/** A test in the form's fields: all of them are texts, and an empty one means the same as in A. */
+/** A test as the form has it: all fields are texts, and an empty one means that the variant does not differ from A. */
 interface GivenTest {
   variants: Record<(typeof OWN_FIELDS)[number], string>[];
   share: string;
@@ -488,7 +488,10 @@ function Behind({ difference, low, high }: NonNullable<ReportedTest['variants'][
   );
 }
 
-/** Returns what whoever chooses by hand can know now: which variants are clearly worse, and between which it is too early. */
+/**
+ * Returns what is known now, for somebody who chooses the winner by hand: which variants are clearly worse, and between
+ * which it is too early to choose.
+ */
 function standing(language: ReturnType<typeof useLanguage>, { variants, worse, measured_by }: ReportedTest): string {
   const names = (numbers: readonly number[]) => numbers.map(variantName).join(', ');
   const others = variants.flatMap(({ variant }) => (worse.includes(variant) ? [] : [variant]));

@@ -160,8 +160,8 @@ export const singleSendAttachments = sqliteTable(
 export const BRANCHES = ['yes', 'no'] as const;
 
 /**
- * How contacts of its target enter an automation: by joining the target, by an event, on a date of theirs, by a change of a field, by
- * confirming a form, or only by hand.
+ * How contacts of its target enter an automation: by joining the target, by an event, on a date in one of their fields,
+ * by a change of a field, by confirming a form, or only by hand.
  */
 export const TRIGGER_KINDS = ['join', 'event', 'date', 'field', 'form', 'hand'] as const;
 

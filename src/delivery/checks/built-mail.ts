@@ -5,7 +5,10 @@ import { checkReading, type ReadingFinding } from './reading-checks.ts';
 
 /** What is in the HTML of a mail, and one finding for each check. */
 export interface CheckedBuiltMail extends MailContent {
-  /** One-click unsubscribing is among those about the header. */
+  /**
+   * The findings about the header include one-click unsubscribing, so `checkMail`'s finding about unsubscribing is left
+   * out.
+   */
   findings: (Exclude<Finding, { check: 'unsubscribe' }> | ReadingFinding | HeaderFinding)[];
 }
 

@@ -27,7 +27,10 @@ const ADDRESS = '((sender_address))';
 /** The samples by language, read when they are first needed. */
 const samplesIn = new Map<PageLanguage, Samples>();
 
-/** The texts and link URLs in a mail that are still those of a template in the language that the mail declares, each once. */
+/**
+ * The texts and link URLs in a mail that are still unchanged from a template in the language that the mail declares,
+ * each once.
+ */
 export function findSampleText({
   blocks,
   links,

@@ -167,7 +167,7 @@ export async function compileSource<Made>(
   });
 }
 
-/** The campaign's own template code, or that of the template it uses, in `language`; null if it uses the blank template. */
+/** The campaign's own template code, or the code of its template in `language`; null if it uses the blank template. */
 function findTemplate(db: Db, { template_id, template_json, template_html }: TemplateSource, language: string) {
   if (template_json || template_html)
     return { template_json: template_json || null, template_html: template_html || null };

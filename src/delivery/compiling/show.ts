@@ -65,7 +65,7 @@ export async function warnings(
   return isSmall ? contentWarnings(texts, known) : showThread.ask(accountId, 'warnings', { texts, known });
 }
 
-/** Returns the ids in a mail that may be those of images, as a JSON array. */
+/** Returns the ids in a mail that may be ids of images, as a JSON array. */
 export async function pictureIds(accountId: number, html: string): Promise<string> {
   return html.length <= MAX_SMALL ? findPictureIds(html) : showThread.ask(accountId, 'pictures', html);
 }

@@ -43,7 +43,7 @@ export const FOOTER_LINK = '#footer_link';
 export const IF = '#if';
 const ELSE = '#else';
 const END = '#end';
-/** The words of an owner for the other two. A merge tag outside of a condition may have these names. */
+/** The names that owners write for ELSE and END. Outside of a condition, a merge tag may have these names. */
 const BRANCH_WORDS: ReadonlyMap<string, string> = new Map([
   ['else', ELSE],
   ['end', END],
@@ -72,8 +72,8 @@ const OPENING = 0x28;
 const CLOSING = 0x29;
 
 /**
- * Yields the placeholders and conditions of a text in order. Looks at each character once: a placeholder contains no parenthesis, so a match is tried only
- * where `))` is the next parenthesis after `((`.
+ * Yields the placeholders and conditions of a text in order. Looks at each character only once: a placeholder contains
+ * no parenthesis, so a match is tried only where `))` is the next parenthesis after `((`.
  */
 function* findPlaceholders(text: string): Generator<FoundTag> {
   let opening = -1;
@@ -134,7 +134,7 @@ export function withBranches(template: Template): Template {
   });
 }
 
-/** The pieces that a contact with these values gets: those of the branches that apply, without the marks. */
+/** The pieces that a contact with these values gets: the pieces of the branches that apply, without the marks. */
 export function chosenPieces(template: Template, find: FindValue): Template {
   if (!template.some(isMark)) return template;
   const isTaken: boolean[] = [];
@@ -169,7 +169,10 @@ export interface Branches {
   readonly next: number;
 }
 
-/** The condition that begins at this position of a template, or null if none does. One that does not end reaches to the end. */
+/**
+ * The condition that begins at this position of a template, or null if none does. A condition without its end reaches
+ * to the end of the template.
+ */
 export function branchesAt(template: Template, at: number): Branches | null {
   const begin = template[at];
   if (typeof begin !== 'object' || begin.when === undefined) return null;

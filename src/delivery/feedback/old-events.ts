@@ -1,6 +1,7 @@
 /**
- * Removes opens, clicks, reported events and the log of enrolments older than EVENTS_DAYS. Nothing has to be summed up first: the counters of reports are updated in the
- * transaction that adds an event. Bounces, complaints and unsubscribes are kept, because they are few.
+ * Removes opens, clicks, reported events and the log of enrolments older than EVENTS_DAYS. Reports do not change,
+ * because their counters are updated in the transaction that adds an event. Bounces, complaints and unsubscribes are
+ * kept, because they are few.
  */
 import type { Database } from 'better-sqlite3';
 import { removeOldContactEvents } from '../../audience/events/old-events.ts';
@@ -56,7 +57,7 @@ export class OldEvents {
     const until = performance.now() + BACKGROUND_MS;
     let hasMore = true;
     await inChunks(this.#client, (rows) => {
-      // All are asked at each turn, so that none waits for another.
+      // Each turn removes some of every kind, so that no kind waits for another.
       const hasMoreLog = removeOldEnrolmentLog(this.#client, horizon, rows);
       const hasMoreReported = removeOldContactEvents(this.#client, horizon, rows);
       hasMore = removeSome(this.#client, horizon, rows) || hasMoreReported || hasMoreLog;
@@ -78,9 +79,9 @@ interface Window {
 }
 
 /**
- * Removes the old ones among the next `rows` events. Returns false if there are none. Events are ordered by time, except those that waited
- * until their mail was recorded as accepted and those recorded while the clock was wrong; the next call checks these again if they were
- * kept.
+ * Removes the old ones among the next `rows` events. Returns false if there are none. Events are ordered by time, with
+ * two exceptions: events that waited until their mail was recorded as accepted, and events recorded while the clock was
+ * wrong. If such events are kept, the next call looks at them again.
  */
 function removeSome(client: Database, horizon: number, rows: number): boolean {
   const removed = readRemoved(client) ?? { id: 0, before: 0 };

@@ -160,8 +160,8 @@ function textSigner(texts: readonly string[]): TextSigner {
 }
 
 /**
- * Whether the signature matches that of one of the keys. The encoded texts are compared, because base64url leaves unused bits in the last
- * character, and changing them must not yield another valid token.
+ * Whether one of the keys makes this signature. The encoded texts are compared, because base64url leaves unused bits in
+ * the last character, and changing them must not yield another valid token.
  */
 function anyMatches(keys: readonly KeyObject[], mac: string, expected: (key: KeyObject) => string): boolean {
   const given = Buffer.from(mac);

@@ -221,7 +221,7 @@ class Counts {
     this.#weights[hour] = (this.#weights[hour] ?? 0) + count * weight;
   }
 
-  /** The weight of an hour, half of it its own and half that of the hours around it. */
+  /** The weight of an hour. One half counts the hour itself, the other half the hours around it. */
   at(hour: number): number {
     const weight = (of: number) => this.#weights[(of + HOURS) % HOURS] ?? 0;
     return weight(hour) / 2 + (weight(hour - 1) + weight(hour + 1)) / 4;

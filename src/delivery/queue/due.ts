@@ -7,7 +7,7 @@
 export const DUE = {
   /** Recipients of a canary, before all others. */
   canary: -2,
-  /** Recipients to try next, for comparison with those of a domain that refuses. */
+  /** Recipients to try next, for comparison with recipients of a domain that refuses. */
   next: -1,
   /** All other recipients until the first attempt. */
   atOnce: 0,

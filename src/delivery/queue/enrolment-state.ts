@@ -125,11 +125,11 @@ const passStepText = () => `
   UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now, due_at = @now + ifnull(${WAIT_FOR_UNSENT}, 0)
   WHERE id IN (SELECT value FROM json_each(@ids))`;
 
-/** The step that follows another one on a path, for whoever has not taken it yet. */
+/** The step that follows another one on a path, for contacts who have not taken it yet. */
 export interface NextStep {
   /** 0: none, this was the last one. */
   id: number;
-  /** The position right before it; without one, that of the last step. */
+  /** The position right before the step; without a step, the position of the last one. */
   before: number;
   /** In milliseconds. */
   wait: number;

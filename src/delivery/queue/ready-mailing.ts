@@ -18,7 +18,10 @@ export interface FrozenContent extends SenderFacts {
   message_key: string;
   /** Whether `sender_name` replaces the sender's own name, as in a test mail of a variant. */
   has_own_sender_name?: boolean;
-  /** For an A/B test: the variants B, C and D; `content` is A. Or the versions in other languages than that of `content`. */
+  /**
+   * For an A/B test: the variants B, C and D, while `content` is A. For a mail in several languages: its versions in
+   * other languages than `content`.
+   */
   variants?: readonly FrozenVariant[];
   /** For a mail with versions: the language of contacts whose language is unknown. */
   language?: string;
@@ -45,8 +48,8 @@ function versionFinder({
 }
 
 /**
- * The frozen content of the variant with this number; for 0 or an unknown number, that of variant A, or of the version in the language of the
- * contact with these values; null: of nobody.
+ * The frozen content of the variant with this number. With 0 or an unknown number it is variant A, or for a mail in
+ * several languages the version in the language of the contact with these values. `values` null: no contact.
  */
 export function frozenVariant<Frozen extends Pick<FrozenContent, 'content' | 'sender_name' | 'variants' | 'language'>>(
   frozen: Frozen,

@@ -24,7 +24,7 @@ export interface MailingReport {
   /** The number of opens and of clicks made by bots, such as link scanners. */
   machine_opens: number;
   machine_clicks: number;
-  /** The numbers of recipients at each stage, from the whole audience to those who clicked. */
+  /** The numbers of recipients at each stage, from the whole audience to the recipients who clicked. */
   funnel: Funnel;
   hours: ReportedHour[];
   /** Opens and clicks by people, by the kind of device; the most opens first. Not those recorded before devices were. */
@@ -194,7 +194,7 @@ function readHours(client: Database, mailingId: number): ReportedHour[] {
 /** The state of a delivery as displayed. */
 export type ShownDeliveryState = DeliveryState | 'kept';
 
-/** Every displayed state: those of the ledger, and `kept` after `accepted`. */
+/** Every displayed state: the states of the ledger, and `kept` after `accepted`. */
 export const SHOWN_DELIVERY_STATES: readonly ShownDeliveryState[] = DELIVERY_STATE_NAMES.flatMap((name) =>
   name === 'accepted' ? (['accepted', 'kept'] as const) : [name],
 );

@@ -55,8 +55,9 @@ export class Outcomes {
   }
 
   /**
-   * Judges the waiting refusals of mailings that have no other recipient due or being sent, so that no comparison will follow. `open` lists
-   * the mailings that may be sent now; recipients of other mailings go back to the queue. If `mayClaim` is false, those of all mailings do.
+   * Judges the waiting refusals of mailings that have no other recipient due or being sent, so that no comparison will
+   * follow. `open` lists the mailings that may be sent now; recipients of other mailings go back to the queue. If
+   * `mayClaim` is false, the recipients of all mailings do.
    */
   judgeWaiting(open: readonly OpenMailing[], mayClaim: boolean): void {
     for (const id of this.#refusals.waiting) {
@@ -128,8 +129,8 @@ export class Outcomes {
   }
 
   /**
-   * Records judged refusals. If the mailing `goesOn`, refusals by policy are retried and judged again together with those of later
-   * recipients.
+   * Records judged refusals. If the mailing `goesOn`, refusals by policy are retried and judged again together with the
+   * refusals of later recipients.
    */
   #record(suspects: readonly Suspect[], goesOn = false): void {
     for (const { mailing, claim, outcome } of suspects) {

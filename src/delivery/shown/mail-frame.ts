@@ -9,8 +9,8 @@ export interface FrameLook {
   /** The badges next to its links, by link number. */
   readonly badges?: ReadonlyMap<number, Badge>;
   /**
-   * Which images are loaded besides those embedded in the mail: `own`, the default, those of the library; `all`, those of other sites too;
-   * `counted`, the open pixel too, as in a mail client.
+   * Which images are loaded besides those embedded in the mail: `own`, the default: images of the library; `all`:
+   * images of other sites too; `counted`: the open pixel too, as in a mail client.
    */
   readonly images?: 'own' | 'all' | 'counted';
   /** Whether its links work, each in a new tab. */

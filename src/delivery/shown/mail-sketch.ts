@@ -40,7 +40,10 @@ const TITLE = '#7d8a85';
 const IMAGE = '#9fc4b8';
 const BUTTON = '#0b6b57';
 
-/** Boxes of each colour, as the data of SVG paths. Those of one colour are one path, so that a sketch has some hundred bytes. */
+/**
+ * Boxes of each colour, as the data of SVG paths. All boxes of one colour are one path, so that a sketch has some
+ * hundred bytes.
+ */
 type Boxes = Map<string, string>;
 
 /** Returns the sketch as SVG, 96 wide and 120 high. Code that cannot be read gives an empty sheet. */
@@ -83,7 +86,7 @@ function drawShape(boxes: Boxes, { kind, amount, colour }: Shape, left: number, 
     return top + high;
   }
   const thick = kind === 'title' ? 5 : 2.5;
-  // About as many characters as a line of a mail has at this width.
+  // The approximate number of characters in a line of a mail of this width.
   const perLine = (width / (WIDTH - 2 * MARGIN)) * (kind === 'title' ? 30 : 65);
   const lines = Math.max(1, Math.min(kind === 'title' ? 2 : 6, Math.ceil(amount / perLine)));
   for (let line = 0; line < lines; line++) {
@@ -140,7 +143,7 @@ function rowsOf(part: MjmlNode, around: string): Row[] {
   }
 }
 
-/** The size from which the letters of a text are those of a heading, in pixels. */
+/** The size from which a text counts as a heading, in pixels. */
 const TITLE_SIZE = 20;
 const MAX_LOGO = 300;
 

@@ -1,6 +1,7 @@
 /**
- * Mailings that each recipient gets at the same time of day in their own time zone. At enqueueing, each recipient's due time is set to that
- * time in their zone; restarts do not change it. A contact's zone is the one stored for them, or that of their place.
+ * Mailings that each recipient gets at the same time of day in their own time zone. At enqueueing, each recipient's due
+ * time is set to that time in their zone; restarts do not change it. A contact's zone is the one stored for the
+ * contact, or else the zone of their place.
  */
 
 import { readFileSync } from 'node:fs';

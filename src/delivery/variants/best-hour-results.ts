@@ -1,4 +1,7 @@
-/** The results of a mailing at each contact's best hour, beside those of the recipients who got it at the start. */
+/**
+ * The results of recipients who got a mailing at their best hour, beside the results of recipients who got it at the
+ * start.
+ */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { BY_PERSON, DELIVERY_STATE } from '../../database/schema/index.ts';
@@ -19,7 +22,10 @@ export interface HourGroup {
 export interface BestHourResults {
   at_best_hour: HourGroup;
   at_start: HourGroup;
-  /** When the groups can be compared, epoch milliseconds. Earlier, those who got the mail at the start had more time to read it. */
+  /**
+   * When the groups can be compared, epoch milliseconds. Earlier, the recipients who got the mail at the start had more
+   * time to read it.
+   */
   compared_at: number;
   /** Null before `compared_at`. */
   opened_more: Interval | null;

@@ -3,7 +3,7 @@
  * docs/contributing/statistics.md has the formulas with their sources.
  */
 
-/** The number of recipients in a group who got the mail, and of those who did what is measured. */
+/** The number of recipients in a group who got the mail, and the number of these who did what is measured. */
 export interface Group {
   people: number;
   successes: number;

@@ -15,9 +15,9 @@ export interface Difference {
 interface Standing {
   /** The index of the group with the highest rate. */
   leader: number;
-  /** Indexes of the groups whose rate is lower than that of the leader beyond chance. */
+  /** Indexes of the groups whose rate is lower than the leader's beyond chance. */
   worse: number[];
-  /** For each group, how much lower its rate is than that of the leader; null for the leader. */
+  /** For each group, how much lower its rate is than the leader's; null for the leader. */
   behind: (Difference | null)[];
 }
 

@@ -36,7 +36,9 @@ const PAGE_ROWS = 1000;
  */
 const MAX_NAMED = 20;
 const MIN_MAILS = 5;
-/** The maximum number of domains counted separately, those of the first recipients, to limit memory use. */
+/**
+ * The maximum number of domains counted separately, to limit memory use. These are the domains of the first recipients.
+ */
 const MAX_COUNTED = 20_000;
 /** The minimum pause between two counts in milliseconds, and as a multiple of a count's duration. */
 const PAUSE_MS = 10_000;

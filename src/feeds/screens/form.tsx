@@ -51,7 +51,7 @@ const TEMPLATE = form(saveFeed.input, [{ name: 'template_id', label: 'feeds.fiel
 
 /** The merge tags of a feed's subject. */
 const OF_SUBJECT = ['item_title', 'feed_title', 'items_count'] as const;
-/** Those of a template: the first and the last enclose what is repeated for each post. */
+/** The merge tags of a feed's template. The first and the last one enclose what is repeated for each post. */
 const OF_TEMPLATE = [
   'items',
   'item_title',

@@ -1,4 +1,7 @@
-/** The operation with which other programs ask somebody for a subscription: the mail, the page and the limits are those of a form. */
+/**
+ * The operation with which other programs ask somebody for a subscription. The mail, the page and the limits are the
+ * same as those of a form.
+ */
 import { isIP } from 'node:net';
 import Type, { type Static } from 'typebox';
 import { findAddressId, isErased } from '../../audience/contacts/address-rows.ts';
@@ -178,7 +181,10 @@ function valuesOf(db: Db, accountId: number, given: Given): Record<string, strin
   return Object.fromEntries([...reserved, ...own].filter(([, value]) => value !== ''));
 }
 
-/** Returns the offered groups, those of the form and the chosen ones, each with whether it was chosen; none if the request names none. */
+/**
+ * Returns the groups of the form and the chosen groups, each with whether it was chosen; none if the request names
+ * none.
+ */
 function groupsOf(form: Form, { group_ids: chosen }: Given): Record<string, 0 | 1> {
   if (chosen === undefined) return {};
   const ids = new Set(chosen.map(recordId));

@@ -280,7 +280,7 @@ function describe(
   return described;
 }
 
-/** The answers with these headers in that of a success. */
+/** The answers of an operation, with these headers added to the answer with status 200. */
 function withHeaders(response: Json, headers: Json): Json {
   return Object.keys(headers).length === 0 ? response : { ...response, 200: { ...Object(response['200']), headers } };
 }

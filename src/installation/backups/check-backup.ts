@@ -71,7 +71,7 @@ function problemOf(db: Db, file: string): Sentence | null {
     if (schemaState(db.$client) === 'newer') return sentence('backup_newer', { file });
     const foreign = findForeignPart(db.$client);
     if (foreign !== null) return damaged(`${foreign} is not as Sendlark made it`);
-    // The triggers may be from another release, or malicious. The upgrade installs those of this release.
+    // The triggers may be from another release, or malicious. The upgrade installs the triggers of this release.
     if (hasTriggersOutsideMigrations(db.$client) && !hasTriggers(db.$client)) dropTriggers(db.$client);
     const integrity = checkIntegrity(db);
     return integrity === 'ok' ? null : damaged(integrity);

@@ -14,7 +14,7 @@ import { sentence } from '../../errors/sentences.ts';
 /** The endings of the files that SQLite creates next to a database. */
 const COMPANION_SUFFIXES = ['-wal', '-shm', '-journal'];
 
-/** Returns the path with symbolic links resolved; only those of its folder if the file does not exist. */
+/** Returns the path with symbolic links resolved. If the file does not exist, resolves only the links of its folder. */
 export function realPath(path: string): string {
   const full = resolve(path);
   if (existsSync(full)) return realpathSync(full);

@@ -28,7 +28,8 @@ function cityName({ name, state_id }: City, { states }: Places): string {
 }
 
 /**
- * Returns the ids of the typed city, or why there is none. If several cities of a state have its name, prefers those of the city `kept`.
+ * Returns the ids of the typed city, or why there is none. If several cities of a state have the name, the city with
+ * the id `kept` is preferred.
  */
 export async function readCity(
   request: FastifyRequest,

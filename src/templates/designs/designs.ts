@@ -200,8 +200,8 @@ function revokedAt(db: Db, utr: string): number {
 }
 
 /**
- * Revokes all existing links to design pages: those of one single send, schedule or template (`utr`), or of all if null; in one
- * account (`accountId`), or in all if null. Returns their number.
+ * Revokes the links to the design page of one single send, schedule or template (`utr`), or of all if `utr` is null; in
+ * one account (`accountId`), or in all if null. Returns the number of revoked links.
  */
 export function revokeDesignLinks(
   db: Db,
@@ -284,8 +284,8 @@ function isSender(db: Db, accountId: number, normalized: string): boolean {
 }
 
 /**
- * Returns the placeholder values for the preview of a design: those of the contact in its audience with this address, or of any
- * contact in it if `address` is null. Returns null if there is no such contact.
+ * Returns the placeholder values for the preview of a design: the values of the contact in its audience with this
+ * address, or of any contact in the audience if `address` is null. Returns null if there is no such contact.
  */
 export function sampleValues(db: Db, design: Design, address: Address | null): Values | null {
   const addressId = address === null ? null : findAddressId(db, design.user_id, address);

@@ -1,4 +1,4 @@
-/** Freezes the content of a mail with its variants: those of an A/B test, or its versions in other languages. */
+/** Freezes the content of a mail with its variants of an A/B test, or with its versions in other languages. */
 import type { Config } from '../../config.ts';
 import { readMailRules } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';

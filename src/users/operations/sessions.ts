@@ -1,6 +1,6 @@
 /**
- * Operations for the sessions of signed-in users (additions to the contract). Owners and programs see those of the whole
- * account, other users their own.
+ * Operations for the sessions of signed-in users (additions to the contract). Owners and programs see the sessions of
+ * the whole account, other users their own.
  */
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import Type from 'typebox';

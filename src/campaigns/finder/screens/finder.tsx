@@ -1,4 +1,7 @@
-/** What the command menu finds: parts for its script at each keystroke, and a page with the same for browsers without scripts. */
+/**
+ * What the command menu finds: parts of a page, which its script loads at each keystroke, and a whole page for browsers
+ * without scripts.
+ */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fold } from '../../../database/functions/fold.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';

@@ -1,6 +1,6 @@
 /**
- * The last step: a review of the campaign, and sending it now, or later at a date and time in one time zone or in that of each recipient. The buttons show the
- * number of recipients.
+ * The last step: a review of the campaign, and sending it now, or later at a date and time in one time zone or in each
+ * recipient's. The buttons show the number of recipients.
  */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -270,8 +270,8 @@ interface When {
 }
 
 /**
- * Returns the chosen moment; with own time zones, that of recipients whose time zone is unknown. Returns null if it is invalid,
- * which the API reports in its own words.
+ * Returns the chosen moment. If each recipient gets the mail in their own time zone, it is the moment for recipients
+ * whose time zone is unknown. Returns null if it is invalid, which the API reports in its own words.
  */
 function findStart({ date, time, zone: given }: When, accountZone: string, ownZone: string): Date | null {
   const day = parseScheduleDate(date);

@@ -32,8 +32,8 @@ export function stepPath(utr: string, step: string): string {
 }
 
 /**
- * Returns the time zone in which campaigns are planned: that of the account, or the user's own where the account has UTC, the default of an
- * installation without a time zone.
+ * Returns the time zone in which campaigns are planned: the account's, or the user's own if the account's is UTC, the
+ * default of an installation without a time zone.
  */
 export function usualZone(language: Language, accountZone: string): string {
   return accountZone === 'UTC' ? language.zone : accountZone;

@@ -12,7 +12,7 @@ export interface Target {
   people: number;
 }
 
-/** Reads those of the account, the lists first. */
+/** Reads the targets of the account, the lists first. */
 export async function readTargets(request: FastifyRequest): Promise<Target[]> {
   const [types, segments] = await Promise.all([ask(request, listContactTypes, {}), ask(request, listSegments, {})]);
   return [

@@ -168,8 +168,8 @@ function applyEffect(
 }
 
 /**
- * The time up to which signed events may have been forgotten because there were too many: that of the oldest event remembered, epoch
- * milliseconds; -Infinity while none had to be forgotten.
+ * The time of the oldest signed event that is remembered, epoch milliseconds. Earlier events may have been forgotten,
+ * because there were too many. -Infinity while none had to be forgotten.
  */
 function oldestRemembered(client: Database, intakeId: number): number {
   const oldest = prepared<[number, number], { at: number | null }>(

@@ -1,4 +1,4 @@
-/** The SMTP relays in use: those of the environment, or else those stored in the database. */
+/** The SMTP relays in use: the relays of the environment, or else the relays stored in the database. */
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../../../config.ts';
 import { prepared } from '../../../database/prepared.ts';

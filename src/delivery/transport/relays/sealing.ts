@@ -1,7 +1,7 @@
 /**
- * Encrypts the passwords of SMTP relays and the keys of mail providers, so that a list, a query or a fragment of the database does not
- * reveal them. The key is derived from a secret in the same database, because nothing else survives a backup and its restore. So whoever
- * has the whole database can send as its owner.
+ * Encrypts the passwords of SMTP relays and the keys of mail providers, so that a list, a query or a fragment of the
+ * database does not reveal them. The key is derived from a secret in the same database, because nothing else survives a
+ * backup and its restore. So anybody who has the whole database can send as its owner.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';

@@ -118,8 +118,8 @@ export class Queues {
   }
 
   /**
-   * The queue for a hand-off: that of the relay it is bound to, the common one, or that of the first relay that has not rejected it; null
-   * if all have.
+   * The queue for a hand-off: the queue of the relay that it is bound to, the common queue, or the queue of the first
+   * relay that has not rejected it; null if all have.
    */
   #queueFor({ only, refusedBy }: PendingHandoff): PendingHandoffs | null {
     if (only !== null) return only;

@@ -14,15 +14,18 @@ export type PageWords = typeof en & { language: PageLanguage };
 
 const WORDS: Readonly<Record<PageLanguage, typeof en>> = { en, de, fr, es, it, nl, pl, pt };
 
-/** The languages of a visitor who is known as a contact: their own, null if it is unknown, and that of the account. */
+/**
+ * The languages for a visitor who is known as a contact. `own` is the contact's language, null if it is unknown, and
+ * `account` the account's.
+ */
 export interface ContactLanguages {
   own: string | null;
   account: string;
 }
 
 /**
- * The texts in the visitor's language: that of the contact, else that of the browser, else that of the account. Adds a Vary header, because
- * the reply depends on the requested language (RFC 9110, 12.5.5).
+ * The texts in the visitor's language: the contact's language if it is known, else the browser's, else the account's.
+ * Adds a Vary header, because the reply depends on the requested language (RFC 9110, 12.5.5).
  */
 export function chooseWords(reply: FastifyReply, contact: ContactLanguages = { own: null, account: 'en' }): PageWords {
   reply.header('vary', 'Accept-Language');

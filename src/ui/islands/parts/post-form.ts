@@ -26,7 +26,7 @@ export async function postForm(
   }
 }
 
-/** Replaces a part of the present page by that of another page, and restores the focus. */
+/** Replaces a part of the present page by the same part of another page, and restores the focus. */
 export function exchange(part: string, page: Document): void {
   const [present, fresh] = [document.querySelector(part), page.querySelector(part)];
   if (present === null || fresh === null || present.isEqualNode(fresh)) return;

@@ -3,12 +3,12 @@ import type { Component, Editor } from 'grapesjs';
 import { type Brand, buttonRadius, legibleOn } from './brand.ts';
 import { bodyOf } from './insert.ts';
 
-/** The size from which letters are those of a heading, in pixels. */
+/** The size from which a text counts as a heading, in pixels. */
 const HEADING_SIZE = 20;
 
 /**
- * Sets the fonts of all texts and the font, colours and corners of all buttons to those of the brand. Other colours stay, because only
- * the author knows which grounds they are on. One undo takes it back.
+ * Gives all texts the fonts of the brand, and all buttons its font, colours and corners. Other colours stay, because
+ * only the author knows their backgrounds. One undo takes it back.
  */
 export function applyBrand(editor: Editor, brand: Brand): void {
   const body = bodyOf(editor);

@@ -103,8 +103,8 @@ function followSelection(editor: Editor): void {
 }
 
 /**
- * Turns off the rules that a mail has for dark colours, in what the editor shows and not in the mail: its author chooses the colours
- * that are seen most, and would take those of the author's own screen for them.
+ * Turns off the rules that a mail has for dark colours, in the editor only, not in the mail. The author chooses the
+ * colours that most readers see, even if the author's own screen is dark.
  */
 function keepLight(mail: Document | null): void {
   if (mail === null) return;
