@@ -101,8 +101,8 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
 }
 
 /**
- * Returns the plugin of a feature whose routes all have this scope. By default a GET takes the role of a viewer, and anything else that of an
- * editor.
+ * Returns the plugin of a feature whose routes all have this scope. By default a GET takes the role of a viewer, and
+ * anything else that of an editor.
  */
 function feature(routes: Feature, scope: RouteRule['scope']): Feature {
   return async (app, deps) => {

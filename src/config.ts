@@ -127,7 +127,10 @@ function asTimeZone(text: string): string {
   return text;
 }
 
-/** Every setting: its default, its purpose and how its text is parsed. Tests compare the table of docs/settings.md and .env.example with it. */
+/**
+ * Every setting: its default, its purpose and how its text is parsed. Tests compare the table of docs/settings.md and
+ * .env.example with it.
+ */
 export const SETTINGS = {
   HOST: setting('127.0.0.1', 'Address to listen on.', asText),
   PORT: setting('3000', 'Port to listen on; 0 picks a free one.', integerBetween(0, 65535)),

@@ -23,7 +23,8 @@ export interface ListChange {
 }
 
 /**
- * SQL: the names of an account's topics (unsubscribe groups) that an address has not unsubscribed from, one in a line. Both are SQL for ids.
+ * SQL: the names of an account's topics (unsubscribe groups) that an address has not unsubscribed from, one in a line.
+ * Both are SQL for ids.
  */
 export const topicsOf = (account: string, address: string) => `(
   SELECT group_concat(g.group_name, char(10)) FROM unsubscribe_groups g

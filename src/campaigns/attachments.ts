@@ -79,7 +79,10 @@ export class UnusedFiles {
     this.#client = client;
   }
 
-  /** Removes files, at least one, while `mayContinue` returns true. Returns whether there may be more. `monotonic`: monotonic milliseconds. */
+  /**
+   * Removes files, at least one, while `mayContinue` returns true. Returns whether there may be more. `monotonic`:
+   * monotonic milliseconds.
+   */
   remove(monotonic: number, mayContinue: () => boolean): boolean {
     if (monotonic < this.#nextAt) return false;
     const next = prepared<[], number>(this.#client, UNUSED).pluck();

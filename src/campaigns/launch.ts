@@ -195,8 +195,8 @@ async function launch({ db, clock, config, log }: LaunchDeps, send: SingleSend):
 }
 
 /**
- * Moves the send from queued to running and creates its mailing, whose id it returns; null if the send was changed or cancelled while it was
- * being prepared.
+ * Moves the send from queued to running and creates its mailing, whose id it returns; null if the send was changed or
+ * cancelled while it was being prepared.
  */
 function start(
   db: Db,
@@ -274,7 +274,10 @@ export function asVariant(
   return { ...(send.ab_test === null ? asVersion(db, send, number) : withOwnParts(db, send, variant)), sender_name };
 }
 
-/** Freezes the content of a single send with its attachments, and its variants or versions. Returns it, or the problem that its owner must fix first. */
+/**
+ * Freezes the content of a single send with its attachments, and its variants or versions. Returns it, or the problem
+ * that its owner must fix first.
+ */
 async function freezeSend(
   db: Db,
   config: Config,

@@ -231,7 +231,10 @@ async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | n
   return { ...found, ...recipientOf(deps, send, address) };
 }
 
-/** The recipient with this address, or with null any, with the values that the preview shows. Throws 422 if no recipient has the address. */
+/**
+ * The recipient with this address, or with null any, with the values that the preview shows. Throws 422 if no recipient
+ * has the address.
+ */
 function recipientOf(
   { db, publicUrl }: Pick<ShowDeps, 'db' | 'publicUrl'>,
   send: ShownSource,

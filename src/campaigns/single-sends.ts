@@ -125,8 +125,9 @@ export function templateErrors(input: {
 }
 
 /**
- * Throws 422 for a single send in the recipients' own time zones, or at their best hours, with a canary or an A/B test. Both wait for results
- * before the rest is sent, which would be too late for some recipients. It cannot have both times either.
+ * Throws 422 for a single send in the recipients' own time zones, or at their best hours, with a canary or an A/B test.
+ * Both wait for results before the rest is sent, which would be too late for some recipients. It cannot have both times
+ * either.
  */
 export function requireOneClock(
   send: Partial<Pick<typeof singleSends.$inferSelect, 'local_time' | 'best_hour' | 'canary_percent' | 'ab_test'>>,

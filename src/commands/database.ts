@@ -11,7 +11,10 @@ import { contactTypes } from '../database/schema/index.ts';
 import { type Call, requireNumber, UsageError, warn } from './command.ts';
 import { misspelt } from './misspelt-settings.ts';
 
-/** Reads the settings as the server does. Reports lines of `.env` that are not read, and names that look like misspelt settings, on standard error. */
+/**
+ * Reads the settings as the server does. Reports lines of `.env` that are not read, and names that look like misspelt
+ * settings, on standard error.
+ */
 export function settings(): Config {
   const environment = readEnvironment();
   for (const hint of [...environmentFileFaults(), ...misspelt(environment)]) warn(hint);

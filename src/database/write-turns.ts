@@ -1,4 +1,7 @@
-/** Lets requests write before bulk writers: requests announce their writes in memory that all threads share, and bulk writers wait for them. */
+/**
+ * Lets requests write before bulk writers: requests announce their writes in memory that all threads share, and bulk
+ * writers wait for them.
+ */
 import { setTimeout } from 'node:timers/promises';
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 

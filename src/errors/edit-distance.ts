@@ -6,8 +6,8 @@ export function isNear(one: string, other: string, most: number): boolean {
 }
 
 /**
- * Returns how many letters must be inserted, removed, replaced or swapped with their neighbour to turn one text into the other (the optimal string
- * alignment distance). It takes time in proportion to the product of the lengths.
+ * Returns how many letters must be inserted, removed, replaced or swapped with their neighbour to turn one text into
+ * the other (the optimal string alignment distance). It takes time in proportion to the product of the lengths.
  */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];

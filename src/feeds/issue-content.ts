@@ -39,7 +39,8 @@ interface Room {
 class NoRoom extends Error {}
 
 /**
- * Returns the subject, the preview text and the HTML of the mail; null if it would be too large. Placeholders of contacts are still in them.
+ * Returns the subject, the preview text and the HTML of the mail; null if it would be too large. Placeholders of
+ * contacts are still in them.
  */
 export function makeIssue(source: IssueSource): { subject: string; preheader: string; html: string } | null {
   const { feed_title, language, items, time_zone } = source;

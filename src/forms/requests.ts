@@ -204,8 +204,8 @@ function queueMail(db: Db, form: Form, request: { id: number; address_id: number
 const ANSWER_TEXTS = ['title', 'mail_subject', 'mail_text', 'confirmed_text', 'already_text', 'expired_text'] as const;
 
 /**
- * Returns a form in the language of the contact with this address. If the language is unknown, or the owner has written one of the texts, the
- * form stays in its own language, so that no answer mixes two.
+ * Returns a form in the language of the contact with this address. If the language is unknown, or the owner has written
+ * one of the texts, the form stays in its own language, so that no answer mixes two.
  */
 export function inLanguageOf(db: Db, form: Form, addressId: number): Form {
   const language = languageOfLocale(languageOfAddress(db.$client, form.user_id, addressId) ?? '', PAGE_LANGUAGES);

@@ -58,7 +58,8 @@ export function installCallers(
   }
 
   /**
-   * The caller identified by the request's two key headers. Throws 401 if they are missing or wrong, and 403 if their scopes do not suffice.
+   * The caller identified by the request's two key headers. Throws 401 if they are missing or wrong, and 403 if their
+   * scopes do not suffice.
    */
   function callerWithKeys(request: FastifyRequest): Caller {
     const { headers, ip } = request;

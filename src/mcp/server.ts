@@ -45,7 +45,8 @@ export async function serveTools(service: Service, withDrafts: boolean): Promise
 }
 
 /**
- * Returns the tools for which the scopes of the key pair suffice; all of them while the scopes cannot be read, so that calling a tool says why.
+ * Returns the tools for which the scopes of the key pair suffice; all of them while the scopes cannot be read, so that
+ * calling a tool says why.
  */
 async function allowedTools(service: Service, tools: readonly Tool[]): Promise<readonly Tool[]> {
   const { scopes: held } = await readRecords(service, '/key/details', {}).catch((error: unknown): Fields => {

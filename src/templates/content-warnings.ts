@@ -15,7 +15,10 @@ interface MailTexts {
   template_html?: string | null;
 }
 
-/** Returns every placeholder name: the built-in ones with our additions, and what conditions may ask for, then the account's custom fields. */
+/**
+ * Returns every placeholder name: the built-in ones with our additions, and what conditions may ask for, then the
+ * account's custom fields.
+ */
 export function knownPlaceholders(db: Db, accountId: number): string[] {
   const own = listCustomFields(db, accountId).map(({ field_name }) => field_name);
   const listed = db.select({ name: dynamicContents.name }).from(dynamicContents).all();

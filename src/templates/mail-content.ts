@@ -124,7 +124,8 @@ export function requireMail(db: Db, accountId: number, given: unknown): Mail {
 }
 
 /**
- * Returns the code of a template that an account may use, one of its own or a built-in one in its language; undefined if there is none with this id.
+ * Returns the code of a template that an account may use, one of its own or a built-in one in its language; undefined
+ * if there is none with this id.
  */
 export function findTemplateCodes(db: Db, accountId: number, id: unknown): TemplateCodes | undefined {
   const own = db

@@ -69,8 +69,8 @@ export function addDays(date: string, days: number): string {
 }
 
 /**
- * The days of every year (MM-DD) that are celebrated on a date (YYYY-MM-DD): its own, and on 28 February of a year without a 29 February that
- * day too.
+ * The days of every year (MM-DD) that are celebrated on a date (YYYY-MM-DD): its own, and on 28 February of a year
+ * without a 29 February that day too.
  */
 export function yearlyDays(date: string): string[] {
   const day = date.slice(5);

@@ -9,8 +9,9 @@ const TAG = /^([a-z]{2})(?:[-_][a-z0-9]{1,8})*$/i;
 let codes: ReadonlyMap<string, string> | undefined;
 
 /**
- * Returns the ISO 639-1 code of a language given as a code, as a tag such as `pt-BR`, or by its name in one of the languages of public pages;
- * null if it is none. The languages and their names are those of Unicode CLDR, which is part of Node.
+ * Returns the ISO 639-1 code of a language given as a code, as a tag such as `pt-BR`, or by its name in one of the
+ * languages of public pages; null if it is none. The languages and their names are those of Unicode CLDR, which is part
+ * of Node.
  */
 export function languageCode(given: string): string | null {
   const text = given.trim().toLowerCase();
@@ -46,8 +47,9 @@ function readCodes(): Map<string, string> {
 let languagesByCountry: ReadonlyMap<string, string> | undefined;
 
 /**
- * Returns the ISO 639-1 code of the language that is most used in a country, which is given by its English name in the reference data; null for an
- * unknown country. The source is the likely subtags of Unicode CLDR (UTS 35, "Likely Subtags"), which are part of Node.
+ * Returns the ISO 639-1 code of the language that is most used in a country, which is given by its English name in the
+ * reference data; null for an unknown country. The source is the likely subtags of Unicode CLDR (UTS 35, "Likely
+ * Subtags"), which are part of Node.
  */
 export function languageOfCountry(name: string): string | null {
   languagesByCountry ??= new Map(

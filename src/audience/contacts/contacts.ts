@@ -247,7 +247,10 @@ export function storedLine(name: LineName, value: string): string {
   return name === 'language' ? (languageCode(value) ?? '') : value;
 }
 
-/** Returns the values of a contact's custom fields by field id: the present ones, changed by those given by name. An empty one is removed. */
+/**
+ * Returns the values of a contact's custom fields by field id: the present ones, changed by those given by name. An
+ * empty one is removed.
+ */
 export function mergeCustomValues(
   given: Record<string, string>,
   fields: readonly CustomField[],

@@ -70,8 +70,8 @@ const NUMBER = /^[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})$/;
 const MOMENT = /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)?$/;
 
 /**
- * Returns true if a text is a valid value of this type: numbers in decimal notation, dates as `YYYY-MM-DD` with an optional `THH:MM`, days of
- * every year as `MM-DD`.
+ * Returns true if a text is a valid value of this type: numbers in decimal notation, dates as `YYYY-MM-DD` with an
+ * optional `THH:MM`, days of every year as `MM-DD`.
  */
 export function isValidValue(type: string, value: string): boolean {
   if (type === 'number') return NUMBER.test(value);

@@ -100,8 +100,8 @@ export const addField = operation({
 });
 
 /**
- * Stores a new field, and makes the change that needs it in the same transaction. Segments with a rule about a deleted field of its name use
- * it from then on.
+ * Stores a new field, and makes the change that needs it in the same transaction. Segments with a rule about a deleted
+ * field of its name use it from then on.
  */
 export async function storeField(
   { db, clock, accountId }: Context,

@@ -40,7 +40,10 @@ export class UndoRecorder {
     this.#client.exec('DROP TRIGGER temp.import_contact_changed');
   }
 
-  /** Records that the contacts with ids after `before` up to `last` were added. Only this transaction adds contacts meanwhile, so no others are among them. */
+  /**
+   * Records that the contacts with ids after `before` up to `last` were added. Only this transaction adds contacts
+   * meanwhile, so no others are among them.
+   */
   added(before: number, last: number): void {
     if (last > before) this.#added.run(this.#id, before + 1, last);
   }
@@ -84,7 +87,10 @@ function beforeImage(columns: readonly string[]): string {
   return [`'{"updated_at":' || json_quote(old.updated_at)`, ...parts, "'}'"].join(' || ');
 }
 
-/** Moves the records of a contact to its corrected address. `from` and `to` are address ids. Call inside the transaction of the correction. */
+/**
+ * Moves the records of a contact to its corrected address. `from` and `to` are address ids. Call inside the transaction
+ * of the correction.
+ */
 export function moveRecordsToAddress(
   client: Database,
   correction: { account: number; contact: number; from: number; to: number },

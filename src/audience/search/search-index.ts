@@ -224,7 +224,10 @@ function markedParts(text: string): string[] {
     });
 }
 
-/** A text of one or two characters is looked for by the trigrams of the index that begin with it, unless there are more of them than this. */
+/**
+ * A text of one or two characters is looked for by the trigrams of the index that begin with it, unless there are more
+ * of them than this.
+ */
 const MAX_BEGINNING = 64;
 
 /**

@@ -259,8 +259,8 @@ function lastRecipientId(db: Db): number {
 }
 
 /**
- * SQL: the automations (`au`) for which a change is recorded. Joins: live ones that joining starts. Leaves: those with `exit_criteria = 1`, in
- * which leaving the target ends the enrolment, whether they are live or paused.
+ * SQL: the automations (`au`) for which a change is recorded. Joins: live ones that joining starts. Leaves: those with
+ * `exit_criteria = 1`, in which leaving the target ends the enrolment, whether they are live or paused.
  */
 const CONCERNED = {
   joined: sql`au.status = ${AUTOMATION_STATUS.live} AND au.trigger_kind = 'join' AND au.deleted_at IS NULL`,

@@ -249,7 +249,8 @@ export function countMailsRules(rules: readonly Pick<SegmentRule, 'type'>[]): nu
 }
 
 /**
- * Returns true if a rule is about mails, opens, clicks, automations or events, so that contacts begin or cease to match without being changed.
+ * Returns true if a rule is about mails, opens, clicks, automations or events, so that contacts begin or cease to match
+ * without being changed.
  */
 export function isActivityRule({ field, type }: Pick<SegmentRule, 'field' | 'type'>): boolean {
   return Object.hasOwn(ACTIVITY_FIELDS, field) || type === 'event';

@@ -1,4 +1,7 @@
-/** The operation that checks a mail before it is sent: for itself, as one recipient gets it, and for all recipients (additions to the contract). */
+/**
+ * The operation that checks a mail before it is sent: for itself, as one recipient gets it, and for all recipients
+ * (additions to the contract).
+ */
 import { and, asc, eq, isNull } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { listCustomFields } from '../../audience/fields/custom-fields.ts';

@@ -61,7 +61,10 @@ const audienceOf = (send: SingleSend): EnqueueProgress => ({
   after: 0,
 });
 
-/** Returns a single send that can get more recipients. Throws 404, and 409 if it is not completed, has an A/B test or has lost its sender. */
+/**
+ * Returns a single send that can get more recipients. Throws 404, and 409 if it is not completed, has an A/B test or
+ * has lost its sender.
+ */
 function requireExtendable(db: Db, accountId: number, utr: unknown): { send: SingleSend; mailingId: number } {
   const send = requireSingleSend(db, accountId, utr);
   const mailing = findSingleSendMailing(db, send);

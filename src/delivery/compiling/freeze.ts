@@ -133,8 +133,8 @@ function senderFacts(db: Db, sender: Sender) {
 }
 
 /**
- * Runs `compile` on the content of a mail, for a built-in template in `language`, with tracked links and a pixel if `isTracked` and the settings allow them. Returns null if the
- * mail has no content. Throws ContentError.
+ * Runs `compile` on the content of a mail, for a built-in template in `language`, with tracked links and a pixel if
+ * `isTracked` and the settings allow them. Returns null if the mail has no content. Throws ContentError.
  */
 export async function compileSource<Made>(
   db: Db,

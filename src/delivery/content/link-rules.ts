@@ -60,8 +60,8 @@ function isAnchor({ tag, attribute }: Region): boolean {
 }
 
 /**
- * Adds the parameters to a URL. It stays as it is if it is no web address, is one of this service, is signed, or has such parameters already.
- * `content` is the name of the link; empty for none.
+ * Adds the parameters to a URL. It stays as it is if it is no web address, is one of this service, is signed, or has
+ * such parameters already. `content` is the name of the link; empty for none.
  */
 export function addParameters(url: string, rules: LinkRules, publicUrl: string, content = ''): string {
   if (!WEB.test(url) || HAS_PARAMETERS.test(url) || SIGNED.test(url)) return url;

@@ -204,8 +204,8 @@ export function withoutMarks(text: string): string {
 }
 
 /**
- * Returns the first fault in the conditions of a text, with its line and column, or null. `decode` turns what is written in a condition into
- * plain text, and with `isHtml` a condition within a tag is a fault.
+ * Returns the first fault in the conditions of a text, with its line and column, or null. `decode` turns what is
+ * written in a condition into plain text, and with `isHtml` a condition within a tag is a fault.
  */
 export function conditionProblem(
   text: string,

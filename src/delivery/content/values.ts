@@ -71,8 +71,8 @@ export function mergeValues(
 }
 
 /**
- * Returns the language of an account's contact with this address, as an ISO 639-1 code; null if it is unknown. Of several contacts, one with a
- * language of its own decides.
+ * Returns the language of an account's contact with this address, as an ISO 639-1 code; null if it is unknown. Of
+ * several contacts, one with a language of its own decides.
  */
 export function languageOfAddress(client: Database, accountId: number, addressId: number): string | null {
   const contact = client

@@ -1,7 +1,8 @@
 /**
- * Mailings that each contact gets at their best hour: the hour of the day, within 24 hours of the start, at which they usually read mail. The
- * evidence is when people opened and clicked earlier mails. A contact with little of it gets the usual hour of their list in their time zone.
- * A random part of the recipients gets the mail at the start, so that the results say whether the hours help.
+ * Mailings that each contact gets at their best hour: the hour of the day, within 24 hours of the start, at which they
+ * usually read mail. The evidence is when people opened and clicked earlier mails. A contact with little of it gets the
+ * usual hour of their list in their time zone. A random part of the recipients gets the mail at the start, so that the
+ * results say whether the hours help.
  */
 
 import { setImmediate } from 'node:timers/promises';
@@ -149,8 +150,8 @@ export function findBestHours(client: Database, best: Evident, people: readonly 
 }
 
 /**
- * Returns a function that sets the due times of the recipients enqueued after a delivery, for a mailing at each contact's best hour. Call it
- * in the transaction that enqueues them.
+ * Returns a function that sets the due times of the recipients enqueued after a delivery, for a mailing at each
+ * contact's best hour. Call it in the transaction that enqueues them.
  */
 export function bestHourTimes(client: Database, mailingId: number): (after: number, best: BestHours) => void {
   const account = client.prepare<[number], number>('SELECT user_id FROM mailings WHERE id = ?').pluck();

@@ -43,9 +43,10 @@ interface Membership {
 }
 
 /**
- * Returns functions that enrol a contact in an automation and end the enrolment when the contact leaves the target. `at`: epoch
- * milliseconds. A contact who is in it, or may not enter again, does not enter; nor does one outside the target, where it was not looked at when
- * the entry was recorded. A contact of the hold-out enters and exits at once, in every run.
+ * Returns functions that enrol a contact in an automation and end the enrolment when the contact leaves the target.
+ * `at`: epoch milliseconds. A contact who is in it, or may not enter again, does not enter; nor does one outside the
+ * target, where it was not looked at when the entry was recorded. A contact of the hold-out enters and exits at once,
+ * in every run.
  */
 export function enrolmentMoves(client: Database) {
   const refresh = prepared(
@@ -136,8 +137,9 @@ export interface NextStep {
 }
 
 /**
- * Like `passStep`, for enrolments that have all taken the same step with the same outcome, so that the next one need not be looked for in each. It
- * is looked for only in those that have taken it already, because a reorder moved it behind.
+ * Like `passStep`, for enrolments that have all taken the same step with the same outcome, so that the next one need
+ * not be looked for in each. It is looked for only in those that have taken it already, because a reorder moved it
+ * behind.
  */
 export function passStepTo(client: Database, ids: readonly number[], now: number, next: NextStep): void {
   const given = { ids: JSON.stringify(ids), now, ...next };

@@ -34,7 +34,10 @@ export class MailWatch {
     this.#deps = deps;
   }
 
-  /** Looks every five seconds. Call it with each step. Mail that waits for sender nodes, or while all sending is held, is logged elsewhere. */
+  /**
+   * Looks every five seconds. Call it with each step. Mail that waits for sender nodes, or while all sending is held,
+   * is logged elsewhere.
+   */
   look(): void {
     const { monotonic, log } = this.#deps;
     const at = monotonic();

@@ -58,7 +58,10 @@ export class CourierHandoffs implements Handoffs {
     for (const claim of claims) this.startOne(mailing, ready, claim, kept);
   }
 
-  /** Starts one send; `kept` is as in `Batch`. A mail that cannot be built, because of a bug or its data, fails for this recipient; the others continue. */
+  /**
+   * Starts one send; `kept` is as in `Batch`. A mail that cannot be built, because of a bug or its data, fails for this
+   * recipient; the others continue.
+   */
   startOne(mailing: OpenMailing, ready: ReadyMailing, claim: Claim, kept: CommonFacts | null = null): void {
     this.#inFlight++;
     const leaving = kept === null || this.#deps.sent === null ? null : new LeavingMail(ready, claim, kept);

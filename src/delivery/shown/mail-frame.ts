@@ -54,9 +54,10 @@ const PICTURE = /(https?:\/\/[^\s"'<>()/]+)(\/pictures\/([0-9a-f]{32})\/[^\s"'<>
 const LOCAL = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * Removes the URLs of images that are not to be loaded, so that the alternative text appears instead of a broken image, and disables links that
- * are not to lead anywhere for mouse and keyboard. The mail itself stays focusable, so that the keyboard scrolls it. What is served by this
- * service is loaded from the page's own origin, which may differ from the one in the mail.
+ * Removes the URLs of images that are not to be loaded, so that the alternative text appears instead of a broken image,
+ * and disables links that are not to lead anywhere for mouse and keyboard. The mail itself stays focusable, so that the
+ * keyboard scrolls it. What is served by this service is loaded from the page's own origin, which may differ from the
+ * one in the mail.
  */
 export function frameMail({ html, look, library, origins }: FrameInput): MailFrame {
   const { isDark = false, badges, images = 'own', hasLinks = false } = look;

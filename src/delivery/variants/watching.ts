@@ -1,6 +1,7 @@
 /**
- * What a running A/B test shows to somebody who reads it as often as they like. The intervals hold at all readings together, so that whoever
- * stops at the first reading with a difference is wrong in at most 5 % of tests. docs/contributing/statistics.md has the formulas.
+ * What a running A/B test shows to somebody who reads it as often as they like. The intervals hold at all readings
+ * together, so that whoever stops at the first reading with a difference is wrong in at most 5 % of tests.
+ * docs/contributing/statistics.md has the formulas.
  */
 import { ERROR_RATE, type Group, highestOf, pairsOf } from './statistics.ts';
 

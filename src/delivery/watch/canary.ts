@@ -171,7 +171,10 @@ const PUT_FIRST = `
 
 const START = "UPDATE watched_mailings SET stage = 'sending' WHERE mailing_id = ? AND stage = 'choosing'";
 
-/** A row if any recipient of the canary has not been tried yet. One that waits because of a rate limit has a positive `due_at`; the rest has 0. */
+/**
+ * A row if any recipient of the canary has not been tried yet. One that waits because of a rate limit has a positive
+ * `due_at`; the rest has 0.
+ */
 const IS_UNTRIED = `
   SELECT 1 WHERE EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_queue
       WHERE mailing_id = @mailing AND state = ${DELIVERY_STATE.queued} AND (due_at < ${DUE.atOnce} OR due_at > ${DUE.atOnce}) AND attempt = 0)
@@ -196,8 +199,9 @@ const BUCKETS = 2 ** 16;
 const MAX_HASH = 2 ** 32;
 
 /**
- * Takes every nth recipient of each domain, so that a domain has the same share of the sample as of the audience, even if the list is sorted
- * by domain or by age. Domains are counted in a fixed number of buckets; two domains that share a bucket are counted together.
+ * Takes every nth recipient of each domain, so that a domain has the same share of the sample as of the audience, even
+ * if the list is sorted by domain or by age. Domains are counted in a fixed number of buckets; two domains that share a
+ * bucket are counted together.
  */
 export class DomainSpread {
   readonly #stride: number;

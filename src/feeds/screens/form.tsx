@@ -149,7 +149,10 @@ function TemplateTags() {
   );
 }
 
-/** Every time zone by its city below its part of the world, where typing the name of the city finds it; before them UTC and the chosen one. */
+/**
+ * Every time zone by its city below its part of the world, where typing the name of the city finds it; before them UTC
+ * and the chosen one.
+ */
 function zoneOptions(chosen: string) {
   const first = [...new Set(['UTC', chosen])].filter((zone) => zone !== '');
   const others = Intl.supportedValuesOf('timeZone').filter((zone) => zone.includes('/') && !first.includes(zone));

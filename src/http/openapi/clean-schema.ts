@@ -13,8 +13,8 @@ const FORMATS: Record<string, Json> = {
 const TEXT_IDENTIFIER = /(^|_)utr$|^upload_id$/;
 
 /**
- * Replaces our own keywords and formats, which other tools do not know. An identifier becomes the integer that records have, or a text where
- * they have a text. `documented` is what holds of a value beyond what its schema checks.
+ * Replaces our own keywords and formats, which other tools do not know. An identifier becomes the integer that records
+ * have, or a text where they have a text. `documented` is what holds of a value beyond what its schema checks.
  */
 export function cleanSchema(schema: unknown): Json {
   return JSON.parse(JSON.stringify(schema), (name, value: unknown) => {

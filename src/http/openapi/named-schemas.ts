@@ -153,8 +153,8 @@ export class NamedSchemas {
   }
 
   /**
-   * Names an operation's server-sent events, whose `data` is JSON with this schema. Returns a reference. As programs read events, the schema of
-   * a stream is that of each event (OpenAPI 3.2 says so with `itemSchema`).
+   * Names an operation's server-sent events, whose `data` is JSON with this schema. Returns a reference. As programs
+   * read events, the schema of a stream is that of each event (OpenAPI 3.2 says so with `itemSchema`).
    */
   event(operationId: string, schema: Json): Json {
     const data = {

@@ -1,4 +1,7 @@
-/** An owner's logo and colour on public pages. Whatever the colour is, text in it or on it keeps a contrast of at least 4.5 : 1 (WCAG 2.2, 1.4.3). */
+/**
+ * An owner's logo and colour on public pages. Whatever the colour is, text in it or on it keeps a contrast of at least
+ * 4.5 : 1 (WCAG 2.2, 1.4.3).
+ */
 import type { PublicBrand } from '../../templates/brand/brand.ts';
 
 /** The grounds of content in the two looks, as in the style sheet of public pages. */

@@ -138,8 +138,8 @@ td,code{overflow-wrap:anywhere}
 `;
 
 /**
- * Returns the Content-Security-Policy of a public page: its style sheet with the rules of the brand, and the logo. `more` are scripts it may
- * load; `targets` is where its forms may be sent.
+ * Returns the Content-Security-Policy of a public page: its style sheet with the rules of the brand, and the logo.
+ * `more` are scripts it may load; `targets` is where its forms may be sent.
  */
 export function publicPolicy(brand: PublicBrand, { style = STYLE, more = '', targets = "'self'" } = {}): string {
   const hash = createHash('sha256')

@@ -295,9 +295,9 @@ export function sampleValues(db: Db, design: Design, address: Address | null): V
 }
 
 /**
- * Stores new template code, and the subject and preview text if they are given, with the user who changed it if known. A mail of a live automation gets a new revision of its
- * mailing; a queued single send stays queued and is sent with the new code. Throws 409 if a single send has started, or if a
- * live automation could not send this code.
+ * Stores new template code, and the subject and preview text if they are given, with the user who changed it if known.
+ * A mail of a live automation gets a new revision of its mailing; a queued single send stays queued and is sent with
+ * the new code. Throws 409 if a single send has started, or if a live automation could not send this code.
  */
 export async function saveDesign(
   deps: SingleSendActionDeps,

@@ -28,8 +28,8 @@ export interface VersionedMail extends Mail {
 }
 
 /**
- * Returns a mail with the parts that a variant or version has of its own. The present code of its template is copied. Parts that are empty or 0
- * are as in the mail itself.
+ * Returns a mail with the parts that a variant or version has of its own. The present code of its template is copied.
+ * Parts that are empty or 0 are as in the mail itself.
  */
 export function withOwnParts<Given extends Mail>(
   db: Db,
@@ -44,8 +44,8 @@ export function withOwnParts<Given extends Mail>(
 }
 
 /**
- * Returns a mail as its version with this number has it; 0: the mail itself, which is in the language of the account. The footer that is added
- * follows `version_language`. Throws 422 if there is no such version.
+ * Returns a mail as its version with this number has it; 0: the mail itself, which is in the language of the account.
+ * The footer that is added follows `version_language`. Throws 422 if there is no such version.
  */
 export function asVersion<Given extends VersionedMail>(
   db: Db,

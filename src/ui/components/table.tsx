@@ -20,8 +20,8 @@ export function numberColumn<Name extends string>(
 }
 
 /**
- * A table of records. `caption` describes it for screen readers and is not visible. With `isBrief`, a row is two lines in a narrow window: its
- * name, and the rest without headings and numbers.
+ * A table of records. `caption` describes it for screen readers and is not visible. With `isBrief`, a row is two lines
+ * in a narrow window: its name, and the rest without headings and numbers.
  */
 export function Table<Row>({
   caption,

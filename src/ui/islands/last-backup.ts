@@ -1,4 +1,7 @@
-/** Shows when the last backup was made, as soon as the one that is being downloaded is made. Without this script the user reloads the page. */
+/**
+ * Shows when the last backup was made, as soon as the one that is being downloaded is made. Without this script the
+ * user reloads the page.
+ */
 import { readPage } from './parts/read-page.ts';
 
 const EVERY_MS = 2000;

@@ -46,8 +46,8 @@ const TEXTS: Readonly<Record<LanguageCode, Texts>> = {
 };
 
 /**
- * Mails the link of an invitation, from the account's first sender that may send, over its SMTP relay. Returns null once the server took it,
- * and otherwise why it was not sent. Takes little longer than 20 seconds.
+ * Mails the link of an invitation, from the account's first sender that may send, over its SMTP relay. Returns null
+ * once the server took it, and otherwise why it was not sent. Takes little longer than 20 seconds.
  */
 export async function mailInvitation(
   context: Context,

@@ -1,6 +1,6 @@
 /**
- * Operations for the key pairs with which programs call the API (additions to the contract). A secret is shown once, when it is created. What
- * a pair may do are its scopes, which `src/operations/callers.ts` checks.
+ * Operations for the key pairs with which programs call the API (additions to the contract). A secret is shown once,
+ * when it is created. What a pair may do are its scopes, which `src/operations/callers.ts` checks.
  */
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';

@@ -1,4 +1,7 @@
-/** The webhooks of an account, and the pages of one: adding, changing, testing, enabling, disabling and deleting it, its secret and its log. */
+/**
+ * The webhooks of an account, and the pages of one: adding, changing, testing, enabling, disabling and deleting it, its
+ * secret and its log.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import type { Operation } from '../../operations/operation.ts';

@@ -1,7 +1,8 @@
 /**
- * listmonk: the CSV file of "Export" has the columns uuid, email, name, attributes (JSON), status, created_at and updated_at, but no
- * lists (source code, cmd/subscribers.go, `ExportSubscribers`). The answers of its API have more: `GET /api/subscribers?per_page=all` has the lists with the state of each subscription,
- * `GET /api/bounces` the bounces, `GET /api/templates` the templates (documentation, "API / Subscribers", "Bounces", "Templates").
+ * listmonk: the CSV file of "Export" has the columns uuid, email, name, attributes (JSON), status, created_at and
+ * updated_at, but no lists (source code, cmd/subscribers.go, `ExportSubscribers`). The answers of its API have more:
+ * `GET /api/subscribers?per_page=all` has the lists with the state of each subscription, `GET /api/bounces` the
+ * bounces, `GET /api/templates` the templates (documentation, "API / Subscribers", "Bounces", "Templates").
  */
 import {
   addAttributes,

@@ -1,9 +1,9 @@
 /**
- * Mailchimp: an audience export is a ZIP archive with a CSV file for each kind of contact, whose name begins with `subscribed`,
- * `unsubscribed`, `nonsubscribed` or `cleaned` (help article "View or export contacts"; "About cleaned contacts" says that cleaned ones
- * bounced). "Format Guidelines for Your Import File" says that a birthday is month/day, such as 12/24. TIMEZONE is a zone by its IANA name: published
- * exports have -8,-7,America/Los_Angeles under GMTOFF,DSTOFF,TIMEZONE. An account export has these and the templates as HTML ("Export and back up
- * account data").
+ * Mailchimp: an audience export is a ZIP archive with a CSV file for each kind of contact, whose name begins with
+ * `subscribed`, `unsubscribed`, `nonsubscribed` or `cleaned` (help article "View or export contacts"; "About cleaned
+ * contacts" says that cleaned ones bounced). "Format Guidelines for Your Import File" says that a birthday is
+ * month/day, such as 12/24. TIMEZONE is a zone by its IANA name: published exports have -8,-7,America/Los_Angeles under
+ * GMTOFF,DSTOFF,TIMEZONE. An account export has these and the templates as HTML ("Export and back up account data").
  */
 import { isTimeZone } from '../../../time/zones.ts';
 import {

@@ -1,10 +1,11 @@
 /**
- * Twilio SendGrid: "Export Contacts" of Marketing Campaigns creates a CSV file of contacts with reserved and custom fields; the reserved ones are
- * the fields of a contact in the API reference, "Add or Update a Contact": address_line_1, address_line_2, alternate_emails, city and others.
- * Suppressions are in separate files, downloaded from the pages below Suppressions: global unsubscribes (email, created), group
- * unsubscribes, bounces (status, reason, email, created), invalid emails (reason, email, created), spam reports (ip, email,
- * created) and blocks, which have the columns of bounces, in files named such as suppression_bounces.csv (documentation, "Suppressions Overview"
- * and its pages; the columns also in "Importing SendGrid Suppression List" of sparkpost-cli).
+ * Twilio SendGrid: "Export Contacts" of Marketing Campaigns creates a CSV file of contacts with reserved and custom
+ * fields; the reserved ones are the fields of a contact in the API reference, "Add or Update a Contact":
+ * address_line_1, address_line_2, alternate_emails, city and others. Suppressions are in separate files, downloaded
+ * from the pages below Suppressions: global unsubscribes (email, created), group unsubscribes, bounces (status, reason,
+ * email, created), invalid emails (reason, email, created), spam reports (ip, email, created) and blocks, which have
+ * the columns of bounces, in files named such as suppression_bounces.csv (documentation, "Suppressions Overview" and
+ * its pages; the columns also in "Importing SendGrid Suppression List" of sparkpost-cli).
  */
 import { basename } from 'node:path/posix';
 import { columnsOf, type KnownColumns, type Leaving, type Row, rowsOf, type Vendor, valuesOf } from '../tables.ts';

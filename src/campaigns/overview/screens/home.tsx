@@ -1,4 +1,7 @@
-/** Home: the next steps, the last campaign beside the average, running campaigns, the last results, the audience over a year, and the health of the service. */
+/**
+ * Home: the next steps, the last campaign beside the average, running campaigns, the last results, the audience over a
+ * year, and the health of the service.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import { pageRoute } from '../../../http/pages/layout.ts';

@@ -190,7 +190,10 @@ export function Hints({ subject, preheader }: { subject: string; preheader: stri
   );
 }
 
-/** The merge tags, each with what it stands for: the label of a field, or what `labels` has. A script inserts them into the last used field. */
+/**
+ * The merge tags, each with what it stands for: the label of a field, or what `labels` has. A script inserts them into
+ * the last used field.
+ */
 export function Placeholders({
   names,
   labels = {},

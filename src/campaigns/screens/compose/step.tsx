@@ -1,4 +1,7 @@
-/** A step of composing a campaign: the list of steps above it, its form, which saves itself, the choice between two versions, and what the campaign still lacks. */
+/**
+ * A step of composing a campaign: the list of steps above it, its form, which saves itself, the choice between two
+ * versions, and what the campaign still lacks.
+ */
 
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

@@ -114,8 +114,8 @@ interface ContactInMailings {
 }
 
 /**
- * Returns a function that removes the contact, the replies about them, and the values of their mails, from a contact's deliveries. The deliveries stay, for the counts
- * of their mailings. Call it inside a transaction.
+ * Returns a function that removes the contact, the replies about them, and the values of their mails, from a contact's
+ * deliveries. The deliveries stay, for the counts of their mailings. Call it inside a transaction.
  */
 export function deliveryEraser(client: Database): (person: ContactInMailings) => void {
   const ofContact = `FROM mailings m CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.id AND d.address_id = @address

@@ -30,8 +30,8 @@ export function courierInUse(client: Database, config: Config): (typeof COURIERS
 }
 
 /**
- * Whether the account is in test mode: its mail is kept in the outbox and reaches no recipient. SMTP relays and sender nodes serve the whole
- * installation, so all its accounts leave test mode together.
+ * Whether the account is in test mode: its mail is kept in the outbox and reaches no recipient. SMTP relays and sender
+ * nodes serve the whole installation, so all its accounts leave test mode together.
  */
 export function isTestMode(client: Database, config: Config): boolean {
   return courierInUse(client, config) === 'outbox';

@@ -27,7 +27,10 @@ export type Timeouts = {
   idle: number;
 };
 
-/** The values for production: at least those that RFC 5321 4.5.3.2 requires, but for `handshake`, which is used only where nothing is lost. */
+/**
+ * The values for production: at least those that RFC 5321 4.5.3.2 requires, but for `handshake`, which is used only
+ * where nothing is lost.
+ */
 export const RFC_TIMEOUTS: Timeouts = {
   handshake: 30_000,
   connect: 30_000,
