@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
-import { type BuiltIn, listTemplates, templateFile } from '../src/database/seed.ts';
+import { type BuiltIn, listTemplates, templateFile } from '../src/database/reference-data.ts';
 import { builtInTemplate } from '../src/database/template-texts.ts';
 import { mergeHtml, scan } from '../src/delivery/content/merge.ts';
 import { parseMjml, renderMjml } from '../src/delivery/content/mjml.ts';

@@ -24,7 +24,6 @@ import { addAttachment, removeAttachment } from './operations/attachments.ts';
 import { readBestHours } from './operations/best-hours.ts';
 import { checkAnyMail } from './operations/check.ts';
 import { countAudience, createDraft, readDraft, saveDraft } from './operations/drafts.ts';
-import { countJoined, sendToJoined } from './operations/joined.ts';
 import { listLanguages, removeLanguage, saveLanguage } from './operations/languages.ts';
 import {
   exportRecipientsOf,
@@ -33,6 +32,7 @@ import {
   listSummaries,
   readReport,
 } from './operations/reports.ts';
+import { countJoined, sendToJoined } from './operations/send-to-joined.ts';
 import {
   checkSingleSendMail,
   readSingleSendCode,

@@ -15,7 +15,7 @@ import { packContent } from './functions/packed-content.ts';
 import { findPictureIds } from './functions/picture-ids.ts';
 import { reasonKind } from './functions/reply-kind.ts';
 import { makePrivateFile } from './private-file.ts';
-import { seed } from './seed.ts';
+import { seed } from './reference-data.ts';
 
 export type Db = BetterSQLite3Database & { $client: Database.Database };
 

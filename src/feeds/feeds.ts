@@ -2,7 +2,6 @@
 import type { Database } from 'better-sqlite3';
 import { and, asc, eq } from 'drizzle-orm';
 import { checkedTargets } from '../audience/segments/segments.ts';
-import { parseScheduleTime } from '../campaigns/schedule.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { feeds, type LanguageVersion } from '../database/schema/index.ts';
@@ -10,7 +9,7 @@ import { conflict } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { findTemplateCodes } from '../templates/mail-content.ts';
 import { isoTimestamp } from '../time/clock.ts';
-import { addDays, toUtc, wallClock, weekdayOf } from '../time/zones.ts';
+import { nextDigest, type Rhythm } from './digest-times.ts';
 
 const MAX_FEEDS = 20;
 
@@ -174,31 +173,6 @@ function columnsOf({ recipient_id, exclude_specific_recipient_id, ...columns }: 
     recipient_id: checkedTargets(recipient_id),
     exclude_specific_recipient_id: checkedTargets(exclude_specific_recipient_id),
   };
-}
-
-/** When mails are made of a feed's items. */
-interface Rhythm {
-  rhythm: 'item' | 'daily' | 'weekly';
-  /** Monday is 1. */
-  weekday: number;
-  /** HH:MM */
-  time_of_day: string;
-  time_zone: string;
-}
-
-/** Returns the time of the next digest after `now`, epoch milliseconds; null if each item has its own mail. */
-export function nextDigest({ rhythm, weekday, time_of_day, time_zone }: Rhythm, now: number): number | null {
-  if (rhythm === 'item') return null;
-  const time = parseScheduleTime(time_of_day) ?? '08:00:00';
-  const { date: today } = wallClock(new Date(now), time_zone);
-  // A week and a day, because today's time may be over.
-  for (let days = 0; days <= 8; days++) {
-    const day = addDays(today, days);
-    if (rhythm === 'weekly' && weekdayOf(day) !== weekday) continue;
-    const at = toUtc(day, time, time_zone).getTime();
-    if (at > now) return at;
-  }
-  throw new Error('a week has no such day');
 }
 
 const USUAL_TEMPLATE = `<!doctype html>

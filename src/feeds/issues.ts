@@ -7,8 +7,9 @@ import { prepared } from '../database/prepared.ts';
 import { feeds, type LanguageVersion, type Target } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { sentence } from '../errors/sentences.ts';
+import { nextDigest } from './digest-times.ts';
 import type { FeedItem } from './feed-item.ts';
-import { countWaiting, type Feed, findFeedTemplate, holdFeed, nextDigest } from './feeds.ts';
+import { countWaiting, type Feed, findFeedTemplate, holdFeed } from './feeds.ts';
 import { makeIssue } from './issue-content.ts';
 
 /** The maximum number of items in one digest; older ones are skipped. */

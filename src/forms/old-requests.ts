@@ -4,7 +4,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../database/bulk.ts';
-import { formMails } from '../delivery/queue/ledger/ended.ts';
+import { formMails } from '../delivery/queue/ledger/ended-deliveries.ts';
 import { DAY_MS, forgetMailboxes } from './mailboxes.ts';
 import { forgetChallenges } from './used-challenges.ts';
 

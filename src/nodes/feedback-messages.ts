@@ -2,8 +2,8 @@
 import type { ListChange } from '../audience/unsubscribes.ts';
 import { DEVICE_NAMES, type Device } from '../database/schema/index.ts';
 import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
-import { type Choice, type ErasedContact, TRACKING } from '../delivery/feedback/choice.ts';
 import type { Hit } from '../delivery/feedback/opens-and-clicks.ts';
+import { type Choice, type ErasedContact, TRACKING } from '../delivery/feedback/preference-choice.ts';
 import { READERS, type Reader } from '../delivery/feedback/readers.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import { readStored, stored, withTexts } from '../errors/stored.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { JetStreamClient } from '@nats-io/jetstream';
-import { type ChosenLists, contactKey } from '../delivery/feedback/choice.ts';
+import { type ChosenLists, contactKey } from '../delivery/feedback/preference-choice.ts';
 import type { LinkTokens, RecipientIds } from '../delivery/links/tokens.ts';
 import { unavailable } from '../errors/failure.ts';
 import { type Consent, consentSubject } from './feedback-messages.ts';

@@ -1,7 +1,7 @@
 /** The interface to the data of public pages: from the database of this process or, on a sender node, over NATS. */
 import type { Values } from '../delivery/content/merge.ts';
-import type { Choice } from '../delivery/feedback/choice.ts';
 import type { Hit } from '../delivery/feedback/opens-and-clicks.ts';
+import type { Choice } from '../delivery/feedback/preference-choice.ts';
 import type { Purpose, RecipientIds } from '../delivery/links/tokens.ts';
 import type { CopyInput } from '../delivery/shown/shown-content.ts';
 import type { Preferences } from './preferences.ts';

@@ -3,7 +3,7 @@
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Fragment } from 'preact';
-import type { Choice } from '../delivery/feedback/choice.ts';
+import type { Choice } from '../delivery/feedback/preference-choice.ts';
 import { Failure } from '../errors/failure.ts';
 import { page } from '../http/pages/document.tsx';
 import { messagePage, pageRoute, unknownLink } from '../http/pages/layout.ts';

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Config } from '../config.ts';
-import type { Choice } from '../delivery/feedback/choice.ts';
+import type { Choice } from '../delivery/feedback/preference-choice.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
 import { unavailable } from '../errors/failure.ts';
 import type { Log, LogLevel } from '../log.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { relayOf, storedRelays } from '../../src/delivery/transport/relays/in-use.ts';
-import { isPrivateHost } from '../../src/delivery/transport/relays/plain-text.ts';
+import { isPrivateHost } from '../../src/delivery/transport/relays/without-tls.ts';
 import { type CallOptions, startApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 import { createSend, readyToSend } from '../support/single-sends.ts';

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
 import type { Reader } from '../../src/delivery/feedback/readers.ts';
-import { bounceDelivery } from '../../src/delivery/queue/ledger/ended.ts';
+import { bounceDelivery } from '../../src/delivery/queue/ledger/ended-deliveries.ts';
 import { prepareAbTest } from '../support/ab-tests.ts';
 import type { TestApp } from '../support/app.ts';
 import { readOutbox } from '../support/campaign.ts';

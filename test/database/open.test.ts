@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { databaseFault, openingFault } from '../../src/database/faults.ts';
 import { assertVersion, connect, lockForServer, migrateAndSeed, schemaState } from '../../src/database/open.ts';
-import { readPlacesIndex } from '../../src/database/seed.ts';
+import { readPlacesIndex } from '../../src/database/reference-data.ts';
 import { MIGRATIONS, oldDatabase, releases } from '../support/releases.ts';
 
 function folder(t: Test): string {

@@ -1,7 +1,7 @@
 /** Reference data: the committed places, their tables and their stable ids. */
 import codes from 'i18n-iso-countries/codes.json' with { type: 'json' };
 import t from 'tap';
-import { seedPlaces } from '../../src/database/seed.ts';
+import { seedPlaces } from '../../src/database/reference-data.ts';
 import { emptyTables, placesAnswer } from '../support/places.ts';
 
 const client = emptyTables();

@@ -6,7 +6,7 @@ import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import mjml2html from 'mjml';
 import t, { type Test } from 'tap';
 import { connect } from '../../src/database/open.ts';
-import { type BuiltIn, listTemplates, seedTemplates, templateFile } from '../../src/database/seed.ts';
+import { type BuiltIn, listTemplates, seedTemplates, templateFile } from '../../src/database/reference-data.ts';
 import { mergeText, placeholderNames, scan } from '../../src/delivery/content/merge.ts';
 import { parseMjml, renderMjml } from '../../src/delivery/content/mjml.ts';
 import { buildContent } from '../../src/delivery/mime/build.ts';

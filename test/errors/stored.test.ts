@@ -7,7 +7,7 @@ import { reasonKind } from '../../src/database/functions/reply-kind.ts';
 import { connect } from '../../src/database/open.ts';
 import { auditLog, mailings } from '../../src/database/schema/index.ts';
 import { holdForSettings, holdSending, sendingHeldReason } from '../../src/delivery/queue/holds.ts';
-import { requeueFailed } from '../../src/delivery/queue/ledger/ended.ts';
+import { requeueFailed } from '../../src/delivery/queue/ledger/ended-deliveries.ts';
 import { reasonCounter } from '../../src/delivery/queue/ledger/reasons.ts';
 import { mailingReport } from '../../src/delivery/reporting/mailing-report.ts';
 import { findRecipients } from '../../src/delivery/reporting/recipients.ts';

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { mergeHtml, mergeLine, mergeText } from '../../src/delivery/content/merge.ts';
 import { buildContent } from '../../src/delivery/mime/build.ts';
-import { nextDigest } from '../../src/feeds/feeds.ts';
+import { nextDigest } from '../../src/feeds/digest-times.ts';
 import { makeIssue } from '../../src/feeds/issue-content.ts';
 
 const item = (title: string, more: object = {}) => ({

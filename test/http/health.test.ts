@@ -2,7 +2,7 @@
 import t from 'tap';
 import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
 import { holdSending, releaseSending } from '../../src/delivery/queue/holds.ts';
-import { bounceDelivery } from '../../src/delivery/queue/ledger/ended.ts';
+import { bounceDelivery } from '../../src/delivery/queue/ledger/ended-deliveries.ts';
 import { RelayUse } from '../../src/delivery/queue/relay-use.ts';
 import { startApp } from '../support/app.ts';
 

@@ -3,7 +3,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { contactKey } from '../../src/delivery/feedback/choice.ts';
+import { contactKey } from '../../src/delivery/feedback/preference-choice.ts';
 import { linkSecrets } from '../../src/delivery/links/secrets.ts';
 import { createLinkTokens, createTokens } from '../../src/delivery/links/tokens.ts';
 import { PROOF_HEADER, proveChange } from '../../src/nodes/change-proof.ts';

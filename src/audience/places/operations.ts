@@ -6,8 +6,8 @@ import { createGunzip } from 'node:zlib';
 import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { fold } from '../../database/functions/fold.ts';
+import { PLACES, type PlacesIndex, readCountries, readPlacesIndex } from '../../database/reference-data.ts';
 import { cities, states } from '../../database/schema/index.ts';
-import { PLACES, type PlacesIndex, readCountries, readPlacesIndex } from '../../database/seed.ts';
 import { integer, line, nullable, optionalReference } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 

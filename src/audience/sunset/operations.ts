@@ -26,6 +26,7 @@ import { isoTimestamp } from '../../time/clock.ts';
 import { auditBy } from '../../users/audit.ts';
 import { isAddress } from '../contacts/address-rows.ts';
 import { Pace } from '../search/find-contacts.ts';
+import { InactiveContacts } from './find-inactive.ts';
 import {
   cutoffOf,
   hasTarget,
@@ -38,7 +39,6 @@ import {
   type SunsetRule,
   saveRule,
 } from './rule.ts';
-import { InactiveContacts } from './run.ts';
 
 /** How long a request counts inactive contacts. */
 const PREVIEW_MS = 200;

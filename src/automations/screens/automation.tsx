@@ -25,9 +25,9 @@ import { setFlash } from '../../ui/flash.ts';
 import { ask, attempt, sentenceOf } from '../../ui/operations.ts';
 import { sendPage } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
+import { texts } from '../../ui/submitted.ts';
 import type { Viewer } from '../../ui/viewer.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
-import { texts } from '../../users/screens/sign-in/fields.ts';
 import {
   deleteAutomation,
   duplicateAutomation,

@@ -7,9 +7,9 @@ import { numberColumn, Pager, SearchForm, Table } from '../../ui/components/tabl
 import { ask, attempt } from '../../ui/operations.ts';
 import { sendPage } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
+import { texts } from '../../ui/submitted.ts';
 import { withQuery } from '../../ui/with-query.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
-import { texts } from '../../users/screens/sign-in/fields.ts';
 import { type LogLine, readLog } from '../operations/log.ts';
 import { readSummary } from '../operations/reports.ts';
 import { BackToAutomation, logAddress, whyAddress } from './changing.tsx';

@@ -13,9 +13,9 @@ import { numberColumn, Pager, SearchForm, Table } from '../../ui/components/tabl
 import { ask, attempt } from '../../ui/operations.ts';
 import { sendPage } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
+import { texts } from '../../ui/submitted.ts';
 import { withQuery } from '../../ui/with-query.ts';
 import { useLanguage } from '../../ui/words/index.ts';
-import { texts } from '../../users/screens/sign-in/fields.ts';
 import { DEFAULT_CLICKS, DEFAULT_OPENS, replayAutomation, type ShownReplay } from '../operations/replay.ts';
 import { readSummary } from '../operations/reports.ts';
 import { BackToAutomation, replayAddress } from './changing.tsx';

@@ -15,7 +15,7 @@ import type { Db } from '../../database/open.ts';
 import { ownedBy, recordId, recordUtr } from '../../database/ownership.ts';
 import { abTests, DELIVERY_STATE, segments, senders, singleSends, type Target } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { requeueFailed } from '../../delivery/queue/ledger/ended.ts';
+import { requeueFailed } from '../../delivery/queue/ledger/ended-deliveries.ts';
 import { commandMailing, reopenMailing, waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
 import { passLimits, releaseAll } from '../../delivery/watch/watched-mailings.ts';
 import { conflict, invalid, notFound } from '../../errors/failure.ts';

@@ -20,10 +20,10 @@ import { ask, attempt, type Refusal, sentenceOf } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
 import { recordTime } from '../../ui/record-time.ts';
 import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
+import { field } from '../../ui/submitted.ts';
 import type { Viewer } from '../../ui/viewer.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { languageNamer } from '../../ui/words/known.ts';
-import { field } from '../../users/screens/sign-in/fields.ts';
 import { type ArchivedMail, changeArchivedMail } from '../archive/operations.ts';
 import {
   cancelSingleSend,
@@ -34,9 +34,9 @@ import {
   resumeSingleSend,
   retryFailed,
 } from '../operations/actions.ts';
-import { countJoined, sendToJoined } from '../operations/joined.ts';
 import { listLanguages } from '../operations/languages.ts';
 import { type Report, readSummary, type Summary } from '../operations/reports.ts';
+import { countJoined, sendToJoined } from '../operations/send-to-joined.ts';
 import { stepPath } from './compose/step.tsx';
 
 const PARTS = ['overview', 'links', 'preview', 'recipients'] as const;

@@ -11,8 +11,8 @@ import { Table } from '../../ui/components/table.tsx';
 import { ask, attempt } from '../../ui/operations.ts';
 import { sendPage } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
+import { texts } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
-import { texts } from '../../users/screens/sign-in/fields.ts';
 import { readSummary } from '../operations/reports.ts';
 import { type CheckedRules, explainSingleSend, type Why } from '../operations/why.ts';
 

@@ -9,8 +9,8 @@ import type { Database } from 'better-sqlite3';
 import { customValuePath } from '../../audience/fields/custom-fields.ts';
 import { DATA } from '../../database/data-folder.ts';
 import { prepared } from '../../database/prepared.ts';
+import { readCountries } from '../../database/reference-data.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
-import { readCountries } from '../../database/seed.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { isTimeZone, toUtc } from '../../time/zones.ts';
 

@@ -20,8 +20,8 @@ import { languageOf, sendPage } from '../../ui/page.tsx';
 import { recordScreens, type Shown } from '../../ui/record-screens.ts';
 import { recordTime } from '../../ui/record-time.ts';
 import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
+import { field } from '../../ui/submitted.ts';
 import { type PlainKey, useLanguage } from '../../ui/words/index.ts';
-import { field } from '../../users/screens/sign-in/fields.ts';
 import {
   decideFeed,
   deleteFeed,
@@ -45,6 +45,7 @@ interface ById {
   Params: { id: string };
 }
 
+/** Registers the pages of feeds. */
 export async function feedScreens(app: FastifyInstance, { clock, config }: Deps): Promise<void> {
   pageRoute(app, '/feeds', async (request, reply) => {
     const { feeds } = await ask(request, listFeeds, {});

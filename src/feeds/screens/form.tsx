@@ -8,8 +8,8 @@ import { Button, LinkButton } from '../../ui/components/button.tsx';
 import type { Problems } from '../../ui/components/field.tsx';
 import { type FormValues, form } from '../../ui/components/form.tsx';
 import { Card } from '../../ui/components/surface.tsx';
+import { texts } from '../../ui/submitted.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
-import { texts } from '../../users/screens/sign-in/fields.ts';
 import { saveFeed } from '../operations.ts';
 
 const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7] as const;
@@ -79,6 +79,7 @@ interface FormProps {
   problems: Problems;
 }
 
+/** The form of a new feed, or of the feed with this id. */
 export function FeedForm({ id, values, choices, templates, placeholders, problems }: FormProps) {
   const { targets, senders, groups } = choices;
   const language = useLanguage();

@@ -10,10 +10,12 @@ import type { Feed } from '../operations.ts';
 
 const TONES = { active: 'good', paused: 'plain', held: 'warn' } as const;
 
+/** The state of a feed as a badge. */
 export function FeedState({ state }: Pick<Feed, 'state'>) {
   return <Badge tone={TONES[state]}>{useLanguage().say(`feeds.state.${state}`)}</Badge>;
 }
 
+/** The state of a feed in detail, with its buttons if the user may change it. */
 export function StateCard({ feed, now, mayChange }: { feed: Feed; now: Date; mayChange: boolean }) {
   const language = useLanguage();
   const { id, url, state, held_reason: heldReason, failure, waiting, read_at: readAt, next_mail_at: nextAt } = feed;

@@ -26,7 +26,7 @@ import {
   removeForm,
 } from '../forms.ts';
 import { removeRequests } from '../old-requests.ts';
-import { readShown } from '../shown.ts';
+import { readShown } from '../shown-form.ts';
 import { checkForm, FormChanges, formInput, NewForm } from './form-input.ts';
 
 const MAX_FORMS = 50;

@@ -10,7 +10,7 @@ import { languageOfLocale, PAGE_LANGUAGES } from '../../languages.ts';
 import type { Given } from '../../operations/perform.ts';
 import { listSenders } from '../../senders/operations/senders.ts';
 import { ask } from '../../ui/operations.ts';
-import { field, fieldList } from '../../users/screens/sign-in/fields.ts';
+import { field, fieldList } from '../../ui/submitted.ts';
 import type { Form, saveForm } from '../operations/forms.ts';
 import { TEXT_NAMES } from '../texts.ts';
 

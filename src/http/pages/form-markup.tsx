@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { reservedField } from '../../audience/contacts/contact-fields.ts';
 import type { AskedField } from '../../forms/fields.ts';
-import type { ShownForm } from '../../forms/shown.ts';
+import type { ShownForm } from '../../forms/shown-form.ts';
 import { type PageWords, wordsIn } from './words/index.ts';
 
 type Fault = keyof PageWords['form']['faults'];

@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import { deliveryValues } from '../../delivery/content/values.ts';
-import type { KeptLists } from '../../delivery/feedback/choice.ts';
+import type { KeptLists } from '../../delivery/feedback/preference-choice.ts';
 import type { Purpose, RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { RecipientVariants } from '../../delivery/variants/recipient-variants.ts';
 import { PreferenceStore } from '../../pages/preferences.ts';

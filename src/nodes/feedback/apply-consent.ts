@@ -7,7 +7,7 @@ import { storeTrackingChoice, type TrackingChoice } from '../../audience/trackin
 import { recordWrite } from '../../audience/unfinished-writes.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../../audience/unsubscribes.ts';
 import type { Db } from '../../database/open.ts';
-import { contactKey, type ErasedContact, isContactKey, TRACKING } from '../../delivery/feedback/choice.ts';
+import { contactKey, type ErasedContact, isContactKey, TRACKING } from '../../delivery/feedback/preference-choice.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { readStored } from '../../errors/stored.ts';
 import { PreferenceStore } from '../../pages/preferences.ts';
@@ -144,7 +144,12 @@ function track(
   chosen: Pick<TrackingChoice, 'isAllowed' | 'text' | 'now'>,
 ): void {
   const owned = { accountId: ids.user, addressId: addressId(db, ids.user, addressOf(ids)) };
-  storeTrackingChoice(db.$client, { ...owned, ...chosen, source: loggedSource(change), mailingId: ids.mailing || null });
+  storeTrackingChoice(db.$client, {
+    ...owned,
+    ...chosen,
+    source: loggedSource(change),
+    mailingId: ids.mailing || null,
+  });
 }
 
 function addressOf({ email }: RecipientIds): Address {

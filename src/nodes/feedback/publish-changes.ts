@@ -13,7 +13,7 @@ import { TRACKING_ACTIONS } from '../../audience/tracking-choice.ts';
 import type { Db } from '../../database/open.ts';
 import { TRACKING_CHOICE } from '../../database/schema/index.ts';
 import type { WriteLock } from '../../database/write-lock.ts';
-import { contactKey, TRACKING } from '../../delivery/feedback/choice.ts';
+import { contactKey, TRACKING } from '../../delivery/feedback/preference-choice.ts';
 import type { Tokens } from '../../delivery/links/tokens.ts';
 import { PROOF_HEADER, proveChange } from '../change-proof.ts';
 import { type Change, type Consent, consentSubject, SUPPRESSED } from '../feedback-messages.ts';

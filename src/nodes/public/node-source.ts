@@ -4,7 +4,7 @@
  */
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { contactKey, withoutKept } from '../../delivery/feedback/choice.ts';
+import { contactKey, withoutKept } from '../../delivery/feedback/preference-choice.ts';
 import { readShared } from '../../delivery/links/shared-links.ts';
 import type { LinkTokens, RecipientIds } from '../../delivery/links/tokens.ts';
 import type { SenderValues } from '../../delivery/variants/recipient-variants.ts';

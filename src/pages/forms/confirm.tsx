@@ -6,7 +6,7 @@ import { senders } from '../../database/schema/index.ts';
 import { chosenGroups, confirmLink, readLink } from '../../forms/confirm.ts';
 import { filledFields } from '../../forms/fields.ts';
 import { type Form, formPath } from '../../forms/forms.ts';
-import { shownGroups } from '../../forms/shown.ts';
+import { shownGroups } from '../../forms/shown-form.ts';
 import { fieldLabel } from '../../http/pages/form-markup.tsx';
 import { type BrandedForm, formPage, statePage } from '../../http/pages/form-page.tsx';
 import { pageRoute, unknownLink } from '../../http/pages/layout.ts';

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Challenges } from '../../forms/challenges.ts';
 import { countShown, type Form, findFormByToken, formOffCode } from '../../forms/forms.ts';
 import { type Outcome, takeRequest } from '../../forms/requests.ts';
-import { readShown } from '../../forms/shown.ts';
+import { readShown } from '../../forms/shown-form.ts';
 import { type Faults, type Filled, FormInputs, NOTHING_FILLED, TRAP } from '../../http/pages/form-markup.tsx';
 import { type BrandedForm, formPage, Paragraphs, statePage } from '../../http/pages/form-page.tsx';
 import { pageRoute, unknownPage } from '../../http/pages/layout.ts';

@@ -2,7 +2,7 @@
 import { type Address, parseAddress } from '../../audience/contacts/addresses.ts';
 import { valueFault } from '../../forms/fields.ts';
 import type { FilledForm } from '../../forms/requests.ts';
-import type { ShownForm } from '../../forms/shown.ts';
+import type { ShownForm } from '../../forms/shown-form.ts';
 import type { Faults, Filled } from '../../http/pages/form-markup.tsx';
 import { type FormBody, textList } from '../../http/requests/form-fields.ts';
 

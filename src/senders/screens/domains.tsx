@@ -9,7 +9,7 @@ import { useLanguage } from '../../ui/words/index.ts';
 import type { CheckedDomain, DnsCheck } from '../operations/checks.ts';
 import { Keys } from './keys.tsx';
 import { RecordToCopy } from './record-to-copy.tsx';
-import { WATCH_EVERY_MS, type Watch, watchPath } from './watch.ts';
+import { WATCH_EVERY_MS, type Watch, watchPath } from './watch-domain.ts';
 
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
 

@@ -11,8 +11,8 @@ import { ask, attempt } from '../../ui/operations.ts';
 import { languageOf } from '../../ui/page.tsx';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
 import { requireOwner, viewerOf } from '../../ui/signed-in.ts';
+import { field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
-import { field } from '../../users/screens/sign-in/fields.ts';
 import {
   addSender,
   changeSender,

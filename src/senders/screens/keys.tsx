@@ -6,12 +6,12 @@ import { Badge } from '../../ui/components/surface.tsx';
 import { setFlash } from '../../ui/flash.ts';
 import { attempt, type Refusal, sentenceOf } from '../../ui/operations.ts';
 import { recordTime } from '../../ui/record-time.ts';
+import { field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
-import { field } from '../../users/screens/sign-in/fields.ts';
 import type { CheckedDomain, DkimKey } from '../operations/checks.ts';
 import { deleteDkimKey, makeDkimKey, rotateDkimKey } from '../operations/dkim.ts';
 import { RecordToCopy } from './record-to-copy.tsx';
-import { watchPath } from './watch.ts';
+import { watchPath } from './watch-domain.ts';
 
 const SEE_OTHER = 303;
 const TONES = { signing: 'good', waiting: 'busy', former: 'plain' } as const;

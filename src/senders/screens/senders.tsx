@@ -9,8 +9,8 @@ import { ask, attempt, sentenceOf } from '../../ui/operations.ts';
 import { recordTime } from '../../ui/record-time.ts';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
+import { field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
-import { field } from '../../users/screens/sign-in/fields.ts';
 import { type Checks, readChecks, renewChecks } from '../operations/checks.ts';
 import { listSenders, resendVerification, type Sender } from '../operations/senders.ts';
 import { readWarmUps } from '../operations/warm-ups.ts';
@@ -20,7 +20,7 @@ import { Domains } from './domains.tsx';
 import { senderForms } from './form.tsx';
 import { keyForms } from './keys.tsx';
 import { type WarmUpForm, WarmUps, warmUpForms } from './warm-ups.tsx';
-import { findWatch, lookAgain, watchPath } from './watch.ts';
+import { findWatch, lookAgain, watchPath } from './watch-domain.ts';
 
 /** `only`: the only relay that its mail uses. */
 type Row = Sender & Checks['verifications'][number] & { only: Relay | null };

@@ -7,8 +7,8 @@ import { Badge, Card } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { attempt, sentenceOf } from '../../ui/operations.ts';
 import { backTo } from '../../ui/settings/frame.tsx';
+import { field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
-import { field } from '../../users/screens/sign-in/fields.ts';
 import { changeWarmUp, stopWarmUp, type WarmUp } from '../operations/warm-ups.ts';
 
 const PLAN = form(changeWarmUp.input, [

@@ -2,7 +2,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
-import { createBlock, listBlocks, readBlock, removeBlock, revokeLinks, updateBlock } from './operations.ts';
+import {
+  createBlock,
+  listBlocks,
+  readBlock,
+  removeBlock,
+  revokeLinks,
+  updateBlock,
+} from './operations/saved-blocks.ts';
 
 export const designLinkRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   operationRoutes(app, deps, 'Design pages').change('POST /design-links/revoke', revokeLinks, 'Revoked Successfully');

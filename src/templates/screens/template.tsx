@@ -12,8 +12,8 @@ import { sendKeptMailFrame } from '../../ui/mail-frame.ts';
 import { ask, attempt, type Refusal, sentenceOf } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
+import { field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
-import { field } from '../../users/screens/sign-in/fields.ts';
 import {
   listTemplateLanguages,
   removeTemplateLanguage,

@@ -14,9 +14,9 @@ import { Pager, SearchForm, Table } from '../../ui/components/table.tsx';
 import { ask } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
+import { texts } from '../../ui/submitted.ts';
 import { withQuery } from '../../ui/with-query.ts';
 import { type PlainKey, useLanguage } from '../../ui/words/index.ts';
-import { texts } from '../../users/screens/sign-in/fields.ts';
 import { listMails, type Mail, readMail } from '../operations.ts';
 
 type Found = Static<typeof listMails.output>;

@@ -5,7 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import type { Static, TObject, TSchema } from 'typebox';
-import { field, fieldList } from '../../users/screens/sign-in/fields.ts';
+import { field, fieldList } from '../submitted.ts';
 import { type Language, type PlainKey, useLanguage } from '../words/index.ts';
 import { Button, LinkButton } from './button.tsx';
 import { CheckField, type Problems, SelectField, TextField } from './field.tsx';

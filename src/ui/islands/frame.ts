@@ -1,6 +1,5 @@
-/**
- * Runs on every page: tells the server the browser's time zone, and handles single-key shortcuts unless the user has switched them off.
- */
+/** Runs on every page: tells the server the browser's time zone, closes the menu, opens the command menu, and handles shortcuts. */
+import './parts/shortcuts.ts';
 
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 const cookie = `sendlark_zone=${encodeURIComponent(timeZone)}`;
@@ -34,39 +33,3 @@ addEventListener('keydown', (event) => {
   const isStyled = target instanceof HTMLElement && target.isContentEditable;
   if (key.toLowerCase() === 'k' && ctrlKey !== metaKey && !altKey && !shiftKey && !isStyled) openFinder(event);
 });
-
-/** How long after `g` the next key still selects a page, in milliseconds. */
-const PATIENCE_MS = 1500;
-const help = document.querySelector<HTMLDialogElement>('#shortcuts');
-let goUntil = 0;
-
-if (help !== null) addEventListener('keydown', answer);
-
-function answer(event: KeyboardEvent): void {
-  const { key, target } = event;
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(target)) return;
-  if (document.querySelector('dialog[open]') !== null) return;
-  const isGoing = event.timeStamp < goUntil;
-  goUntil = 0;
-  if (isGoing) {
-    const link = document.querySelector<HTMLAnchorElement>(`.sidebar a[data-key="${CSS.escape(key)}"]`);
-    if (link === null) return;
-    event.preventDefault();
-    link.click();
-  } else if (key === 'g') {
-    goUntil = event.timeStamp + PATIENCE_MS;
-  } else if (key === '?') {
-    event.preventDefault();
-    help?.showModal();
-  } else if (key === '/') {
-    event.preventDefault();
-    const field = document.querySelector<HTMLInputElement>('main input[type="search"]');
-    if (field === null) location.assign('/contacts#search');
-    else field.select();
-  }
-}
-
-function isTyping(target: EventTarget | null): boolean {
-  const fields = 'input:not([type="checkbox"], [type="radio"]), textarea, select';
-  return target instanceof HTMLElement && (target.isContentEditable || target.matches(fields));
-}

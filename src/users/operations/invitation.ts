@@ -10,7 +10,7 @@ import { findPublicUrl } from '../../delivery/links/public-url.ts';
 import { DkimKeys } from '../../delivery/mime/dkim.ts';
 import { buildMail } from '../../delivery/transactional/mail.ts';
 import { hasRelay, isUnverified, linksFault, relaysInUse } from '../../delivery/transport/relays/in-use.ts';
-import { diagnose, tryRelay } from '../../delivery/transport/relays/trial.ts';
+import { diagnose, tryRelay } from '../../delivery/transport/relays/test-relay.ts';
 import { heloName } from '../../delivery/transport/smtp/helo.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import type { LanguageCode } from '../../languages.ts';

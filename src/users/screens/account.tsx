@@ -12,6 +12,7 @@ import { ask, attempt } from '../../ui/operations.ts';
 import { languageOf } from '../../ui/page.tsx';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
+import { callerOf, field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { changeOwnSettings, readMe } from '../operations/me.ts';
 import { listOwnPasskeys } from '../operations/passkeys.ts';
@@ -21,7 +22,6 @@ import { actorOf, type SignIns } from '../sign-in.ts';
 import { CurrentPassword, type OwnForms, ownForms } from './own-forms.tsx';
 import { Passkeys, passkeyScreen } from './passkeys.tsx';
 import { SecondFactor, secondFactorScreen } from './second-factor.tsx';
-import { callerOf, field } from './sign-in/fields.ts';
 import { NewPasswordField, passwordProblem } from './sign-in/parts.tsx';
 
 const UNPROCESSABLE = 422;

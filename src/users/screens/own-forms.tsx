@@ -4,10 +4,10 @@ import type { Db } from '../../database/open.ts';
 import { type Problems, TextField } from '../../ui/components/field.tsx';
 import { languageOf } from '../../ui/page.tsx';
 import { sessionOf, viewerOf } from '../../ui/signed-in.ts';
+import { callerOf, field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import type { SignIns } from '../sign-in.ts';
 import { findUser, type User } from '../users.ts';
-import { callerOf, field } from './sign-in/fields.ts';
 
 /** The problems of a submitted form: by field, or as a sentence above the forms. */
 export interface FormProblems {

@@ -14,6 +14,7 @@ import { ask } from '../../ui/operations.ts';
 import { languageOf } from '../../ui/page.tsx';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
 import { sessionOf, viewerOf } from '../../ui/signed-in.ts';
+import { callerOf, field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { type listOwnPasskeys, removePasskey } from '../operations/passkeys.ts';
 import { checkNewPasskey } from '../passkeys/check.ts';
@@ -21,7 +22,6 @@ import { addPasskey, passkeysOf } from '../passkeys/passkeys.ts';
 import { allowsPasskeys, readPasskeyAnswer, registrationRequest, relyingParty } from '../passkeys/requests.ts';
 import { actorOf, type SignIns } from '../sign-in.ts';
 import { CurrentPassword, type OwnForms } from './own-forms.tsx';
-import { callerOf, field } from './sign-in/fields.ts';
 
 const UNPROCESSABLE = 422;
 const MAX_NAME = 60;

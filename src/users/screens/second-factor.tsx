@@ -11,12 +11,12 @@ import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
 import { languageOf } from '../../ui/page.tsx';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
+import { callerOf, field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { renewRecoveryCodes, switchOffSecondFactor, switchOnSecondFactor } from '../second-factor.ts';
 import { actorOf } from '../sign-in.ts';
 import { isTotpSecret, newTotpSecret, totpUrl } from '../totp.ts';
 import { CurrentPassword, type OwnForms } from './own-forms.tsx';
-import { callerOf, field } from './sign-in/fields.ts';
 
 const UNPROCESSABLE = 422;
 

@@ -13,10 +13,10 @@ import { languageOf } from '../../ui/page.tsx';
 import type { Shown } from '../../ui/record-screens.ts';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
 import { sessionOf, viewerOf } from '../../ui/signed-in.ts';
+import { field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { INVITATION_DAYS } from '../operations/invitation.ts';
 import { deleteUser, inviteUser, listUsers, makeLoginLink, updateUser } from '../operations/users.ts';
-import { field } from './sign-in/fields.ts';
 
 type UserRow = Static<typeof listUsers.record>;
 

@@ -16,8 +16,8 @@ import { ask, attempt, sentenceOf } from '../../ui/operations.ts';
 import { recordScreens, type Shown } from '../../ui/record-screens.ts';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
 import { requireOwner } from '../../ui/signed-in.ts';
+import { field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
-import { field } from '../../users/screens/sign-in/fields.ts';
 import { EVENTS } from '../event-types.ts';
 import {
   deleteWebhook,

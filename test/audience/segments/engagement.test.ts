@@ -4,7 +4,7 @@ import { randomOf } from '../../../fixtures/random.ts';
 import { followActivity } from '../../../src/audience/segments/follow-activity.ts';
 import { readerOf } from '../../../src/delivery/feedback/readers.ts';
 import { TRAP_LINK } from '../../../src/delivery/links/trap-link.ts';
-import { bounceDelivery } from '../../../src/delivery/queue/ledger/ended.ts';
+import { bounceDelivery } from '../../../src/delivery/queue/ledger/ended-deliveries.ts';
 import { DAY, HOUR } from '../../support/automations.ts';
 import { planned, sortsOfAll, wholeReads } from '../../support/query-plans.ts';
 import { mustAnswer, recipientsOf, startWithFields, storeSegment, uploadCsv } from '../../support/segments.ts';

@@ -9,8 +9,8 @@ import { Card, Notice } from '../../../ui/components/surface.tsx';
 import { ask, attempt, type Refusal, sentenceOf } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
+import { texts } from '../../../ui/submitted.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
-import { texts } from '../../../users/screens/sign-in/fields.ts';
 import {
   type Choices,
   listAddress,

@@ -12,9 +12,9 @@ import { type Column, Pager, ScrollRegion } from '../../../ui/components/table.t
 import { ask, attempt } from '../../../ui/operations.ts';
 import { languageOf, sendPage, sendParts } from '../../../ui/page.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
+import { texts } from '../../../ui/submitted.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
-import { texts } from '../../../users/screens/sign-in/fields.ts';
 import type { ListedContactType } from '../../contact-types/operations.ts';
 import { countContacts, type Found, type FoundContact, findContacts } from '../../search/operations.ts';
 import { exportContacts } from '../operations.ts';

@@ -6,9 +6,9 @@ import { Facts, Meter, Stats } from '../../../ui/components/figures.tsx';
 import { Card, Notice } from '../../../ui/components/surface.tsx';
 import { numberColumn, Table } from '../../../ui/components/table.tsx';
 import { ask } from '../../../ui/operations.ts';
+import { texts } from '../../../ui/submitted.ts';
 import { type Language, type PlainKey, useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
-import { texts } from '../../../users/screens/sign-in/fields.ts';
 import type { Choices } from '../../contacts/screens/filter.tsx';
 import {
   type Migration,

@@ -1,6 +1,6 @@
 /** The rules of a segment in the form: read from the form or a segment, and converted to the input of an operation. */
 
-import { texts } from '../../../users/screens/sign-in/fields.ts';
+import { texts } from '../../../ui/submitted.ts';
 import { eventOfField } from '../../events/names.ts';
 import type { Segment } from '../operations.ts';
 import { ACTIVITY_FIELDS, ACTIVITY_OPERATORS, MAX_RULES, OPERATORS, operatorsOf } from '../rules.ts';

@@ -6,8 +6,8 @@ import { Card } from '../../../ui/components/surface.tsx';
 import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
 import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireOwner } from '../../../ui/signed-in.ts';
+import { field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
-import { field } from '../../../users/screens/sign-in/fields.ts';
 import { changeTracking, readTracking } from '../operations.ts';
 
 export async function trackingScreen(app: FastifyInstance): Promise<void> {

@@ -7,8 +7,8 @@ import { Card } from '../../../ui/components/surface.tsx';
 import { ask, attempt, type Refusal } from '../../../ui/operations.ts';
 import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireOwner } from '../../../ui/signed-in.ts';
+import { field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
-import { field } from '../../../users/screens/sign-in/fields.ts';
 import { type Archive, changeArchive, readArchive } from '../operations.ts';
 
 export async function archiveScreen(app: FastifyInstance): Promise<void> {

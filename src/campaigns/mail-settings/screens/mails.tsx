@@ -7,9 +7,9 @@ import { Card } from '../../../ui/components/surface.tsx';
 import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
 import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireOwner } from '../../../ui/signed-in.ts';
+import { field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { languageOptions } from '../../../ui/words/known.ts';
-import { field } from '../../../users/screens/sign-in/fields.ts';
 import { LinkFields } from '../../screens/compose/link-fields.tsx';
 import { changeMailSettings, type MailSettings, readMailSettings } from '../operations.ts';
 

@@ -8,8 +8,8 @@ import { Card, Empty } from '../../../ui/components/surface.tsx';
 import { numberColumn, Table } from '../../../ui/components/table.tsx';
 import { ask } from '../../../ui/operations.ts';
 import { viewerOf } from '../../../ui/signed-in.ts';
+import { field, texts } from '../../../ui/submitted.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
-import { field, texts } from '../../../users/screens/sign-in/fields.ts';
 import { type Audience, countAudience, type Draft } from '../../operations/drafts.ts';
 import { InPlace, inPlaceForms, type Refused, readCountries } from './in-place.tsx';
 import {

@@ -14,9 +14,9 @@ import { orBusy, sendBusyFrame, sendMailFrame } from '../../../ui/mail-frame.ts'
 import { sentenceOf } from '../../../ui/operations.ts';
 import { languageOf } from '../../../ui/page.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
+import { field, texts } from '../../../ui/submitted.ts';
 import { withQuery } from '../../../ui/with-query.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
-import { field, texts } from '../../../users/screens/sign-in/fields.ts';
 import type { CheckedForAll } from '../../operations/check.ts';
 import type { CheckedMailRecord } from '../../operations/shown-mails.ts';
 import { findingText } from '../finding-text.ts';

@@ -10,10 +10,10 @@ import { type Problems, SelectField, TextField } from '../../../ui/components/fi
 import { Island } from '../../../ui/components/island.tsx';
 import { Card } from '../../../ui/components/surface.tsx';
 import { ask } from '../../../ui/operations.ts';
+import { field } from '../../../ui/submitted.ts';
 import { withQuery } from '../../../ui/with-query.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
-import { field } from '../../../users/screens/sign-in/fields.ts';
 import type { Draft } from '../../operations/drafts.ts';
 import { AttachmentsCard } from '../attachments.tsx';
 import { TestCard } from '../variants.tsx';

@@ -10,8 +10,8 @@ import { type Problems, SelectField, TextField } from '../../../ui/components/fi
 import { Problem } from '../../../ui/components/surface.tsx';
 import { setFlash } from '../../../ui/flash.ts';
 import { type Attempt, ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
-import { field } from '../../../users/screens/sign-in/fields.ts';
 import { type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
 import { stepPath } from './step.tsx';
 

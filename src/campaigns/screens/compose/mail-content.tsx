@@ -17,9 +17,9 @@ import { Notice } from '../../../ui/components/surface.tsx';
 import { type Attempt, ask, attempt, type Refusal, sentenceOf } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
+import { field, texts } from '../../../ui/submitted.ts';
 import { withQuery } from '../../../ui/with-query.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
-import { field, texts } from '../../../users/screens/sign-in/fields.ts';
 import { type CheckedForAll, checkAnyMail } from '../../operations/check.ts';
 import { countAudience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
 import {

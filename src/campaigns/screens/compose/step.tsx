@@ -21,8 +21,8 @@ import { ask, attempt } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { recordTime } from '../../../ui/record-time.ts';
 import { viewerOf } from '../../../ui/signed-in.ts';
+import { field } from '../../../ui/submitted.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
-import { field } from '../../../users/screens/sign-in/fields.ts';
 import { type Audience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
 import { readTargets } from './targets.ts';
 

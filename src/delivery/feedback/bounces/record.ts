@@ -4,7 +4,7 @@ import { isErasedRow } from '../../../audience/contacts/address-rows.ts';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { DELIVERY_STATE, MADE_BY } from '../../../database/schema/index.ts';
 import type { Said } from '../../../errors/sentences.ts';
-import { bounceDelivery, type ReturnedDelivery } from '../../queue/ledger/ended.ts';
+import { bounceDelivery, type ReturnedDelivery } from '../../queue/ledger/ended-deliveries.ts';
 import { eventCounter } from '../event-counts.ts';
 
 /** A bounce or complaint about one delivery. */

@@ -15,8 +15,8 @@ import { languageOf, sendBarePage } from '../../../ui/page.tsx';
 import { recordTime } from '../../../ui/record-time.ts';
 import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireOperator, viewerOf } from '../../../ui/signed-in.ts';
+import { field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
-import { field } from '../../../users/screens/sign-in/fields.ts';
 import { type BackupState, dropBackup, makeBackup, type Restore, readBackups, restoreBackup } from '../operations.ts';
 import { makeUntilClosed, sendBackup, takeBackup } from '../routes.ts';
 

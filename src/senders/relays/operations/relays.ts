@@ -15,7 +15,7 @@ import {
   saveRelay as storeRelay,
 } from '../../../delivery/transport/relays/changes.ts';
 import { relaysInUse } from '../../../delivery/transport/relays/in-use.ts';
-import { isPrivateHost } from '../../../delivery/transport/relays/plain-text.ts';
+import { isPrivateHost } from '../../../delivery/transport/relays/without-tls.ts';
 import { isLocal, parseRelayHost, relayName } from '../../../delivery/transport/smtp/relay-urls.ts';
 import { conflict, invalid, notFound } from '../../../errors/failure.ts';
 import { messages } from '../../../errors/field-errors.ts';

@@ -8,7 +8,7 @@ import { inTransaction } from '../../../database/transaction.ts';
 import { findPublicUrl } from '../../../delivery/links/public-url.ts';
 import { recordRelayTest } from '../../../delivery/queue/relay-use.ts';
 import { relayOf } from '../../../delivery/transport/relays/in-use.ts';
-import { diagnose, TRIAL_STAGES, tryRelay } from '../../../delivery/transport/relays/trial.ts';
+import { diagnose, TRIAL_STAGES, tryRelay } from '../../../delivery/transport/relays/test-relay.ts';
 import { heloName } from '../../../delivery/transport/smtp/helo.ts';
 import { conflict } from '../../../errors/failure.ts';
 import { sentence } from '../../../errors/sentences.ts';

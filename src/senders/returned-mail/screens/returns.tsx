@@ -15,8 +15,8 @@ import { ask, attempt } from '../../../ui/operations.ts';
 import { recordTime } from '../../../ui/record-time.ts';
 import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
+import { field } from '../../../ui/submitted.ts';
 import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
-import { field } from '../../../users/screens/sign-in/fields.ts';
 import { readResultLimits } from '../../sending-times/operations.ts';
 import { HoldCard, holdSwitch } from '../../sending-times/screens/times.tsx';
 import {

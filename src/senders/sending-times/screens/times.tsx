@@ -9,9 +9,9 @@ import { setFlash } from '../../../ui/flash.ts';
 import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
 import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireOwner } from '../../../ui/signed-in.ts';
+import { field, fieldList } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { WEEKDAYS, weekdayName } from '../../../ui/words/weekdays.ts';
-import { field, fieldList } from '../../../users/screens/sign-in/fields.ts';
 import { changeAutoHold, changeCaps, changeWindow, type ResultLimits, readCaps, readWindow } from '../operations.ts';
 
 const NUMBERS = Array.from({ length: MAX_CAPS }, (_, at) => at + 1);

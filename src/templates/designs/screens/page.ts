@@ -44,7 +44,7 @@ import {
   listBlockNames,
   MAX_BLOCK_CHARACTERS,
   requireBlock,
-} from '../operations.ts';
+} from '../operations/saved-blocks.ts';
 import { editorPage, languageOfDesign } from './editor.tsx';
 import { designVersions, earlierVersions } from './versions.tsx';
 

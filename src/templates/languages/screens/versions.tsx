@@ -9,9 +9,9 @@ import { Card, Notice } from '../../../ui/components/surface.tsx';
 import { setFlash } from '../../../ui/flash.ts';
 import { type Attempt, ask, sentenceOf } from '../../../ui/operations.ts';
 import { requireEditor } from '../../../ui/signed-in.ts';
+import { field } from '../../../ui/submitted.ts';
 import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
 import { languageNamer, languageOptions } from '../../../ui/words/known.ts';
-import { field } from '../../../users/screens/sign-in/fields.ts';
 import { type ListedTemplate, listTemplates } from '../../operations.ts';
 import type { Versions } from '../operations.ts';
 

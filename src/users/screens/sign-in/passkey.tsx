@@ -4,10 +4,10 @@ import { beginVisit, isSecureChannel, visitSecret } from '../../../http/cookies.
 import type { Deps } from '../../../operations/deps.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { Island } from '../../../ui/components/island.tsx';
+import { callerOf, field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { relyingParty, signInRequest } from '../../passkeys/requests.ts';
 import type { SignInResult, SignIns } from '../../sign-in.ts';
-import { callerOf, field } from './fields.ts';
 import { nextPage } from './next-page.ts';
 import { beginSession, sendInsecureConnection } from './parts.tsx';
 

@@ -11,11 +11,11 @@ import { type Problems, TextField } from '../../../ui/components/field.tsx';
 import { Island } from '../../../ui/components/island.tsx';
 import { setFlash } from '../../../ui/flash.ts';
 import { languageOf, sendBarePage } from '../../../ui/page.tsx';
+import { callerOf, field } from '../../../ui/submitted.ts';
 import { findLoginLink, type LoginLink, useLoginLink } from '../../login-links.ts';
 import { hashPassword } from '../../passwords.ts';
 import type { SignIns } from '../../sign-in.ts';
 import { findUserByEmail } from '../../users.ts';
-import { callerOf, field } from './fields.ts';
 import {
   beginSession,
   NewPasswordField,

@@ -4,19 +4,19 @@
  */
 import { asc, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import type { Db } from '../../database/open.ts';
-import { ownedBy, ownedRecord, recordUtr } from '../../database/ownership.ts';
-import { readRecord, recordObject } from '../../database/record-json.ts';
-import { savedBlocks } from '../../database/schema/index.ts';
-import { inTransaction } from '../../database/transaction.ts';
-import { templateProblem } from '../../delivery/compiling/compile.ts';
-import { conflict, notFound } from '../../errors/failure.ts';
-import { sentence } from '../../errors/sentences.ts';
-import { identifier, integer, line, listQuery, stamps, text } from '../../http/requests/schemas.ts';
-import type { FieldErrorCollector } from '../../http/requests/validation.ts';
-import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
-import { type Clock, isoTimestamp } from '../../time/clock.ts';
-import { revokeDesignLinks } from './designs.ts';
+import type { Db } from '../../../database/open.ts';
+import { ownedBy, ownedRecord, recordUtr } from '../../../database/ownership.ts';
+import { readRecord, recordObject } from '../../../database/record-json.ts';
+import { savedBlocks } from '../../../database/schema/index.ts';
+import { inTransaction } from '../../../database/transaction.ts';
+import { templateProblem } from '../../../delivery/compiling/compile.ts';
+import { conflict, notFound } from '../../../errors/failure.ts';
+import { sentence } from '../../../errors/sentences.ts';
+import { identifier, integer, line, listQuery, stamps, text } from '../../../http/requests/schemas.ts';
+import type { FieldErrorCollector } from '../../../http/requests/validation.ts';
+import { type Context, listOperation, operation, recordOperation } from '../../../operations/operation.ts';
+import { type Clock, isoTimestamp } from '../../../time/clock.ts';
+import { revokeDesignLinks } from '../designs.ts';
 
 const KIBIBYTE = 1024;
 const MAX_BLOCKS = 100;

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { createSecureContext, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import t, { type Test } from 'tap';
-import { diagnose, tryRelay } from '../../../../src/delivery/transport/relays/trial.ts';
+import { diagnose, tryRelay } from '../../../../src/delivery/transport/relays/test-relay.ts';
 import type { Relay } from '../../../../src/delivery/transport/smtp/relay-urls.ts';
 import { sentence } from '../../../../src/errors/sentences.ts';
 import { localhostCertificate } from '../../../support/smtp/certificate.ts';

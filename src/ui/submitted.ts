@@ -1,6 +1,6 @@
-/** Reads the fields of a page's form, and the origin of a request. */
+/** Reads the fields of a form that a page of the dashboard sent, and who sent it. */
 import type { FastifyRequest } from 'fastify';
-import type { Caller } from '../../sessions.ts';
+import type { Caller } from '../users/sessions.ts';
 
 /** A longer value counts as missing, because no field of these pages needs it. */
 const MAX_FIELD = 10_000;

@@ -1,0 +1,28 @@
+/** When the digests of a feed are due. */
+import { parseScheduleTime } from '../campaigns/schedule.ts';
+import { addDays, toUtc, wallClock, weekdayOf } from '../time/zones.ts';
+
+/** When mails are made of a feed's items. */
+export interface Rhythm {
+  rhythm: 'item' | 'daily' | 'weekly';
+  /** Monday is 1. */
+  weekday: number;
+  /** HH:MM */
+  time_of_day: string;
+  time_zone: string;
+}
+
+/** Returns the time of the next digest after `now`, epoch milliseconds; null if each item has its own mail. */
+export function nextDigest({ rhythm, weekday, time_of_day, time_zone }: Rhythm, now: number): number | null {
+  if (rhythm === 'item') return null;
+  const time = parseScheduleTime(time_of_day) ?? '08:00:00';
+  const { date: today } = wallClock(new Date(now), time_zone);
+  // A week and a day, because today's time may be over.
+  for (let days = 0; days <= 8; days++) {
+    const day = addDays(today, days);
+    if (rhythm === 'weekly' && weekdayOf(day) !== weekday) continue;
+    const at = toUtc(day, time, time_zone).getTime();
+    if (at > now) return at;
+  }
+  throw new Error('a week has no such day');
+}
