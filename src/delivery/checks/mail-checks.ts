@@ -1,6 +1,6 @@
 /** Checks a mail for what may make it hard to read: missing texts, weak contrast, size. */
 import { Parser } from 'htmlparser2';
-import { contrast, hexDigits } from '../content/contrast.ts';
+import { contrast, hexDigits, LEGIBLE } from '../content/contrast.ts';
 
 /** The parts of a mail. `html` and `text` are null if the mail lacks that part. */
 export interface MailParts {
@@ -24,8 +24,6 @@ export interface Finding {
 
 /** Gmail clips a mail after the first 102 KiB of its HTML and puts the rest behind a link. */
 export const GMAIL_BYTES = 102 * 1024;
-/** The minimum contrast ratio for text (WCAG 2.2, 1.4.3). */
-const MIN_CONTRAST = 4.5;
 /** Elements that have no content and no end tag. */
 const VOID = new Set(['area', 'base', 'br', 'col', 'embed', 'hr', 'img', 'input', 'link', 'meta', 'source', 'wbr']);
 const INVISIBLE = new Set(['head', 'script', 'style', 'title']);
@@ -138,7 +136,7 @@ export function readHtml(html: string): MailContent {
       if (text.trim() === '') return;
       if (link !== null) link.text += text;
       if (heading !== null) heading.text += text;
-      if (colour !== null && ground !== null && contrast(colour, ground) < MIN_CONTRAST) weakTexts++;
+      if (colour !== null && ground !== null && contrast(colour, ground) < LEGIBLE) weakTexts++;
     },
     onclosetag(name) {
       if (!WITHIN_TEXT.has(name)) endBlock();

@@ -13,6 +13,14 @@ export function contrast(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
+/** The minimum contrast of text in WCAG 2.2 (1.4.3). */
+export const LEGIBLE = 4.5;
+
+/** Returns white or black, whichever is easier to read on a colour such as #1d5b46. */
+export function legibleOn(colour: string): string {
+  return contrast(hexDigits(colour) ?? '', 'ffffff') >= LEGIBLE ? '#ffffff' : '#000000';
+}
+
 /** The relative luminance of a colour, 0 to 1. */
 function luminance(digits: string): number {
   const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => {

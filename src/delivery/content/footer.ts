@@ -3,7 +3,8 @@
  * colour and a legible text colour.
  */
 import { languageOfLocale, PAGE_LANGUAGES, type PageLanguage, preferredLanguage } from '../../languages.ts';
-import { contrast, hexDigits } from './contrast.ts';
+import { contrast, hexDigits, LEGIBLE } from './contrast.ts';
+
 import type { Region } from './html-regions.ts';
 import { FOOTER_LINK, PREFERENCES, type Slot } from './merge.ts';
 
@@ -59,7 +60,7 @@ export function preferencesLinkIn(language: string): string | null {
 
 function stylesFor(regions: readonly Region[], language: FooterLanguage | undefined): { style: string; link: string } {
   const background = bodyBackground(regions);
-  const color = TEXT_COLOURS.find((text) => contrast(text, background) >= 4.5) ?? '000000';
+  const color = TEXT_COLOURS.find((text) => contrast(text, background) >= LEGIBLE) ?? '000000';
   const isOfContact = language !== undefined && 'otherwise' in language;
   const text = isOfContact ? FOOTER_LINK_MARK : PREFERENCES_LINK[languageOf(regions, language)];
   return {

@@ -1,7 +1,7 @@
 /** The brand: the logo, colours, fonts and shape of buttons that new blocks of mails have. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BRAND_FONTS, BUTTON_SHAPES } from '../../../database/schema/index.ts';
-import { contrast, hexDigits } from '../../../delivery/content/contrast.ts';
+import { legibleOn } from '../../../delivery/content/contrast.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField } from '../../../ui/components/field.tsx';
@@ -23,6 +23,7 @@ const RADIUS = { square: 0, rounded: 6, pill: 20 } as const;
 /** The brand as it is stored or as it was typed. */
 type Shown = { [Name in keyof Omit<Brand, 'updated_at'>]: Brand[Name] extends string ? string : Brand[Name] };
 
+/** Registers the settings page of the brand. */
 export async function brandScreen(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/settings/brand', (request, reply) => show(request, reply));
 
@@ -194,15 +195,10 @@ function Sample({ brand }: { brand: Shown }) {
         font-family={text}
         font-size="15"
         font-weight="700"
-        fill={onColour(accent)}
+        fill={legibleOn(accent)}
       >
         {language.say('brand.sample.button')}
       </text>
     </svg>
   );
-}
-
-/** Returns white or black, whichever is easier to read on a colour. */
-function onColour(colour: string): string {
-  return contrast(hexDigits(colour) ?? '', 'ffffff') >= 4.5 ? '#ffffff' : '#000000';
 }

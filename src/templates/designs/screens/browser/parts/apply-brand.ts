@@ -1,6 +1,7 @@
 /** Gives a whole mail the brand of the account. */
 import type { Component, Editor } from 'grapesjs';
-import { type Brand, buttonRadius, legibleOn } from './brand.ts';
+import { legibleOn } from '../../../../../delivery/content/contrast.ts';
+import { type Brand, buttonRadius } from './brand.ts';
 import { bodyOf } from './insert.ts';
 
 /** The size from which a text counts as a heading, in pixels. */

@@ -1,5 +1,6 @@
 /** The blocks that the designer offers: the name of each, and the MJML that it adds, in the account's brand and the page's language. */
-import { type Brand, buttonRadius, legibleOn } from './brand.ts';
+import { legibleOn } from '../../../../../delivery/content/contrast.ts';
+import { type Brand, buttonRadius } from './brand.ts';
 import { say } from './page.ts';
 
 type Name =

@@ -1,6 +1,6 @@
 /** An account's brand in the form that the designer uses. */
 
-import { contrast, hexDigits } from '../../../../../delivery/content/contrast.ts';
+import { contrast, hexDigits, LEGIBLE } from '../../../../../delivery/content/contrast.ts';
 
 /** The brand as the server sends it; empty fields were not chosen. */
 export interface BrandChoice {
@@ -34,14 +34,11 @@ const ACCENT = '#1f5f8b';
 const INK = '#1b2129';
 const SOFT = '#eef2f5';
 const FONT = 'Arial, Helvetica, sans-serif';
-/** The minimum contrast of text in WCAG 2.2 (1.4.3). */
-const LEGIBLE = 4.5;
 
 /** Fills in the fields that the account has not chosen. */
 export function completeBrand(choice: BrandChoice | undefined): Brand {
   const colours = choice?.colours ?? [];
   const isOwn = (stack: string) => stack === choice?.text_font || stack === choice?.heading_font;
-  // On a light background, text needs a dark colour.
   const accent = colours[0] ?? ACCENT;
   return {
     logo: choice?.logo ?? null,
@@ -52,6 +49,7 @@ export function completeBrand(choice: BrandChoice | undefined): Brand {
       .map(([name, stack]) => ({ name, stack }))
       .sort((one, other) => Number(isOwn(other.stack)) - Number(isOwn(one.stack))),
     accent,
+    // Text needs a colour that is dark on a light background, and quiet areas one on which text and links are legible.
     ink: colours.slice(1).find((colour) => contrastOf(colour, SOFT) >= 7) ?? INK,
     soft:
       colours.slice(1).find((colour) => contrastOf(colour, INK) >= 12 && contrastOf(colour, accent) >= LEGIBLE) ?? SOFT,
@@ -62,11 +60,6 @@ export function completeBrand(choice: BrandChoice | undefined): Brand {
 /** Returns the corner radius of buttons. */
 export function buttonRadius({ shape }: Brand): string {
   return { square: '0', rounded: '6px', pill: '24px' }[shape];
-}
-
-/** Returns white or black, whichever is easier to read on a colour. */
-export function legibleOn(colour: string): string {
-  return contrastOf(colour, '#ffffff') >= LEGIBLE ? '#ffffff' : '#000000';
 }
 
 /** Returns the contrast of two colours such as #1d5b46, from 1 to 21. */
