@@ -244,6 +244,7 @@ export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
   operationRoutes(app, deps, 'Templates').read('GET /get-dynamic/content', listPlaceholders);
 };
 
+/** The API for what an account records about opens and clicks. */
 export const trackingRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const tracking = operationRoutes(app, deps, 'Open and click tracking');
   tracking.read('GET /tracking', readTracking);
@@ -252,6 +253,7 @@ export const trackingRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
   tracking.change('POST /contacts/tracking/save', keepPersonChoice, 'Updated Successfully');
 };
 
+/** The API for the sunset rule and the contacts that it found. */
 export const sunsetRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const contacts = operationRoutes(app, deps, 'Contacts');
   contacts.read('GET /sunset', readSunset);
@@ -262,6 +264,7 @@ export const sunsetRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
   contacts.change('POST /sunset/lift-all', liftAllInactive, 'Updated Successfully');
 };
 
+/** The API for countries, states and cities. */
 export const placeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const places = operationRoutes(app, deps, 'Places');
   places.read('GET /get/countries', listCountries);

@@ -58,6 +58,7 @@ const TAG = 'Campaigns (single sends)';
 
 const details = ({ utr }: { utr: string }) => `/api/single-send/details?utr=${utr}`;
 
+/** The API for single sends. */
 export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   addOpenToken(deps);
   const sends = operationRoutes(app, deps, TAG);
@@ -102,6 +103,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   sends.read('GET /single-send/best-hours', readBestHours);
 };
 
+/** The API for sending a single send again. */
 export const singleSendResendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const resends = operationRoutes(app, deps, TAG);
   resends.read('GET /single-send/unopened', countUnopened);
@@ -110,6 +112,7 @@ export const singleSendResendRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
   resends.change('POST /single/send/joined?utr', sendToJoined, 'Queued Successfully');
 };
 
+/** The API for A/B tests. */
 export const singleSendVariantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const tests = operationRoutes(app, deps, TAG);
   tests.read('GET /single-send/variants', readVariants);
@@ -159,6 +162,7 @@ const ProgressEvent = Type.Object(
   { additionalProperties: false, description: 'How far a single send is.' },
 );
 
+/** The API for the progress of a single send while it is sent, as server-sent events. */
 export const progressRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
   const open = new Map<FastifyReply['raw'], { accountId: number; timer: NodeJS.Timeout }>();
   const close = (stream: FastifyReply['raw']) => {

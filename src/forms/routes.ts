@@ -5,6 +5,7 @@ import type { Deps } from '../operations/deps.ts';
 import { createForm, deleteForm, listForms, readForm, saveForm } from './operations/forms.ts';
 import { subscribeContact } from './operations/subscribe.ts';
 
+/** The API for forms. */
 export const formRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const forms = operationRoutes(app, deps, 'Forms');
   forms.read('GET /forms', listForms);

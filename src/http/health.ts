@@ -41,6 +41,7 @@ interface Readiness {
   nodes: Partial<Record<NodeState, number>> | null;
 }
 
+/** Registers /healthz and /readyz. */
 export async function healthRoutes(app: FastifyInstance, { db, clock, config, lock, tokens }: Deps): Promise<void> {
   const client = db.$client;
   let probedAt = Number.NEGATIVE_INFINITY;

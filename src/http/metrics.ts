@@ -17,6 +17,7 @@ import { processMetrics } from './process-metrics.ts';
 /** Counting a long queue takes milliseconds, so requests within this time share one count. */
 const FRESH_MS = 1000;
 
+/** Registers /metrics. */
 export async function metricsPage(app: FastifyInstance, deps: Deps): Promise<void> {
   const { registry, collect, close } = createMetrics(deps);
   app.addHook('onClose', async () => close());

@@ -4,6 +4,7 @@ import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';
 import { listNodes, lookAtPublicAddress, readHealth, readHold, releaseHold, testReturnedMail } from './operations.ts';
 
+/** The API for the health of the installation. */
 export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const installation = operationRoutes(app, deps, 'Installation');
   operationRoutes(app, deps, 'Overview').read('GET /health', readHealth);
@@ -11,6 +12,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
   installation.change('POST /health/returned-mail', testReturnedMail, 'Tested Successfully');
 };
 
+/** The API for the hold of all sending. */
 export const sendingHoldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const installation = operationRoutes(app, deps, 'Installation');
   operationRoutes(app, deps, 'Overview').read('GET /sending/hold', readHold);

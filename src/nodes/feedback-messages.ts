@@ -96,6 +96,7 @@ export const MAX_HITS_PER_MESSAGE = 200;
 /** Link numbers have at most six digits. */
 const MAX_LINK = 999_999;
 
+/** Returns opens and clicks as the message that a node publishes. */
 export function encodeHits(hits: readonly Hit[]): string {
   const rows = hits.map(
     ({ ids, link, at, reader, device = 'unknown' }): HitRow => [
@@ -204,6 +205,7 @@ export interface LinkSecrets {
   publicUrl: string;
 }
 
+/** Returns the name of a mailing's content in the bucket. */
 export function mailingObjectName(mailing: number): string {
   return `mailing-${mailing}`;
 }

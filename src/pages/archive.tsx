@@ -28,6 +28,7 @@ const MAX_COPY_BYTES = 16 * 1024 * 1024;
 
 type Archived = { Params: { slug: string } };
 
+/** Registers the public archive, its mails and its Atom feed. */
 export async function archivePages(app: FastifyInstance, { db, config, publicUrl }: Deps): Promise<void> {
   const client = db.$client;
   const copies = new BytesCache(MAX_COPY_BYTES);

@@ -4,6 +4,7 @@ import { countries } from '../database/schema/index.ts';
 import { page } from '../http/pages/document.tsx';
 import type { Deps } from '../operations/deps.ts';
 
+/** Registers the page with the ids of all countries, for callers of the API. */
 export async function countriesPage(app: FastifyInstance, { db }: Deps): Promise<void> {
   app.get('/docs/countries', (_request, reply) => {
     const rows = db.select().from(countries).orderBy(countries.id).all();

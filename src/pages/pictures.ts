@@ -12,6 +12,7 @@ const HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
+/** Registers the addresses of pictures. */
 export async function picturePages(app: FastifyInstance, source: RecipientSource): Promise<void> {
   // The name at the end of the URL is for people; only the id identifies the image.
   pageRoute<{ Params: { public_id: string } }>(app, '/pictures/:public_id/:name', async (request, reply) => {

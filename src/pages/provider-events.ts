@@ -30,6 +30,7 @@ interface Addressed {
 const STATUSES = { signature: 403, expired: 403, topic: 403, login: 401, malformed: 400 };
 const TOO_MANY_REQUESTS = 429;
 
+/** Registers the addresses at which mail providers report events. */
 export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   const { db, clock, tokens, fetchFromAmazon } = deps;
   const client = db.$client;

@@ -19,6 +19,7 @@ const MAX_URL = 8000;
 const UNPROCESSABLE = 422;
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 
+/** Registers the addresses of the open pixel and of tracked links. */
 export async function trackingPages(app: FastifyInstance, source: RecipientSource, clock: Clock): Promise<void> {
   pageRoute<{ Params: { token: string } }>(app, '/o/:token', async (request, reply) => {
     const token = request.params.token.replace(/\.gif$/, '');

@@ -17,6 +17,7 @@ interface Link {
   Body: FormBody | undefined;
 }
 
+/** Registers the preference page and one-click unsubscribing. */
 export async function unsubscribePage(app: FastifyInstance, source: RecipientSource): Promise<void> {
   pageRoute(app, '/u/shared', (_request, reply) => messagePage(reply, 'sharedCopy'));
 

@@ -12,6 +12,7 @@ interface Link {
   Params: { token: string };
 }
 
+/** Registers the page on which a sender's address is confirmed. */
 export async function verifyPage(app: FastifyInstance, { config, db, clock, tokens, wake }: Deps): Promise<void> {
   const find = (token: string) => findSenderByLink(db, tokens, token, clock.now());
 

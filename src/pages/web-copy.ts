@@ -32,6 +32,7 @@ const MAX_READERS = 100;
 /** The maximum number of these readers with the links of one recipient, so that someone with one link cannot block the others. */
 const MAX_OF_RECIPIENT = 10;
 
+/** Registers the page that shows a mail in the browser. */
 export async function webCopyPage(app: FastifyInstance, source: RecipientSource): Promise<void> {
   const inTurn = limitPerKey(MAX_READERS);
   const inTurnOfRecipient = limitPerKey(MAX_OF_RECIPIENT);

@@ -16,6 +16,7 @@ import {
 } from './operations/senders.ts';
 import { changeWarmUp, readWarmUps, stopWarmUp } from './operations/warm-ups.ts';
 
+/** The API for senders. */
 export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const senders = operationRoutes(app, deps, 'Senders');
   senders.list('GET|POST /senders', listSenders);

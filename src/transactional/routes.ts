@@ -77,6 +77,7 @@ const SendBody = Type.Object({
   ),
 });
 
+/** The API for transactional mail. */
 export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { db } = deps;
   const client = db.$client;

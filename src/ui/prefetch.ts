@@ -25,6 +25,7 @@ const RULES = JSON.stringify({
   prefetch: [{ where: { and: [{ href_matches: PAGES }, { not: { href_matches: NO_PAGES } }] }, eagerness: 'moderate' }],
 });
 
+/** Registers the rules by which browsers fetch pages ahead of a click. */
 export async function prefetchRules(app: FastifyInstance): Promise<void> {
   app.get(PREFETCH_RULES, (_request, reply) =>
     reply.header('cache-control', 'public, max-age=3600').type('application/speculationrules+json').send(RULES),

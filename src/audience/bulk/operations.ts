@@ -86,7 +86,7 @@ export const startAction = operation({
   check(context, given, errors) {
     const { db, accountId } = context;
     checkContactFilter(context, given, errors);
-    // The filter is stored until the action has ended.
+    // The filter is stored until the action has ended, so it must not contain an erased address.
     for (const [field, texts] of [
       ['search', [given.search ?? '']],
       ['value', given.value ?? []],

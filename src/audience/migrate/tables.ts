@@ -169,6 +169,7 @@ export function recordsOf(answer: unknown, ...keys: readonly string[]): Record<s
   return recordsOf(Object.hasOwn(answer, key) ? answer[key] : answer, ...others);
 }
 
+/** Returns true for an object that is not a list. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

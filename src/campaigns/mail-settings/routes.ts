@@ -4,6 +4,7 @@ import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { changeMailSettings, readMailSettings } from './operations.ts';
 
+/** The API for the checks and links of mails. */
 export const mailSettingsRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const sends = operationRoutes(app, deps, 'Campaigns (single sends)');
   sends.read('GET /sending/mails', readMailSettings);

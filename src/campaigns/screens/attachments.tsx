@@ -23,6 +23,7 @@ interface ByUtr {
 
 const SEE_OTHER = 303;
 
+/** Registers the page of a campaign's attachments. */
 export async function attachmentsScreen(app: FastifyInstance): Promise<void> {
   await installMultipart(app);
 

@@ -352,6 +352,7 @@ interface ByUtr {
   Params: { utr: string };
 }
 
+/** Registers the page that resends a campaign to contacts who did not open it. */
 export async function resendScreen(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
 

@@ -28,6 +28,7 @@ interface ReportProps {
   usual: UsualRates;
 }
 
+/** The results of a campaign. */
 export function Overview({ summary, report, usual }: ReportProps) {
   const language = useLanguage();
   const isSending = summary.state === 'preparing' || summary.state === 'sending';
@@ -495,6 +496,7 @@ const PER_SECOND_FROM = 2 * SECONDS_PER_MINUTE;
 
 type WaitsProps = Pick<Report, 'waits_until'> & Partial<Pick<Report, 'paced' | 'warm_up' | 'local_wait'>>;
 
+/** Why mails of a campaign wait, and until when. */
 export function Waits({
   paced = [],
   warm_up: warmUp = null,

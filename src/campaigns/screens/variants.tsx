@@ -33,6 +33,7 @@ const CONFLICT = 409;
 const UNPROCESSABLE = 422;
 const SEE_OTHER = 303;
 
+/** Registers the pages of an A/B test. */
 export async function variantsScreen(app: FastifyInstance): Promise<void> {
   pageRoute<ByUtr>(app, '/campaigns/:utr/edit/variants', show);
 
@@ -277,6 +278,7 @@ interface GivenTest {
   hours: string;
 }
 
+/** The card in composing that leads to the A/B test of a campaign. */
 export function TestCard({ draft: { utr, variants, languages } }: { draft: Draft }) {
   const language = useLanguage();
   const isTested = variants > 1 && languages.length === 0;
@@ -325,6 +327,7 @@ export function VariantField({ variants, languages, ...chosen }: VariantFieldPro
   return <SelectField label={label} options={options} {...chosen} />;
 }
 
+/** What a test of this size can find. */
 export function Plan({ plan }: { plan: TestPlan }) {
   const language = useLanguage();
   const { per_variant: each, measured_per_variant: measured, rest, opens, clicks } = plan;
@@ -387,6 +390,7 @@ export async function variantChoice(app: FastifyInstance): Promise<void> {
   });
 }
 
+/** The results of the variants, with a button to choose one if the user may. */
 export function Variants({ utr, test, mayChoose }: { utr: string; test: ReportedTest; mayChoose: boolean }) {
   const language = useLanguage();
   const title = language.say('variants.title');

@@ -2,6 +2,7 @@
 import { Tabs } from '../../ui/components/surface.tsx';
 import { useLanguage } from '../../ui/words/index.ts';
 
+/** The tabs above the list and the calendar. */
 export function CampaignViews({ current }: { current: 'list' | 'calendar' }) {
   const language = useLanguage();
   const tab = (view: 'list' | 'calendar', href: string) => ({

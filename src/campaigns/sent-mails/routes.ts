@@ -13,6 +13,7 @@ const mailFile = {
   },
 };
 
+/** The API for mails as they were sent. */
 export const sentMailRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const mails = operationRoutes(app, deps, 'Campaigns (single sends)');
   mails.send('GET /deliveries/mail', readSentMail, mailFile, (raw, reply) => sendMailFile(reply, raw));

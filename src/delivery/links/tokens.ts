@@ -44,7 +44,7 @@ const PART_BYTES = 16;
 /**
  * A mail has a click token in each of its links, so a click token names only the delivery, the mailing and the address, and has the first
  * 12 bytes of its part: 16 characters of base64url, without unused bits. The account and the group are looked up by the mailing. The
- * signature is that of the long tokens, which earlier releases and sender nodes create.
+ * signature covers the same text as in long tokens, which earlier releases and sender nodes create.
  */
 const CLICK_BYTES = 12;
 const CLICK_TOKEN = /^([0-9a-z]{1,11})-([0-9a-z]{1,11})-([0-9a-z]{1,11})\.[\w-]{16}$/;
@@ -111,7 +111,7 @@ export function createTokens(
 ): Tokens {
   const ofLinks = createLinkTokens([...links, ...roots], known);
   const earlierSigner = textSigner(roots);
-  const given = textSigner(links);
+  const forgeable = textSigner(links);
   const signers = new Map<string, TextSigner>();
   const signerOf = (purpose: string): TextSigner => {
     const signer = signers.get(purpose) ?? textSigner(roots.map((root) => deriveKey(root, purpose)));
@@ -126,7 +126,7 @@ export function createTokens(
       isLinkPurpose(purpose)
         ? ofLinks.read(purpose, token)
         : (signerOf(purpose).read(purpose, token) ?? earlierSigner.read(purpose, token)),
-    readForgeable: (purpose, token) => given.read(purpose, token),
+    readForgeable: (purpose, token) => forgeable.read(purpose, token),
   };
 }
 
@@ -181,7 +181,7 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
   if (newest === undefined) throw new Error('tokens need a secret');
   const recipientMac = (secret: KeyObject, signed: string) => createHmac('sha512', secret).update(signed).digest();
 
-  /** For a contact known only from the token. The signature covers the address, so an address encrypted with another secret is rejected. */
+  /** Reads a token of a contact that the database lacks. The signature covers the address, so another secret's encryption is rejected. */
   const unsealed = (ids: Omit<RecipientIds, 'email'>, mac: string, sealed: string, at: number): RecipientIds | null => {
     for (const { seal, open } of ciphers) {
       const email = open(ids, sealed);

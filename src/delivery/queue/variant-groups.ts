@@ -58,6 +58,7 @@ export function fractionFor(addressId: number, key: string): number {
   return hash('sha256', `${key}.${addressId}`, 'buffer').readUIntBE(0, 6) / 2 ** 48;
 }
 
+/** Returns the letter of a variant: A for 0. */
 export function variantName(variant: number): string {
   return String.fromCharCode('A'.charCodeAt(0) + variant);
 }

@@ -191,10 +191,12 @@ export interface Progress {
   mails: number;
 }
 
+/** Returns the UTC day of a moment, YYYY-MM-DD. */
 export function dayOf(moment: Date): string {
   return moment.toISOString().slice(0, 10);
 }
 
+/** Returns the day that many days later, YYYY-MM-DD. */
 export function dayAfter(day: string, days = 1): string {
   return dayOf(new Date(Date.parse(day) + days * DAY_MS));
 }

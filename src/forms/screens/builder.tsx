@@ -21,6 +21,7 @@ interface BuilderProps {
   canChange: boolean;
 }
 
+/** The form with which a form is made, beside its preview. */
 export function Builder({ id, draft, choices, problems, canChange }: BuilderProps) {
   const language = useLanguage();
   return (

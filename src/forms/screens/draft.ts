@@ -56,6 +56,7 @@ export async function readChoices(request: FastifyRequest) {
   };
 }
 
+/** Returns a stored form as the builder has it. */
 export function draftOf(form: Form): Draft {
   return {
     ...form,

@@ -24,6 +24,7 @@ interface ById {
   Params: { id: string };
 }
 
+/** Registers the pages of one form. */
 export async function formScreen(app: FastifyInstance): Promise<void> {
   pageRoute<ById>(app, '/forms/:id', (request, reply) => show(request, reply, null));
 

@@ -19,6 +19,7 @@ const SEE_OTHER = 303;
 
 type Typed = Pick<Draft, 'name' | 'contact_type_id' | 'sender_id' | 'language'>;
 
+/** Registers the list of forms and the pages of one. */
 export async function formScreens(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/forms', async (request, reply) => {
     const viewer = viewerOf(request);

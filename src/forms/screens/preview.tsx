@@ -5,6 +5,7 @@ import { wordsIn } from '../../http/pages/words/index.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import type { Choices, Draft } from './draft.ts';
 
+/** The form as visitors see it. */
 export function FormPreview({ draft, choices }: { draft: Draft; choices: Choices }) {
   const language = useLanguage();
   const words = wordsIn(draft.language).form;

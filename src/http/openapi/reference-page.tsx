@@ -18,6 +18,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** Registers the API reference at /docs. */
 export async function referencePage(app: FastifyInstance, { publicUrl }: Deps): Promise<void> {
   // Built once, because writing its 260 kB takes longer than any other response to an unauthenticated client.
   let document: Buffer | undefined;

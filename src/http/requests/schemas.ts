@@ -122,6 +122,7 @@ export const softStamps = {
   deleted_at: nullable(isoTimestampSchema(), 'When it was deleted, UTC; null when it is not deleted.'),
   ...stamps,
 };
+/** The schema of a flag in an answer. */
 export const zeroOrOne = (description?: string) =>
   Type.Unsafe<0 | 1>({ type: 'integer', enum: [0, 1], ...(description && { description }) });
 

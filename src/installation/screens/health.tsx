@@ -48,6 +48,7 @@ const PAGES: readonly { name: string; href: string; label: PlainKey; isForOperat
   ),
 ];
 
+/** Registers the page of the installation's health. */
 export async function healthScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
   app.get('/settings/health', async (request, reply) => {
     const { health } = await ask(request, readHealth, {});

@@ -30,6 +30,7 @@ const TONES: Readonly<Record<NodeState, Tone>> = {
   silent: 'bad',
 };
 
+/** Registers the page of sender nodes. */
 export async function nodeScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
   app.get('/settings/nodes', async (request, reply) => {
     requireOperator(request);

@@ -14,7 +14,7 @@ import { addNamedValue, findNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
 import { isBusy, type WriteLock } from '../../database/write-lock.ts';
 import { HitBuffer } from '../../delivery/feedback/opens-and-clicks.ts';
-import { type Choice, type ErasedContact, withoutKept } from '../../delivery/feedback/preference-choice.ts';
+import { type Choice, type ErasedContact, TRACKING, withoutKept } from '../../delivery/feedback/preference-choice.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { FailingSteps } from '../../delivery/queue/failing-steps.ts';
 import { addRefusedMessages, type RefusedMessage } from '../../delivery/reporting/sender-nodes.ts';
@@ -25,7 +25,7 @@ import { changesOf, PreferenceStore } from '../../pages/preferences.ts';
 import type { Clock } from '../../time/clock.ts';
 import { withTimeout } from '../bucket.ts';
 import { connectNats } from '../connection.ts';
-import { decodeHits, erasedSubject, personSubjects } from '../feedback-messages.ts';
+import { decodeHits, erasedSubject, personSubjects, SUPPRESSED } from '../feedback-messages.ts';
 import { publishChoice } from '../keep-consent.ts';
 import { Refusals } from '../refusals.ts';
 import { ALL_STREAMS, MAX_HIT_AGE_MS, makeStreams, STREAM, streamCreationTimes } from '../streams.ts';
@@ -274,10 +274,10 @@ const CREATED = "CAST(unixepoch(created_at, 'subsec') * 1000 AS INTEGER)";
 const SIGNED = 'choices_published_with_proofs';
 const LISTS = [
   { table: 'unsubscribers', list: 'ifnull(unsubscribe_groups_id, 0)', at: CREATED, which: 'true' },
-  { table: 'suppressions', list: '-1', at: CREATED, which: 'true' },
+  { table: 'suppressions', list: SUPPRESSED, at: CREATED, which: 'true' },
   {
     table: 'addresses',
-    list: '-2',
+    list: TRACKING,
     at: `ifnull((SELECT max(${CREATED}) FROM consent_log
       WHERE address_id = addresses.id AND action IN ('tracking_allowed', 'tracking_refused')), 0)`,
     which: 'tracking_choice <> 0',

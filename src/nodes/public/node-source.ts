@@ -37,6 +37,7 @@ interface NodeSourceDeps {
   publicUrl(): string;
 }
 
+/** Returns the data for public pages on a node, which has no database. */
 export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDeps): RecipientSource {
   const client = jetstream(connection);
   const ask = async <Name extends keyof Questions>(

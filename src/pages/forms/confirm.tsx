@@ -23,6 +23,7 @@ const GONE = 410;
 /** How long a confirmation waits for the write lock. */
 const PATIENCE_MS = 10_000;
 
+/** Registers the page on which somebody confirms what was filled in. */
 export async function confirmRoutes(app: FastifyInstance, { db, lock, clock, tokens, wake }: Deps): Promise<void> {
   pageRoute<Link>(app, '/f/confirm/:secret', async (request, reply) => {
     const link = readLink(db, request.params.secret, clock.now());

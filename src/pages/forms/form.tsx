@@ -34,6 +34,7 @@ const HOUR_S = 60 * 60;
 /** How long a submitted form waits for the write lock while many are submitted at once. */
 const LOCK_WAIT_MS = 10_000;
 
+/** Registers the public pages of forms. */
 export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   const { db, lock, config, clock, tokens, wake } = deps;
   const challenges = new Challenges(tokens);

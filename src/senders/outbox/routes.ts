@@ -4,6 +4,7 @@ import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { listMails, readMail } from './operations.ts';
 
+/** The API for the outbox. */
 export const outboxRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const outbox = operationRoutes(app, deps, 'Outbox');
   outbox.list('GET /outbox/list', listMails);

@@ -6,6 +6,7 @@ import { changePublicUrl, readPublicUrl } from './operations/public-url.ts';
 import { deleteRelay, orderRelays, readRelays, saveRelay } from './operations/relays.ts';
 import { testRelay } from './operations/test.ts';
 
+/** The API for SMTP relays and the public URL. */
 export const relayRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const installation = operationRoutes(app, deps, 'Installation');
   installation.read('GET /public-address', readPublicUrl);

@@ -4,6 +4,7 @@ import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { addIntake, deleteIntake, deleteRoleMail, listIntakes, listRoleMails } from './operations.ts';
 
+/** The API for returned mail. */
 export const returnedMailRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const routes = operationRoutes(app, deps, 'Bounces and suppressions');
   routes.read('GET /provider-events', listIntakes);

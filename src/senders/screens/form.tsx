@@ -52,6 +52,7 @@ interface Form {
 type Sending = Static<typeof readRelays.output>;
 type ById = { Params: { id: string } };
 
+/** Registers the pages that add, change and delete senders. */
 export async function senderForms(app: FastifyInstance): Promise<void> {
   await cityOffers(app);
 

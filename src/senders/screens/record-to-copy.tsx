@@ -3,6 +3,7 @@ import { Island } from '../../ui/components/island.tsx';
 import { useLanguage } from '../../ui/words/index.ts';
 import type { TxtRecord } from '../operations/checks.ts';
 
+/** A DNS record with buttons that copy its name and its value. */
 export function RecordToCopy({ name, value }: TxtRecord) {
   const language = useLanguage();
   return (

@@ -26,6 +26,7 @@ export type WarmUpForm = FormValues;
 /** Sends the page of the senders with a message about a failed action. */
 type Show = (request: FastifyRequest, reply: FastifyReply, problem: string, form: WarmUpForm) => Promise<unknown>;
 
+/** Registers the forms that begin and end a warm-up. `show` sends the page of senders. */
 export function warmUpForms(app: FastifyInstance, show: Show): void {
   app.post('/settings/senders/warm-up', async (request, reply) => {
     const values = PLAN.read(request);

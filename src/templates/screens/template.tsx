@@ -39,6 +39,7 @@ interface Refused extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
 
 const pathOf = (id: string | number) => `/templates/${encodeURIComponent(id)}`;
 
+/** Registers the page of a template. */
 export async function templateScreen(app: FastifyInstance): Promise<void> {
   const show = async (request: FastifyRequest<ById>, reply: FastifyReply, refused: Refused = {}) => {
     const viewer = viewerOf(request);

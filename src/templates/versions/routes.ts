@@ -4,6 +4,7 @@ import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { listMailVersions, readVersion, restoreVersion } from './operations.ts';
 
+/** The API for earlier versions of content. */
 export const versionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const versions = operationRoutes(app, deps, 'Versions');
   versions.read('GET /versions/list', listMailVersions);

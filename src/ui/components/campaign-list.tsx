@@ -20,6 +20,7 @@ type StateFilter = CampaignState | 'archived';
 interface Looked {
   search: string;
   state: StateFilter | undefined;
+  /** True after the first page. */
   isLater: boolean;
 }
 

@@ -11,6 +11,7 @@ import { Notice } from './surface.tsx';
 /** How often the page checks whether mail still waits for a sender node. */
 const LOOK_MS = 5000;
 
+/** The banner on every page while all sending is held. */
 export function HoldBanner({ hold, viewer }: { hold: Hold; viewer: Viewer }) {
   const language = useLanguage();
   if (hold.held_reason === null) return hold.has_nodes ? <Waits reason={hold.waits_reason} viewer={viewer} /> : null;

@@ -32,6 +32,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
+/** One of the icons, which screen readers skip. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">

@@ -48,6 +48,7 @@ export const ITEMS: readonly Item[] = [
   { section: 'settings', href: '/settings', label: 'nav.settings', icon: 'sliders', shortcut: 's', isExtra: true },
 ];
 
+/** The navigation of the dashboard. `keys` says which keys open the command menu. */
 export function Navigation({ viewer, current, keys }: { viewer: Viewer; current?: Section; keys: string }) {
   const language = useLanguage();
   const isInside = ITEMS.some(({ section, isExtra }) => section === current && isExtra);

@@ -4,6 +4,7 @@ interface PeopleSampleProps {
   contacts: readonly { id: number; fullname: string; email: string }[];
 }
 
+/** A few contacts by name and address. */
 export function PeopleSample({ contacts }: PeopleSampleProps) {
   return (
     <ul class="people-sample">

@@ -3,6 +3,7 @@
 import { useLanguage } from '../words/index.ts';
 import { Tabs } from './surface.tsx';
 
+/** The tabs above the lists of contacts and segments. */
 export function PeopleTabs({ current }: { current: 'contacts' | 'segments' }) {
   const language = useLanguage();
   return (

@@ -3,6 +3,7 @@ import type { Viewer } from '../viewer.ts';
 import { useLanguage } from '../words/index.ts';
 import { Icon } from './icon.tsx';
 
+/** The bar that says that the account is in test mode. */
 export function TestModeBar({ viewer }: { viewer: Viewer }) {
   const language = useLanguage();
   return (

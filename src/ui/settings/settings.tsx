@@ -21,6 +21,7 @@ import type { SignIns } from '../../users/sign-in.ts';
 import { webhookScreens } from '../../webhooks/screens/webhooks.tsx';
 import { sendSettingsIndex } from './frame.tsx';
 
+/** Registers all settings pages. */
 export async function settingsScreens(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   app.get('/settings', sendSettingsIndex);
   if (process.env.NODE_ENV === 'development') await (await import('../gallery.tsx')).galleryScreen(app);

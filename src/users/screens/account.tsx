@@ -26,6 +26,7 @@ import { NewPasswordField, passwordProblem } from './sign-in/parts.tsx';
 
 const UNPROCESSABLE = 422;
 
+/** Registers the page of the user's own account. */
 export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   const { db, clock, publicUrl, signIns } = deps;
 

@@ -15,6 +15,7 @@ const PAGE_ROWS = 100;
 
 type Entry = typeof auditLog.$inferSelect;
 
+/** Registers the page of the audit log. */
 export async function auditScreen(app: FastifyInstance): Promise<void> {
   app.get<{ Querystring: { before?: string } }>('/settings/audit', async (request, reply) => {
     const before = /^\d{1,15}$/.test(request.query.before ?? '') ? request.query.before : undefined;

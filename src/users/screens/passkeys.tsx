@@ -28,6 +28,7 @@ const MAX_NAME = 60;
 
 type PasskeyRow = Static<typeof listOwnPasskeys.record>;
 
+/** Registers the pages with which users add and remove their passkeys. */
 export async function passkeyScreen(
   app: FastifyInstance,
   { db, clock, publicUrl, signIns, own }: Deps & { signIns: SignIns; own: OwnForms },

@@ -20,6 +20,7 @@ import { CurrentPassword, type OwnForms } from './own-forms.tsx';
 
 const UNPROCESSABLE = 422;
 
+/** Registers the pages of the second factor. */
 export async function secondFactorScreen(
   app: FastifyInstance,
   { db, clock, publicUrl, own }: Deps & { own: OwnForms },

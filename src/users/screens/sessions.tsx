@@ -12,6 +12,7 @@ import { endSession, listSessions } from '../operations/sessions.ts';
 
 type SessionRow = Static<typeof listSessions.record>;
 
+/** Registers the page of sessions. */
 export async function sessionScreen(app: FastifyInstance): Promise<void> {
   app.get('/settings/sessions', async (request, reply) => {
     const sessions = await ask(request, listSessions, {});

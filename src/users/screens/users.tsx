@@ -37,6 +37,7 @@ interface Outcome {
   problem?: string;
 }
 
+/** Registers the page of users. */
 export async function userScreen(app: FastifyInstance): Promise<void> {
   const show = async (request: FastifyRequest, reply: FastifyReply, outcome: Outcome = {}) => {
     const users = await ask(request, listUsers, {});

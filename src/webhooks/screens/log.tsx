@@ -65,6 +65,7 @@ function Answer({ asked: { eventId, attempt } }: { asked: Asked }) {
   );
 }
 
+/** The attempts of a webhook, with a filter and paging. */
 export function LogCard({ id, log, now }: { id: number; log: Log; now: Date }) {
   const language = useLanguage();
   const { attempts, onlyFailed, first, next } = log;

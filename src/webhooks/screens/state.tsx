@@ -23,6 +23,7 @@ export function Secret({ secret }: { secret: string }) {
   );
 }
 
+/** The state of a webhook, and how many events wait for it. */
 export function StateCard({ webhook, now }: { webhook: Webhook; now: Date }) {
   const language = useLanguage();
   const { id, url, note, state, succeeded_at: succeededAt, previous_until: until } = webhook;

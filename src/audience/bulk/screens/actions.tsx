@@ -42,6 +42,7 @@ interface Asked {
   target: string;
 }
 
+/** Registers the pages of bulk actions on contacts. */
 export async function peopleActions(app: FastifyInstance): Promise<void> {
   app.post('/contacts/actions', async (request, reply) => {
     const viewer = viewerOf(request);

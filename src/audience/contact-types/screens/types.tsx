@@ -25,6 +25,7 @@ import {
 
 const NAME = form(addContactType.input, [{ name: 'name', label: 'segments.name' }]);
 
+/** Registers the pages of contact types. */
 export async function typeScreens(app: FastifyInstance): Promise<void> {
   const showAll = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
     const types = await ask(request, listContactTypes, {});

@@ -88,6 +88,7 @@ export async function readFields(request: FastifyRequest): Promise<Choices['fiel
 /** Fields that every row shows anyway. */
 const ALWAYS_SHOWN: readonly string[] = ['first_name', 'last_name', 'email'];
 
+/** The search field above the list of contacts, with the filters below it. */
 export function FilterBar({ filter, choices }: { filter: PeopleFilter; choices: Choices }) {
   const language = useLanguage();
   const { chosen, view, fields } = filter;

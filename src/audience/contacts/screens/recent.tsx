@@ -16,6 +16,7 @@ import { type Choices, readChoices } from './filter.tsx';
 
 const IMPORTS = 20;
 
+/** Registers the page of recent bulk actions and imports. */
 export async function recentScreen(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/contacts/recent', async (request, reply) => {
     const viewer = viewerOf(request);

@@ -24,6 +24,7 @@ const NEW = form(addField.input, [
 ]);
 const NAME = form(renameField.input, [{ name: 'field_name', label: 'segments.name', hint: 'fields.name.hint' }]);
 
+/** Registers the pages of custom fields. */
 export async function fieldScreens(app: FastifyInstance): Promise<void> {
   const showAll = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
     const fields = await ask(request, listOwnFields, {});

@@ -54,6 +54,7 @@ type Beginning = 'import' | 'migrate';
 
 const urlOf = (id: string) => `/contacts/import/${encodeURIComponent(id)}`;
 
+/** Registers the pages of an import, from the choice of a file to its undo. */
 export async function importScreens(app: FastifyInstance): Promise<void> {
   await installMultipart(app);
   app.addHook('onRequest', async (request) => requireEditor(request));

@@ -39,6 +39,7 @@ export async function readPreviewed(request: FastifyRequest, upload_id: string):
   return { preview: changed.preview, people: { changed: changed.people, left: left.people } };
 }
 
+/** The page of a preview: its figures, the options, and samples of contacts. */
 export function PreviewPage({
   upload,
   plan,

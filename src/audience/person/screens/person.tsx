@@ -34,6 +34,7 @@ interface WithId {
   Querystring: Record<string, unknown>;
 }
 
+/** Registers the page of a contact, and its actions. */
 export async function personScreen(app: FastifyInstance): Promise<void> {
   pageRoute<WithId>(app, '/contacts/:id', async (request, reply) => {
     const viewer = viewerOf(request);

@@ -23,6 +23,7 @@ interface ById {
   Params: { id?: string };
 }
 
+/** Registers the pages that add, change and delete segments. */
 export async function editScreens(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
 

@@ -28,6 +28,7 @@ export async function readMatches(request: FastifyRequest, given: GivenRules): P
   return { matches: { ...counted.output, count: counted.output.count + before }, rules };
 }
 
+/** The rules in words, with the number of contacts that match and the first ones. */
 export function MatchesCard({ draft, choices, found }: { draft: Draft; choices: Choices; found: Found }) {
   const language = useLanguage();
   return (

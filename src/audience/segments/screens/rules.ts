@@ -23,10 +23,12 @@ export interface Draft {
 
 const NEW_RULE: Rule = { field: 'first_name', operator: 'is', values: ['', '', ''] };
 
+/** Returns the form of a new segment, with one empty rule. */
 export function emptyDraft(typeId: string): Draft {
   return { name: '', typeId, join: 'and', rules: [NEW_RULE] };
 }
 
+/** Returns a stored segment as its form has it. */
 export function draftOf(segment: Segment): Draft {
   return {
     name: segment.segment_name,

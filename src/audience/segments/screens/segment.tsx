@@ -50,6 +50,7 @@ interface Given {
   problems?: Problems;
 }
 
+/** Registers the page of a segment, with its contacts. */
 export async function segmentScreen(app: FastifyInstance): Promise<void> {
   pageRoute<ById>(app, '/contacts/segments/:id', (request, reply) => show(request, reply));
 

@@ -16,6 +16,7 @@ import { rulesInWords } from './rule-words.ts';
 import { draftOf } from './rules.ts';
 import { segmentScreen } from './segment.tsx';
 
+/** Registers the list of segments and the pages of one. */
 export async function segmentScreens(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/contacts/segments', async (request, reply) => {
     const viewer = viewerOf(request);

@@ -44,6 +44,7 @@ interface Shown {
   problem?: string;
 }
 
+/** Registers the page of the sunset rule, and its actions. */
 export async function sunsetScreen(app: FastifyInstance): Promise<void> {
   pageRoute(app, PAGE, (request, reply) => show(request, reply, {}));
 
@@ -291,6 +292,7 @@ async function countInactive(
   return found;
 }
 
+/** The sunset rule as a sentence. */
 export function RuleInWords({ sunset }: { sunset: Sunset }) {
   const language = useLanguage();
   const { is_on, months, least_mails: mails } = sunset;

@@ -10,6 +10,7 @@ import { field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { changeTracking, readTracking } from '../operations.ts';
 
+/** Registers the settings page for opens and clicks. */
 export async function trackingScreen(app: FastifyInstance): Promise<void> {
   const show = async (request: FastifyRequest, reply: FastifyReply, problem = '') => {
     const { tracking } = await ask(request, readTracking, {});

@@ -21,6 +21,7 @@ interface LiftQuery {
   contact?: string;
 }
 
+/** Registers the page that asks before an address gets mail again. */
 export async function liftScreen(app: FastifyInstance): Promise<void> {
   pageRoute<{ Querystring: LiftQuery }>(app, '/unsubscribes/lift', async (request, reply) =>
     show(request, reply, await findEntry(request)),

@@ -11,6 +11,7 @@ import { field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { type Archive, changeArchive, readArchive } from '../operations.ts';
 
+/** Registers the settings page of the archive. */
 export async function archiveScreen(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (request) => requireOwner(request));
 

@@ -56,6 +56,7 @@ const KINDS = {
   form: { title: 'nav.forms', hrefOf: (key) => `/forms/${key}` },
 } as const satisfies Record<FoundRecord['kind'], { title: PlainKey; hrefOf: (key: string) => string }>;
 
+/** Registers the search of the command menu. */
 export async function finderScreen(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/find', async (request, reply) => {
     const viewer = viewerOf(request);

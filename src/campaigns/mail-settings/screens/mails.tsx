@@ -13,6 +13,7 @@ import { languageOptions } from '../../../ui/words/known.ts';
 import { LinkFields } from '../../screens/compose/link-fields.tsx';
 import { changeMailSettings, type MailSettings, readMailSettings } from '../operations.ts';
 
+/** Registers the settings page for the checks and links of mails. */
 export async function mailSettingsScreen(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/settings/mails', (request, reply) => {
     requireOwner(request);

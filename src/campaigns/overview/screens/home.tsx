@@ -25,6 +25,7 @@ import { readUsualRates } from '../../operations/reports.ts';
 import { difference } from '../../screens/overview.tsx';
 import { type Campaign, type Mailing, type Overview, readOverview } from '../operations.ts';
 
+/** Registers Home. */
 export async function homeScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
   pageRoute(app, '/', async (request, reply) => {
     const viewer = viewerOf(request);

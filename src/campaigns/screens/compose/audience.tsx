@@ -24,6 +24,7 @@ import {
 } from './step.tsx';
 import type { Target } from './targets.ts';
 
+/** Registers the step in which the audience is chosen. */
 export function audienceStep(app: FastifyInstance): void {
   savedStep(app, { step: 'audience', given: givenFields, stored: storedFields, content });
   inPlaceForms(app, async (request, reply, draft, refused) =>

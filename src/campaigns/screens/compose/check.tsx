@@ -32,6 +32,7 @@ interface Call {
 type CheckedMail = Static<typeof CheckedMailRecord>;
 type Found = CheckedMail['findings'][number];
 
+/** Registers the step with the preview and the checks. */
 export async function checkStep(
   app: FastifyInstance,
   kind: ComposedKind,

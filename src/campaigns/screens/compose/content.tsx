@@ -21,6 +21,7 @@ import { LinkFields } from './link-fields.tsx';
 import { type Composed, composedCampaign } from './mail-content.tsx';
 import { type Fields, SavedForm, savedStep, seenValue, stepPath } from './step.tsx';
 
+/** Registers the step with the subject and the content. */
 export function contentStep(app: FastifyInstance): void {
   savedStep(app, { step: 'content', given: givenFields, stored: storedFields, content });
 }

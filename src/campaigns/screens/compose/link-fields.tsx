@@ -9,6 +9,7 @@ interface Props {
   problems?: Problems;
 }
 
+/** The fields of the parameters that are added to links. */
 export function LinkFields({ given, sourceHint, problems }: Props) {
   const language = useLanguage();
   const text = (name: 'utm_source' | 'utm_medium' | 'utm_campaign', hint?: string) => (

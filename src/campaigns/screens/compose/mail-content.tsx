@@ -140,6 +140,7 @@ export function composedCampaign(request: FastifyRequest, draft: Draft): Compose
   };
 }
 
+/** Registers the page that opens the designer for a mail. */
 export async function designScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
   pageRoute<{ Params: ComposedParams; Querystring: { find?: string } }>(
     app,
@@ -177,6 +178,7 @@ function Designer({ source }: { source: string }) {
   return <iframe class="designer" src={source} title={useLanguage().say('compose.design.frame')} />;
 }
 
+/** Registers the page on which a template is chosen for a mail. */
 export async function templatesScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
   const show = async (request: FastifyRequest, reply: FastifyReply, params: ComposedParams, problem?: string) => {
     const mail = await kind.read(request, params);
@@ -253,6 +255,7 @@ const MAX_SHOWN = 300_000;
 /** The maximum number of bytes of refused code that are shown again. */
 const MAX_SHOWN_AGAIN = 512 * 1024;
 
+/** Registers the page on which a mail is edited as HTML. */
 export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
   pageRoute<{ Params: ComposedParams }>(app, `${kind.route}/html`, async (request, reply) => {
     const mail = await kind.read(request, request.params);

@@ -6,6 +6,7 @@ import { type Language, useLanguage } from '../../../ui/words/index.ts';
 import type { Draft } from '../../operations/drafts.ts';
 import { type Choices, stepPath } from './step.tsx';
 
+/** A summary of the campaign before it is sent. */
 export function Review({ draft, choices }: { draft: Draft; choices: Choices }) {
   const language = useLanguage();
   const sender = choices.senders.find(({ id }) => id === draft.sender_id);

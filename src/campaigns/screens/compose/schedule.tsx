@@ -46,6 +46,7 @@ const NOTHING_SEEN = 'nothing';
 interface ByUtr {
   Params: { utr: string };
 }
+/** Registers the last step, in which a campaign is sent or scheduled. */
 export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
   pageRoute<ByUtr>(app, '/campaigns/:utr/edit/schedule', (request, reply) => show(request, reply, request.params.utr));
 

@@ -378,6 +378,7 @@ const PLACES = {
   content: 'content',
 } as const;
 
+/** The parts of a campaign that are still missing, each with a link to its step, or that nothing is missing. */
 export function MissingParts({ utr, missing }: { utr: string; missing: ReturnType<typeof missingParts> }) {
   const language = useLanguage();
   if (missing.length === 0) return <Notice tone="good">{language.say('compose.check.complete')}</Notice>;

@@ -22,6 +22,7 @@ import { makeUntilClosed, sendBackup, takeBackup } from '../routes.ts';
 
 const FORBIDDEN = 403;
 
+/** Registers the settings page for backups. */
 export async function backupScreen(app: FastifyInstance): Promise<void> {
   await installMultipart(app);
   app.addHook('onRequest', async (request) => requireOperator(request));

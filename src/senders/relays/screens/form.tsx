@@ -49,6 +49,7 @@ const RELAY = form(saveRelay.input, [
 ]);
 const NEW_RELAY = { security: 'starttls', port: 587, rate: 0, connections: 20 };
 
+/** Registers the pages that add, change and delete SMTP relays. */
 export async function relayForms(app: FastifyInstance): Promise<void> {
   recordScreens(app, {
     path: LIST,

@@ -18,6 +18,7 @@ export interface TestForm {
   test: RelayTest | null;
 }
 
+/** The form that tests a relay, with the result of the last test. */
 export function TestCard({ relay, senders, email, chosen, test }: TestForm) {
   const language = useLanguage();
   const options = senders.map(({ id, from_email }) => ({ value: String(id), label: from_email }));

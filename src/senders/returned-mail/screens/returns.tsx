@@ -37,6 +37,7 @@ interface Typed {
 
 const NOTHING: Typed = { provider: '', problems: {} };
 
+/** Registers the settings page for returned mail. */
 export async function returnScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
   const show = async (request: FastifyRequest, reply: FastifyReply, typed = NOTHING, problem = '') => {
     const { intakes } = await ask(request, listIntakes, {});

@@ -32,6 +32,7 @@ interface Shown {
 /** The values offered by the form if mail is sent at any time. */
 const NO_WINDOW = { days: [], opens: '08:00', closes: '20:00' };
 
+/** Registers the settings page for frequency caps and sending hours. */
 export async function timesScreen(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/settings/times', (request, reply) => {
     requireOwner(request);
@@ -181,6 +182,7 @@ interface HoldCardProps {
   mayChange: boolean;
 }
 
+/** Whether campaigns pause because of their results, and at which limits, with a switch if the user may change it. */
 export function HoldCard({ limits: { auto_hold, least_results, limits }, utr = '', mayChange }: HoldCardProps) {
   const language = useLanguage();
   return (

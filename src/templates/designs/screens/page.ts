@@ -81,6 +81,7 @@ interface Call {
     | undefined;
 }
 
+/** Registers the design page, which a signed link opens. */
 export async function designPage(app: FastifyInstance, deps: Deps): Promise<void> {
   const { db, tokens, clock, publicUrl } = deps;
   const parseJson = app.getDefaultJsonParser('error', 'error');

@@ -54,6 +54,7 @@ export interface TranslatedKind<Params> {
   read(request: FastifyRequest, params: Params): Promise<Translated>;
 }
 
+/** Registers the pages for the versions of a kind of mail in other languages. */
 export function versionScreens<Params>(app: FastifyInstance, { route, read }: TranslatedKind<Params>): void {
   type Call = { Params: Params };
   type Asked = FastifyRequest<{ Params: Params }>;

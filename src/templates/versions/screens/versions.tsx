@@ -24,6 +24,7 @@ interface Call {
 
 const pathOf = (utr: string) => `/versions/${encodeURIComponent(utr)}`;
 
+/** Registers the pages of earlier versions. */
 export async function versionScreens(app: FastifyInstance): Promise<void> {
   // Versions are only for users who may change mails.
   app.addHook('onRequest', async (request) => requireEditor(request));

@@ -16,6 +16,7 @@ import { PasskeyButton, passkeyPages } from './passkey.tsx';
 const UNAUTHORIZED = 401;
 const TOO_MANY_REQUESTS = 429;
 
+/** Registers the sign-in page. */
 export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   const { db, clock, publicUrl, signIns } = deps;
 

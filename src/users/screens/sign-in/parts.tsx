@@ -14,6 +14,7 @@ import { passwordFault } from '../../password-rules.ts';
 import { signOut } from '../../sign-in.ts';
 import { loginPath } from './next-page.ts';
 
+/** The frame around the forms for signing in. */
 export function SignInPanel({
   title,
   problem = '',

@@ -15,6 +15,7 @@ const NOT_FOUND = 404;
 
 type Refused = Exclude<SignInResult, { outcome: 'signed-in' }>;
 
+/** Registers signing in with a passkey. */
 export async function passkeyPages(
   app: FastifyInstance,
   deps: Deps & {

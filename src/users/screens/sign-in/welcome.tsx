@@ -29,6 +29,7 @@ const GONE = 410;
 const UNPROCESSABLE = 422;
 const MAX_NAME = 255;
 
+/** Registers the pages that a login link opens. */
 export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   const { db, clock, publicUrl, signIns } = deps;
 
