@@ -8,9 +8,9 @@ import type { Address } from '../audience/contacts/addresses.ts';
 import { refusalReason } from '../audience/eligibility.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { type LinkRules, senders } from '../database/schema/index.ts';
+import { senders } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { freezeText } from '../delivery/compiling/freeze.ts';
+import { type ContentSourceRow, freezeText } from '../delivery/compiling/freeze.ts';
 import { held } from '../delivery/queue/holds.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
@@ -23,19 +23,11 @@ import { isoTimestamp } from '../time/clock.ts';
 import type { SingleSendActionDeps } from './single-sends.ts';
 
 /** The single send or schedule that is tested. */
-interface TestMailSource {
+interface TestMailSource extends ContentSourceRow {
   id: number;
   user_id: number;
   sender_id: number;
   unsubscribe_group_id: number;
-  template_id: number;
-  template_json: string | null;
-  template_html: string | null;
-  subject: string;
-  preheader: string;
-  tracking: number;
-  link_rules?: LinkRules | 'off' | null;
-  single_send_name?: string;
   /** Replaces the sender's name, unless empty. */
   sender_name?: string;
   /** The ids of its attachments. */
