@@ -1,28 +1,9 @@
 /** Making and editing automations in the dashboard, by sending their forms. */
 import t from 'tap';
-import type { Role } from '../../src/database/schema/index.ts';
 import { holdForSettings } from '../../src/delivery/queue/holds.ts';
 import { sentence } from '../../src/errors/sentences.ts';
-import type { TestApp } from '../support/app.ts';
 import { DAY, HOUR, mailsInBrief, withWelcomeSeries } from '../support/automations.ts';
-import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
-
-/** Opens pages and sends forms as a user of this role. */
-function visitor(app: TestApp, role: Role = 'owner', accountId = 1) {
-  const person = addPerson(app, role, { accountId, name: `${role}${accountId}` });
-  // A session of its own for each request: days pass between them.
-  const headers = () => ({ ...FROM_PAGE, cookie: cookieOf(app, person) });
-  return {
-    open: (path: string) => app.page('GET', path, { headers: headers() }),
-    send: (path: string, fields: Record<string, string> = {}) =>
-      app.fastify.inject({
-        method: 'POST',
-        url: path,
-        headers: { ...headers(), 'content-type': 'application/x-www-form-urlencoded' },
-        payload: new URLSearchParams(fields).toString(),
-      }),
-  };
-}
+import { visitor } from '../support/visitor.ts';
 
 const textOf = (html: string) => html.replaceAll(/<[^>]+>/g, '').replaceAll(/\s+/g, ' ');
 /** The fields of a form that carry a value along. */
@@ -50,8 +31,8 @@ t.test('an automation made with forms is the same as one made through the API', 
   const { app, utr, open, send, get, seriesOf } = await withPages(t);
   t.match((await open('/automations')).text, 'href="/automations/new"');
   const wrong = await send('/automations/new', { automation_name: '', automation_for: 'contacts_1' });
-  t.match([wrong.statusCode, wrong.payload.includes('id="automation_name-problem"')], [422, true]);
-  t.match(wrong.payload, 'value="contacts_1" selected');
+  t.match([wrong.status, wrong.text.includes('id="automation_name-problem"')], [422, true]);
+  t.match(wrong.text, 'value="contacts_1" selected');
   const made = await send('/automations/new', {
     automation_name: 'Welcome',
     automation_for: 'contacts_1',
@@ -64,13 +45,13 @@ t.test('an automation made with forms is the same as one made through the API', 
     ['three', 'hours', '12'],
   ] as const) {
     const fields = { subject, waiting_type, waiting_period, sender_id: '1', template_id: '1' };
-    t.equal((await send(`${address}/mails/new`, { ...fields, subject: '' })).statusCode, 422);
+    t.equal((await send(`${address}/mails/new`, { ...fields, subject: '' })).status, 422);
     const added = await send(`${address}/mails/new`, fields);
-    t.equal(added.statusCode, 303, added.payload);
+    t.equal(added.status, 303, added.text);
     const page = String(added.headers.location);
     const { text } = await open(page.replace('content', 'html'));
     const html = { ...hiddenIn(text), template_html: '<p>Hello ((first_name))</p>' };
-    t.equal((await send(page.replace('content', 'html'), html)).statusCode, 303);
+    t.equal((await send(page.replace('content', 'html'), html)).status, 303);
   }
   const clicked = address.split('/').at(-1) ?? '';
   t.not(clicked, utr);
@@ -100,7 +81,7 @@ t.test('an automation made with forms is the same as one made through the API', 
   const page = textOf((await open(address)).text);
   t.match(page, 'A contact joins the list “Readers”.');
   t.match(page, 'The 0 contacts who are in it already do not enter.');
-  t.equal((await send(`${address}/start`)).statusCode, 303);
+  t.equal((await send(`${address}/start`)).status, 303);
   t.equal((await seriesOf(clicked)).is_live, 1);
   t.match(textOf((await open(address)).text), 'Nothing is sent until you resume.');
   await send(`${address}/pause`);
@@ -148,7 +129,7 @@ t.test('an automation is made from a recipe by a form, with its mails in the lan
   t.match(textOf(text), /Geburtstag.*im Feld „birthday“.*Unsere besten Wünsche für Ihren Tag/s);
   const fields = { ...hiddenIn(text), automation_name: 'Geburtstag', automation_for: '', sender_id: '1' };
   const refused = await send('/automations/new', { ...fields, unsubscribe_group_id: '1' });
-  t.match([refused.statusCode, refused.payload.includes('name="recipe" value="birthday"')], [422, true]);
+  t.match([refused.status, refused.text.includes('name="recipe" value="birthday"')], [422, true]);
   const made = await send('/automations/new', { ...fields, automation_for: 'contacts_1', unsubscribe_group_id: '1' });
   const utr = String(made.headers.location).split('/')[2];
   t.match(await seriesOf(utr), {
@@ -193,27 +174,24 @@ t.test('before a live mail changes, the page says what happens to whom, and then
   const two = await pageOf('two');
   const form = { ...hiddenIn((await open(two)).text), subject: 'two', preheader: '', sender_id: '1' };
   const asked = await send(two, { ...form, waiting_type: 'days', waiting_period: '4' });
-  t.equal(asked.statusCode, 200);
-  t.match(
-    textOf(asked.payload),
-    '2 contacts wait for “two”. They get it 4 days later, counted from the previous mail.',
-  );
+  t.equal(asked.status, 200);
+  t.match(textOf(asked.text), '2 contacts wait for “two”. They get it 4 days later, counted from the previous mail.');
   t.equal((await seriesOf()).mails[1].waiting_period, 2, 'nothing has changed yet');
-  t.equal((await send(two, hiddenIn(asked.payload))).statusCode, 303);
+  t.equal((await send(two, hiddenIn(asked.text))).status, 303);
   t.equal((await seriesOf()).mails[1].waiting_period, 4);
   const edit = `/automations/${utr}/edit`;
   const { utr: third } = (await seriesOf()).mails[2];
   const since = (await seriesOf()).updated_at;
   const move = { mail: third, where: 'up', unchanged_since: since };
   const moving = await send(`/automations/${utr}/order`, move);
-  t.match(textOf(moving.payload), '2 contacts who waited for “two” then wait for “three”. They get it 12 hours later');
-  t.match(textOf(moving.payload), '2 of them are due at once.');
-  t.equal((await send(`/automations/${utr}/order`, hiddenIn(moving.payload))).headers.location, `${edit}#mails`);
+  t.match(textOf(moving.text), '2 contacts who waited for “two” then wait for “three”. They get it 12 hours later');
+  t.match(textOf(moving.text), '2 of them are due at once.');
+  t.equal((await send(`/automations/${utr}/order`, hiddenIn(moving.text))).headers.location, `${edit}#mails`);
   await pass(HOUR);
   t.match(mailsInBrief(app).slice(2), [/ann three/, /bob three/]);
   const removing = await open(await pageOf('two', 'remove'));
   t.match(textOf(removing.text), '2 contacts who waited for “two” have completed the automation and get no more.');
-  t.equal((await send(await pageOf('two', 'remove'), hiddenIn(removing.text))).statusCode, 303);
+  t.equal((await send(await pageOf('two', 'remove'), hiddenIn(removing.text))).status, 303);
   await pass(10 * DAY);
   t.equal(mailsInBrief(app).length, 4);
   const counts = app.db.prepare('SELECT state, count(*) AS people FROM enrolments GROUP BY state').all();
@@ -239,8 +217,8 @@ t.test('a mail put before another says who gets it; the people of each mail are 
     template_id: '2',
   };
   const asked = await send(path, fields);
-  t.match(textOf(asked.payload), '1 contact who waited for “two” then waits for “extra”. They get it 30 hours later');
-  t.equal((await send(path, hiddenIn(asked.payload))).statusCode, 303);
+  t.match(textOf(asked.text), '1 contact who waited for “two” then waits for “extra”. They get it 30 hours later');
+  t.equal((await send(path, hiddenIn(asked.text))).status, 303);
   t.strictSame(
     (await mails()).map(({ subject }) => subject),
     ['one', 'extra', 'two', 'three'],
@@ -261,18 +239,18 @@ t.test(
     app.clock.advance(1000);
     await other.send(one, { ...hiddenIn((await other.open(one)).text), ...fields, subject: 'theirs' });
     const refused = await send(one, { ...stale, ...fields, subject: 'mine' });
-    t.equal(refused.statusCode, 409);
-    t.match(textOf(refused.payload), /owner1 changed it at .* Subject is now: theirs\./);
-    t.match(refused.payload, 'value="mine"');
-    t.equal((await send(one, { ...hiddenIn(refused.payload), ...fields, subject: 'mine' })).statusCode, 303);
+    t.equal(refused.status, 409);
+    t.match(textOf(refused.text), /owner1 changed it at .* Subject is now: theirs\./);
+    t.match(refused.text, 'value="mine"');
+    t.equal((await send(one, { ...hiddenIn(refused.text), ...fields, subject: 'mine' })).status, 303);
     t.equal((await seriesOf()).mails[0].subject, 'mine');
     const edit = `/automations/${utr}/edit`;
     const old = hiddenIn((await open(edit)).text.split('<h2>Name and trigger')[1] ?? '');
     const name = { automation_for: 'contacts_1', unsubscribe_group_id: '1' };
     app.clock.advance(1000);
-    t.equal((await other.send(edit, { ...old, ...name, automation_name: 'Hers' })).statusCode, 303);
+    t.equal((await other.send(edit, { ...old, ...name, automation_name: 'Hers' })).status, 303);
     const second = await send(edit, { ...old, ...name, automation_name: 'Mine' });
-    t.match([second.statusCode, textOf(second.payload).includes('Internal name is now: Hers.')], [409, true]);
+    t.match([second.status, textOf(second.text).includes('Internal name is now: Hers.')], [409, true]);
   },
 );
 
@@ -285,7 +263,7 @@ t.test(
     t.match((await open(await pageOf('two', 'mail'))).text, 'Hello');
     const content = (await open(await pageOf('two'))).text;
     t.match(content, /data-island="placeholders">.*first_name/s, 'placeholders are put into the fields by a click');
-    t.equal((await send(await pageOf('two', 'test'), { email_address: 'me@example.net' })).statusCode, 303);
+    t.equal((await send(await pageOf('two', 'test'), { email_address: 'me@example.net' })).status, 303);
     await app.background();
     t.match(mailsInBrief(app), [/me two$/]);
     const tried = textOf((await open(`/automations/${utr}/edit`)).text);
@@ -323,8 +301,8 @@ t.test('why an automation with a hundred mails takes no more is said above the f
   const path = `/automations/${utr}/mails/new`;
   const fields = { ...hiddenIn((await open(path)).text), subject: 'one more', sender_id: '1', template_id: '1' };
   const refused = await send(path, { ...fields, waiting_type: 'days', waiting_period: '1' });
-  t.equal(refused.statusCode, 422);
-  t.match(refused.payload, 'An automation has at most 100 mails.');
+  t.equal(refused.status, 422);
+  t.match(refused.text, 'An automation has at most 100 mails.');
 });
 
 t.test('of an address that is given twice, the forecast takes the first', async (t) => {
@@ -340,15 +318,15 @@ t.test('viewers and other accounts change nothing', async (t) => {
   const { app, utr, open, pageOf, seriesOf } = await withPages(t);
   const before = await seriesOf();
   const viewer = visitor(app, 'viewer');
-  const stranger = visitor(app, 'owner', 2);
+  const stranger = visitor(app, 'owner', { accountId: 2 });
   const page = await pageOf('one');
   t.equal((await viewer.open(`/automations/${utr}`)).status, 200);
   t.notMatch((await viewer.open(`/automations/${utr}`)).text, `/automations/${utr}/edit`);
   for (const path of ['/automations/new', `/automations/${utr}/edit`, page, `/automations/${utr}/mails/new`])
     t.equal((await viewer.open(path)).status, 403, path);
   for (const path of [`/automations/${utr}/edit`, `/automations/${utr}/start`, `/automations/${utr}/delete`, page]) {
-    t.equal((await viewer.send(path)).statusCode, 403, path);
-    t.equal((await stranger.send(path)).statusCode, 404, path);
+    t.equal((await viewer.send(path)).status, 403, path);
+    t.equal((await stranger.send(path)).status, 404, path);
   }
   t.equal((await stranger.open(page)).status, 404);
   t.equal((await open(`/automations/${utr}/mails/${utr}/content`)).status, 404);

@@ -2,28 +2,8 @@
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { connect } from '../../src/database/open.ts';
-import type { Role } from '../../src/database/schema/index.ts';
-import type { TestApp } from '../support/app.ts';
-import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { addContact, mustAnswer, queueSend, startWithFields, storeSegment } from '../support/segments.ts';
-
-/** Opens pages and sends forms as a user of this role. */
-function visitor(app: TestApp, role: Role = 'owner', accountId = 1) {
-  const headers = {
-    ...FROM_PAGE,
-    cookie: cookieOf(app, addPerson(app, role, { accountId, name: `${role}${accountId}` })),
-  };
-  return {
-    open: (path: string) => app.page('GET', path, { headers }),
-    send: (path: string, fields: Record<string, string> = {}) =>
-      app.fastify.inject({
-        method: 'POST',
-        url: path,
-        headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
-        payload: new URLSearchParams(fields).toString(),
-      }),
-  };
-}
+import { visitor } from '../support/visitor.ts';
 
 const textOf = (html: string) => html.replaceAll(/<[^>]+>/g, '').replaceAll(/\s+/g, ' ');
 
@@ -31,11 +11,11 @@ t.test('a contact type is added, renamed, and deleted with its people after a qu
   const app = await startWithFields(t);
   const { open, send } = visitor(app, 'editor');
   const wrong = await send('/settings/lists', { name: 'x' });
-  t.equal(wrong.statusCode, 422);
-  t.match(wrong.payload, 'id="name-problem"');
-  t.match(wrong.payload, 'value="x"');
-  t.equal((await send('/settings/lists', { name: 'Guests' })).statusCode, 303);
-  t.equal((await send('/settings/lists/3', { name: 'Visitors' })).statusCode, 303);
+  t.equal(wrong.status, 422);
+  t.match(wrong.text, 'id="name-problem"');
+  t.match(wrong.text, 'value="x"');
+  t.equal((await send('/settings/lists', { name: 'Guests' })).status, 303);
+  t.equal((await send('/settings/lists/3', { name: 'Visitors' })).status, 303);
   t.match((await open('/settings/lists')).text, '<bdi>Visitors</bdi>');
   for (const name of ['a', 'b']) await addContact(app, `${name}@example.com`, { city: 'Bonn' });
   await storeSegment(app, ['city', 'is', 'Bonn']);
@@ -44,7 +24,7 @@ t.test('a contact type is added, renamed, and deleted with its people after a qu
   t.match(asked, 'Its 2 contacts are deleted too.');
   t.match(asked, '1 segment is based on it');
   t.match(asked, '1 of them is scheduled and will not be sent.');
-  t.equal((await send('/settings/lists/1/delete')).statusCode, 303);
+  t.equal((await send('/settings/lists/1/delete')).status, 303);
   t.strictSame((await mustAnswer(app, 'GET', '/contacts/list')).body.message.contacts, []);
 });
 
@@ -52,14 +32,14 @@ t.test('a custom field is added and deleted after a question in numbers', async 
   const app = await startWithFields(t);
   const { open, send } = visitor(app, 'editor');
   const wrong = await send('/settings/fields', { field_name: 'Größe', field_type: 'number' });
-  t.equal(wrong.statusCode, 422);
-  t.match(wrong.payload, 'id="field_name-problem"');
-  t.match(wrong.payload, '<option value="number" selected');
-  t.equal((await send('/settings/fields', { field_name: 'shoe size', field_type: 'number' })).statusCode, 303);
+  t.equal(wrong.status, 422);
+  t.match(wrong.text, 'id="field_name-problem"');
+  t.match(wrong.text, '<option value="number" selected');
+  t.equal((await send('/settings/fields', { field_name: 'shoe size', field_type: 'number' })).status, 303);
   t.match((await open('/settings/fields')).text, '((shoe_size))');
   await storeSegment(app, ['hobby', 'is', 'chess']);
   t.match(textOf((await open('/settings/fields/1')).text), '1 segment has a rule with it');
-  t.equal((await send('/settings/fields/1/delete')).statusCode, 303);
+  t.equal((await send('/settings/fields/1/delete')).status, 303);
   t.equal((await open('/settings/fields/1')).status, 404);
 });
 
@@ -69,16 +49,16 @@ t.test(
     const app = await startWithFields(t);
     const { open, send } = visitor(app, 'editor');
     const wrong = await send('/settings/fields/1', { field_name: 'Größe' });
-    t.equal(wrong.statusCode, 422);
-    t.match(wrong.payload, 'value="Größe"');
-    t.match(wrong.payload, 'id="field_name-problem"');
-    t.equal((await send('/settings/fields/1', { field_name: 'spare time' })).statusCode, 303);
+    t.equal(wrong.status, 422);
+    t.match(wrong.text, 'value="Größe"');
+    t.match(wrong.text, 'id="field_name-problem"');
+    t.equal((await send('/settings/fields/1', { field_name: 'spare time' })).status, 303);
     t.match((await open('/settings/fields')).text, '((spare_time))');
     await storeSegment(app, ['points', 'is', '7']);
     const refused = await send('/settings/fields/2', { field_name: 'score' });
-    t.equal(refused.statusCode, 409);
-    t.match(refused.payload, 'saved blocks (0) and segments (1)');
-    t.match(refused.payload, 'value="score"');
+    t.equal(refused.status, 409);
+    t.match(refused.text, 'saved blocks (0) and segments (1)');
+    t.match(refused.text, 'value="score"');
   },
 );
 
@@ -86,15 +66,15 @@ t.test('an unsubscribe group is added, changed and deleted', async (t) => {
   const app = await startWithFields(t);
   const { open, send } = visitor(app, 'editor');
   const wrong = await send('/unsubscribes/topics/new', { group_name: 'News' });
-  t.equal(wrong.statusCode, 422);
-  t.match(wrong.payload, 'id="description-problem"');
+  t.equal(wrong.status, 422);
+  t.match(wrong.text, 'id="description-problem"');
   t.equal(
-    (await send('/unsubscribes/topics/new', { group_name: 'News', description: 'Weekly', is_display: '1' })).statusCode,
+    (await send('/unsubscribes/topics/new', { group_name: 'News', description: 'Weekly', is_display: '1' })).status,
     303,
   );
   t.match((await open('/unsubscribes/topics')).text, 'href="/unsubscribes/topics/1/edit"');
   t.match((await open('/unsubscribes/topics/1/edit')).text, 'value="Weekly"');
-  t.equal((await send('/unsubscribes/topics/1/edit', { group_name: 'News', description: 'Monthly' })).statusCode, 303);
+  t.equal((await send('/unsubscribes/topics/1/edit', { group_name: 'News', description: 'Monthly' })).status, 303);
   const { unsubscribesGroup } = (await mustAnswer(app, 'GET', '/unsubscribes-groups/details', { query: { id: 1 } }))
     .body.message;
   t.match(unsubscribesGroup, { description: 'Monthly', is_display: 0 });
@@ -115,7 +95,7 @@ t.test('a viewer sees lists without forms, and another account finds none of the
   await mustAnswer(app, 'POST', '/unsubscribes-groups/save', {
     form: { group_name: 'News', description: 'All', is_display: 1 },
   });
-  const [viewer, other] = [visitor(app, 'viewer'), visitor(app, 'owner', 2)];
+  const [viewer, other] = [visitor(app, 'viewer'), visitor(app, 'owner', { accountId: 2 })];
   for (const path of ['/settings/lists', '/settings/fields', '/unsubscribes/topics']) {
     const { status, text } = await viewer.open(path);
     t.equal(status, 200, path);
@@ -137,8 +117,8 @@ t.test('a viewer sees lists without forms, and another account finds none of the
     '/settings/fields/1/delete',
     '/unsubscribes/topics/1/edit',
   ]) {
-    t.equal((await viewer.send(path, name)).statusCode, 403, path);
-    t.equal((await other.send(path, name)).statusCode, 404, path);
+    t.equal((await viewer.send(path, name)).status, 403, path);
+    t.equal((await other.send(path, name)).status, 404, path);
   }
 });
 
@@ -175,7 +155,7 @@ t.test('a form waits for the lock of the database, also while others write', asy
   const background = connect(app.path).$client;
   t.teardown(() => background.close());
   background.exec('BEGIN IMMEDIATE');
-  let answer: { statusCode: number } | undefined;
+  let answer: { status: number } | undefined;
   void send('/contacts/segments/1/delete').then((given) => {
     answer = given;
   });
@@ -189,5 +169,5 @@ t.test('a form waits for the lock of the database, also while others write', asy
   t.equal(answer, undefined);
   background.exec('COMMIT');
   while (answer === undefined) await setImmediate();
-  t.equal(answer.statusCode, 303);
+  t.equal(answer.status, 303);
 });

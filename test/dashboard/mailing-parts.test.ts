@@ -12,16 +12,11 @@ import { png, uploadPicture } from '../support/pictures.ts';
 import { flushHits } from '../support/recipient-links.ts';
 import { skipWithout } from '../support/tools.ts';
 import { until } from '../support/until.ts';
+import { visitor } from '../support/visitor.ts';
 
 const HTML = `<p>Hello ((first_name)), <a href="https://shop.example/new">all <b>news</b></a> or
   <a href="https://shop.example/old">&lt;script&gt;old</a></p><img src="https://shop.example/a.png" alt="A"><script>alert(1)</script>`;
 const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11) Firefox/140' };
-
-/** Opens pages as a viewer of an account. */
-function visitor(app: TestApp, accountId = 1) {
-  const cookie = cookieOf(app, addPerson(app, 'viewer', { accountId, name: `Viewer${accountId}` }));
-  return (path: string) => app.page('GET', path, { headers: { cookie } });
-}
 
 /** A mailing to two people, whose second link a person clicked twice and a program once. */
 async function clicked(t: Test) {
@@ -34,7 +29,7 @@ async function clicked(t: Test) {
   await app.page('GET', first, { headers: BROWSER });
   await app.page('GET', second, { headers: { 'user-agent': 'a scanner bot' } });
   flushHits(app);
-  return { app, path: `/campaigns/${utr}`, open: visitor(app) };
+  return { app, path: `/campaigns/${utr}`, open: visitor(app, 'viewer').open };
 }
 
 t.test('links are listed by clicks of people, apart from programs, and lead to those who clicked', async (t) => {
@@ -62,7 +57,11 @@ t.test('the click map is the mail with the clicks of people at each link, and ru
   t.match(text, /old<\/a><span [^>]*><span [^>]*>2 · 100%<\/span><\/span>/);
   t.match(text, 'data-src="https://shop.example/a.png"');
   t.notMatch(text, /<img [^>]*\ssrc="http|\/[coux]\/[\w-]+\./);
-  t.equal((await visitor(app, 2)(`${path}/links/mail`)).status, 404, 'nobody sees the mail of another account');
+  t.equal(
+    (await visitor(app, 'viewer', { accountId: 2 }).open(`${path}/links/mail`)).status,
+    404,
+    'nobody sees the mail of another account',
+  );
   t.equal((await app.page('GET', `${path}/links/mail`)).status, 303, 'nor without a session');
 });
 
@@ -81,7 +80,7 @@ t.test('the preview shows the mail on a desk, on a phone and as text, merged for
   t.match(mail.headers['content-security-policy'], /default-src 'none'; img-src data:;.*; sandbox$/);
   t.match(mail.text, 'Hello anna');
   t.notMatch(mail.text, /<img [^>]*\ssrc="http|\/[coux]\/[\w-]+\./);
-  t.equal((await visitor(app, 2)(`${path}/preview`)).status, 404);
+  t.equal((await visitor(app, 'viewer', { accountId: 2 }).open(`${path}/preview`)).status, 404);
 });
 
 t.test("a preview shows the account's own pictures, and neither others nor any from elsewhere", async (t) => {
@@ -94,7 +93,7 @@ t.test("a preview shows the account's own pictures, and neither others nor any f
     <img alt="3" src="${foreign.url}"><img alt="4" src="https://shop.example${path}"><img alt="5" src="${path}">
     <img alt="6" src="https://shop.example/?${own.url}"><div style="background:url(${own.url})">x</div>`;
   const { utr } = await sendCampaign(t, app, { html });
-  const open = visitor(app);
+  const { open } = visitor(app, 'viewer');
   const { headers, text } = await open(`/campaigns/${utr}/preview/mail`);
   t.match(headers['content-security-policy'], `img-src data: http://localhost:80/pictures/ ${origin}/pictures/;`);
   const sources = [...text.matchAll(/<img alt="(\d)"[^>]*? src=["']([^"']+)/g)].map(([, alt, src]) => [alt, src]);

@@ -1,24 +1,17 @@
 /** The outbox in the dashboard. */
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
-import type { Role } from '../../src/database/schema/index.ts';
 import { checkMail } from '../../src/delivery/checks/mail-checks.ts';
 import { checkParts, takeApart } from '../../src/delivery/compiling/show.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
-import { addPerson, cookieOf } from '../support/people.ts';
+import { visitor } from '../support/visitor.ts';
 
 const HOSTILE = '"><script>alert(1)</script>';
 
-/** Opens pages as the owner of an account. */
-function visitor(app: TestApp, accountId = 1, role: Role = 'owner') {
-  const cookie = cookieOf(app, addPerson(app, role, { accountId, name: `${role}${accountId}` }));
-  return (path: string) => app.page('GET', path, { headers: { cookie } });
-}
-
 t.test('the newest mail is first, and a search finds mails by sender, recipient and subject', async (t) => {
   const app = await startApp(t);
-  const open = visitor(app);
+  const { open } = visitor(app);
   t.match((await open('/outbox')).text, 'No mail yet');
   const people = ['Anna', 'Ärmel', HOSTILE].map((first_name, at) => ({ email: `p${at}@example.org`, first_name }));
   await sendCampaign(t, app, { people });
@@ -34,7 +27,7 @@ t.test('the newest mail is first, and a search finds mails by sender, recipient 
 
 t.test('a mail shows its text, headers, source, links and what to look at', async (t) => {
   const app = await startApp(t);
-  const open = visitor(app);
+  const { open } = visitor(app);
   await sendCampaign(t, app, {
     html: '<p>Hello ((first_name)), <a href="https://shop.example/new">news</a><img src="x"></p>',
   });
@@ -46,7 +39,11 @@ t.test('a mail shows its text, headers, source, links and what to look at', asyn
   t.match((await open(`${path}?view=source`)).text, 'MIME-Version: 1.0');
   t.match((await open(`${path}?view=links`)).text, /<th scope="row">news<\/th>/);
   t.match((await open(`${path}?view=check`)).text, '1 image has no alternative text.');
-  t.equal((await visitor(app, 2)(path)).status, 404, 'nobody sees the mails of another account');
+  t.equal(
+    (await visitor(app, 'owner', { accountId: 2 }).open(path)).status,
+    404,
+    'nobody sees the mails of another account',
+  );
   t.equal((await app.page('GET', `${path}/html`)).status, 303, 'nor without a session');
 });
 
@@ -54,7 +51,7 @@ t.test('a viewer reads a mail with links that act for nobody, and is told why', 
   const app = await startApp(t);
   await sendCampaign(t, app);
   const { mails } = (await app.one.call('GET', '/outbox/list', { query: { order: 'newest' } })).body.message;
-  const open = visitor(app, 1, 'viewer');
+  const { open } = visitor(app, 'viewer');
   for (const view of ['text', 'headers', 'source', 'links']) {
     const { text } = await open(`/outbox/${mails[0].id}?view=${view}`);
     t.match(text, 'because your role is read-only', view);
@@ -63,14 +60,14 @@ t.test('a viewer reads a mail with links that act for nobody, and is told why', 
   }
   const look = (await open(`/outbox/${mails[0].id}`)).text + (await open(`/outbox/${mails[0].id}/html`)).text;
   t.notMatch(look, /\/[uocw]\/[\w-]+\.[\w-]{22}/);
-  t.notMatch((await visitor(app)(`/outbox/${mails[0].id}?view=source`)).text, 'because your role is read-only');
+  t.notMatch((await visitor(app).open(`/outbox/${mails[0].id}?view=source`)).text, 'because your role is read-only');
 });
 
 t.test('the HTML of a mail runs nothing and loads nothing', async (t) => {
   const app = await startApp(t);
   await sendCampaign(t, app);
   const { mails } = (await app.one.call('GET', '/outbox/list', { query: { order: 'newest' } })).body.message;
-  const { headers, status, text } = await visitor(app)(`/outbox/${mails[0].id}/html`);
+  const { headers, status, text } = await visitor(app).open(`/outbox/${mails[0].id}/html`);
   t.equal(status, 200);
   t.match(text, /<img [^>]*data-src="/, 'not even the picture that counts opens');
   t.notMatch(text, /<img [^>]*\ssrc="http/);
@@ -119,7 +116,7 @@ t.test('the links and the check of a large mail are shown', async (t) => {
   await sendCampaign(t, app, {
     html: `<p>Hello <a href="https://a.example/new">there</a></p>${'<p>More</p>'.repeat(8000)}`,
   });
-  const open = visitor(app);
+  const { open } = visitor(app);
   t.match((await open('/outbox/2?view=links')).text, />there</);
   t.match((await open('/outbox/2?view=check')).text, /class="checks"/);
 });

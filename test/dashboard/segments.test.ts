@@ -1,9 +1,7 @@
 /** Segments in the dashboard: the form makes the same segments as the API, says what is wrong beside each input, and counts beforehand. */
 import t, { type Test } from 'tap';
 import { OPERATORS } from '../../src/audience/segments/rules.ts';
-import type { Role } from '../../src/database/schema/index.ts';
 import type { TestApp } from '../support/app.ts';
-import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 import {
   addContact,
   membersOf,
@@ -13,22 +11,7 @@ import {
   startWithFields,
   storeSegment,
 } from '../support/segments.ts';
-
-/** Opens pages and sends forms as a user of this role. */
-function visitor(app: TestApp, role: Role = 'owner', { accountId = 1, language = 'en' } = {}) {
-  const cookie = cookieOf(app, addPerson(app, role, { accountId, name: `${role}${accountId}${language}` }));
-  const headers = { ...FROM_PAGE, cookie, 'accept-language': language };
-  return {
-    open: (path: string) => app.page('GET', path, { headers }),
-    send: (path: string, fields: Record<string, string> = {}) =>
-      app.fastify.inject({
-        method: 'POST',
-        url: path,
-        headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
-        payload: new URLSearchParams(fields).toString(),
-      }),
-  };
-}
+import { visitor } from '../support/visitor.ts';
 
 const FORM = { segment_name: 'Clicked', contact_type_id: '1', query_type: 'and', do: 'save' };
 
@@ -77,8 +60,8 @@ t.test('every field and operator makes by clicking the same segment as through t
         segment_name: 'Clicked',
       });
       const rule = { field0: field, operator0: operator, value0: values[0] ?? '', until0: values[1] ?? '' };
-      const { statusCode, headers } = await send('/contacts/segments/new', { ...FORM, ...rule });
-      t.equal(statusCode, 303, `${field} ${operator}`);
+      const { status, headers } = await send('/contacts/segments/new', { ...FORM, ...rule });
+      t.equal(status, 303, `${field} ${operator}`);
       const clicked = Number(String(headers.location).split('/').at(-1));
       const details = async (segment_id: number) => {
         const { segment } = (await mustAnswer(app, 'GET', '/segment/details', { query: { segment_id } })).body.message;
@@ -113,7 +96,7 @@ t.test('the form offers only operators that fit the field, and inputs of its typ
   const app = await withPeople(t);
   const { send } = visitor(app);
   const rows = async (fields: Record<string, string>) =>
-    (await send('/contacts/segments/new', { ...FORM, do: 'show', ...fields })).payload;
+    (await send('/contacts/segments/new', { ...FORM, do: 'show', ...fields })).text;
   const number = await rows({ field0: 'points', operator0: 'starts with', value0: '1' });
   t.match(number, '<option value="is" selected');
   t.notMatch(number, 'value="starts with"');
@@ -131,11 +114,11 @@ t.test('rules are added and removed by buttons that keep what was typed', async 
   const app = await withPeople(t);
   const { send } = visitor(app);
   const rule = { field0: 'city', operator0: 'is', value0: 'Bonn' };
-  const added = (await send('/contacts/segments/new', { ...FORM, ...rule, do: 'add' })).payload;
+  const added = (await send('/contacts/segments/new', { ...FORM, ...rule, do: 'add' })).text;
   t.match(added, 'name="field1"');
   t.match(added, 'value="Bonn"');
   const two = { ...rule, field1: 'points', operator1: 'is', value1: '5' };
-  const removed = (await send('/contacts/segments/new', { ...FORM, ...two, do: 'remove0' })).payload;
+  const removed = (await send('/contacts/segments/new', { ...FORM, ...two, do: 'remove0' })).text;
   t.notMatch(removed, 'name="field1"');
   t.match(removed, '<option value="points" selected');
   t.match(removed, 'value="5"');
@@ -157,13 +140,13 @@ t.test('what the API refuses stands beside the input it is about', async (t) => 
     operator2: 'is',
     value2: '',
   };
-  const { statusCode, payload } = await send('/contacts/segments/new', { ...FORM, ...rules, segment_name: '' });
-  t.equal(statusCode, 422);
-  t.match(payload, /id="segment_name-problem">Bitte füllen Sie das Feld „Name“ aus\./);
-  t.notMatch(payload, 'id="value0-problem"');
-  t.match(payload, 'id="value1-problem"');
-  t.match(payload, /id="value2-problem">Bitte füllen Sie das Feld „Wert“ aus\./);
-  t.match(payload, 'value="many"', 'what was typed is kept');
+  const { status, text } = await send('/contacts/segments/new', { ...FORM, ...rules, segment_name: '' });
+  t.equal(status, 422);
+  t.match(text, /id="segment_name-problem">Bitte füllen Sie das Feld „Name“ aus\./);
+  t.notMatch(text, 'id="value0-problem"');
+  t.match(text, 'id="value1-problem"');
+  t.match(text, /id="value2-problem">Bitte füllen Sie das Feld „Wert“ aus\./);
+  t.match(text, 'value="many"', 'what was typed is kept');
 });
 
 t.test('a sentence says in both languages whom the rules choose', async (t) => {
@@ -197,14 +180,14 @@ t.test('people are added and taken out by hand', async (t) => {
   const id = await storeSegment(app, ['city', 'is', 'Bonn']);
   const { open, send } = visitor(app);
   const wrong = await send(`/contacts/segments/${id}/add`, { email: 'nobody', first_name: 'Ada' });
-  t.equal(wrong.statusCode, 422);
-  t.match(wrong.payload, 'id="email-problem"');
-  t.match(wrong.payload, 'value="nobody"');
+  t.equal(wrong.status, 422);
+  t.match(wrong.text, 'id="email-problem"');
+  t.match(wrong.text, 'value="nobody"');
   await send(`/contacts/segments/${id}/add`, { email: 'p1@example.com', first_name: 'Ada', last_name: 'L' });
   t.equal(await membersOf(t, app, id), 'p0 p1');
   t.match((await open(`/contacts/segments/${id}`)).text, 'p1@example.com');
   const [first] = await recipientsOf(app, id);
-  t.equal((await send(`/contacts/segments/${id}/remove/${first.id}`)).statusCode, 303);
+  t.equal((await send(`/contacts/segments/${id}/remove/${first.id}`)).status, 303);
   t.equal(await membersOf(t, app, id), 'p1');
 });
 
@@ -218,7 +201,7 @@ t.test('deleting a segment asks first, in numbers', async (t) => {
   t.match(asked, 'Its 2 contacts stay in the list.');
   t.match(asked, '2 drafts and scheduled campaigns use it.');
   t.match(asked, '2 of them are scheduled and will not be sent.');
-  t.equal((await send(`/contacts/segments/${id}/delete`)).statusCode, 303);
+  t.equal((await send(`/contacts/segments/${id}/delete`)).status, 303);
   t.equal((await open(`/contacts/segments/${id}`)).status, 404);
 });
 
@@ -237,8 +220,8 @@ t.test('a viewer sees segments without forms, and another account finds none of 
   for (const path of ['', '/edit']) t.equal((await other.open(`/contacts/segments/${id}${path}`)).status, 404);
   const [member] = await recipientsOf(app, id);
   for (const path of ['/edit', '/add', '/delete', `/remove/${member.id}`]) {
-    t.equal((await viewer.send(`/contacts/segments/${id}${path}`, FORM)).statusCode, 403, path);
-    t.equal((await other.send(`/contacts/segments/${id}${path}`, FORM)).statusCode, 404, path);
+    t.equal((await viewer.send(`/contacts/segments/${id}${path}`, FORM)).status, 403, path);
+    t.equal((await other.send(`/contacts/segments/${id}${path}`, FORM)).status, 404, path);
   }
   t.equal(await membersOf(t, app, id), 'p0');
 });

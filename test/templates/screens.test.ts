@@ -1,23 +1,12 @@
 /** Own templates in the dashboard, by sending their forms. */
 import t from 'tap';
-import type { Role } from '../../src/database/schema/index.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
-import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
-
-/** Opens pages and sends forms as a user of this role. */
-function visitor(app: TestApp, { role = 'editor' as Role, accountId = 1 } = {}) {
-  const cookie = cookieOf(app, addPerson(app, role, { accountId, name: `${role}${accountId}` }));
-  const headers = { ...FROM_PAGE, cookie, 'accept-language': 'en' };
-  return {
-    open: (path: string) => app.page('GET', path, { headers }),
-    send: (path: string, form: Record<string, unknown> = {}) => app.page('POST', path, { headers, form }),
-  };
-}
+import { visitor } from '../support/visitor.ts';
 
 t.test('a template is begun with another one, renamed, duplicated and deleted by its forms', async (t) => {
   const app = await startApp(t);
-  const { open, send } = visitor(app);
+  const { open, send } = visitor(app, 'editor');
   t.match((await open('/templates')).text, 'No templates of your own yet');
   t.match((await open('/templates/new')).text, /<option value="2">Newsletter/);
   const refused = await send('/templates/new', { template_name: ' ', template_id: 4 });
@@ -50,7 +39,7 @@ t.test('a template is begun with another one, renamed, duplicated and deleted by
 
 t.test('a mail is kept as a template, and a mailing is made of it from its page and in compose', async (t) => {
   const app = await startApp(t);
-  const { open, send } = visitor(app);
+  const { open, send } = visitor(app, 'editor');
   const { body } = await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'June' } });
   const { utr } = body.message;
   t.notMatch((await open(`/campaigns/${utr}/edit/content`)).text, 'Save as template', 'there is nothing to keep yet');
@@ -74,19 +63,19 @@ t.test('a mail is kept as a template, and a mailing is made of it from its page 
 
 t.test('a mail that was sent can be kept as a template, by those who may change something', async (t) => {
   const app = await startApp(t);
-  const { open, send } = visitor(app);
+  const { open, send } = visitor(app, 'editor');
   const { utr } = await sendCampaign(t, app, { html: '<p>Sent</p>' });
   const [link = ''] = (await open(`/campaigns/${utr}/preview`)).text.match(/\/templates\/new\?mail=[^"]+/) ?? [];
   t.match(link, utr);
   t.equal((await send('/templates/new', { template_name: 'Again', mail: utr })).status, 303);
   t.match((await open('/templates/1001/mail')).text, '<p>Sent</p>');
-  const viewer = visitor(app, { role: 'viewer' });
+  const viewer = visitor(app, 'viewer');
   t.notMatch((await viewer.open(`/campaigns/${utr}/preview`)).text, '/templates/new');
 });
 
 t.test('the templates are paged, newest first, and searched once they are many', async (t) => {
   const app = await startApp(t);
-  const { open } = visitor(app);
+  const { open } = visitor(app, 'editor');
   for (let number = 1; number <= 13; number++)
     await app.one.call('POST', '/templates/create', {
       form: { template_name: `Template ${number}.`, template_html: '<p>x</p>' },
@@ -101,15 +90,15 @@ t.test('the templates are paged, newest first, and searched once they are many',
 
 t.test('viewers look at templates and change none, and other accounts do not see them', async (t) => {
   const app = await startApp(t);
-  await visitor(app).send('/templates/new', { template_name: 'June', template_id: 2 });
-  const viewer = visitor(app, { role: 'viewer' });
+  await visitor(app, 'editor').send('/templates/new', { template_name: 'June', template_id: 2 });
+  const viewer = visitor(app, 'viewer');
   const { text, status } = await viewer.open('/templates/1001');
   t.equal(status, 200);
   t.notMatch(text, /Delete template|Open the designer/);
   t.equal((await viewer.open('/templates/new')).status, 403);
   t.equal((await viewer.open('/templates/1001/design')).status, 403);
   t.equal((await viewer.send('/templates/1001/delete')).status, 403);
-  const other = visitor(app, { accountId: 2 });
+  const other = visitor(app, 'editor', { accountId: 2 });
   t.equal((await other.open('/templates/1001')).status, 404);
   t.equal((await other.open('/templates/1001/mail')).status, 404);
   t.notMatch((await other.open('/templates')).text, 'June');
@@ -119,7 +108,7 @@ t.test(
   'the built-in templates come first, each with its picture and the way to a template that begins with it',
   async (t) => {
     const app = await startApp(t);
-    const { open, send } = visitor(app);
+    const { open, send } = visitor(app, 'editor');
     await send('/templates/new', { template_name: 'House style', template_id: 2 });
     const { text } = await open('/templates');
     const built = [
