@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Writable } from 'node:stream';
+import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Test } from 'tap';
 import { buildApp } from '../../src/app.ts';
@@ -120,6 +120,18 @@ const NO_DNS = '127.0.0.1:1';
 const STORED_REASON = new RegExp(`:(?:${Object.keys(SENTENCES).join('|')})(?:[{"&<\\\\]|$)`, 'm');
 /** Searches as it was before any test, because some count the searches of the product by replacing it. */
 const { exec } = RegExp.prototype;
+
+/** Where an application writes its log, and the lines so far. */
+export function keptLog(): { lines: Record<string, unknown>[]; logTo: Writable } {
+  const lines: Record<string, unknown>[] = [];
+  const logTo = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(JSON.parse(String(chunk)));
+      done();
+    },
+  });
+  return { lines, logTo };
+}
 
 /** Starts an application for this test; settings are as in the environment. Everything is cleaned up with the test. */
 export async function startApp(

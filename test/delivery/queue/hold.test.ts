@@ -1,9 +1,8 @@
 /** What holds sending as a whole, what lifts it, and how every hold is told in the log and in /metrics. */
 
-import { Writable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { holdSending, releaseSending, sendingHeldReason } from '../../../src/delivery/queue/holds.ts';
-import { startApp, type TestApp } from '../../support/app.ts';
+import { keptLog, startApp, type TestApp } from '../../support/app.ts';
 import { mustSucceed } from '../../support/campaign.ts';
 import { SENDER } from '../../support/sender.ts';
 
@@ -13,13 +12,7 @@ const YEAR = 365 * DAY;
 
 /** An application whose log is kept, with one reader, a group and a sender. */
 async function ready(t: Test, settings: Record<string, string> = {}) {
-  const lines: Record<string, unknown>[] = [];
-  const logTo = new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(JSON.parse(String(chunk)));
-      done();
-    },
-  });
+  const { lines, logTo } = keptLog();
   const app = await startApp(t, { LOG_LEVEL: 'error', ...settings }, undefined, logTo);
   const must = mustSucceed(t, app.one);
   await must('/contacts-type/add', { name: 'Readers' });

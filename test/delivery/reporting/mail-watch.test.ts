@@ -1,21 +1,14 @@
 /** What the log says of campaigns, of mail that waits, and of steps that fail. */
-import { Writable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { RelayUse } from '../../../src/delivery/queue/relay-use.ts';
-import { startApp } from '../../support/app.ts';
+import { keptLog, startApp } from '../../support/app.ts';
 import { sendCampaign } from '../../support/campaign.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
 async function logged(t: Test, settings: Record<string, string> = {}) {
-  const lines: Record<string, unknown>[] = [];
-  const logTo = new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(JSON.parse(String(chunk)));
-      done();
-    },
-  });
+  const { lines, logTo } = keptLog();
   const app = await startApp(t, { LOG_LEVEL: 'error', ...settings }, undefined, logTo);
   return { app, taken: () => lines.splice(0) };
 }
