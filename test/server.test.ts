@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
+import { SHOP_FORM } from './support/sender.ts';
 import { Service, startSink } from './support/service.ts';
 
 const PEOPLE = 2000;
@@ -40,14 +41,7 @@ async function prepare(t: Test, sinkDelayMs: number) {
       .map((at) => addressOf(at).toUpperCase())
       .join(', '),
   });
-  await service.post('/sender/save', {
-    from_name: 'Lark Books',
-    from_email: 'hello@example.com',
-    reply_to_email: 'hello@example.com',
-    country_id: '1',
-    company_address: '1 Harbour St',
-    nickname: 'Shop',
-  });
+  await service.post('/sender/save', SHOP_FORM);
   const answer = await service.post('/single/send/create', {
     template_id: '1',
     template_html: '<p>Hello ((first_name))</p>',

@@ -4,6 +4,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import t, { type Test } from 'tap';
 import { TOOLS } from '../../src/mcp/tools.ts';
+import { SHOP_FORM } from '../support/sender.ts';
 import { BUILT, Service } from '../support/service.ts';
 
 const [NODE, ...PROGRAM] = BUILT.command;
@@ -89,14 +90,7 @@ t.test('with --drafts a mail is prepared, and what is queued is not changed', as
   t.notMatch(tools.map(({ name }) => name).join(' '), /send_|schedule|live|delete|import|test/);
 
   await service.post('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: '1' });
-  await service.post('/sender/save', {
-    from_name: 'Lark Books',
-    from_email: 'hello@example.com',
-    reply_to_email: 'hello@example.com',
-    country_id: '84',
-    company_address: '1 Harbour St',
-    nickname: 'Shop',
-  });
+  await service.post('/sender/save', { ...SHOP_FORM, country_id: '84' });
   const recipe = { recipe: 'cart', language: 'en', automation_name: 'Cart', automation_for: 'contacts_1' };
   const begun = await call('create_automation_draft', { ...recipe, unsubscribe_group_id: 1, sender_id: 1 });
   t.match(await call('read_automation', { utr: begun.utr }), { series: { is_live: 0, trigger_event: 'cart' } });

@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { blocksOf, DOCS, ROOT } from '../support/documents.ts';
+import { SHOP_FORM } from '../support/sender.ts';
 import { Service } from '../support/service.ts';
 import { until } from '../support/service-campaign.ts';
 
@@ -41,14 +42,7 @@ t.test('every request and command that stands in a document does what it is ther
   const service = new Service(t, {});
   await service.start();
   await service.post('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: '1' });
-  await service.post('/sender/save', {
-    from_name: 'Lark Books',
-    from_email: 'hello@example.com',
-    reply_to_email: 'hello@example.com',
-    country_id: '84',
-    company_address: '1 Harbour St',
-    nickname: 'Shop',
-  });
+  await service.post('/sender/save', { ...SHOP_FORM, country_id: '84' });
   await service.post('/contacts-type/add', { name: 'Readers' });
   for (const name of ['ann', 'ben', 'cem', 'dora', 'eve', 'finn', 'zoe'])
     await service.post('/contacts/add', { contact_type_id: '1', email: `${name}@example.com`, country: '84' });

@@ -10,6 +10,7 @@ import t, { type Test } from 'tap';
 import { fetch } from 'undici';
 import { SCOPES } from '../../src/database/schema/index.ts';
 import { blocksOf, ROOT } from '../support/documents.ts';
+import { SHOP_FORM } from '../support/sender.ts';
 import { Service } from '../support/service.ts';
 import { skipWithout, toolPath } from '../support/tools.ts';
 
@@ -38,14 +39,7 @@ async function prepare(t: Test, heading: string) {
   const service = new Service(t, {});
   await service.start();
   await service.post('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: '1' });
-  await service.post('/sender/save', {
-    from_name: 'Lark Books',
-    from_email: 'hello@example.com',
-    reply_to_email: 'hello@example.com',
-    country_id: '84',
-    company_address: '1 Harbour St',
-    nickname: 'Shop',
-  });
+  await service.post('/sender/save', { ...SHOP_FORM, country_id: '84' });
   const { PublicKey, SecretKey } = service.makeKeys(...scopesOf(heading));
   const env = {
     PATH: process.env.PATH,

@@ -12,6 +12,7 @@ import { deriveKey } from '../../src/delivery/links/secrets.ts';
 import { openTokens } from '../../src/delivery/links/tokens.ts';
 import { connectNats } from '../../src/nodes/connection.ts';
 import { BUCKET, STREAM } from '../../src/nodes/streams.ts';
+import { SHOP_FORM } from '../support/sender.ts';
 import { Service, startSink } from '../support/service.ts';
 import { until } from '../support/service-campaign.ts';
 import { localhostCertificate } from '../support/smtp/certificate.ts';
@@ -133,14 +134,7 @@ t.test(
     await brain.post('/contacts-type/add', { name: 'Readers' });
     await brain.upload(1, 'email\nreader@example.org');
     await brain.post('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: '1' });
-    await brain.post('/sender/save', {
-      from_name: 'Lark Books',
-      from_email: 'hello@example.com',
-      reply_to_email: 'hello@example.com',
-      country_id: '1',
-      company_address: '1 Harbour St',
-      nickname: 'Shop',
-    });
+    await brain.post('/sender/save', SHOP_FORM);
     await brain.post('/single/send/create', {
       template_id: '1',
       template_html: '<p>Hello <a href="https://shop.example/">new</a> <a href="((web_copy))">copy</a></p>',

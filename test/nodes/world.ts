@@ -13,6 +13,7 @@ import { NodeMetrics } from '../../src/nodes/node/node-metrics.ts';
 import { servePublicPages } from '../../src/nodes/public/server.ts';
 import { STREAM } from '../../src/nodes/streams.ts';
 import { systemClock } from '../../src/time/clock.ts';
+import { SHOP_FORM } from '../support/sender.ts';
 import { Service } from '../support/service.ts';
 import { until } from '../support/service-campaign.ts';
 
@@ -40,14 +41,7 @@ export async function startWorld(t: Test, readers = 3, html = HTML): Promise<Wor
   for (const name of ['News', 'Offers']) {
     await brain.post('/unsubscribes-groups/save', { group_name: name, description: `About ${name}`, is_display: '1' });
   }
-  await brain.post('/sender/save', {
-    from_name: 'Lark Books',
-    from_email: 'hello@example.com',
-    reply_to_email: 'hello@example.com',
-    country_id: '1',
-    company_address: '1 Harbour St',
-    nickname: 'Shop',
-  });
+  await brain.post('/sender/save', SHOP_FORM);
   await brain.post('/single/send/create', {
     template_id: '1',
     template_html: html,

@@ -12,6 +12,9 @@ export const SHOP_SENDER = {
   nickname: 'Shop',
 };
 
+/** The same as the fields of a form. */
+export const SHOP_FORM = { ...SHOP_SENDER, country_id: '1' };
+
 export const SENDER = {
   from_name: 'Lark',
   from_email: 'lark@example.com',

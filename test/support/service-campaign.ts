@@ -1,5 +1,6 @@
 /** A campaign on a running service, and what became of it. */
 import { setTimeout } from 'node:timers/promises';
+import { SHOP_FORM } from './sender.ts';
 import type { Service } from './service.ts';
 
 export interface Counters {
@@ -25,14 +26,7 @@ export async function addReaders(service: Service, people: number, typeId = 1) {
   const lines = Array.from({ length: people }, (_, at) => `reader${at}@example.org`);
   await service.upload(typeId, ['email', ...lines].join('\n'));
   await service.post('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: '1' });
-  await service.post('/sender/save', {
-    from_name: 'Lark Books',
-    from_email: 'hello@example.com',
-    reply_to_email: 'hello@example.com',
-    country_id: '1',
-    company_address: '1 Harbour St',
-    nickname: 'Shop',
-  });
+  await service.post('/sender/save', SHOP_FORM);
   return {
     template_id: '1',
     sender_id: '1',
