@@ -118,6 +118,8 @@ const PUBLIC_URL = 'http://mail.example.com';
 const NO_DNS = '127.0.0.1:1';
 /** A reason in its stored form, which no answer, page or file may show. */
 const STORED_REASON = new RegExp(`:(?:${Object.keys(SENTENCES).join('|')})(?:[{"&<\\\\]|$)`, 'm');
+/** A whole number written as 1.0, which clients with fixed types refuse. SQLite writes a JavaScript number so that is bound to a statement. */
+const WHOLE_AS_DECIMAL = /"\w+":-?\d+\.0(?=[,}])/;
 /** Searches as it was before any test, because some count the searches of the product by replacing it. */
 const { exec } = RegExp.prototype;
 
@@ -246,6 +248,8 @@ export function callerWith(fastify: FastifyInstance, prefix: string, headers: Re
       // A backup holds reasons as they are stored.
       const shown = contentType.includes('sqlite') ? undefined : exec.call(STORED_REASON, text)?.[0];
       if (shown !== undefined) throw new Error(`${method} ${path} shows a reason in its stored form: ${shown}`);
+      const decimal = isJson ? exec.call(WHOLE_AS_DECIMAL, text)?.[0] : undefined;
+      if (decimal !== undefined) throw new Error(`${method} ${path} answers a whole number as a decimal: ${decimal}`);
       return { status, headers: response.headers, text, body: isJson && text !== '' ? JSON.parse(text) : undefined };
     },
   };

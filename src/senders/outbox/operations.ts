@@ -90,7 +90,7 @@ export const readMail = recordOperation({
     const record = recordObject(Mail, outbox, {
       raw: isHidden ? sql`${withoutTokens(mail.raw)}` : raw,
       web_copy: sql`${isHidden || recipient === undefined ? null : `${context.publicUrl()}/w/${context.tokens.recipient(recipient).web}`}`,
-      contact_id: sql`${recipient?.contact_id ?? null}`,
+      contact_id: sql`CAST(${recipient?.contact_id ?? null} AS INTEGER)`,
       single_send_utr: sql`${recipient?.single_send_utr ?? null}`,
       automation_utr: sql`${recipient?.automation_utr ?? null}`,
       ...hiddenFrom(context),
