@@ -21,7 +21,7 @@ import { purge } from './purge.ts';
 import { release } from './release.ts';
 import { restore } from './restore.ts';
 import { node, serve } from './serve.ts';
-import { endWithReader } from './standard-streams.ts';
+import { endWithOutput } from './standard-streams.ts';
 import { users } from './users.ts';
 
 const COMMANDS = new Map<string, Command>([
@@ -50,12 +50,12 @@ const HELP = ['help', '--help', '-h'];
 const VERSION_WORDS = ['version', '--version', '-v'];
 
 async function main([name = 'serve', ...args]: string[]): Promise<void> {
+  // A service goes on when its log cannot be written.
+  if (name !== 'serve' && name !== 'node') endWithOutput(fail);
   if (HELP.includes(name)) return help(args[0]);
   if (VERSION_WORDS.includes(name)) return console.log(VERSION);
   const command = requireCommand(name);
   if (args.some((word) => word === '--help' || word === '-h')) return help(name);
-  // A service goes on when nobody reads its log.
-  if (command !== serve && command !== node) endWithReader();
   await command.run(parseCall(command, args));
 }
 
@@ -72,7 +72,10 @@ function requireCommand(name: string): Command {
 }
 
 const words = process.argv.slice(2);
-main(words).catch((error: unknown) => {
+main(words).catch(fail);
+
+/** Says on standard error why the command failed, and sets the exit code: 2 for wrong usage, else 1. */
+function fail(error: unknown): void {
   const text = error instanceof Error ? error.message : String(error);
   const known = words.find((word) => COMMANDS.has(word));
   const see = ['sendlark help', ...(known === undefined ? [] : [known])].join(' ');
@@ -82,8 +85,8 @@ main(words).catch((error: unknown) => {
     console.error(text);
     if (isUsage) console.error(`See: ${see}`);
   }
-  process.exitCode = error instanceof UsageError ? 2 : 1;
-});
+  process.exitCode = isUsage ? 2 : 1;
+}
 
 /** Returns the list of commands, each with its purpose. */
 function overview(commands: readonly Command[]): string {

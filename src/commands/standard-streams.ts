@@ -46,12 +46,13 @@ export async function toStandardOutput(databasePath: string, write: (path: strin
 }
 
 /**
- * Ends the process without a word, with the exit code of a shell's SIGPIPE, once nobody reads its output any more, such as `head` or a
- * terminal that was closed.
+ * Ends the process once standard output takes nothing any more. Without a word and with the exit code of a shell's SIGPIPE if nobody reads
+ * it, such as `head` or a terminal that was closed; otherwise, as on a full disk, after `fail` has said why and set the exit code.
  */
-export function endWithReader(): void {
+export function endWithOutput(fail: (error: Error) => void): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
-    process.exit(141);
+    if (error.code === 'EPIPE' || error.code === 'EIO') process.exit(141);
+    fail(new Error(`Standard output cannot be written: ${error.message}`));
+    process.exit();
   });
 }

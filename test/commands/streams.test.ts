@@ -49,6 +49,15 @@ t.test('a reader that has had enough ends a command without a word', (t) => {
   t.end();
 });
 
+t.test('an output that cannot be written is said in one line', (t) => {
+  const { path } = prepared(t);
+  const text = 'Standard output cannot be written: ENOSPC: no space left on device, write';
+  for (const command of ['help', 'account list', 'backup -'])
+    t.strictSame(bash(path, `sendlark ${command} > /dev/full`), { code: 1, out: '', err: `${text}\n` }, command);
+  t.strictSame(JSON.parse(bash(path, 'sendlark account list --json > /dev/full').err), { error: text });
+  t.end();
+});
+
 t.test('with --json an error is JSON on standard error, and so is a warning', async (t) => {
   const { run, path } = prepared(t);
   const failed = await run('export', '--type', '7', 'x.csv', '--json');
