@@ -9,7 +9,6 @@ import type { Db } from '../database/open.ts';
 import { type LanguageVersion, type RecordedFinding, senders, type singleSends } from '../database/schema/index.ts';
 import { type CheckedAudience, checkLanguages, type RecipientFinding } from '../delivery/checks/recipients-check.ts';
 import { FINDINGS } from '../delivery/checks/severity.ts';
-import type { FrozenText } from '../delivery/compiling/compile.ts';
 import { findLinkRules, freezeText } from '../delivery/compiling/freeze.ts';
 import { check, show, showHtml } from '../delivery/compiling/show.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
@@ -24,6 +23,7 @@ import { invalid } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { knownPlaceholders, textsOf } from '../templates/content-warnings.ts';
 import { listAttachments } from './attachments.ts';
+import type { CompiledDrafts } from './compiled-drafts.ts';
 import { findSingleSendMailing } from './single-sends.ts';
 
 type SingleSend = typeof singleSends.$inferSelect;
@@ -48,7 +48,7 @@ export type ShownSource = Pick<
   sender_name?: string;
   link_rules?: SingleSend['link_rules'];
   single_send_name?: string;
-  /** Of a mail with versions in several languages: the language of this one. */
+  /** The language of the version in the preview, if the mail has versions in several languages. */
   version_language?: string;
 };
 
@@ -84,7 +84,7 @@ export async function showMail(
   });
 }
 
-/** Returns the HTML of that mail; empty if there is no preview. Throws as `showMail` does. */
+/** Returns the HTML of the mail that `showMail` returns; empty if there is no preview. Throws as `showMail` does. */
 export async function showMailHtml(deps: ShowDeps, send: ShownSource, address: Address | null): Promise<string> {
   const html = await orProblem(async () =>
     showHtml(send.user_id, { ...(await mergeable(deps, send, address)), hasHtml: true }),
@@ -92,7 +92,10 @@ export async function showMailHtml(deps: ShowDeps, send: ShownSource, address: A
   return typeof html === 'string' ? html : '';
 }
 
-/** Returns the findings of the checks on that mail, and its beginning; or why there is no preview. Throws as `showMail` does. */
+/**
+ * Returns the findings of the checks on the mail that `showMail` returns, and the mail's beginning; or why there is no preview. Throws as
+ * `showMail` does.
+ */
 export async function checkShownMail(
   deps: ShowDeps,
   send: ShownSource,
@@ -138,8 +141,8 @@ export async function findingsInAll(
 }
 
 /**
- * Returns a function that finds in which languages recipients of a mail have no version, and how many each, as a report shows it. It reads the
- * recipients of the same audience once.
+ * Returns a function that finds the languages of recipients for whom a mail has no version, each with the number of its recipients, as a
+ * report shows them. The function reads the recipients of the same audience once.
  */
 export function languageCounter(db: Db, accountId: number) {
   const known = new Map<string, RecipientFinding[]>();
@@ -281,64 +284,4 @@ async function contentOf(
   const parts = [...Object.values(source), JSON.stringify(link_rules), ...Object.values(sender)];
   const made = await drafts.get(parts, () => compile(() => freezeText(db, config, { ...source, link_rules }, sender)));
   return 'problem' in made ? made : { frozen: made.frozen, variant: 0 };
-}
-
-/** The maximum length of the sources of kept content: about ten large mails, or some hundred usual ones. */
-const MAX_CHARACTERS = 8 * 1024 * 1024;
-
-/** A text, a number or null that content is made from. */
-type Part = string | number | null;
-
-interface Kept<Content> {
-  source: readonly Part[];
-  made: Content;
-}
-
-interface UnderWay<Content> {
-  source: readonly Part[];
-  promise: Promise<Content | { problem: Said }>;
-}
-
-export class CompiledDrafts<Content extends object = FrozenText> {
-  /** In the order of use, the most recent one last. Sources are compared directly, because hashing a large one takes longer. */
-  #kept: readonly Kept<Content>[] = [];
-  #underWay: readonly UnderWay<Content>[] = [];
-
-  /**
-   * Returns what `make` makes from `source`. It is made once while it is kept, and once for all concurrent callers. A problem is not kept.
-   */
-  async get(
-    source: readonly Part[],
-    make: () => Promise<Content | { problem: Said }>,
-  ): Promise<Content | { problem: Said }> {
-    const isSame = (other: { source: readonly Part[] }) =>
-      other.source.length === source.length && other.source.every((part, at) => part === source[at]);
-    const kept = this.#kept.find(isSame);
-    if (kept !== undefined) {
-      this.#kept = [...this.#kept.filter((other) => other !== kept), kept];
-      return kept.made;
-    }
-    const known = this.#underWay.find(isSame);
-    if (known !== undefined) return known.promise;
-    const underWay = { source, promise: make() };
-    this.#underWay = [...this.#underWay, underWay];
-    try {
-      const made = await underWay.promise;
-      if (!('problem' in made)) this.#keep({ source, made });
-      return made;
-    } finally {
-      this.#underWay = this.#underWay.filter((other) => other !== underWay);
-    }
-  }
-
-  /** Keeps the newest content. Only sources are measured, because compiled content is about as long as its source. */
-  #keep(newest: Kept<Content>): void {
-    const kept = [...this.#kept, newest];
-    let characters = 0;
-    const last = kept.findLastIndex(({ source }) => {
-      characters += source.reduce<number>((sum, part) => sum + String(part).length, 0);
-      return characters > MAX_CHARACTERS;
-    });
-    this.#kept = kept.slice(last + 1);
-  }
 }

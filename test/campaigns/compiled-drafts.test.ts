@@ -1,6 +1,6 @@
 /** Keeping compiled drafts: once for the same source, as long as there is room. */
 import t from 'tap';
-import { CompiledDrafts } from '../../src/campaigns/shown-mail.ts';
+import { CompiledDrafts } from '../../src/campaigns/compiled-drafts.ts';
 
 const frozen = (name: string) => ({ name });
 

@@ -15,15 +15,9 @@ import { type Context, operation, recordOperation } from '../../operations/opera
 import { designToken } from '../../templates/designs/designs.ts';
 import { findTemplateCodes } from '../../templates/mail-content.ts';
 import { listAttachments } from '../attachments.ts';
+import { CompiledDrafts } from '../compiled-drafts.ts';
 import { asVariant } from '../launch.ts';
-import {
-  CompiledDrafts,
-  checkShownMail,
-  type ShowDeps,
-  type ShownSource,
-  showMail,
-  showMailHtml,
-} from '../shown-mail.ts';
+import { checkShownMail, type ShowDeps, type ShownSource, showMail, showMailHtml } from '../shown-mail.ts';
 import { requireSingleSend } from '../single-sends.ts';
 import { queueTestMail, testMailMessage } from '../test-mail.ts';
 import { variantNumber } from './drafts.ts';
