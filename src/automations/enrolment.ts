@@ -108,9 +108,8 @@ export const FIRST_DUE = `
   WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? ORDER BY e.due_at LIMIT 1`;
 
 /**
- * Takes the next step of due enrolments, a page for each automation: enqueues its mail, decides on the path or changes the contacts. Returns the
- * number of enrolments. An automation that
- * fails becomes a draft with a reason, and the others continue. Throws if the disk fails.
+ * Takes the next step of due enrolments, a page for each automation: enqueues its mail, decides on the path or changes the contacts. Returns
+ * the number of enrolments. An automation that fails becomes a draft with a reason, and the others continue. Throws if the disk fails.
  */
 export async function enqueueDueMails(deps: AutomationDeps & { log: Log }): Promise<number> {
   const { db, clock, log } = deps;
@@ -211,8 +210,8 @@ const CONTACT = 'coalesce(c.id, k.id, r.contact_id)';
 export const OBSTACLE = `ifnull(${ineligibilityReason('e', 'm.unsubscribe_group_id')}, iif(${CONTACT} IS NULL AND r.id IS NULL, ${storedSql('contact_deleted')}, NULL))`;
 
 /**
- * SQL: a page of the enrolments of @automation whose next step is @schedule, due at @now, in the order of their due times. They have a position from
- * @low to below @high, because nothing is still to be moved.
+ * SQL: a page of the enrolments of @automation whose next step is @schedule, due at @now, in the order of their due times. Their positions
+ * are from @low to below @high, because `IS_GOING` excludes automations with enrolments that are still to be moved.
  */
 const duePage = (columns: string, joins: string, rows: number) => `
   SELECT e.id, e.address_id, ${columns} FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id ${joins}
@@ -347,7 +346,10 @@ type PlacedStep = Pick<Schedule, 'id' | 'position' | 'parent_id' | 'branch' | 'w
 const PLACED_STEPS =
   'SELECT id, position, parent_id, branch, waiting_type, waiting_period FROM automation_schedules WHERE automation_id = ? ORDER BY position';
 
-/** Returns who of the next page takes a step and what it does: decides on a path, changes the contact, or ends a wait. */
+/**
+ * Takes a step for the next page of enrolments: decides on a path, changes the contacts, or ends a wait. Returns the enrolments that took the
+ * step, each with its outcome.
+ */
 function takenBy(
   step: OtherStep,
   readPage: <Row extends AtStep>(columns: string, joins: string) => Row[],

@@ -16,7 +16,7 @@ export const backup: Command = {
   about: 'Copy the database, also while the service sends.',
   help: `The copy is the database at the moment the command starts, one file, checked before it gets its name.
 FILE may be - for standard output. It holds personal data and signing keys: keep it as safe as the database. --force replaces an earlier FILE.
-The copy leaves out who was mailed after it was made, so a restored one sends nothing before: sendlark release`,
+The copy leaves out who was mailed after it was made, so a restored database sends nothing until: sendlark release`,
   options: { force: { type: 'boolean' } },
   async run(call) {
     const [file = ''] = requireWords(call, 'FILE');

@@ -37,7 +37,7 @@ function bar(label: string, unit: string): Progress {
 export function progressBar(done: number, whole: number, seconds: number, unit: string): string {
   const share = whole === 0 ? 1 : Math.min(1, done / whole);
   const filled = Math.round(share * WIDTH);
-  // Before that, the time is too short for a meaningful rate.
+  // After a shorter time, the rate would mean little.
   const rate = seconds >= MIN_SECONDS ? done / seconds : 0;
   const left = rate > 0 ? `${Math.ceil((whole - done) / rate)} s left` : '';
   const pace = rate > 0 ? `${Math.round(rate)} ${unit}/s  ${left}` : '';

@@ -74,7 +74,7 @@ export function english(text: string | null): string | null {
   return text === null ? null : String(readStored(text));
 }
 
-/** A stored text in English where that says as much; a sentence with values stays in its stored form, so that it can be translated. */
+/** A stored text in English, unless it is a sentence with values, which keeps its stored form so that it can be translated. */
 export function readable(text: string): string {
   const said = readStored(text);
   return said instanceof Sentence && Object.keys(said.values).length > 0 ? text : String(said);

@@ -14,7 +14,7 @@ export interface Caller {
   accountId: number;
   /** The acting person or program, for the audit log. */
   actor: Actor;
-  /** The rights of the caller. Those of a key pair follow from its scopes (`requireScope`). */
+  /** The rights of the caller; the rights of a key pair follow from its scopes (`requireScope`). */
   role: Role;
   /** The session of a signed-in user; null for a key pair. */
   sessionId: number | null;

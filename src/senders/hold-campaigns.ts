@@ -39,7 +39,9 @@ export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: num
   }
 }
 
-/** Does the same for segments whose rules can no longer be evaluated. Call inside the transaction that deletes their custom field. */
+/**
+ * Holds the campaigns that use segments whose rules can no longer be evaluated. Call inside the transaction that deletes their custom field.
+ */
 export function holdCampaignsUsingSegments(db: Db, segmentIds: readonly number[], now: string): void {
   for (const id of segmentIds) {
     const problem = segmentProblem(db, id) ?? '';

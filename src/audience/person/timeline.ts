@@ -144,7 +144,7 @@ export async function personTimeline(
   return moments;
 }
 
-/** Yields the moments that `readTimeline` returns, in slices. */
+/** Yields the moments that `personTimeline` returns, in slices. */
 export async function* timelineSlices(
   client: Database,
   accountId: number,

@@ -244,6 +244,7 @@ const variant = variantNumber(
 );
 const Seen = Type.Object({ ...ByMail.properties, email: Type.Optional(email()), variant });
 
+/** Returns what the operations that show a mail take: how to find the mail, and the address of the recipient. */
 function looked({ db, accountId }: Context, { utr, email, variant = 0 }: Static<typeof Seen>) {
   const find = () => {
     const { schedule, automation } = requireMail(db, accountId, utr);

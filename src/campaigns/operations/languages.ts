@@ -1,6 +1,6 @@
 /**
  * Operations for the versions of a single send in other languages (additions to the contract). Each recipient gets the version in their
- * language; who has another language gets the mail itself.
+ * language; recipients with another language get the mail itself.
  */
 import Type from 'typebox';
 import type { LanguageVersion } from '../../database/schema/index.ts';
@@ -58,7 +58,7 @@ export const removeLanguage = operation({
     change(context, utr, unchanged_since, ({ languages }) => withoutVersion(languages, language)),
 });
 
-/** Replaces the versions of a single send that is not sent yet by those that `made` returns. */
+/** Replaces the versions of a single send that is not sent yet by the versions that `made` returns. */
 function change(
   { db, clock, accountId, actor }: Context,
   utr: unknown,

@@ -51,7 +51,7 @@ interface Place {
   current: (typeof PARTS)[number];
 }
 
-/** The same, and who looks at it. */
+/** A `Place`, and the user who looks at it. */
 type HeadProps = Place & { viewer: Viewer };
 
 /** Sends a part of a campaign as a page; `action` is the menu of the campaign's actions. */
@@ -152,7 +152,10 @@ function Countdown({ utr, start, now, mayStop }: { utr: string; start: Date; now
   );
 }
 
-/** Makes the browser follow the campaign while it runs. As one that waits (`isWaiting`) leaves, the lark flies across the page once. */
+/**
+ * Makes the browser follow the campaign while it runs. If the campaign still waits (`isWaiting`), the lark flies across the page once
+ * when the campaign leaves.
+ */
 function Followed({ utr, isWaiting, children }: { utr: string; isWaiting: boolean; children: ComponentChildren }) {
   const language = useLanguage();
   const texts = { progress: language.fill('campaigns.progress', {}), pace: language.fill('campaigns.pace', {}) };

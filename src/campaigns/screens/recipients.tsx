@@ -27,7 +27,7 @@ import { sendPart } from './campaign.tsx';
 
 type FoundPage = Static<typeof findRecipientsOf.output>;
 
-/** As many as two screens of a phone show. */
+/** The recipients on a page: as many as two screens of a phone show. */
 const ROWS = 18;
 const FILE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
@@ -106,7 +106,7 @@ function listAddress(utr: string, filter: Filter & { after?: string }, page = '/
   return withQuery(`/campaigns/${utr}${page}`, { ...filter });
 }
 
-/** The operators of a segment's rules about a mail, by what a filter asks for. Who still waits for the mail cannot be found by a rule. */
+/** The operators of a segment's rules about a mail, by what a filter asks for. No rule finds the contacts who still wait for the mail. */
 const OPERATORS = {
   accepted: 'got',
   kept: 'got',
@@ -140,7 +140,7 @@ function rulesOf(utr: string, { search, state, reason, link, did, domain }: Filt
   ];
 }
 
-/** The form that makes a segment of those whom a filter finds; null where no rule of a segment says the same. */
+/** The form that makes a segment of the contacts that a filter finds; null if no rule of a segment finds them. */
 async function segmentForm(
   request: FastifyRequest,
   summary: Summary,
@@ -201,7 +201,7 @@ function SaveSegment({ summary, rules, filter, link, lists }: SaveSegmentProps) 
   );
 }
 
-/** The parts of a filter in words, each with its heading; those that say it themselves have none. */
+/** The parts of a filter in words, each with its heading; a part that needs no heading has none. */
 function shownFilter(language: Language, filter: Filter, link: string | undefined): [heading: string, value: string][] {
   const { search, state, reason, did, domain } = filter;
   const parts: [heading: string, value: string][] = [];
@@ -232,7 +232,7 @@ interface RecipientsProps extends FoundPage {
   now: Date;
   /** Whether the user may see mails as sent. */
   canReadMails: boolean;
-  /** What makes a segment of them, where that can be done. */
+  /** The form that makes a segment of the recipients, if rules can find them. */
   save: VNode | null;
 }
 
@@ -250,7 +250,7 @@ function Recipients({
   save,
 }: RecipientsProps) {
   const language = useLanguage();
-  // The search form above shows its own two.
+  // The search form above shows `search` and `state`.
   const { search: _, state: __, ...others } = filter;
   const named = shownFilter(language, others, link);
   const href = (after?: string) => listAddress(utr, { ...filter, ...(after !== undefined && { after }) });
@@ -330,7 +330,7 @@ function Found({
         },
         {
           heading: language.say('recipients.why'),
-          // Of a mail in the test outbox the state says it already.
+          // The state of a mail in the test outbox already says where the mail is.
           cell: ({ email, state, reply }) => (
             <span class="small">
               <bdi>{state === 'kept' ? '' : language.sentence(reply ?? '')}</bdi>{' '}

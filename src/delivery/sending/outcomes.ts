@@ -140,6 +140,7 @@ export class Outcomes {
   }
 }
 
+/** The mailings that this process must not go on with. */
 export class StoppedMailings {
   readonly #states: MailingStates;
   readonly #log: Log;

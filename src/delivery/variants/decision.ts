@@ -135,8 +135,8 @@ export function chooseVariant(client: Database, mailingId: number, variant: numb
 }
 
 /**
- * Makes the waiting rest of the audience due, in short transactions. Returns whether there are more. After a crash, those not reached yet
- * are still waiting.
+ * Makes the waiting rest of the audience due, in short transactions. Returns whether there are more. After a crash,
+ * recipients not reached yet still wait.
  */
 async function release(client: Database, { mailing_id }: Test, mayContinue: () => boolean): Promise<boolean> {
   const { is_cancelled, is_enqueueing } = mailingOf(client, mailing_id);

@@ -43,7 +43,7 @@ export interface AbTestReport {
   better_than: number[];
   /** The counts of each variant at the decision; empty before it, and if a user chose. */
   counted: Group[];
-  /** What `behind` and `worse` are about: that which decides, or clicks if a user chooses. */
+  /** The measure of `behind` and `worse`: the one that decides the test, or clicks if a user chooses. */
   measured_by: 'opens' | 'clicks';
   /** The variants that are worse than the one with the highest rate beyond chance: at the decision by the figures, else now. */
   worse: number[];

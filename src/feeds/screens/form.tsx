@@ -151,8 +151,8 @@ function TemplateTags() {
 }
 
 /**
- * Every time zone by its city below its part of the world, where typing the name of the city finds it; before them UTC
- * and the chosen one.
+ * Returns every time zone as an option, by its city in the group of its part of the world, so that typing the city finds
+ * the zone. UTC and the chosen zone come first.
  */
 function zoneOptions(chosen: string) {
   const first = [...new Set(['UTC', chosen])].filter((zone) => zone !== '');

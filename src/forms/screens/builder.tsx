@@ -21,7 +21,7 @@ interface BuilderProps {
   canChange: boolean;
 }
 
-/** The form with which a form is made, beside its preview. */
+/** The fields with which a user builds a form, beside the preview of the form's page. */
 export function Builder({ id, draft, choices, problems, canChange }: BuilderProps) {
   const language = useLanguage();
   return (

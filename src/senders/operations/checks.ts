@@ -183,7 +183,7 @@ function read(context: Context): Checks {
 async function askDns({ db, config, clock, resolver }: Context, domains: readonly SenderDomain[]): Promise<void> {
   const dns = resolver();
   const until = clock.monotonic() + PATIENCE_MS;
-  // Later queries follow from earlier answers, so those are cancelled too.
+  // Repeated, because an answer may start further queries after the time is over.
   const timer = setInterval(() => clock.monotonic() > until && dns.cancel(), 250);
   try {
     const now = clock.now().getTime();

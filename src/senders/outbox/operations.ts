@@ -99,7 +99,7 @@ export const readMail = recordOperation({
   },
 });
 
-/** Replaced columns of a caller's mails: for a caller with read access only, everything that would allow acting for a recipient. */
+/** Returns the columns that replace stored values for a caller with read access, who could otherwise act for a recipient. */
 function hiddenFrom(context: Context) {
   return isReadOnly(context) ? { envelope_from: unsignedReturnPath } : {};
 }

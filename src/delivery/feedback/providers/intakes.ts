@@ -109,6 +109,7 @@ export function intakeCaller(intakeId: number): string {
   return `intake ${intakeId}`;
 }
 
+/** Counts refused requests, so that a caller with many of them has to wait and the owner of an intake sees their number. */
 export class RefusedRequests {
   readonly #client: Database;
   readonly #clock: Clock;

@@ -43,7 +43,10 @@ export function continueEarlierMails(client: Database, now: number): Promise<boo
   return mark(client, now, BACKGROUND_MS);
 }
 
-/** Does the same in a request that changed a frequency cap, so that the mails of a small account are recorded before the reply. */
+/**
+ * Records earlier mails of accounts in a request that changed a frequency cap, so that the mails of a small account are recorded before the
+ * reply.
+ */
 export async function markEarlierMailsSoon(client: Database, now: number): Promise<void> {
   try {
     await mark(client, now, REQUEST_MS);

@@ -198,6 +198,7 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
+/** The commands and replies of a connection before it sends mail: one command at a time. */
 export class Dialogue implements ConnectionListener {
   readonly #connection: SmtpConnection;
   readonly #totalMs: number;
