@@ -1,20 +1,12 @@
 /** The rule about inactive people in the dashboard: shown before it is switched on, and what it did. */
 import t from 'tap';
-import type { Role } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
-import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { visitor } from '../support/visitor.ts';
 
 const RULE = { months: '6', least_mails: '1', target: 'stop' };
 /** The rule as the page sends it after it showed whom it finds. */
 const SHOWN = { ...RULE, shown_rule: JSON.stringify({ months: '6', least_mails: '1', action: 'stop' }) };
-
-/** Opens pages, and sends their forms, as a user of this role. */
-function visitor(app: TestApp, role: Role = 'owner') {
-  const cookie = cookieOf(app, addPerson(app, role, { name: role }));
-  return (method: 'GET' | 'POST', path: string, form?: Record<string, string>) =>
-    app.page(method, path, { headers: { ...FROM_PAGE, cookie }, ...(form && { form }) });
-}
 
 /** Three contacts who got a mail; only the first ever opened one. */
 async function fill(t: Parameters<typeof startApp>[0]): Promise<TestApp> {
@@ -36,59 +28,59 @@ async function fill(t: Parameters<typeof startApp>[0]): Promise<TestApp> {
 
 t.test('the rule is shown with whom it finds before it can be switched on, and then what it did', async (t) => {
   const app = await fill(t);
-  const open = visitor(app);
-  t.match((await open('GET', '/unsubscribes/inactive')).text, /The rule is off.*No inactive contacts/s);
-  const first = (await open('GET', '/unsubscribes/inactive/rule')).text;
+  const { open, send } = visitor(app);
+  t.match((await open('/unsubscribes/inactive')).text, /The rule is off.*No inactive contacts/s);
+  const first = (await open('/unsubscribes/inactive/rule')).text;
   t.notMatch(first, 'Turn on');
   t.match(first, 'Move to the list Readers &lt;b>');
-  const shown = (await open('POST', '/unsubscribes/inactive/rule', { ...RULE, do: 'show' })).text;
+  const shown = (await send('/unsubscribes/inactive/rule', { ...RULE, do: 'show' })).text;
   t.match(shown, /It finds 2 contacts now.*ben.*cat.*Turn on/s);
   t.notMatch(shown, 'ann@example.org');
   t.equal(app.db.prepare('SELECT count(*) FROM sunsets').pluck().get(), 0);
-  const changed = await open('POST', '/unsubscribes/inactive/rule', { ...SHOWN, months: '1', do: 'on' });
+  const changed = await send('/unsubscribes/inactive/rule', { ...SHOWN, months: '1', do: 'on' });
   t.match(changed.text, /The rule was changed after this preview/);
   t.equal(app.db.prepare('SELECT count(*) FROM sunsets').pluck().get(), 0, 'nobody is stopped whom nobody saw');
-  const { status, headers } = await open('POST', '/unsubscribes/inactive/rule', { ...SHOWN, do: 'on' });
+  const { status, headers } = await send('/unsubscribes/inactive/rule', { ...SHOWN, do: 'on' });
   t.strictSame([status, headers.location], [303, '/unsubscribes/inactive']);
   await app.background();
-  const list = (await open('GET', '/unsubscribes/inactive')).text;
+  const list = (await open('/unsubscribes/inactive')).text;
   t.match(list, /The rule is on.*6 months.*2 contacts get no campaigns.*cat@example\.org.*ben@example\.org/s);
   t.notMatch(list, '<bdi>ann');
-  t.match((await open('GET', '/unsubscribes/inactive/rule')).text, /Reactivate 2 contacts/);
-  t.match((await open('GET', '/contacts/2')).text, /Inactive.*gets no more campaigns/s);
+  t.match((await open('/unsubscribes/inactive/rule')).text, /Reactivate 2 contacts/);
+  t.match((await open('/contacts/2')).text, /Inactive.*gets no more campaigns/s);
 });
 
 t.test('one of them is let go after a page says what follows, and all of them after a question', async (t) => {
   const app = await fill(t);
-  const open = visitor(app);
-  await open('POST', '/unsubscribes/inactive/rule', { ...SHOWN, do: 'on' });
+  const { open, send } = visitor(app);
+  await send('/unsubscribes/inactive/rule', { ...SHOWN, do: 'on' });
   await app.background();
   const path = '/unsubscribes/lift?list=inactive&email=ben@example.org';
-  t.match((await open('GET', path)).text, /gets campaigns again.*so their months start over/s);
-  t.equal((await open('POST', path)).headers.location, '/unsubscribes/inactive');
-  t.equal((await open('GET', path)).status, 404);
-  t.match((await open('GET', '/unsubscribes/inactive')).text, '1 contact gets no campaigns');
-  t.equal((await open('POST', '/unsubscribes/inactive/rule/lift-all')).headers.location, '/unsubscribes/inactive');
+  t.match((await open(path)).text, /gets campaigns again.*so their months start over/s);
+  t.equal((await send(path)).headers.location, '/unsubscribes/inactive');
+  t.equal((await open(path)).status, 404);
+  t.match((await open('/unsubscribes/inactive')).text, '1 contact gets no campaigns');
+  t.equal((await send('/unsubscribes/inactive/rule/lift-all')).headers.location, '/unsubscribes/inactive');
   await app.background();
-  t.match((await open('GET', '/unsubscribes/inactive')).text, '0 contacts get no campaigns');
+  t.match((await open('/unsubscribes/inactive')).text, '0 contacts get no campaigns');
 });
 
 t.test('what is wrong stands at its field, and only owners change the rule', async (t) => {
   const app = await fill(t);
-  const open = visitor(app);
-  const many = await open('POST', '/unsubscribes/inactive/rule', { ...RULE, months: '99', do: 'show' });
+  const { send } = visitor(app);
+  const many = await send('/unsubscribes/inactive/rule', { ...RULE, months: '99', do: 'show' });
   t.match([many.status, many.text], [422, /id="months-problem"/]);
-  const gone = await open('POST', '/unsubscribes/inactive/rule', { ...RULE, target: 'segment_7', do: 'show' });
+  const gone = await send('/unsubscribes/inactive/rule', { ...RULE, target: 'segment_7', do: 'show' });
   t.match([gone.status, gone.text], [422, /id="target-problem"/]);
-  const empty = await open('POST', '/unsubscribes/inactive/rule', { do: 'show' });
+  const empty = await send('/unsubscribes/inactive/rule', { do: 'show' });
   t.equal(empty.status, 422);
   const edit = visitor(app, 'editor');
-  const page = (await edit('POST', '/unsubscribes/inactive/rule', { ...RULE, do: 'show' })).text;
+  const page = (await edit.send('/unsubscribes/inactive/rule', { ...RULE, do: 'show' })).text;
   t.match(page, /It finds 2 contacts now.*Only owners can change the rule/s);
   t.notMatch(page, 'Turn on');
   for (const [path, form] of [
     ['/unsubscribes/inactive/rule', { ...SHOWN, do: 'on' }],
     ['/unsubscribes/inactive/rule/lift-all', {}],
   ] as const)
-    t.equal((await edit('POST', path, form)).status, 403, path);
+    t.equal((await edit.send(path, form)).status, 403, path);
 });

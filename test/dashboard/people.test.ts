@@ -1,40 +1,33 @@
 /** People in the dashboard: the list, one contact and actions on many, as a user goes through them. */
 import t from 'tap';
-import type { Role } from '../../src/database/schema/index.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
 import { fillAccount, HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
-
-/** Opens pages as a user of this role. */
-function visitor(app: TestApp, role: Role = 'owner', accountId = 1) {
-  const cookie = cookieOf(app, addPerson(app, role, { accountId, name: `${role}${accountId}` }));
-  return (method: 'GET' | 'POST', path: string, headers: Record<string, string> = {}) =>
-    app.page(method, path, { headers: { ...FROM_PAGE, ...headers, cookie } });
-}
+import { visitor } from '../support/visitor.ts';
 
 t.test('the list finds people by name and address and shows hostile names as text', async (t) => {
   const app = await startApp(t);
   await fillAccount(t, app);
-  const open = visitor(app);
-  const { status, text } = await open('GET', '/contacts');
+  const { open } = visitor(app);
+  const { status, text } = await open('/contacts');
   t.equal(status, 200);
   t.match(text, 'd20p1@example.org');
   t.notMatch(text, HOSTILE.slice(0, 20));
-  const found = (await open('GET', '/contacts?search=reader3')).text;
+  const found = (await open('/contacts?search=reader3')).text;
   t.match(found, 'reader3@example.org');
   t.notMatch(found, 'reader4@example.org');
-  t.match((await visitor(app, 'owner', 2)('GET', '/contacts')).text, /class="empty"/);
+  t.match((await visitor(app, 'owner', { accountId: 2 }).open('/contacts')).text, /class="empty"/);
 });
 
 t.test('one person is shown with what happened, to their own account only', async (t) => {
   const app = await startApp(t);
   await fillAccount(t, app);
-  const { status, text } = await visitor(app)('GET', '/contacts/1');
+  const { status, text } = await visitor(app).open('/contacts/1');
   t.equal(status, 200);
   t.match(text, 'reader0@example.org');
   t.match(text, 'Autumn reading list', 'the mails they got');
-  t.equal((await visitor(app, 'owner', 2)('GET', '/contacts/1')).status, 404);
+  t.equal((await visitor(app, 'owner', { accountId: 2 }).open('/contacts/1')).status, 404);
 });
 
 t.test('a German page of a person names fields, mails and reasons in German', async (t) => {
@@ -43,7 +36,7 @@ t.test('a German page of a person names fields, mails and reasons in German', as
   const must = mustSucceed(t, app.one);
   await must('/bounces', { address: 'reader0@example.org', kind: 'bounce', diagnostic: '550 no' });
   await must('/global-unsubscribes/save', { email_address: 'reader0@example.org' });
-  const { text } = await visitor(app)('GET', '/contacts/1', { 'accept-language': 'de' });
+  const { text } = await visitor(app, 'owner', { language: 'de' }).open('/contacts/1');
   t.match(text, '<dt>E-Mail</dt>');
   t.match(text, 'Grund: Bounce: 550 no');
   t.match(text, 'Quelle: über die API oder im Dashboard');
@@ -58,9 +51,9 @@ t.test('a person’s page names the groups they have not left', async (t) => {
   }
   await must('/contacts-type/add', { name: 'Readers' });
   await must('/contacts/add', { contact_type_id: 1, email: 'zoe@example.org', country: 1 });
-  const open = visitor(app);
+  const { open } = visitor(app);
   const groups = async () => {
-    const { text } = await open('GET', '/contacts/1');
+    const { text } = await open('/contacts/1');
     t.match(text, 'List: Readers');
     const [, list = ''] = /Subscribed topics(.*?)<\/p>/s.exec(text) ?? [];
     return ['News', 'Events'].filter((name) => list.includes(name));
@@ -75,15 +68,15 @@ t.test('a person’s page names the groups they have not left', async (t) => {
 t.test('the people of a contact type are exported as a CSV file, to their own account only', async (t) => {
   const app = await startApp(t);
   await fillAccount(t, app);
-  const open = visitor(app, 'viewer');
-  t.match((await open('GET', '/contacts')).text, 'action="/contacts/export"');
-  const { status, headers, text } = await open('GET', '/contacts/export?contact_type_id=1');
+  const { open } = visitor(app, 'viewer');
+  t.match((await open('/contacts')).text, 'action="/contacts/export"');
+  const { status, headers, text } = await open('/contacts/export?contact_type_id=1');
   t.match([status, headers['content-type']], [200, 'text/csv; charset=utf-8']);
   t.equal(headers['content-disposition'], 'attachment; filename="contacts.csv"');
   t.equal(headers['cache-control'], 'no-store');
   t.match(text, 'd20p1@example.org');
-  t.equal((await visitor(app, 'owner', 2)('GET', '/contacts/export?contact_type_id=1')).status, 404);
-  t.equal((await open('GET', '/contacts/export')).status, 404);
+  t.equal((await visitor(app, 'owner', { accountId: 2 }).open('/contacts/export?contact_type_id=1')).status, 404);
+  t.equal((await open('/contacts/export')).status, 404);
 });
 
 t.test('whoever chose people but no action is told so', async (t) => {
@@ -99,12 +92,12 @@ t.test('whoever chose people but no action is told so', async (t) => {
 t.test('a viewer sees people and is offered no changes', async (t) => {
   const app = await startApp(t);
   await fillAccount(t, app);
-  const open = visitor(app, 'viewer');
-  const { text } = await open('GET', '/contacts');
+  const { open } = visitor(app, 'viewer');
+  const { text } = await open('/contacts');
   t.match(text, 'd20p1@example.org');
   t.notMatch(text, 'type="checkbox" name="ids"');
   t.notMatch(text, 'href="/contacts/import"');
-  for (const path of ['/contacts/import', '/contacts/1/erase']) t.equal((await open('GET', path)).status, 403, path);
+  for (const path of ['/contacts/import', '/contacts/1/erase']) t.equal((await open(path)).status, 403, path);
 });
 
 t.test(
@@ -120,12 +113,9 @@ t.test(
       ],
     });
     await app.background();
-    const cookie = cookieOf(app, addPerson(app));
+    const { open, send } = visitor(app);
     const ask = (form: Record<string, string>) =>
-      app.page('POST', '/contacts/actions', {
-        headers: { ...FROM_PAGE, cookie },
-        form: { whom: 'everything', action: 'delete', ...form },
-      });
+      send('/contacts/actions', { whom: 'everything', action: 'delete', ...form });
     const nobody = await ask({ search: 'xyzxyz' });
     t.equal(nobody.status, 422);
     t.notMatch(nobody.text, '/contacts/actions/start');
@@ -135,13 +125,11 @@ t.test(
     t.equal(status, 303);
     t.equal(headers.location, '/contacts/actions/1');
     await app.background();
-    const open = (method: 'GET' | 'POST', path: string) =>
-      app.page(method, path, { headers: { ...FROM_PAGE, cookie }, ...(method === 'POST' && { form: {} }) });
-    const { text } = await open('GET', '/contacts/actions/1');
+    const { text } = await open('/contacts/actions/1');
     t.match(text, 'Delete 10,100 contacts?');
     const deleted = app.db.prepare<[], number>('SELECT count(*) FROM contacts WHERE deleted_at IS NOT NULL').pluck();
     t.equal(deleted.get(), 0);
-    t.equal((await open('POST', '/contacts/actions/1/confirm')).status, 303);
+    t.equal((await send('/contacts/actions/1/confirm')).status, 303);
     await app.background();
     t.equal(deleted.get(), 10_100);
   },
@@ -162,9 +150,9 @@ t.test('whoever left the page of an action finds it again', async (t) => {
       ],
     });
   }
-  const open = visitor(app);
-  t.match((await open('GET', '/contacts')).text, 'href="/contacts/recent"');
-  const { status, text } = await open('GET', '/contacts/recent');
+  const { open } = visitor(app);
+  t.match((await open('/contacts')).text, 'href="/contacts/recent"');
+  const { status, text } = await open('/contacts/recent');
   t.equal(status, 200);
   t.match(text, /href="\/contacts\/actions\/1">Moving contacts to Nobody</);
   t.match(text, 'Can be undone');
@@ -174,19 +162,13 @@ t.test('whoever left the page of an action finds it again', async (t) => {
 t.test('a contact is added by hand, with a country or without, to a list of the account', async (t) => {
   const app = await startApp(t);
   const must = mustSucceed(t, app.one);
-  const open = visitor(app);
-  t.match(
-    (await open('GET', '/contacts/new')).text,
-    'href="/settings/lists"',
-    'without a list there is nowhere to add to',
-  );
+  const { open, send } = visitor(app);
+  t.match((await open('/contacts/new')).text, 'href="/settings/lists"', 'without a list there is nowhere to add to');
   await must('/contacts-type/add', { name: 'Readers' });
   await must('/custom-fields/save', { field_name: 'points', field_type: 'number' });
-  const cookie = cookieOf(app, addPerson(app));
-  const post = (form: Record<string, string>) =>
-    app.page('POST', '/contacts/new', { headers: { ...FROM_PAGE, cookie }, form });
-  t.match((await open('GET', '/contacts')).text, 'href="/contacts/new"');
-  t.match((await open('GET', '/contacts/new')).text, /<option value="1"[^>]*>Readers/);
+  const post = (form: Record<string, string>) => send('/contacts/new', form);
+  t.match((await open('/contacts')).text, 'href="/contacts/new"');
+  t.match((await open('/contacts/new')).text, /<option value="1"[^>]*>Readers/);
 
   const given = { contact_type_id: '1', email: 'zoe@example.org', first_name: '<b>Zoë', country: '', own1: '5' };
   const refused = await post({ ...given, email: 'zoe', own1: 'many' });
@@ -204,8 +186,8 @@ t.test('a contact is added by hand, with a country or without, to a list of the 
   t.equal((await post({ ...given, email: 'ann@example.org', contact_type_id: '99' })).status, 422);
 
   const viewer = visitor(app, 'viewer');
-  t.equal((await viewer('GET', '/contacts/new')).status, 403);
-  t.notMatch((await viewer('GET', '/contacts')).text, '/contacts/new');
+  t.equal((await viewer.open('/contacts/new')).status, 403);
+  t.notMatch((await viewer.open('/contacts')).text, '/contacts/new');
 });
 
 t.test(
@@ -213,9 +195,8 @@ t.test(
   async (t) => {
     const app = await startApp(t);
     await mustSucceed(t, app.one)('/contacts-type/add', { name: 'Readers' });
-    const cookie = cookieOf(app, addPerson(app));
-    const post = (form: Record<string, string>) =>
-      app.page('POST', '/contacts/new', { headers: { ...FROM_PAGE, cookie }, form });
+    const { send } = visitor(app);
+    const post = (form: Record<string, string>) => send('/contacts/new', form);
     const given = { contact_type_id: '1', email: 'zoe@gmial.com', first_name: 'Zoë', country: '' };
     const asked = await post(given);
     t.equal(asked.status, 422);
@@ -319,12 +300,11 @@ t.test('a person’s fields are changed on a page, and those that were not touch
     'custom_field[hobby]': notes,
     'custom_field[points]': '5',
   });
-  const cookie = cookieOf(app, addPerson(app));
-  const post = (form: Record<string, string>) =>
-    app.page('POST', '/contacts/1/edit', { headers: { ...FROM_PAGE, cookie }, form });
+  const { open, send } = visitor(app);
+  const post = (form: Record<string, string>) => send('/contacts/1/edit', form);
   const contact = async () =>
     (await app.one.call('GET', '/contacts/details', { query: { contact_id: '1' } })).body.message.contact;
-  const form = (await visitor(app)('GET', '/contacts/1/edit')).text;
+  const form = (await open('/contacts/1/edit')).text;
   for (const value of ['zoe@example.org', 'Bonn', '5']) t.match(form, `value="${value}"`);
   t.match(form, notes);
 
@@ -352,9 +332,9 @@ t.test('a person’s fields are changed on a page, and those that were not touch
   t.equal(after.points.field_value, '7');
 
   const viewer = visitor(app, 'viewer');
-  t.equal((await viewer('GET', '/contacts/1/edit')).status, 403);
-  t.notMatch((await viewer('GET', '/contacts/1')).text, '/contacts/1/edit');
-  t.equal((await visitor(app, 'owner', 2)('GET', '/contacts/1/edit')).status, 404);
+  t.equal((await viewer.open('/contacts/1/edit')).status, 403);
+  t.notMatch((await viewer.open('/contacts/1')).text, '/contacts/1/edit');
+  t.equal((await visitor(app, 'owner', { accountId: 2 }).open('/contacts/1/edit')).status, 404);
 });
 
 t.test('a person without a country, such as one from an import, is changed on a page', async (t) => {
