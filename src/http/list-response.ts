@@ -28,13 +28,7 @@ const ENVELOPE = { head: '{"status":"success","message":', end: '}\n' } as const
  * Sends `{"status":"success","message":{"<name>":[…]}}` in ascending order of id, compressed if the client accepts it. Each page is a
  * separate read transaction, so a slow client keeps no transaction open. With `order` newest it sends one page in descending order.
  */
-export function sendList(
-  reply: FastifyReply,
-  db: Db,
-  name: string,
-  source: ListSource,
-  query: ListPart = {},
-): FastifyReply {
+export function sendList(reply: FastifyReply, db: Db, name: string, source: ListSource, query: ListPart): FastifyReply {
   if (query.order === 'newest') {
     const json = readNewest(db, source, query);
     return sendRecord(reply, name, `[${json}]`);
