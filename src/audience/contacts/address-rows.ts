@@ -114,7 +114,7 @@ export function erasedAmong(client: Database, accountId: number, normalized: rea
   return erasedRows(client, accountId, normalized).map((row) => row.normalized);
 }
 
-/** Returns true if this row of `addresses` is that of an erased address. */
+/** Returns true if this row of `addresses` belongs to an erased address. */
 export function isErasedRow(client: Database, addressId: number): boolean {
   return prepared(client, `SELECT 1 FROM addresses WHERE id = ? AND ${IS_ERASED}`).get(addressId) !== undefined;
 }

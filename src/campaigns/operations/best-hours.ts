@@ -10,8 +10,9 @@ import { operation } from '../../operations/operation.ts';
 import { wallClock } from '../../time/zones.ts';
 import { requireSingleSend } from '../single-sends.ts';
 
-/** The number of recipients that are looked at, and how many of them before other requests have a turn. */
+/** The number of recipients that are looked at. */
 const LOOKED_AT = 300;
+/** The number of recipients that are looked at before other requests have a turn. */
 const AT_ONCE = 50;
 
 const BestHourPlan = Type.Object({

@@ -85,8 +85,8 @@ export const contacts = sqliteTable(
 );
 
 /**
- * The custom fields whose dates are in `contact_dates`, because an automation has one as its trigger. `filled_to`: the contact up to which
- * the dates of before were added; null once all were.
+ * The custom fields whose dates are in `contact_dates`, because an automation has one as its trigger. `filled_to`: the last contact whose
+ * existing dates have been added; null once the dates of all contacts have been.
  */
 export const datedFields = sqliteTable(
   'dated_fields',
@@ -101,8 +101,8 @@ export const datedFields = sqliteTable(
 export const rezonedContacts = sqliteTable('rezoned_contacts', { contact_id: integer().primaryKey(), user_id: user() });
 
 /**
- * The dates in these fields of contacts, so that those of a day are found without reading all contacts. Triggers on `contacts`
- * (drizzle/triggers.sql) keep them.
+ * The dates of contacts in the fields of `dated_fields`, so that the contacts of a day are found without reading all contacts. Triggers on
+ * `contacts` (drizzle/triggers.sql) keep them.
  */
 export const contactDates = sqliteTable(
   'contact_dates',

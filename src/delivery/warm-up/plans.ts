@@ -135,7 +135,7 @@ export function listWarmUps(client: Database, accountId: number, now: Date): Sho
     });
 }
 
-/** The warm-up for which recipients of a mailing wait, because the domain of its sender is being warmed up. Null if none wait for that. */
+/** The warm-up of the sender's domain for which recipients of a mailing wait; null if none wait for a warm-up. */
 export function findWarmUpWait(client: Database, senderId: number | null, now: Date): WarmUpWait | null {
   const today = dayOf(now);
   const warmUp = senderId === null ? null : findWarmUp(client, senderId, today);
