@@ -44,10 +44,10 @@ import { endWaits, type WaitingContact, type Waits, waitColumns } from './waits.
 
 const PAGE_ROWS = 250;
 /**
- * The number of contacts who take a deciding step at once, which takes a few milliseconds, because less is written for
- * each.
+ * The number of contacts who take a step at once, by the kind of the step, where that takes a few milliseconds because less is
+ * written for each.
  */
-const DECISION_ROWS = 1000;
+const STEP_ROWS: Partial<Record<Schedule['kind'], number>> = { if: 1000, split: 1000, set_field: 500 };
 
 interface Change {
   id: number;
@@ -307,12 +307,11 @@ function takeStep({ db, config }: AutomationDeps, automation: number, schedule: 
       const leave = enrolmentEnd(client, now);
       const bounds = boundsOf(client, automation, schedule, now);
       let found = 0;
-      const isDecision = step.kind === 'if' || step.kind === 'split';
       const readPage = <Row extends AtStep>(columns: string, joins: string): Row[] => {
         const page = duePage(
           `${columns}, ${endReasonOf(step, 'e')} AS reason`,
           joins,
-          isDecision ? DECISION_ROWS : PAGE_ROWS,
+          STEP_ROWS[step.kind] ?? PAGE_ROWS,
         );
         const rows = prepared<[object], Row & { reason: string | null }>(client, page).all({
           ...bounds,

@@ -88,6 +88,7 @@ function setField(
       list,
       rows.map(({ address_id }) => address_id),
       now,
+      { field: { name: field, customId: field_id } },
     );
   return new Set(changed.map(({ id }) => id));
 }

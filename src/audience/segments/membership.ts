@@ -6,7 +6,13 @@ import type { Database } from 'better-sqlite3';
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
-import { AUTOMATION_STATUS, type segmentRecipients, segments, type Target } from '../../database/schema/index.ts';
+import {
+  AUTOMATION_STATUS,
+  type SegmentRule,
+  type segmentRecipients,
+  segments,
+  type Target,
+} from '../../database/schema/index.ts';
 import { listCustomFields } from '../fields/custom-fields.ts';
 import { findBrokenRule } from './broken-rules.ts';
 import { type Condition, ruleCondition } from './rule-sql.ts';
@@ -28,6 +34,8 @@ interface SyncOptions {
   before?: (rows: readonly Recipient[]) => void;
   /** False: contacts that join do not enter automations, for example because an undo only restores them. True if absent. */
   startsAutomations?: boolean;
+  /** The only field that was changed, by its name or the id of a custom field: other segments keep their members. All fields if absent. */
+  field?: { name: string | null; customId: number | null };
 }
 
 /**
@@ -47,11 +55,16 @@ export function syncAfterContactChange(
     .from(segments)
     .where(and(eq(segments.contact_type_id, typeId), isNull(segments.deleted_at)))
     .orderBy(asc(segments.id))
-    .all();
+    .all()
+    .filter(({ rules }) => options.field === undefined || hasRuleAbout(rules, options.field));
   const [first] = affected;
   if (first === undefined) return;
   const facts = readSyncFacts(db, first);
   for (const segment of affected) syncSegment(db, segment, people, now, facts, options);
+}
+
+function hasRuleAbout(rules: readonly SegmentRule[], { name, customId }: Required<SyncOptions>['field']): boolean {
+  return rules.some((rule) => rule.customId === customId && (customId !== null || rule.field === name));
 }
 
 /** SQL: what contacts wait for by the clock where they live. */

@@ -55,7 +55,7 @@ export function divideRecipients(client: Database, mailingId: number, after: num
 
 /** Returns the place of a recipient in a random order of all recipients, which depends only on the key: from 0 to below 1. */
 export function fractionFor(addressId: number, key: string): number {
-  return hash('sha256', `${key}.${addressId}`, 'buffer').readUIntBE(0, 6) / 2 ** 48;
+  return Number.parseInt(hash('sha256', `${key}.${addressId}`, 'hex').slice(0, 12), 16) / 2 ** 48;
 }
 
 /** Returns the letter of a variant: A for 0. */
