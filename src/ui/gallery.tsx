@@ -129,6 +129,25 @@ export function Gallery() {
           ]}
         />
       </Card>
+      <Card title="Shares with an interval">
+        <Chart
+          title="Shares with an interval"
+          heading="Day"
+          isShare
+          labels={DAYS.map((day) => `${day} Jan`)}
+          series={[
+            { label: 'Treated', kind: 'line', colour: 1, values: DAYS.map((day) => day / 300) },
+            { label: 'Hold-out', kind: 'line', colour: 2, values: DAYS.map((day) => day / 500) },
+            {
+              label: 'Interval',
+              kind: 'band',
+              colour: 1,
+              values: DAYS.map((day) => Math.max(0, day / 300 - 1 / day)),
+              highs: DAYS.map((day) => day / 300 + 1 / day),
+            },
+          ]}
+        />
+      </Card>
       <Card title="Results of one hour">
         <Chart
           title="Results of one hour"

@@ -79,20 +79,42 @@ t.test(
     const found = await results();
     t.match(found, { treated: 60 - out.size, held_out: out.size, goal: { held_out: 2, days_more: 0 } });
     t.ok(found.goal.treated >= given.length - 2 && found.goal.low > 0, JSON.stringify(found.goal));
+    const { days, ...goal } = found.goal;
+    t.match(days[0], { day: '2026-01-15', treated: 0, held_out: 0 });
+    t.strictSame(days.at(-1), {
+      day: '2026-01-19',
+      treated: goal.treated / found.treated,
+      held_out: goal.held_out / found.held_out,
+      low: goal.low,
+      high: goal.high,
+    });
     t.match(found.values, [{ currency: 'EUR', held_out: 200, days_more: 0 }]);
     t.ok(found.values[0].low > 50 && found.values[0].high < 130, JSON.stringify(found.values));
     const cookie = cookieOf(app, addPerson(app, 'viewer', { accountId: 1, name: 'Vera' }));
     const { text } = await app.page('GET', `/automations/${utr}/results`, { headers: { ...FROM_PAGE, cookie } });
     t.match(text, /Goal reached: \d+ more, between \d+ and \d+, of all contacts/);
+    t.match(text, /data-island="chart"/);
+    t.match(text, /<th[^>]*>Hold-out plus the difference that the automation may make \(95 %\)/);
     t.match(text, /Value EUR: €[\d,.]+ more, between €[\d,.]+ and €[\d,.]+, of all contacts/);
   },
 );
+
+t.test('a long comparison has at most 60 days over time, the last of which is today', async (t) => {
+  const { app, join, pass, results } = await withHoldOut(t, 50);
+  for (let at = 0; at < 10; at++) await join(`r${at}`);
+  await pass(HOUR);
+  app.db.prepare('UPDATE automations SET hold_out_since = hold_out_since - ?').run(200 * DAY);
+  app.db.prepare('UPDATE enrolments SET entered_at = entered_at - ? WHERE address_id < 6').run(200 * DAY);
+  const { days } = (await results()).goal;
+  t.ok(days.length > 30 && days.length <= 60, String(days.length));
+  t.equal(days.at(-1).day, '2026-01-15');
+});
 
 t.test('without a hold-out there are no results, and with few contacts none is claimed', async (t) => {
   const { app, utr, get, join, pass, results } = await withHoldOut(t, 0);
   await join('ann');
   await pass(HOUR);
-  t.match(await results(), { hold_out: 0, since: null, treated: 0, goal: { difference: null }, values: [] });
+  t.match(await results(), { hold_out: 0, since: null, treated: 0, goal: { difference: null, days: [] }, values: [] });
   const cookie = cookieOf(app, addPerson(app, 'viewer', { accountId: 1, name: 'Vera' }));
   const { text } = await app.page('GET', `/automations/${utr}/results`, { headers: { ...FROM_PAGE, cookie } });
   t.match(text, /Without a hold-out nobody knows/);

@@ -21,6 +21,8 @@ const DAY_MS = 86_400_000;
 const PAGE_ROWS = 500;
 /** With fewer contacts who have a value in a currency, their mean says nothing. */
 const LEAST_WITH_VALUE = 20;
+/** The number of days of the shares over time. */
+const MOST_POINTS = 60;
 /** More days than these are not foretold. */
 const MOST_DAYS = 365;
 
@@ -46,6 +48,20 @@ const Results = Type.Object({
       treated: integer({ description: 'How many of the treated reached the goal.' }),
       held_out: integer({ description: 'How many of the hold-out reached it.' }),
       ...comparison,
+      days: Type.Array(
+        Type.Object({
+          day: Type.String({ description: 'YYYY-MM-DD, UTC.' }),
+          treated: Type.Number({
+            description: 'The share of the treated so far that had reached the goal by the end of the day.',
+          }),
+          held_out: Type.Number({ description: 'The same of the hold-out.' }),
+          low: Type.Number({ description: 'Where the interval of the difference began.' }),
+          high: Type.Number({ description: 'Where it ended.' }),
+        }),
+        {
+          description: `How the shares came about: at most ${MOST_POINTS} days, evenly spread, from the first with contacts in both groups to today.`,
+        },
+      ),
     }),
     'The shares that reached the goal since they entered; null: the automation has none.',
   ),
@@ -73,14 +89,15 @@ export const readResults = operation({
       since === 0
         ? { treated: newCounts(), held: newCounts() }
         : await withinShare(accountId, () => countResults(db.$client, id, since));
-    const elapsed = (clock.now().getTime() - since) / DAY_MS;
+    const now = clock.now().getTime();
+    const elapsed = (now - since) / DAY_MS;
     const currencies = [...new Set([...treated.values.keys(), ...held.values.keys()])].sort();
     const results = {
       hold_out,
       since: since === 0 ? null : isoTimestamp(new Date(since)),
       treated: treated.people,
       held_out: held.people,
-      goal: goal === null ? null : comparedGoal(treated, held, elapsed),
+      goal: goal === null ? null : { ...comparedGoal(treated, held, elapsed), days: daysOf(treated, held, now) },
       values: currencies.map((currency) => ({ currency, ...comparedValues(currency, treated, held, elapsed) })),
     };
     return { results };
@@ -90,17 +107,56 @@ export const readResults = operation({
 interface Counts {
   people: number;
   reached: number;
+  /** How many entered and how many reached the goal on each day, by the number of the day since 1970, UTC. */
+  enteredOn: Map<number, number>;
+  reachedOn: Map<number, number>;
   /** By currency. `givers` is the number of contacts with a value. */
   values: Map<string, { givers: number; sum: number; squares: number }>;
 }
 
-const newCounts = (): Counts => ({ people: 0, reached: 0, values: new Map() });
+const newCounts = (): Counts => ({
+  people: 0,
+  reached: 0,
+  enteredOn: new Map(),
+  reachedOn: new Map(),
+  values: new Map(),
+});
+
+const dayOf = (moment: number) => Math.floor(moment / DAY_MS);
+const addTo = (counts: Map<number, number>, day: number) => counts.set(day, (counts.get(day) ?? 0) + 1);
 
 function comparedGoal(treated: Counts, held: Counts, elapsed: number) {
   const group = ({ people, reached: successes }: Counts) => ({ people, successes });
   const isKnown = treated.people > 0 && held.people > 0;
   const difference = isKnown ? watchedDifference(group(treated), group(held), 1) : null;
   return { treated: treated.reached, held_out: held.reached, ...compared(difference, elapsed) };
+}
+
+/** Returns the shares that had reached the goal at the end of each day, from the first day with contacts in both groups. `now`: epoch milliseconds. */
+function daysOf(treated: Counts, held: Counts, now: number) {
+  const entries = [treated, held].map(({ enteredOn }) => [...enteredOn.keys()]);
+  if (entries.some((days) => days.length === 0)) return [];
+  const first = Math.max(...entries.map((days) => days.reduce((least, day) => Math.min(least, day))));
+  const last = dayOf(now);
+  const step = Math.ceil((last - first + 1) / MOST_POINTS);
+  const upTo = (counts: Map<number, number>, end: number) =>
+    [...counts].reduce((sum, [day, count]) => sum + (day <= end ? count : 0), 0);
+  const groupOn = ({ enteredOn, reachedOn }: Counts, day: number) => ({
+    people: upTo(enteredOn, day),
+    successes: upTo(reachedOn, day),
+  });
+  const days = Array.from({ length: Math.ceil((last - first + 1) / step) }, (_, at) => last - at * step).reverse();
+  return days.map((day) => {
+    const [theirs, others] = [groupOn(treated, day), groupOn(held, day)] as const;
+    const { low, high } = watchedDifference(theirs, others, 1);
+    return {
+      day: isoTimestamp(new Date(day * DAY_MS)).slice(0, 'YYYY-MM-DD'.length),
+      treated: theirs.successes / theirs.people,
+      held_out: others.successes / others.people,
+      low,
+      high,
+    };
+  });
 }
 
 function comparedValues(currency: string, treated: Counts, held: Counts, elapsed: number) {
@@ -131,7 +187,7 @@ interface Entry {
   run: number;
   entered_at: number;
   is_held: 0 | 1;
-  is_reached: 0 | 1;
+  goal_at: number | null;
 }
 
 /**
@@ -141,7 +197,7 @@ interface Entry {
 async function countResults(client: Database, automation: number, since: number) {
   const page = prepared<[object], Entry>(
     client,
-    `SELECT address_id, run, entered_at, reason IS @held AS is_held, goal_at IS NOT NULL AS is_reached
+    `SELECT address_id, run, entered_at, reason IS @held AS is_held, goal_at
       FROM enrolments INDEXED BY enrolments_person
       WHERE automation_id = @automation AND (address_id, run) > (@address, @run) ORDER BY address_id, run LIMIT ${PAGE_ROWS}`,
   );
@@ -161,7 +217,10 @@ async function countResults(client: Database, automation: number, since: number)
     for (const entry of first) {
       const counts = of(entry);
       counts.people++;
-      counts.reached += entry.is_reached;
+      addTo(counts.enteredOn, dayOf(entry.entered_at));
+      if (entry.goal_at === null) continue;
+      counts.reached++;
+      addTo(counts.reachedOn, dayOf(entry.goal_at));
     }
     for (const { currency, value, ...who } of values.all(JSON.stringify(first))) {
       const before = of(who).values.get(currency) ?? { givers: 0, sum: 0, squares: 0 };

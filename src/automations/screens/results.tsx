@@ -1,6 +1,7 @@
 /** The results of an automation against its hold-out. */
 import type { FastifyInstance } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
+import { Chart } from '../../ui/components/chart.tsx';
 import { Card, Notice } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { ask } from '../../ui/operations.ts';
@@ -99,10 +100,50 @@ function ResultsCard({ utr, results }: { utr: string; results: Results }) {
           ]}
         />
       </Card>
+      {results.goal !== null && results.goal.days.length > 1 && (
+        <Card title={language.say('automations.results.overTime')}>
+          <Days days={results.goal.days} />
+        </Card>
+      )}
       <p class="small quiet-text">
         {language.say('automations.results.about', { date: language.dateTime(new Date(since)) })}
       </p>
     </div>
+  );
+}
+
+/** The shares that reached the goal, day by day. The band has the hold-out's share plus the interval of the difference. */
+function Days({ days }: Pick<NonNullable<Results['goal']>, 'days'>) {
+  const language = useLanguage();
+  const within = (share: number) => Math.min(1, Math.max(0, share));
+  return (
+    <Chart
+      title={language.say('automations.results.overTime')}
+      heading={language.say('automations.results.day')}
+      labels={days.map(({ day }) => language.calendarDate(day))}
+      isShare
+      series={[
+        {
+          label: language.say('automations.results.treated'),
+          colour: 1,
+          kind: 'line',
+          values: days.map(({ treated }) => treated),
+        },
+        {
+          label: language.say('automations.results.heldOut'),
+          colour: 2,
+          kind: 'line',
+          values: days.map(({ held_out }) => held_out),
+        },
+        {
+          label: language.say('automations.results.band'),
+          colour: 1,
+          kind: 'band',
+          values: days.map(({ held_out, low }) => within(held_out + low)),
+          highs: days.map(({ held_out, high }) => within(held_out + high)),
+        },
+      ]}
+    />
   );
 }
 

@@ -8,6 +8,7 @@ interface Data {
   locale: string;
   labels: string[];
   series: Series[];
+  isShare: boolean;
 }
 
 const HEIGHT = 200;
@@ -53,9 +54,10 @@ function start(element: HTMLElement, data: Data): void {
   });
 }
 
-function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, series }: Data): uPlot {
-  const number = new Intl.NumberFormat(locale, { notation: 'compact' });
-  const exact = new Intl.NumberFormat(locale);
+function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, series, isShare }: Data): uPlot {
+  const share = { style: 'percent', maximumFractionDigits: 1 } as const;
+  const number = new Intl.NumberFormat(locale, isShare ? share : { notation: 'compact' });
+  const exact = new Intl.NumberFormat(locale, isShare ? share : {});
   const colour = (name: string) => colourOf(canvas, name);
   const quiet = colour('quiet');
   const grid = { stroke: colour('line'), width: 1 };
@@ -70,6 +72,19 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
   const longest = Math.max(...labels.map((label) => label.length));
   const labelWidth = Math.max(LABEL.least, longest * LABEL.character + LABEL.gap);
   const isFlat = values.every((value) => value === 0);
+  // An interval is wide at first, and would leave no height for the lines: only its last one decides on the scale.
+  const scaled = series.flatMap(({ kind, values, highs = [] }) =>
+    kind === 'band' ? [...values.slice(-1), ...highs.slice(-1)] : values,
+  );
+  // A band is drawn between two invisible lines.
+  const drawn = series.flatMap((each) =>
+    each.kind === 'band' ? [each, { ...each, values: each.highs ?? [] }] : [each],
+  );
+  const bands = drawn.flatMap((each, at): uPlot.Band[] =>
+    each.kind === 'band' && drawn[at + 1]?.label === each.label
+      ? [{ series: [at + 2, at + 1], fill: colour(`band series-${each.colour}`) }]
+      : [],
+  );
   // Bars begin at zero, because their length shows the value.
   const end = { pad: 0.1, soft: 0, mode: 1 } as const;
   const options: uPlot.Options = {
@@ -79,7 +94,11 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: {
       x: { time: false, range: [-0.6, labels.length - 0.4] },
-      y: { range: isFlat ? [0, 4] : (_chart, least, most) => uPlot.rangeNum(least, most, { min: end, max: end }) },
+      y: {
+        range: isFlat
+          ? [0, isShare ? 1 : 4]
+          : uPlot.rangeNum(Math.min(...scaled), Math.max(...scaled), { min: end, max: end }),
+      },
     },
     axes: [
       {
@@ -99,14 +118,15 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
         ticks: { show: false },
         size: AXIS_WIDTH,
         incrs: [1, 2, 5]
-          .flatMap((step) => [...Array(9).keys()].map((power) => step * 10 ** power))
+          .flatMap((step) => [...Array(9).keys()].map((power) => step * 10 ** (isShare ? power - 3 : power)))
           .sort((a, b) => a - b),
         values: (_chart, splits) => splits.map((value) => number.format(value)),
       },
     ],
     series: [
       {},
-      ...series.map((each): uPlot.Series => {
+      ...drawn.map((each): uPlot.Series => {
+        if (each.kind === 'band') return { label: each.label, width: 0, points: { show: false } };
         const stroke = colour(`series-${each.colour}`);
         const paths = each.kind === 'bars' ? bars(each.side) : line;
         return {
@@ -120,18 +140,22 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
         };
       }),
     ],
+    bands,
     hooks: {
       setCursor: [
         (chart) => {
           const at = chart.cursor.idx;
           if (at === null || at === undefined) return;
-          const parts = series.map(({ label, values }) => `${label} ${exact.format(values[at] ?? 0)}`);
+          const parts = series.map(({ label, values, highs }) => {
+            const ends = [values, ...(highs ? [highs] : [])].map((theirs) => exact.format(theirs[at] ?? 0));
+            return `${label} ${ends.join(' – ')}`;
+          });
           readout.textContent = `${labels[at]}: ${parts.join(', ')}`;
         },
       ],
     },
   };
-  return new uPlot(options, [[...labels.keys()], ...series.map((each) => [...each.values])], canvas);
+  return new uPlot(options, [[...labels.keys()], ...drawn.map((each) => [...each.values])], canvas);
 }
 
 /** Returns every nth index, counted from the last one, which is the most interesting. */
