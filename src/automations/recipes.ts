@@ -34,7 +34,14 @@ type RecipeStep = RecipeMail | RecipeWait;
 
 type Trigger = Pick<
   typeof automations.$inferSelect,
-  'trigger_kind' | 'trigger_event' | 'trigger_days' | 'trigger_before' | 'trigger_hour' | 're_entry' | 're_entry_days'
+  | 'trigger_kind'
+  | 'trigger_event'
+  | 'trigger_days'
+  | 'trigger_before'
+  | 'trigger_yearly'
+  | 'trigger_hour'
+  | 're_entry'
+  | 're_entry_days'
 >;
 
 interface Recipe {
@@ -286,7 +293,7 @@ const WIN_BACK: Recipe = {
 };
 
 const BIRTHDAY: Recipe = {
-  trigger: { trigger_kind: 'date', trigger_hour: 9 },
+  trigger: { trigger_kind: 'date', trigger_yearly: 1, trigger_hour: 9 },
   field: { field_name: 'birthday', field_type: 'yearly-date' },
   exit_criteria: 0,
   steps: [

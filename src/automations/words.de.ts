@@ -83,6 +83,8 @@ export const automations: Translation<typeof english> = {
     'Wählen Sie ein Segment mit Kontakten, die nicht mehr reagieren, etwa denen, die 90 Tage nichts geöffnet haben. Wer es verlässt, steigt aus.',
   'automations.create': 'Automation anlegen',
   'automations.who': 'Auslöser',
+  'automations.target': 'Liste oder Segment',
+  'automations.target.hint': 'Nur ihre Kontakte werden aufgenommen.',
   'automations.who.hint':
     'Jeder Kontakt, der dazukommt, während die Automation läuft, wird einmal aufgenommen. Wer schon darin ist, nicht.',
   'automations.who.nobody': 'Noch kein Auslöser: Wählen Sie eine Liste oder ein Segment.',
@@ -190,6 +192,9 @@ export const automations: Translation<typeof english> = {
   'automations.results.range': 'zwischen {low} und {high}',
   'automations.results.points': '{points} Punkte',
   'automations.results.goal': 'Ziel erreicht',
+  'automations.results.overTime': 'Ziel erreicht im Lauf der Zeit',
+  'automations.results.day': 'Tag',
+  'automations.results.band': 'Vergleichsgruppe plus der Unterschied, den die Automation machen kann (95 %)',
   'automations.results.value': 'Wert {currency}',
   'automations.results.more': '{amount} mehr, zwischen {low} und {high}, bei allen Kontakten in der Automation.',
   'automations.results.less': '{amount} weniger, zwischen {low} und {high}, bei allen Kontakten in der Automation.',
@@ -356,7 +361,7 @@ export const automations: Translation<typeof english> = {
   },
   'automations.group.hint':
     'Wer dieses Thema abbestellt hat, wird übersprungen. Der Abmeldelink jeder Mail bestellt dieses Thema ab. Sie können es ändern, solange die Automation nicht läuft.',
-  'automations.group.add': 'In den Einstellungen anlegen',
+  'automations.group.add': 'Thema anlegen',
   'automations.exit': 'Ausstieg, wenn ein Kontakt die Liste oder das Segment verlässt',
   'automations.leave.target': 'Kontakte steigen aus, wenn sie die Liste oder das Segment verlassen.',
   'automations.leave.end': 'Kontakte bekommen alle Mails, auch wenn sie die Liste oder das Segment verlassen.',

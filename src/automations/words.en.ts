@@ -78,6 +78,8 @@ export const automations = {
     'Choose a segment of contacts who no longer react, such as those who opened nothing for 90 days. Contacts who leave the segment exit.',
   'automations.create': 'Create automation',
   'automations.who': 'Trigger',
+  'automations.target': 'List or segment',
+  'automations.target.hint': 'Only its contacts enter.',
   'automations.who.hint':
     'Every contact who joins it while the automation is live enters. Contacts who are in it already do not.',
   'automations.who.nobody': 'No trigger yet: choose a list or segment.',
@@ -183,6 +185,9 @@ export const automations = {
   'automations.results.range': 'between {low} and {high}',
   'automations.results.points': '{points} points',
   'automations.results.goal': 'Goal reached',
+  'automations.results.overTime': 'Goal reached over time',
+  'automations.results.day': 'Day',
+  'automations.results.band': 'Hold-out plus the difference that the automation may make (95 %)',
   'automations.results.value': 'Value {currency}',
   'automations.results.more': '{amount} more, between {low} and {high}, of all contacts in the automation.',
   'automations.results.less': '{amount} less, between {low} and {high}, of all contacts in the automation.',
@@ -348,7 +353,7 @@ export const automations = {
   },
   'automations.group.hint':
     'Contacts who unsubscribed from this topic are skipped. The unsubscribe link of each mail unsubscribes from this topic. You can change it while the automation is not live.',
-  'automations.group.add': 'Create one in Settings',
+  'automations.group.add': 'Create a topic',
   'automations.exit': 'Exit when a contact leaves the list or segment',
   'automations.leave.target': 'Contacts exit when they leave the list or segment.',
   'automations.leave.end': 'Contacts get every mail, also after leaving the list or segment.',

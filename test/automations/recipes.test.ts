@@ -3,7 +3,7 @@ import t from 'tap';
 import { RECIPE_BY_NAME, RECIPES } from '../../src/automations/recipes.ts';
 import { createKeys } from '../../src/database/accounts.ts';
 import { LANGUAGE_CODES } from '../../src/languages.ts';
-import { mailsOf, withWelcomeSeries } from '../support/automations.ts';
+import { DAY, mailsInBrief, mailsOf, withWelcomeSeries } from '../support/automations.ts';
 
 t.test('each recipe is a draft whose mails pass every check in each language, and which can be started', async (t) => {
   const { post, get, join } = await withWelcomeSeries(t);
@@ -145,6 +145,27 @@ t.test(
     t.strictSame(Object.keys(refused.body.errors), ['field_name']);
   },
 );
+
+for (const type of ['datetime-local', 'yearly-date'])
+  t.test(`birthdays of a file with their years start the mail each year, in a field of the type ${type}`, async (t) => {
+    const { app, post, get, pass } = await withWelcomeSeries(t);
+    await post('/custom-fields/save', { field_name: 'birthday', field_type: type });
+    const content = 'email,first_name,birthday\nann@example.org,Ann,1990-01-17\nbo@example.org,Bo,1990-06-01';
+    const file = { filename: 'a.csv', content };
+    const multipart: [string, string | typeof file][] = [
+      ['contact_type_id', '1'],
+      ['file', file],
+    ];
+    t.equal((await app.one.call('POST', '/contacts/upload-csv', { multipart })).status, 200);
+    const { utr } = await post('/automations/create-from-recipe', {
+      ...{ recipe: 'birthday', language: 'en', automation_name: 'Birthday', automation_for: 'contacts_1' },
+      ...{ unsubscribe_group_id: 1, sender_id: 1 },
+    });
+    await get('/automations/set-live', { utr });
+    await pass(4 * DAY);
+    t.match(mailsInBrief(app), [/^01-17T09:00 ann Happy birthday, Ann/]);
+    t.equal(mailsInBrief(app).length, 1);
+  });
 
 t.test(
   'a recipe adds its field only for a key pair with the scope contacts, and with the automation or not at all',

@@ -8,7 +8,7 @@ import { RESERVED_FIELDS, reservedField } from '../contacts/contact-fields.ts';
 import { languageCode } from '../contacts/contact-languages.ts';
 import { countryId } from '../contacts/countries.ts';
 import { meantDomain } from '../contacts/misspelt-domains.ts';
-import { type CustomField, type FieldType, isValidValue } from '../fields/custom-fields.ts';
+import { type CustomField, type FieldType, isValidValue, valueOfCell } from '../fields/custom-fields.ts';
 import { readCsv } from './csv.ts';
 import type { ImportOptions } from './import-job.ts';
 
@@ -223,7 +223,7 @@ export class RowReader {
   #customValues(line: number, cells: readonly string[], errors: RowError[]): string {
     let json = '';
     for (const { at, custom, key } of this.#custom) {
-      const value = (cells[at] ?? '').trim();
+      const value = valueOfCell(custom.field_type, (cells[at] ?? '').trim());
       if (value !== '' && !isValidValue(custom.field_type, value)) {
         const field = custom.field_name.toLowerCase();
         errors.push({ line, field, ...refusal(messages.selected(field), value) });

@@ -347,7 +347,7 @@ function NewAutomation({ recipe, given, choices, problems }: NewAutomationProps)
           {language.say(recipe === undefined ? 'automations.new.about' : `automations.recipe.${recipe}.trigger`)}
         </p>
         <form method="post" action="/automations/new" class="narrow">
-          <AutomationFieldset given={given} choices={choices} problems={problems} isOfRecipe={recipe !== undefined} />
+          <AutomationFieldset given={given} choices={choices} problems={problems} recipe={recipe} />
           {recipe !== undefined && (
             <>
               <SenderField senders={choices.senders} value={given.sender_id} problems={problems} />
@@ -416,17 +416,19 @@ function AutomationFieldset({
   choices: { targets, groups },
   triggers,
   problems,
-  isOfRecipe = false,
+  recipe,
 }: {
   given: AutomationFields;
   choices: Choices;
   /** Absent before the automation is created. */
   triggers?: TriggerChoices;
   problems: Problems;
-  /** True if a recipe says when contacts exit. */
-  isOfRecipe?: boolean;
+  /** A recipe says how contacts enter and when they exit. */
+  recipe?: RecipeName | undefined;
 }) {
   const language = useLanguage();
+  const trigger = recipe === undefined ? given.trigger_kind : RECIPE_BY_NAME[recipe].trigger.trigger_kind;
+  const isByOther = trigger !== undefined && trigger !== 'join';
   const none = { value: '', label: language.say('compose.choose') };
   return (
     <>
@@ -442,8 +444,8 @@ function AutomationFieldset({
       />
       <SelectField
         name="automation_for"
-        label={language.say('automations.who')}
-        hint={language.say('automations.who.hint')}
+        label={language.say(isByOther ? 'automations.target' : 'automations.who')}
+        hint={language.say(isByOther ? 'automations.target.hint' : 'automations.who.hint')}
         value={given.automation_for}
         options={[
           none,
@@ -512,13 +514,14 @@ function AutomationFieldset({
       />
       {groups.length === 0 && (
         <p>
-          {language.say('compose.group.none')} <a href="/settings/groups">{language.say('automations.group.add')}</a>
+          {language.say('compose.group.none')}{' '}
+          <a href="/unsubscribes/topics">{language.say('automations.group.add')}</a>
         </p>
       )}
       {given.ignores_caps !== undefined && (
         <CapField name="ignores_caps" kind="automation" value={given.ignores_caps} />
       )}
-      {!isOfRecipe && (
+      {recipe === undefined && (
         <CheckField
           name="exit_criteria"
           label={language.say('automations.exit')}
