@@ -6,9 +6,16 @@
 import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
 import { ineligibilityReason, isLiveContact } from '../audience/eligibility.ts';
+import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
-import { AUTOMATION_STATUS, automationSchedules, automations } from '../database/schema/index.ts';
+import {
+  AUTOMATION_STATUS,
+  automationSchedules,
+  automations,
+  type SegmentRule,
+  segments,
+} from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { isTransientSqliteError } from '../database/write-lock.ts';
 import {
@@ -24,6 +31,7 @@ import {
 } from '../delivery/queue/enrolment-state.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { fractionFor } from '../delivery/queue/variant-groups.ts';
+import { findZone } from '../delivery/timing/local-times.ts';
 import { sentence } from '../errors/sentences.ts';
 import { stored, storedSql } from '../errors/stored.ts';
 import type { Log } from '../log.ts';
@@ -40,6 +48,7 @@ import {
 import { stepAfter } from './path.ts';
 import { holdAutomations, holdFailedAutomation } from './status.ts';
 import { type Acting, type AtStep, act, type Taken } from './step-actions.ts';
+import { lastLine, noteUsed, saidValues, type Used, usedField, usedFields } from './used-values.ts';
 import { endWaits, type WaitingContact, type Waits, waitColumns } from './waits.ts';
 
 const PAGE_ROWS = 250;
@@ -321,7 +330,8 @@ function takeStep({ db, config }: AutomationDeps, automation: number, schedule: 
         for (const { id, reason } of rows) if (reason !== null) leave(id, reason);
         return rows.filter(({ reason }) => reason === null);
       };
-      const taken = takenBy(step, readPage, db, { now, zone: config.TIME_ZONE });
+      const line = lastLine(client);
+      const { taken, used } = takenBy(step, readPage, db, { now, zone: config.TIME_ZONE });
       const steps = prepared<[number], PlacedStep>(client, PLACED_STEPS).all(automation);
       for (const [outcome, theirs] of Map.groupBy(taken, (one) => one.outcome)) {
         const ids = theirs.map(({ id }) => id);
@@ -335,6 +345,7 @@ function takeStep({ db, config }: AutomationDeps, automation: number, schedule: 
         else if (next === null) passStepTo(client, ids, now, { id: 0, before: steps.at(-1)?.position ?? 0, wait: 0 });
         else passStepTo(client, ids, now, { id: next.id, before: next.position - 1, wait: waitMs(next) });
       }
+      noteUsed(client, line, used);
       return found;
     })
     .immediate();
@@ -345,37 +356,101 @@ type PlacedStep = Pick<Schedule, 'id' | 'position' | 'parent_id' | 'branch' | 'w
 const PLACED_STEPS =
   'SELECT id, position, parent_id, branch, waiting_type, waiting_period FROM automation_schedules WHERE automation_id = ? ORDER BY position';
 
+/** The enrolments that take a step, and which values of the contacts decided. */
+interface TakenStep {
+  taken: Taken[];
+  used: readonly Used[];
+}
+
 /**
  * Takes a step for the next page of enrolments: decides on a path, changes the contacts, or ends a wait. Returns the enrolments that took the
- * step, each with its outcome.
+ * step, each with its outcome, and the values that decided.
  */
 function takenBy(
   step: OtherStep,
   readPage: <Row extends AtStep>(columns: string, joins: string) => Row[],
   db: Db,
   { now, zone }: { now: number; zone: string },
-): Taken[] {
+): TakenStep {
+  const account = step.user_id;
+  const withPerson = `${ENROLLED_PERSON} LEFT JOIN contacts p ON p.id = ${CONTACT}`;
   switch (step.kind) {
-    case 'if':
-      return readPage<AtStep & { is_in: 0 | 1 }>(`NULL AS contact_id, ${IN_SEGMENT} AS is_in`, '').map(
-        ({ id, is_in }) => ({ id, outcome: is_in === 1 ? 'yes' : 'no' }),
+    case 'if': {
+      const fields = usedFields(db, account, rulesOf(db, step.segment_id));
+      const columns = `NULL AS contact_id, ${IN_SEGMENT} AS is_in, json_array(${fields.map(({ sql }) => sql).join()}) AS found`;
+      const people = readPage<AtStep & { is_in: 0 | 1; found: string }>(columns, fields.length === 0 ? '' : withPerson);
+      return {
+        taken: people.map(({ id, is_in }) => ({ id, outcome: is_in === 1 ? 'yes' : 'no' })),
+        used: fields.length === 0 ? [] : people.map(({ id, found }) => ({ id, used: saidValues(fields, found) })),
+      };
+    }
+    case 'split': {
+      const share = (step.share ?? 0) / 100;
+      const taken = readPage('NULL AS contact_id', '').map(
+        ({ id, address_id }): Taken => ({
+          id,
+          outcome: fractionFor(address_id, step.utr) < share ? 'yes' : 'no',
+        }),
       );
-    case 'split':
-      return readPage('NULL AS contact_id', '').map(({ id, address_id }) => ({
-        id,
-        outcome: fractionFor(address_id, step.utr) < (step.share ?? 0) / 100 ? 'yes' : 'no',
-      }));
+      return { taken, used: [] };
+    }
     case 'exit':
-      return readPage('NULL AS contact_id', '').map(({ id }) => ({ id, outcome: 'exit' }));
+      return { taken: readPage('NULL AS contact_id', '').map(({ id }) => ({ id, outcome: 'exit' })), used: [] };
     case 'wait_until': {
-      const columns = `${CONTACT} AS contact_id, ${waitColumns(db, step)}`;
-      const joins = `${ENROLLED_PERSON} LEFT JOIN contacts p ON p.id = ${CONTACT}`;
-      return endWaits(db.$client, step, readPage<WaitingContact>(columns, joins), { now, zone });
+      const people = readPage<WaitingContact>(`${CONTACT} AS contact_id, ${waitColumns(db, step)}`, withPerson);
+      const taken = endWaits(db.$client, step, people, { now, zone });
+      return { taken, used: step.until === 'event' ? [] : usedTimes(db, step, people, taken, zone) };
     }
     default: {
-      const people = readPage(`${CONTACT} AS contact_id`, ENROLLED_PERSON);
+      const field =
+        step.kind === 'set_field' ? usedField(db, account, { field: step.field ?? '', customId: step.field_id }) : null;
+      const people = readPage<AtStep & { before: string }>(
+        `${CONTACT} AS contact_id, ${field?.sql ?? "''"} AS before`,
+        field === null ? ENROLLED_PERSON : withPerson,
+      );
       const done = act(db, step, people, new Date(now));
-      return people.map(({ id }) => ({ id, outcome: done.has(id) ? 'done' : 'not_done' }));
+      const changed = field === null ? [] : people.filter(({ id }) => done.has(id));
+      return {
+        taken: people.map(({ id }) => ({ id, outcome: done.has(id) ? 'done' : 'not_done' })),
+        used: changed.map(({ id, before }) => ({
+          id,
+          used: sentence('used_change', { field: field?.name ?? '', before: before || '–', after: step.value || '–' }),
+        })),
+      };
     }
   }
+}
+
+/** Returns the rules of a segment; none if there is no such segment. */
+function rulesOf(db: Db, segment: number | null): SegmentRule[] {
+  const found = db
+    .select({ rules: segments.rules })
+    .from(segments)
+    .where(eq(segments.id, segment ?? 0))
+    .get();
+  return found?.rules ?? [];
+}
+
+/** Returns by which time zone, and which date, those waited who go on. */
+function usedTimes(
+  db: Db,
+  step: OtherStep,
+  people: readonly WaitingContact[],
+  taken: readonly Taken[],
+  zone: string,
+): Used[] {
+  const name = listCustomFields(db, step.user_id).find(({ id }) => id === step.field_id)?.field_name ?? '';
+  const goOn = new Set(taken.map(({ id }) => id));
+  return people
+    .filter(({ id }) => goOn.has(id))
+    .map((contact) => {
+      const theirs = findZone(contact) ?? zone;
+      return {
+        id: contact.id,
+        used:
+          step.until === 'date'
+            ? sentence('used_date', { field: name, date: contact.date || '–', zone: theirs })
+            : sentence('used_zone', { zone: theirs }),
+      };
+    });
 }

@@ -1,6 +1,6 @@
 /** Why one contact gets the mails of an automation or a campaign or not. */
 import t from 'tap';
-import { DAY, HOUR, withWelcomeSeries } from '../support/automations.ts';
+import { DAY, HOUR, withPaths, withWelcomeSeries } from '../support/automations.ts';
 import { ACCEPTED, startSend, startSeries, startShop, UNKNOWN } from '../support/shop.ts';
 
 interface Rule {
@@ -75,6 +75,40 @@ t.test('caps are shown with how many mails count, and the words of the relay are
     state: 'outside',
     reason_code: 'joined_outside_live',
   });
+});
+
+t.test('each step says which values decided at that moment, and the log has them too', async (t) => {
+  const { utr, get, post, step, utrOf, live, join, pass } = await withPaths(t);
+  await post('/custom-fields/save', { field_name: 'stage', field_type: 'text' });
+  const before = await utrOf('two');
+  await step({ kind: 'set_field', field: 'stage', value: 'new', before });
+  await step({ kind: 'set_field', field: 'stage', value: 'old', before });
+  await step({ kind: 'if', segment_id: 1, before });
+  await step({ kind: 'split', share: 50, before });
+  await step({ kind: 'wait_until', until: 'event', event: 'purchase', timeout_hours: 1, before });
+  await step({ kind: 'wait_until', until: 'hour', hour: 12, before });
+  await live();
+  await join('ann');
+  await pass(30 * HOUR);
+  const change = { contact_id: 1, contact_type_id: 1, email: 'ann@example.org', first_name: 'Else', country: 1 };
+  await post('/contacts/update', change);
+  const { why } = (await get('/automations/why', { utr, email: 'ann@example.org' })).body.message;
+  const stepsOf = (kind: string) => why.steps.filter((one: { kind: string }) => one.kind === kind);
+  t.match(stepsOf('set_field'), [{ used: ['stage: from “–” to “new”.'] }, { used: ['stage: from “new” to “old”.'] }]);
+  t.match(stepsOf('if'), [
+    { code: 'yes', used: ['In the segment “Anns”.', 'Values at that moment: first_name: ann.'] },
+  ]);
+  t.match(stepsOf('split'), [{ used: [/^Drawn: [\d.]+ of 100\. Below 50 is the first path\.$/] }]);
+  t.match(stepsOf('wait_until'), [
+    { code: 'no', used: ['The event “purchase” did not come in time.'] },
+    { code: 'yes', used: ['In the time zone Asia/Kabul.'] },
+  ]);
+  t.strictSame(stepsOf('mail')[0]?.used, []);
+  const { log } = (await get('/automations/log', { utr, email: 'ann@example.org' })).body.message;
+  t.match(
+    log.find(({ kind }: { kind: string }) => kind === 'if'),
+    { reason: 'Values at that moment: first_name: ann.', reason_code: 'used_values' },
+  );
 });
 
 t.test('a contact of the target who was not let in by the trigger has not entered', async (t) => {

@@ -196,6 +196,8 @@ interface MailProgress {
   delivery: number | null;
   attempts: number | null;
   reply: string | null;
+  /** The values that decided at the step, a stored sentence; null if there were none or the log no longer has them. */
+  used: string | null;
   sent_at: number | null;
   due_at: number | null;
 }
@@ -207,7 +209,11 @@ interface MailProgress {
 function mailProgress(client: Database, enrolmentId: number): Map<number, MailProgress> {
   const steps = client
     .prepare<[number], MailProgress>(`
-      SELECT t.schedule_id, t.outcome, t.taken_at, d.state AS delivery, d.attempt AS attempts, d.reply, CASE d.state WHEN ${DELIVERY_STATE.accepted} THEN d.updated_at WHEN ${DELIVERY_STATE.bounced} THEN t.taken_at END AS sent_at,
+      SELECT t.schedule_id, t.outcome, t.taken_at, d.state AS delivery, d.attempt AS attempts, d.reply,
+        (SELECT l.reason FROM enrolments e CROSS JOIN enrolment_log l INDEXED BY enrolment_log_person ON l.address_id = e.address_id
+          AND l.automation_id = e.automation_id AND l.run = e.run AND l.step_id = t.schedule_id
+          WHERE e.id = t.enrolment_id ORDER BY l.id DESC LIMIT 1) AS used,
+        CASE d.state WHEN ${DELIVERY_STATE.accepted} THEN d.updated_at WHEN ${DELIVERY_STATE.bounced} THEN t.taken_at END AS sent_at,
         iif(d.state IN (${DELIVERY_STATE.queued}, ${DELIVERY_STATE.sending}), max(d.due_at, t.taken_at), NULL) AS due_at
       FROM steps t LEFT JOIN deliveries d ON d.id = t.delivery_id WHERE t.enrolment_id = ?`)
     .all(enrolmentId);

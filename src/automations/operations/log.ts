@@ -25,7 +25,7 @@ const Line = Type.Object({
   kind: { ...nullable(choice(...STEP_KINDS)), description: 'The kind of the step.' },
   step: nullable(Type.String(), 'utr of the step; null for entries and ends, and for steps that were removed.'),
   subject: nullable(Type.String()),
-  reason: nullable(said(), 'Why the contact exited.'),
+  reason: nullable(said(), 'Why the contact exited, or what decided at a step.'),
   reason_code: nullable(Type.String()),
 });
 /** A line of the log of an automation. */

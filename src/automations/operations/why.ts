@@ -1,8 +1,10 @@
 /** Why one contact gets the mails and steps of an automation or not: those taken, those to come, and each rule with its value now. */
+import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { CheckedRules } from '../../campaigns/operations/why.ts';
 import { AUTOMATION_STATUS, BARS_ENTRY, STEP_KINDS, STEP_OUTCOMES, type Target } from '../../database/schema/index.ts';
+import { fractionFor } from '../../delivery/queue/variant-groups.ts';
 import { stateName } from '../../delivery/reporting/mailing-report.ts';
 import {
   type CheckedRule,
@@ -13,10 +15,11 @@ import {
   minuteOf,
   outsideRule,
   sendingRules,
+  targetNamesOf,
   targetRule,
 } from '../../delivery/reporting/why.ts';
 import { senderRules } from '../../delivery/reporting/why-waiting.ts';
-import { sentence } from '../../errors/sentences.ts';
+import { type Said, sentence } from '../../errors/sentences.ts';
 import { codeOf, readStored } from '../../errors/stored.ts';
 import {
   choice,
@@ -39,6 +42,10 @@ const Step = Type.Object({
   subject: Type.String(),
   taken_at: nullable(isoTimestampSchema(), 'When the contact took the step, UTC; null before.'),
   code: { ...nullable(choice(...STEP_OUTCOMES)), description: 'What was done at the step, as in the log.' },
+  used: Type.Array(said(), {
+    description:
+      'What decided at the step: the segment and the values of the contact at that moment, the number drawn, the event, or the old and new value of the field.',
+  }),
   is_elsewhere: zeroOrOne('1: the contact took the other path.'),
   due_at: nullable(
     isoTimestampSchema(),
@@ -114,7 +121,7 @@ export const explainAutomation = operation({
           outsideRule(client, 'exit', segment(automation.exit_segment_id), address),
           ...contactRules(db, question),
         ],
-        steps: steps.map(explained),
+        steps: steps.map((step) => explained(client, step, address)),
       },
     };
   },
@@ -155,7 +162,8 @@ function entryRule(
 }
 
 /** Returns a step as it is answered. */
-function explained({ schedule, taken, due_at, is_elsewhere }: PlannedStep): Why['steps'][number] {
+function explained(client: Database, step: PlannedStep, address: number): Why['steps'][number] {
+  const { schedule, taken, due_at, is_elsewhere } = step;
   const { utr, kind, subject } = schedule;
   const reply = readStored(taken?.reply ?? null);
   return {
@@ -164,6 +172,7 @@ function explained({ schedule, taken, due_at, is_elsewhere }: PlannedStep): Why[
     subject,
     taken_at: timed(taken?.taken_at),
     code: taken?.outcome ?? null,
+    used: usedAt(client, step, address),
     is_elsewhere: is_elsewhere ? 1 : 0,
     due_at: timed(due_at),
     delivery_state: taken === undefined || taken.delivery === null ? null : stateName(taken.delivery),
@@ -171,4 +180,26 @@ function explained({ schedule, taken, due_at, is_elsewhere }: PlannedStep): Why[
     reply,
     reply_code: codeOf(reply),
   };
+}
+
+/** Returns what decided at a step that was taken. */
+function usedAt(client: Database, { schedule, taken }: PlannedStep, address: number): Said[] {
+  if (taken === undefined) return [];
+  const isYes = taken.outcome === 'yes';
+  const values = readStored(taken.used);
+  const found: Said[] = values === null ? [] : [values];
+  if (schedule.kind === 'if') {
+    const name = targetNamesOf(client, [{ table: 'segments', id: String(schedule.segment_id) }], null) || '–';
+    found.unshift(isYes ? sentence('used_in_segment', { name }) : sentence('used_not_in_segment', { name }));
+  }
+  if (schedule.kind === 'wait_until' && schedule.until === 'event') {
+    const event = schedule.event ?? '';
+    found.unshift(isYes ? sentence('used_event', { event }) : sentence('used_no_event', { event }));
+  }
+  const draw = fractionFor(address, schedule.utr) * 100;
+  const share = schedule.share ?? 0;
+  // The share or the address may have changed since.
+  if (schedule.kind === 'split' && draw < share === isYes)
+    found.unshift(sentence('used_draw', { draw: Math.floor(draw * 100) / 100, share }));
+  return found;
 }

@@ -117,11 +117,10 @@ export function lineText(
   const isOfWait = kind === 'wait_until' && (code === 'yes' || code === 'no');
   const what = language.say(isOfWait ? `automations.path.wait.${code}` : `automations.log.${code}`);
   const isStep = code !== 'entered' && code !== 'finished' && code !== 'left';
-  const about =
-    reason !== null
-      ? language.sentence(reason)
-      : isStep
-        ? (subject ?? language.say(kind === null ? 'automations.log.removed' : `automations.step.${kind}`))
-        : '';
+  const step = isStep
+    ? (subject ?? language.say(kind === null ? 'automations.log.removed' : `automations.step.${kind}`))
+    : '';
+  const why = reason === null ? '' : language.sentence(reason);
+  const about = kind === 'mail' ? why || step : [step, why].filter(Boolean).join(' – ');
   return about === '' ? what : `${what}: ${about}`;
 }

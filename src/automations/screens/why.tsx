@@ -1,5 +1,6 @@
 /** Why one contact gets the mails and steps of an automation or not. */
 import type { FastifyInstance } from 'fastify';
+import { Fragment } from 'preact';
 import { Rules, WhyForm } from '../../campaigns/screens/why.tsx';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { DeliveryBadge } from '../../ui/components/campaign-state.tsx';
@@ -62,6 +63,12 @@ function Path({ state, reason, entered_at, steps }: Why) {
             <br />
             <bdi>{step.subject || language.say(`automations.step.${step.kind}`)}</bdi>{' '}
             {step.delivery_state !== null && <DeliveryBadge state={step.delivery_state} />}
+            {step.used.map((used) => (
+              <Fragment key={String(used)}>
+                <br />
+                <bdi class="small">{language.sentence(used)}</bdi>
+              </Fragment>
+            ))}
             {step.reply !== null && (
               <>
                 <br />

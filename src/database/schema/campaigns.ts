@@ -456,7 +456,7 @@ export const enrolmentLog = sqliteTable(
     code: text().notNull(),
     /** The id of the step in automation_schedules; null for entries and ends. */
     step_id: integer(),
-    /** Why the contact exited, or null. */
+    /** Why the contact exited, or the values that decided at a step; null without them. */
     reason: said(),
     /** Epoch milliseconds. */
     happened_at: integer().notNull(),

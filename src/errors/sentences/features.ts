@@ -99,6 +99,17 @@ export const FEATURE_SENTENCES = {
   why_cap: 'Mails in {days} days: {used} of at most {mails}.',
   why_cap_change: 'Wait until earlier mails no longer count, or raise the cap.',
 
+  // What decided at a step of an automation.
+  used_values: 'Values at that moment: {values}.',
+  used_draw: 'Drawn: {draw} of 100. Below {share} is the first path.',
+  used_change: '{field}: from “{before}” to “{after}”.',
+  used_date: '{field} at that moment: {date}, in the time zone {zone}.',
+  used_zone: 'In the time zone {zone}.',
+  used_in_segment: 'In the segment “{name}”.',
+  used_not_in_segment: 'Not in the segment “{name}”.',
+  used_event: 'The event “{event}” came.',
+  used_no_event: 'The event “{event}” did not come in time.',
+
   // Mails as sent.
   sent_mail_not_kept:
     'Nothing is kept of this mail. What a mail was made from is kept for 90 days, if the settings said so when it left and no sender node sent it.',
