@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
  * The program's entry point. It imports nothing that loads a package before the version of Node is checked: the database addon crashes a
- * Node that is too old, and static imports are loaded before the first statement of a file runs.
+ * Node that is too old, and static imports are loaded before the first statement of a file runs. Nor does it import by name what a Node of
+ * before OLDEST lacks: such a file does not start there at all.
  */
-import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { restartWithOneArena } from './commands/restart-in-place.ts';
@@ -21,6 +21,7 @@ if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
   restartWithOneArena();
   // Caches the code that V8 compiles, because compiling it again takes a tenth of the startup time. If the folder is not writable, nothing
   // is cached. Node's default, the folder for temporary files, is not used, because anyone who may write there could place code in it.
+  const { enableCompileCache } = await import('node:module');
   const cache = join(import.meta.dirname, '../node_modules/.cache/start');
   enableCompileCache(cache);
   // Each worker thread enables its own cache, and only because of this variable.

@@ -70,11 +70,13 @@ t.test('a Node that is too old is told in one line before anything is loaded tha
   const { engines }: { engines: { node: string } } = JSON.parse(readFileSync('package.json', 'utf8'));
   const oldest = engines.node.replace('>=', '');
   const [major = 0, minor = 0] = oldest.split('.').map(Number);
-  // Says that this Node is another, and counts what is loaded besides the file it starts.
+  // Says that this Node is another, and counts what is loaded besides the file it starts. Before 22.1, node:module lacks enableCompileCache.
   const pretend = (version: string) => `data:text/javascript,
     import { registerHooks } from 'node:module';
     Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });
-    registerHooks({ load: (url, context, next) => { if (/^file:/.test(url)) console.log(url); return next(url, context); } });`;
+    const lacking = { url: 'data:text/javascript,export default {}', shortCircuit: true };
+    const resolve = (name, context, next) => name === 'node:module' ? lacking : next(name, context);
+    registerHooks({ ...(${Number.parseInt(version, 10) < major} && { resolve }), load: (url, context, next) => { if (/^file:/.test(url)) console.log(url); return next(url, context); } });`;
   const start = (version: string) =>
     spawnSync(process.execPath, ['--import', pretend(version), 'dist/cli.js', 'help'], { encoding: 'utf8' });
   for (const version of [`${major}.${minor - 1}.9`, '20.20.2', '18.0.0', '9.0.0']) {
