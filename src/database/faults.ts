@@ -1,5 +1,5 @@
 /** Why a database file cannot be used: the file, the user and the cure, in place of what SQLite says. */
-import { statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 
@@ -37,8 +37,7 @@ function reasonOf(code: string, path: string): string | null {
   if (code.startsWith('SQLITE_CORRUPT')) return `it is damaged. Keep a copy of it, then ${RESTORE}`;
   if (code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT')
     return `the disk of ${dirname(resolve(path))} is full. Free some space, then start again`;
-  if (code === 'EROFS') return `the disk of ${dirname(resolve(path))} can only be read`;
-  if (/^(SQLITE_(CANTOPEN|READONLY|PERM|AUTH)|EACCES|EPERM)/.test(code)) return deniedTo(path);
+  if (/^(SQLITE_(CANTOPEN|READONLY|PERM|AUTH)|EACCES|EPERM|EROFS)/.test(code)) return deniedTo(path);
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'))
     return 'another program keeps it locked. End that program, such as a shell of sqlite3 with an open transaction';
   if (code.startsWith('SQLITE_IOERR')) return `the disk reports a fault (${code}). Look at the system's log`;
@@ -48,6 +47,8 @@ function reasonOf(code: string, path: string): string | null {
 /** What this user may not do, with the owner of the file or, where there is none, of its folder, and the command that changes it. */
 function deniedTo(path: string): string {
   const folder = dirname(resolve(path));
+  if (isReadOnlyDisk(folder))
+    return `the disk of ${folder} can only be read. Mount it so that it can be written; under systemd, name the folder in ReadWritePaths=`;
   const file = statSync(path, { throwIfNoEntry: false });
   const { uid, gid, mode } = file ?? statSync(folder);
   const rights = (mode & 0o777).toString(8);
@@ -61,6 +62,15 @@ function deniedTo(path: string): string {
     ? `chmod u+${file === undefined ? `rwx ${folder}` : `rw ${path}`}`
     : `As root: chown ${name} ${folder} ${files}`;
   return `the user ${name} may not ${what} to user ${uid} and group ${gid} with mode ${rights}. ${cure}`;
+}
+
+function isReadOnlyDisk(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EROFS';
+  }
 }
 
 /** The name of the user of this process; its number if the system knows no name. */

@@ -112,6 +112,24 @@ t.test('a second server on the same file is refused with one clear line', async 
 });
 
 t.test(
+  'a database on a disk that can only be read is told so, not to change the owner',
+  { skip: spawnSync('unshare', ['-rm', 'true']).status !== 0 && 'needs the right to mount' },
+  (t) => {
+    const folder = t.testdir({});
+    const path = join(folder, 'test.db');
+    const [file, ...words] = BUILT.command;
+    const start = `'${[file, ...words].join("' '")}'`;
+    const script = `mount -t tmpfs tmpfs '${folder}' && : > '${path}' && mount -o remount,ro '${folder}' && ${start} serve; ${start} keys list`;
+    const env = { ...BUILT.env, PATH: process.env.PATH, DATABASE_PATH: path, PORT: '0' };
+    const { stderr } = spawnSync('unshare', ['-rm', 'sh', '-c', script], { env, encoding: 'utf8' });
+    const reason = `the disk of ${folder} can only be read. Mount it so that it can be written; under systemd, name the folder in ReadWritePaths=`;
+    t.match(stderr, `The database ${path}-lock cannot be opened: ${reason}\n`);
+    t.match(stderr, `The database ${path} cannot be opened: ${reason}\n`);
+    t.end();
+  },
+);
+
+t.test(
   'a file that the service may not open is told with user, owner and cure',
   { skip: process.getuid?.() !== 0 && 'needs root to start as another user' },
   (t) => {
