@@ -18,7 +18,7 @@ import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
 import { readFrozen } from '../delivery/queue/mailings.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import { variantName } from '../delivery/queue/variant-groups.ts';
-import { type CheckedContent, recordedFindings, type Shown } from '../delivery/shown/shown-content.ts';
+import { type CheckedContent, faultsIn, type Shown } from '../delivery/shown/shown-content.ts';
 import { invalid } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { knownPlaceholders, textsOf } from '../templates/content-warnings.ts';
@@ -116,7 +116,7 @@ async function findingsOf(
   const checked = await orProblem(async () =>
     checkMergeable(deps.db, send, { frozen, variant: 0, ...recipientOf(deps, send, null) }),
   );
-  return 'problem' in checked ? null : recordedFindings(checked);
+  return 'problem' in checked ? null : faultsIn([...checked.own, ...checked.shared, ...checked.further]);
 }
 
 /**

@@ -4,7 +4,7 @@ import { placeholderNames, scan } from '../content/merge.ts';
 import { type MjmlNode, parseMjml } from '../content/mjml.ts';
 import { encodedSize } from '../mime/attachments.ts';
 import { checkSender, type HeaderFinding } from './header-checks.ts';
-import { checkMail, type Finding, type MailLink } from './mail-checks.ts';
+import { checkMail, checkSize, type Finding, type MailLink, readHtml } from './mail-checks.ts';
 import { checkReading, MAX_PLACES, type NameSample, type ReadingFinding, sampleNames } from './reading-checks.ts';
 import { findSampleText } from './sample-text.ts';
 
@@ -45,12 +45,23 @@ const PREFERENCES_PREVIEW = '/u/preview';
 /** The checks that a mail in the outbox gets, too. */
 export type SharedFinding = Finding & { check: Exclude<Finding['check'], 'unsubscribe'> };
 
-/** Checks a mail as one contact of its audience would receive it. */
+interface Merged {
+  html: string;
+  text: string;
+  subject: string;
+}
+
+/**
+ * Checks a mail as one contact of its audience would receive it. `all` is the mail with all branches of its conditions, in which everything
+ * is looked for but its size and what Gmail clips.
+ */
 export function checkContent(
-  { html, text, subject }: { html: string; text: string; subject: string },
+  { html, text }: Pick<Merged, 'html' | 'text'>,
+  all: Merged,
   { withoutValue, known, unknown, foreign, address, lacking, template, from, attached }: CheckContext,
 ): { shared: SharedFinding[]; own: ContentFinding[]; further: (ReadingFinding | HeaderFinding)[] } {
-  const { findings, ...content } = checkMail({ html, text, headers: [] });
+  const { findings, ...content } = checkMail({ html: all.html, text: all.text, headers: [] });
+  const size = Buffer.byteLength(html);
   const finding = (check: NamedCheck, { count, names }: NameSample): ContentFinding => ({
     check,
     isGood: count === 0,
@@ -61,7 +72,13 @@ export function checkContent(
     // Sending adds the unsubscribe headers to every mail, so this check is skipped here.
     shared: findings
       .filter((found): found is SharedFinding => found.check !== 'unsubscribe')
-      .map((found) => (found.check === 'images' ? withUndescribedImages(found, template) : found)),
+      .map((found) =>
+        found.check === 'images'
+          ? withUndescribedImages(found, template)
+          : found.check === 'size'
+            ? checkSize(size)
+            : found,
+      ),
     own: [
       finding('leave', { count: html.includes(PREFERENCES_PREVIEW) ? 0 : 1, names: [] }),
       isAddressIncluded && lacking.length > 0
@@ -72,9 +89,12 @@ export function checkContent(
       finding('foreign', foreign),
       finding('values', sampleNames(withoutValue.filter((name) => known.includes(name)))),
       finding('sample', sampleNames(findSampleText(content), MAX_PLACES)),
-      ...(attached.length > 0 ? [weighed(Buffer.byteLength(html) + Buffer.byteLength(text), attached)] : []),
+      ...(attached.length > 0 ? [weighed(size + Buffer.byteLength(text), attached)] : []),
     ],
-    further: [...checkReading(content, { subject, size: Buffer.byteLength(html) }), checkSender(from)],
+    further: [
+      ...checkReading({ ...content, bytesBefore: readHtml(html).bytesBefore }, { subject: all.subject, size }),
+      checkSender(from),
+    ],
   };
 }
 
@@ -99,10 +119,14 @@ function countUndescribedImages({ tagName, attributes, children = [] }: MjmlNode
 
 /**
  * Finds the links of a mail that lead nowhere: those without a web address with a dot in its host, an e-mail address or a phone number, and
- * those that a placeholder of a draft stands in.
+ * those that a placeholder of a draft stands in. A link that begins with a merge tag without a value may lead anywhere.
  */
 export function findBadUrls(links: readonly MailLink[]): NameSample {
-  return sampleNames(links.map(({ url }) => url.trim()).filter((url) => !isReachable(url) || DRAFT_URL.test(url)));
+  return sampleNames(
+    links
+      .map(({ url }) => url.trim())
+      .filter((url) => !url.startsWith('((') && (!isReachable(url) || DRAFT_URL.test(url))),
+  );
 }
 
 /** What drafts have in a link until its address is known. */

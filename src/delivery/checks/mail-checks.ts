@@ -171,11 +171,15 @@ export interface CheckedMail extends MailContent {
   findings: Finding[];
 }
 
+/** Whether HTML of this size in bytes is shown as a whole. */
+export function checkSize(bytes: number): Finding & { check: 'size' } {
+  return { check: 'size', isGood: bytes <= GMAIL_BYTES, values: { count: bytes, limit: GMAIL_BYTES } };
+}
+
 /** Returns what is in the HTML of a mail and one finding for each check. */
 export function checkMail({ html, text, headers }: MailParts): CheckedMail {
   const content = readHtml(html ?? '');
   const { links, language, bareImages, weakTexts } = content;
-  const bytes = Buffer.byteLength(html ?? '');
   const silentLinks = links.filter((link) => link.text === '').length;
   const canLeave = headers.some(({ name }) => name.toLowerCase() === 'list-unsubscribe');
   const finding = (check: Finding['check'], isGood: boolean, count = 0, limit = 0) => ({
@@ -186,7 +190,7 @@ export function checkMail({ html, text, headers }: MailParts): CheckedMail {
   return {
     ...content,
     findings: [
-      finding('size', bytes <= GMAIL_BYTES, bytes, GMAIL_BYTES),
+      checkSize(Buffer.byteLength(html ?? '')),
       finding('unsubscribe', canLeave),
       finding('plainText', text !== null && text.trim() !== ''),
       finding('language', html === null || language !== ''),

@@ -149,6 +149,18 @@ export function chosenPieces(template: Template, find: FindValue): Template {
   });
 }
 
+/**
+ * The pieces of all branches, without the marks, as they are checked: a placeholder without a value and a default stays as it is written,
+ * because nobody knows what would be in its place.
+ */
+export function allPieces(template: Template, find: FindValue): Template {
+  return template.flatMap((piece) => {
+    if (typeof piece === 'string') return piece;
+    if (isMark(piece)) return [];
+    return piece.name.startsWith('#') || piece.fallback !== '' || find(piece.name) ? piece : `((${piece.name}))`;
+  });
+}
+
 /** The pieces that every contact gets. */
 export function unconditionalPieces(template: Template): Template {
   let depth = 0;

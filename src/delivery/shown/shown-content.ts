@@ -1,5 +1,4 @@
 /** Shows an owner a mail as one recipient would see it. */
-import type { RecordedFinding } from '../../database/schema/index.ts';
 import {
   type CheckContext,
   type ContentFinding,
@@ -9,10 +8,20 @@ import {
   type SharedFinding,
 } from '../checks/content-checks.ts';
 import type { HeaderFinding } from '../checks/header-checks.ts';
+import type { Finding } from '../checks/mail-checks.ts';
 import { type MeasuredMail, measureMail } from '../checks/measured-mail.ts';
 import type { ReadingFinding } from '../checks/reading-checks.ts';
-import { FINDINGS } from '../checks/severity.ts';
-import { mergeHtml, mergeLine, mergeText, type Values } from '../content/merge.ts';
+import { FINDINGS, type FoundCheck, type Severity } from '../checks/severity.ts';
+import {
+  allPieces,
+  foldToOneLine,
+  mergeHtml,
+  mergeLine,
+  mergeText,
+  scan,
+  type Template,
+  type Values,
+} from '../content/merge.ts';
 import { untracked, untrackedText, withMarkedLinks } from '../content/web-copy.ts';
 import { MergedSize } from '../mime/merged-size.ts';
 import { type FrozenContent, frozenVariant } from '../queue/ready-mailing.ts';
@@ -110,9 +119,19 @@ export interface CheckedContent {
   measured: MeasuredMail;
 }
 
+/** Something in a mail that is not good. */
+export interface Fault {
+  code: FoundCheck;
+  severity: Severity;
+  count: number;
+  /** The most there should be; 0 where there is no such limit. */
+  limit: number;
+  names: string[];
+}
+
 /** Returns the findings that are not good, as a launch records them. */
-export function recordedFindings({ own, shared, further }: CheckedContent): RecordedFinding[] {
-  return [...own, ...shared, ...further]
+export function faultsIn(findings: readonly (Finding | ContentFinding | ReadingFinding | HeaderFinding)[]): Fault[] {
+  return findings
     .filter(({ isGood }) => !isGood)
     .map(({ check, values }) => ({
       code: check,
@@ -121,6 +140,18 @@ export function recordedFindings({ own, shared, further }: CheckedContent): Reco
       limit: 'limit' in values ? values.limit : 0,
       names: 'names' in values ? [...values.names] : [],
     }));
+}
+
+/** The parts of a mail with all branches of its conditions, so that what only some contacts get is checked, too. */
+function withAllBranches({ frozen: json, variant, values: given }: ShowInput) {
+  const { content, sender_name, sender_address } = frozenVariant(parsed(json), variant, given);
+  const values: Values = { ...given, sender_name, sender_address };
+  const all = (template: Template) => allPieces(template, (name) => values[name]);
+  return {
+    subject: foldToOneLine(mergeText(all(scan(content.subject)), values)),
+    html: mergeHtml(all(withMarkedLinks(content)), values),
+    text: mergeText(all(untrackedText(content)), values),
+  };
 }
 
 /** Merges a mail and checks it. Throws MergedTooLarge. */
@@ -134,7 +165,7 @@ export function checkShown({ showing, texts, ...context }: CheckInput): CheckedC
   return {
     subject,
     ...beginning(text),
-    ...checkContent({ html, text, subject }, { ...context, withoutValue, unknown, foreign }),
+    ...checkContent({ html, text }, withAllBranches(showing), { ...context, withoutValue, unknown, foreign }),
     measured: measureShown(showing),
   };
 }
