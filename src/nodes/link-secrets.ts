@@ -1,7 +1,7 @@
 /** The link secrets as the controller publishes them, for a node that creates and reads tokens. */
 import { setTimeout } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { createLinkTokens, type LinkTokens } from '../delivery/links/tokens.ts';
+import { createNodeTokens, type LinkTokens } from '../delivery/links/tokens.ts';
 import { unavailable } from '../errors/failure.ts';
 import { findValue, withTimeout } from './bucket.ts';
 import { LINKS_KEY, type LinkSecrets } from './feedback-messages.ts';
@@ -12,8 +12,6 @@ const RETRY_MS = 200;
 const ANSWER_MS = 1000;
 /** Secrets and the public URL rarely change. */
 const LOOK_MS = 2000;
-/** Tokens of releases that did not sign the address are checked only by the controller. */
-const NONE_UNSIGNED = { deliveries: 0, mailings: 0, addresses: 0 };
 
 export interface Links {
   /** Throws 503 while the secrets are not available. */
@@ -29,7 +27,7 @@ export function followLinks(connection: NatsConnection, signal: AbortSignal): Li
   let publicUrl = '';
   let text = '';
   const take = ({ secrets, publicUrl: url }: LinkSecrets) => {
-    tokens = createLinkTokens(secrets, { findEmail: () => undefined, unsigned: NONE_UNSIGNED, sealsAddress: true });
+    tokens = createNodeTokens(secrets);
     publicUrl = url;
   };
   void (async () => {

@@ -121,6 +121,8 @@ export interface Page {
   rows: PageRow[];
   /** In the order of the rows: the proof that the node was given this delivery, which it returns with the outcome. */
   proofs?: string[];
+  /** Whether the account keeps mails as sent, so that reports say what left. */
+  isKept?: boolean;
 }
 
 /** A command of the controller to a node; the node replies once it is in effect. */
@@ -161,7 +163,15 @@ export type Ended = [
   reply?: string,
   /** The proof that came with the page. */
   proof?: string,
+  /** Of an accepted mail that is kept as sent: when it was rendered, epoch milliseconds, and its SHA-256 in hexadecimal digits. */
+  sent?: [renderedAt: number, digest: string],
 ];
+
+/** When a mail that left was rendered, epoch milliseconds, and the SHA-256 of its message. */
+export interface SentMessage {
+  renderedAt: number;
+  digest: Buffer;
+}
 
 /** The maximum number of outcomes in a report. */
 export const MAX_ENDED = 1000;
@@ -179,13 +189,24 @@ export interface Report {
 }
 
 /** Encodes an outcome for a report. */
-export function endedAs(id: number, outcome: Outcome | 'withdrawn', proof?: string): Ended {
+export function endedAs(
+  id: number,
+  outcome: Outcome | 'withdrawn',
+  proof?: string,
+  sent: SentMessage | null = null,
+): Ended {
   if (outcome === 'withdrawn') return [id];
   const { kind, stage, code, enhanced } = outcome;
   const reply = stored(outcome.reply).slice(0, MAX_REPLY);
-  return proof === undefined
-    ? [id, kind, stage, code, enhanced, reply]
-    : [id, kind, stage, code, enhanced, reply, proof];
+  if (proof === undefined) return [id, kind, stage, code, enhanced, reply];
+  return sent === null || kind !== 'accepted'
+    ? [id, kind, stage, code, enhanced, reply, proof]
+    : [id, kind, stage, code, enhanced, reply, proof, [sent.renderedAt, sent.digest.toString('hex')]];
+}
+
+/** Returns what a node reported of a message that left; null if it reported nothing. */
+export function sentOf([, , , , , , , sent]: Ended): SentMessage | null {
+  return sent === undefined ? null : { renderedAt: sent[0], digest: Buffer.from(sent[1], 'hex') };
 }
 
 /** Characters removed from an SMTP relay's reply, because it is shown and exported as one line. */

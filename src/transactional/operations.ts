@@ -22,6 +22,7 @@ import {
   line,
   nullable,
   said,
+  zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { type Context, operation } from '../operations/operation.ts';
 import { isoTimestamp } from '../time/clock.ts';
@@ -43,6 +44,7 @@ const Mail = Type.Object({
     }),
     { description: 'The files that went with it.' },
   ),
+  is_kept: zeroOrOne('1: GET /deliveries/mail has it as it was sent.'),
   message_id: Type.String({ description: 'Its Message-ID without the angle brackets, the same at every try.' }),
   state: described(DeliveryState, 'Its state; queued and sending are not final.'),
   attempts: integer({ description: 'How often it was handed to the relay.' }),
@@ -57,7 +59,8 @@ export type Mail = Static<typeof Mail>;
 
 export const readMail = operation({
   name: 'Read the state of a transactional mail (addition)',
-  description: 'Its bodies and attachments cannot be read: they are removed when it has a final state.',
+  description:
+    'Its bodies and attachments are removed when it has a final state, unless the mail as sent is kept (GET /deliveries/mail).',
   role: 'viewer',
   input: Type.Object({ utr: identifier('The mail.') }),
   output: Type.Object({ mail: Mail }),
@@ -129,10 +132,11 @@ interface Row {
   created_at: number;
   updated_at: number;
   complained_at: number | null;
+  is_kept: 0 | 1;
 }
 
-const COLUMNS =
-  'id, utr, sender_id, email, name, subject, attachments, message_key, message_domain, state, attempt, due_at, reply, created_at, updated_at, complained_at';
+const COLUMNS = `id, utr, sender_id, email, name, subject, attachments, message_key, message_domain, state, attempt, due_at, reply, created_at, updated_at,
+  complained_at, EXISTS (SELECT 1 FROM sent_transactional_mails k WHERE k.mail_id = transactional_mails.id) AS is_kept`;
 
 /** The filter of a list: mails in one state, and mails to one address of the account. */
 interface Listed {

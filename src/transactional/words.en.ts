@@ -16,5 +16,5 @@ export const transactional = {
   'transactional.id': 'Message-ID',
   'transactional.all': 'All transactional mail',
   'transactional.kept':
-    'The text and the files are removed once a mail has its final status. This page stays for 90 days.',
+    'The text and the files are removed once a mail has its final status, unless mails are kept as they were sent. This page stays for 90 days.',
 } as const;

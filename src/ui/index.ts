@@ -18,7 +18,7 @@ import { finderScreen } from '../campaigns/finder/screens/finder.tsx';
 import { homeScreen } from '../campaigns/overview/screens/home.tsx';
 import { campaignScreens } from '../campaigns/screens/campaigns.tsx';
 import { composeScreens } from '../campaigns/screens/compose/compose.tsx';
-import { sentMailScreen } from '../campaigns/sent-mails/screens/sent-mail.tsx';
+import { sentMailScreens } from '../campaigns/sent-mails/screens/sent-mail.tsx';
 import { feedScreens } from '../feeds/screens/feeds.tsx';
 import { formScreens } from '../forms/screens/forms.tsx';
 import { staticFiles } from '../http/static-files.ts';
@@ -51,7 +51,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     await homeScreen(screens, deps);
     await finderScreen(screens);
     await campaignScreens(screens, deps);
-    await sentMailScreen(screens);
+    await sentMailScreens(screens);
     await transactionalScreens(screens);
     await screens.register(composeScreens, deps);
     await automationScreens(screens, deps);

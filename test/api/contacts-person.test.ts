@@ -30,6 +30,10 @@ async function withHistory(t: Test) {
 const momentsOf = async (app: TestApp, contact_id: number, query = {}) =>
   (await app.one.call('GET', '/contacts/timeline', { query: { contact_id, ...query } })).body.message;
 
+/** The moments as an export has them, of mails that are not kept. */
+const withKeptValues = (moments: readonly unknown[]) =>
+  moments.map((moment) => ({ ...Object(moment), kept_values: null }));
+
 t.test('the timeline tells what happened with a person, newest first, in pages', async (t) => {
   const { app, contact } = await withHistory(t);
   const { moments, next } = await momentsOf(app, contact);
@@ -106,7 +110,7 @@ t.test('much history of a person is read a few mailings at a time, in the same o
   }
   const whole = await app.one.call('GET', '/contacts/person/export', { query: { contact_id: contact } });
   t.ok(inPages.length > 1500, String(inPages.length));
-  t.strictSame(inPages, whole.body.message.moments);
+  t.strictSame(withKeptValues(inPages), whole.body.message.moments);
 });
 
 t.test('an erasure that a kill cut off is finished by the next start', async (t) => {
@@ -172,7 +176,8 @@ t.test('the export holds the person’s contacts, lists and whole timeline, for 
   t.equal(body.message.person.email, email);
   t.equal(body.message.person.contacts.length, 1);
   t.equal(body.message.person.unsubscribed.length, 1);
-  t.strictSame(body.message.moments, (await momentsOf(app, contact, { limit: 200 })).moments);
+  const { moments } = await momentsOf(app, contact, { limit: 200 });
+  t.strictSame(body.message.moments, withKeptValues(moments));
   for (const path of ['/contacts/person', '/contacts/timeline', '/contacts/person/export'])
     t.equal((await app.two.call('GET', path, { query: { contact_id: contact } })).status, 404, path);
   t.equal((await app.two.call('POST', '/contacts/person/erase', { form: { contact_id: contact } })).status, 404);

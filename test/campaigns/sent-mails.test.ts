@@ -2,11 +2,13 @@
 import t from 'tap';
 import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
 import { removeOldSentMails } from '../../src/delivery/sending/sent-mails.ts';
+import { OldMails } from '../../src/delivery/transactional/old-mails.ts';
 import { insertDkimKey } from '../../src/senders/dkim-keys.ts';
 import type { TestApp } from '../support/app.ts';
 import { DAY, withWelcomeSeries } from '../support/automations.ts';
 import { addPerson, callerOf, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { createSend, outboxOf, RECALL, readyToSend } from '../support/single-sends.ts';
+import { RECEIPT, sent, stateOf } from '../support/transactional.ts';
 
 const KEEPS = { form: { keeps_sent_mails: 1 } };
 
@@ -193,3 +195,89 @@ t.test('the page of the contact and the recipients lead to the mail, which can b
   );
   t.equal(app.db.prepare("SELECT count(*) FROM events WHERE kind = 'open'").pluck().get(), 0, 'looking counts no open');
 });
+
+/** Asks for a transactional mail as it was sent. */
+const receiptOf = (app: TestApp, utr: string) => app.one.call('GET', '/deliveries/mail', { query: { utr } });
+
+t.test('a transactional mail is kept as it left, with its files, for editors alone', async (t) => {
+  const { app } = await readyToSend(t);
+  const before = await sent(app);
+  await app.background();
+  await app.one.call('POST', '/sending/mails/save', KEEPS);
+  const attachments = [{ name: 'a.bin', content: Buffer.alloc(5000, 7).toString('base64') }];
+  const utr = await sent(app, { ...RECEIPT, attachments });
+  t.equal((await receiptOf(app, utr)).status, 409, 'it has not left');
+  await app.background();
+  const raw = outboxOf(app).at(-1)?.raw.toString('latin1');
+  const answer = await receiptOf(app, utr);
+  t.equal(answer.text, raw);
+  t.match(answer.headers['content-type'], 'message/rfc822');
+  t.match(await stateOf(app, utr), { is_kept: 1 });
+  t.match(await stateOf(app, before), { is_kept: 0 });
+  t.match((await receiptOf(app, before)).body.errors, 'Nothing is kept of this mail.');
+  t.equal((await app.two.call('GET', '/deliveries/mail', { query: { utr } })).status, 404);
+  t.equal((await receiptOf(app, 'x')).status, 404);
+  const headersOf = (role: 'owner' | 'viewer') => ({
+    ...FROM_PAGE,
+    cookie: cookieOf(app, addPerson(app, role, { name: role, email: `${role}@example.org` })),
+  });
+  const [owner, viewer] = [headersOf('owner'), headersOf('viewer')];
+  const open = async (path: string, headers = owner) => app.page('GET', `/transactional/${path}`, { headers });
+  t.match((await open(utr)).text, `href="/transactional/${utr}/sent"`);
+  t.notMatch((await open(utr, viewer)).text, '/sent"');
+  t.notMatch((await open(before)).text, '/sent"');
+  t.match((await open(`${utr}/sent`)).text, `href="/transactional/${utr}/sent/mail.eml"`);
+  t.match((await open(`${utr}/sent/html`)).text, 'Thank you, Ann Lee.');
+  t.equal((await open(`${utr}/sent/mail.eml`)).text, raw);
+  for (const part of ['', '/html', '/mail.eml']) t.equal((await open(`${utr}/sent${part}`, viewer)).status, 403);
+});
+
+t.test('of a transactional mail nothing is kept over 1 MiB, after 90 days, or of an erased person', async (t) => {
+  const { app } = await readyToSend(t);
+  await app.one.call('POST', '/sending/mails/save', KEEPS);
+  const kept = () => app.db.prepare('SELECT count(*) FROM sent_transactional_mails').pluck().get();
+  await sent(app, { ...RECEIPT, attachments: [{ name: 'a', content: Buffer.alloc(800_000).toString('base64') }] });
+  await app.background();
+  t.equal(kept(), 0);
+  await sent(app);
+  await sent(app, { ...RECEIPT, email: 'other@example.org' });
+  await app.background();
+  t.equal(kept(), 2);
+  t.equal((await app.one.call('POST', '/contacts/person/erase', { form: { contact_id: 1 } })).status, 200);
+  t.equal(kept(), 1);
+  const inDays = (days: number) => app.clock.now().getTime() + days * DAY;
+  new OldMails(app.db).continueRemoval(inDays(89), 0);
+  t.equal(kept(), 1);
+  new OldMails(app.db).continueRemoval(inDays(91), 0);
+  t.equal(kept(), 0);
+});
+
+t.test(
+  'the values that are kept with a mail are in the export of the contact, and go when the person is erased',
+  async (t) => {
+    const { app, body } = await readyToSend(t);
+    await app.one.call('POST', '/sending/mails/save', KEEPS);
+    await app.one.call('POST', '/custom-fields/save', { form: { field_name: 'plan', field_type: 'text' } });
+    await app.one.call('POST', '/contacts/upsert', {
+      json: { contact_type_id: 1, contacts: [{ email: 'ann@example.org', plan: 'Gold' }] },
+    });
+    await send(app, { ...body, template_html: '<p>((first_name)) ((last_name|?)) ((plan))</p>' });
+    app.db.exec("UPDATE contacts SET first_name = 'Changed', custom_values = NULL");
+    const exported = async (contact_id: number) =>
+      (await app.one.call('GET', '/contacts/person/export', { query: { contact_id } })).body.message;
+    const mails = async (contact_id: number) =>
+      (await exported(contact_id)).moments.filter(({ kind }: { kind: string }) => kind === 'mail');
+    const [mail] = await mails(1);
+    t.match(mail, { kept_mail_id: Number, kept_values: { first_name: 'Ann', plan: 'Gold' } });
+    t.ok(Object.keys(mail.kept_values).every((name) => !name.startsWith('#')));
+    const others = (await exported(1)).moments.filter(({ kind }: { kind: string }) => kind !== 'mail');
+    t.ok(others.every(({ kept_values }: { kept_values: unknown }) => kept_values === null));
+    const values = () => app.db.prepare<[], string>('SELECT recipient FROM sent_mails').pluck().all();
+    t.equal(values().filter((one) => one.includes('Gold')).length, 1);
+    t.equal((await app.one.call('POST', '/contacts/person/erase', { form: { contact_id: 1 } })).status, 200);
+    await app.background();
+    t.notMatch(values().join(), 'Gold');
+    t.equal(values().length, 2, 'those of others stay');
+    t.match(await mails(2), [{ kept_values: { first_name: 'Bob' } }]);
+  },
+);

@@ -91,6 +91,9 @@ t.test('a report is read whole or not at all', async (t) => {
   t.strictSame(read(good), good);
   t.strictSame(read({ ...good, ended: [], has: [[7, [1, 2]]], isLast: true })?.has, [[7, [1, 2]]]);
   const ended = (one: unknown) => ({ ...good, ended: [[7, [one]]] });
+  const sent = (...given: unknown[]) => ended([1, 'accepted', 'body', 250, null, 'x', 'p', given]);
+  const digest = '0123456789abcdef'.repeat(4);
+  t.strictSame(read(sent(5, digest)), sent(5, digest));
   const malformed: unknown[] = [
     ...['', 'null', '[]', '{', '7', '"x"', '{}', '\u0000'],
     ...[null, 1, {}, 'x', ['x'.repeat(300)]].flatMap((wrong) => [
@@ -124,6 +127,10 @@ t.test('a report is read whole or not at all', async (t) => {
     ended([1, 'accepted', null, 250, null, 'x']),
     ended([1, 'accepted', 'body', 250, null, 'x', { length: 16 }]),
     ended([1, 'accepted']),
+    ended([1, 'accepted', 'body', 250, null, 'x', 'p', 'sent']),
+    ...[[], [5], [5, digest, 1], [-1, digest], ['5', digest], [5, digest.toUpperCase()], [5, `${digest}0`]].map((one) =>
+      sent(...one),
+    ),
     { ...good, ended: [[7, Array.from({ length: 1001 }, (_, at) => [at + 1])]] },
     { ...good, has: [[7, ['1']]] },
     `${'['.repeat(200_000)}${']'.repeat(200_000)}`,

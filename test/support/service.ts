@@ -6,9 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Database } from 'better-sqlite3';
 import { SMTPServer } from 'smtp-server';
 import type { Test } from 'tap';
-import { FormData, fetch } from 'undici';
+import { FormData, fetch, type RequestInit } from 'undici';
 import { createKeys, FIRST_ACCOUNT } from '../../src/database/accounts.ts';
 import { connect } from '../../src/database/open.ts';
 import type { Scope } from '../../src/database/schema/index.ts';
@@ -179,6 +180,18 @@ export class Service {
     return this.#call(path, { method: 'POST', body: new URLSearchParams(form) });
   }
 
+  async postJson(path: string, body: unknown): Promise<Record<string, unknown>> {
+    const headers = { 'content-type': 'application/json' };
+    return this.#call(path, { method: 'POST', body: JSON.stringify(body), headers });
+  }
+
+  /** Changes the database while the service runs. */
+  change(work: (client: Database) => void): void {
+    const db = connect(join(this.folder, 'test.db'));
+    work(db.$client);
+    db.$client.close();
+  }
+
   async get(path: string): Promise<Record<string, unknown>> {
     return this.#call(path, {});
   }
@@ -194,8 +207,11 @@ export class Service {
     return this.#call('/contacts/upload-csv', { method: 'POST', body: form });
   }
 
-  async #call(path: string, init: Parameters<typeof fetch>[1]): Promise<Record<string, unknown>> {
-    const response = await fetch(`${this.origin}/api${path}`, { ...init, headers: this.keys });
+  async #call(
+    path: string,
+    init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> },
+  ): Promise<Record<string, unknown>> {
+    const response = await fetch(`${this.origin}/api${path}`, { ...init, headers: { ...init?.headers, ...this.keys } });
     const answer = (await response.json()) as Record<string, unknown>;
     if (answer.status !== 'success') throw new Error(`${path}: ${JSON.stringify(answer)}`);
     return answer;

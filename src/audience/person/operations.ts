@@ -2,9 +2,12 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { ownedBy } from '../../database/ownership.ts';
+import { prepared } from '../../database/prepared.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { contacts, contactTypes, segments } from '../../database/schema/index.ts';
+import { mergeValues } from '../../delivery/content/values.ts';
 import { eventsRemovedTime } from '../../delivery/feedback/old-events.ts';
+import type { SentFacts, SentRecipient } from '../../delivery/queue/sent-mail.ts';
 import {
   choice,
   identifier,
@@ -151,7 +154,16 @@ export const PersonExport = Type.Object({
   person: Person,
   is_complete: zeroOrOne('1: all that is known; 0: only the newest of very many moments.'),
   events_removed_before: removedBefore,
-  moments: Moments,
+  moments: Type.Array(
+    Type.Object({
+      ...Moment.properties,
+      kept_values: nullable(
+        Type.Record(Type.String(), Type.String()),
+        'Of a mail that is kept as it was sent: the values of the contact in it, by merge tag.',
+      ),
+    }),
+    { description: 'What happened, newest first.' },
+  ),
 });
 
 export const exportPerson = operation({
@@ -234,11 +246,40 @@ async function* exportParts(context: Context, addressId: number): AsyncGenerator
   yield `${JSON.stringify(known).slice(0, -1)},"moments":[`;
   let count = 0;
   for await (const some of timelineSlices(db.$client, accountId, addressId, { limit: MAX_MOMENTS + 1 })) {
-    const moments = some.slice(0, MAX_MOMENTS - count).map((moment) => JSON.stringify(withoutKey(moment)));
+    const shown = some.slice(0, MAX_MOMENTS - count);
+    const kept = keptValues(
+      db.$client,
+      shown.flatMap(({ kept_mail_id }) => kept_mail_id ?? []),
+    );
+    const moments = shown.map((moment) =>
+      JSON.stringify({ ...withoutKey(moment), kept_values: kept.get(moment.kept_mail_id ?? 0) ?? null }),
+    );
     if (moments.length > 0) yield `${count === 0 ? '' : ','}\n${moments.join(',\n')}`;
     count += some.length;
   }
   yield `],"is_complete":${count > MAX_MOMENTS ? 0 : 1}}`;
+}
+
+/** Returns the values that are kept with the mails of deliveries, by the ids of these. */
+function keptValues(
+  client: Context['db']['$client'],
+  deliveries: readonly number[],
+): Map<number, Record<string, string>> {
+  const rows = prepared<[string], { id: number; recipient: string; facts: string }>(
+    client,
+    `SELECT s.delivery_id AS id, s.recipient, f.facts FROM json_each(?) j CROSS JOIN sent_mails s ON s.delivery_id = j.value
+      CROSS JOIN sent_facts f ON f.id = s.facts_id`,
+  ).all(JSON.stringify(deliveries));
+  return new Map(
+    rows.map(({ id, recipient, facts }) => {
+      const given: SentRecipient = JSON.parse(recipient);
+      const { names }: SentFacts = JSON.parse(facts);
+      const values = Object.entries(mergeValues(given, names, given.normalized_email)).filter(
+        ([name, value]) => value !== '' && !name.startsWith('#'),
+      );
+      return [id, Object.fromEntries(values)];
+    }),
+  );
 }
 
 /** Returns the time before which opens, clicks or reported events have been removed, as an ISO timestamp; null if none have. */

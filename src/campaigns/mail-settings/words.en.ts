@@ -17,6 +17,6 @@ export const mailSettings = {
     'Web statistics tell by these parameters which visits came from a campaign. Links that have such parameters, signed links and links to Sendlark’s own pages stay as they are. Reports show links without them.',
   'mailSettings.links.source.hint': 'Such as newsletter. Empty: links get no parameters.',
   'mailSettings.sent.about':
-    'With this, you can see and download each mail of a campaign or automation exactly as it was sent to a contact, for 90 days. For that, the values of the contact in the mail are kept as they were. They are deleted after 90 days, and when the contact is deleted permanently.',
+    'With this, you can see and download each mail exactly as it was sent to a contact, for 90 days. For that, the values of the contact in a mail of a campaign or automation are kept as they were, and transactional mails as a whole, with links in them such as those to sign in. They are deleted after 90 days, and when the contact is deleted permanently.',
   'mailSettings.sent.keep': 'Keep the values in each mail for 90 days',
 } as const;

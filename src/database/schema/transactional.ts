@@ -85,3 +85,12 @@ export const transactionalPieces = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.utr, table.attachment, table.number] })],
 );
+
+/** For accounts that keep mails as sent: transactional mails as they left. They are removed with the record of the mail. */
+export const sentTransactionalMails = sqliteTable('sent_transactional_mails', {
+  mail_id: integer()
+    .primaryKey()
+    .references(() => transactionalMails.id, { onDelete: 'cascade' }),
+  /** The message, compressed (DEFLATE, RFC 1951). */
+  message: blob({ mode: 'buffer' }).notNull(),
+});

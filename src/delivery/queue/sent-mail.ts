@@ -11,6 +11,8 @@ import { envelopeAddress, type MailingSource, type RenderedClaim } from './ready
 export interface SentFacts extends CommonFacts {
   /** The key that signed the mails; null: they were not signed. */
   key: Pick<DkimKey, 'domain' | 'selector'> | null;
+  /** The tokens in the links are those of sender nodes. */
+  is_by_node?: true;
 }
 
 /** The JSON in `sent_mails.recipient`. */

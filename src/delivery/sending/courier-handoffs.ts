@@ -6,19 +6,20 @@ import type { MailData } from '../mime/mail-data.ts';
 import { MergedTooLarge } from '../mime/merged-size.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
-import type { CommonFacts } from '../queue/mailings.ts';
 import { envelopeAddress, type ReadyMailing } from '../queue/ready-mailing.ts';
 import type { Courier, Outcome } from '../transport/courier.ts';
 import type { Batch } from './claims.ts';
 import type { Handoffs, HandoffsDeps } from './handoffs.ts';
-import { LeavingMail, type SentMails } from './sent-mails.ts';
+import { LeavingMail, type LeavingMessage, type SentMails } from './sent-mails.ts';
 
 /** The worker's dependencies plus the courier. Here `mayLeave` takes the claim, because it may depend on the recipient. */
-export interface CourierHandoffsDeps extends Omit<HandoffsDeps, 'mayLeave'> {
+export interface CourierHandoffsDeps extends Omit<HandoffsDeps, 'mayLeave' | 'onOutcome'> {
   courier: Courier;
   clock: Pick<Clock, 'now'>;
-  /** Keeps mails as sent; null where that cannot be done. */
+  /** Keeps mails as sent; null on a sender node, whose controller keeps them. */
   sent: SentMails | null;
+  /** Receives the outcome of each hand-off, and what left if the account keeps mails as sent. */
+  onOutcome(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn', leaving: LeavingMessage | null): void;
   /** Whether the mail of this recipient may leave now. */
   mayLeave(claim: Claim): boolean;
 }
@@ -55,20 +56,22 @@ export class CourierHandoffs implements Handoffs {
   assign(): void {}
 
   start({ mailing, ready, kept, claims }: Batch): void {
-    for (const claim of claims) this.startOne(mailing, ready, claim, kept);
+    const { key } = ready;
+    for (const claim of claims)
+      this.startOne(mailing, ready, claim, kept && new LeavingMail(ready, claim, kept, { key, isByNode: false }));
   }
 
   /**
-   * Starts one send; `kept` is as in `Batch`. A mail that cannot be built, because of a bug or its data, fails for this
+   * Starts one send; `leaving` notes what left. A mail that cannot be built, because of a bug or its data, fails for this
    * recipient; the others continue.
    */
-  startOne(mailing: OpenMailing, ready: ReadyMailing, claim: Claim, kept: CommonFacts | null = null): void {
+  startOne(mailing: OpenMailing, ready: ReadyMailing, claim: Claim, leaving: LeavingMessage | null): void {
     this.#inFlight++;
-    const leaving = kept === null || this.#deps.sent === null ? null : new LeavingMail(ready, claim, kept);
     const end = (outcome: Outcome | 'withdrawn') => {
       this.#inFlight--;
-      if (leaving !== null && outcome !== 'withdrawn' && outcome.kind === 'accepted') this.#deps.sent?.add(leaving);
-      this.#deps.onOutcome(mailing, claim, outcome);
+      if (leaving instanceof LeavingMail && outcome !== 'withdrawn' && outcome.kind === 'accepted')
+        this.#deps.sent?.add(leaving);
+      this.#deps.onOutcome(mailing, claim, outcome, leaving);
       this.#onEnd();
     };
     this.#send(mailing, ready, claim, leaving).then(end, (error: unknown) => {
@@ -120,7 +123,7 @@ export class CourierHandoffs implements Handoffs {
     mailing: OpenMailing,
     ready: ReadyMailing,
     claim: Claim,
-    leaving: LeavingMail | null,
+    leaving: LeavingMessage | null,
   ): Promise<Outcome | 'withdrawn'> {
     const to = envelopeAddress(claim);
     const maySend = () => this.#deps.mayLeave(claim);

@@ -18,29 +18,42 @@ const KEPT_MS = 90 * DAY_MS;
 /** The number of rows that one transaction removes. */
 const ROWS = 500;
 
-/** A mail of an account that keeps mails as sent, while it is handed off. */
-export class LeavingMail {
-  readonly ready: ReadyMailing;
-  readonly claim: Claim;
-  readonly common: CommonFacts;
-  /** The key that signs it; null: it is not signed. */
-  readonly key: DkimKey | null;
+/** A message of an account that keeps mails as sent, while it is handed off. */
+export class LeavingMessage {
   /** The time of its last rendering, epoch milliseconds. */
   renderedAt = 0;
   /** The SHA-256 of the message that was rendered then. */
   digest: Buffer = Buffer.alloc(0);
 
-  constructor(ready: ReadyMailing, claim: Claim, common: CommonFacts) {
-    this.ready = ready;
-    this.claim = claim;
-    this.common = common;
-    this.key = ready.key;
-  }
-
   /** Notes the message that is about to be sent. */
   begin(date: Date, { bytes }: MailData): void {
     this.renderedAt = date.getTime();
     this.digest = hash('sha256', bytes, 'buffer');
+  }
+}
+
+/** The same with what it is made from. */
+export class LeavingMail extends LeavingMessage {
+  readonly ready: ReadyMailing;
+  readonly claim: Claim;
+  readonly common: CommonFacts;
+  /** The key that signs it; null: it is not signed. */
+  readonly key: DkimKey | null;
+  /** Whether a sender node renders it. */
+  readonly isByNode: boolean;
+
+  constructor(
+    ready: ReadyMailing,
+    claim: Claim,
+    common: CommonFacts,
+    { key, isByNode }: Pick<LeavingMail, 'key' | 'isByNode'>,
+  ) {
+    super();
+    this.ready = ready;
+    this.claim = claim;
+    this.common = common;
+    this.key = key;
+    this.isByNode = isByNode;
   }
 }
 
@@ -98,10 +111,11 @@ export class SentMails {
   }
 
   /** The id of the facts of a mail: another one after the DKIM key has changed, and a day later, so that old ones can be removed. */
-  #factsOf({ ready, common, key, renderedAt }: LeavingMail): number {
+  #factsOf({ ready, common, key, isByNode, renderedAt }: LeavingMail): number {
     const known = this.#facts.get(common);
     if (known !== undefined && known.key === key && renderedAt - known.createdAt < DAY_MS) return known.id;
-    const facts: SentFacts = { ...common, key: key && { domain: key.domain, selector: key.selector } };
+    const signedWith = key && { domain: key.domain, selector: key.selector };
+    const facts: SentFacts = { ...common, key: signedWith, ...(isByNode && { is_by_node: true }) };
     const { lastInsertRowid } = prepared(
       this.#client,
       'INSERT INTO sent_facts (mailing_id, facts, created_at) VALUES (?, ?, ?)',

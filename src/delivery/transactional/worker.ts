@@ -3,6 +3,8 @@
  * campaign. The background thread also runs the worker as one of its steps. Accounts take turns.
  */
 
+import { promisify } from 'node:util';
+import { deflateRaw } from 'node:zlib';
 import type { Database } from 'better-sqlite3';
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
 import { prepared } from '../../database/prepared.ts';
@@ -31,6 +33,8 @@ import { buildMail } from './mail.ts';
 const MAX_IN_FLIGHT = 16;
 const MAX_OF_ACCOUNT = 8;
 const MAX_BYTES = 24 * 1024 * 1024;
+/** The maximum size of a message that is kept as sent, in bytes: a mail with some small files. */
+const MAX_KEPT_BYTES = 1024 * 1024;
 /** If a rate limit allows no mail, the queue is read again after this time. */
 const RATE_WAIT_MS = 20;
 /** A mail whose sender is no longer verified is tried again after this time. */
@@ -55,6 +59,14 @@ interface ReadyMail {
   mail: ClaimedMail;
   sender: SenderFacts;
   relayId: number | null;
+}
+
+const compressed = promisify(deflateRaw);
+
+/** The outcome of a hand-off, and the message that left if it is kept. */
+interface Handed {
+  outcome: Outcome | 'withdrawn';
+  sent: Buffer | null;
 }
 
 export class TransactionalWorker {
@@ -205,21 +217,24 @@ export class TransactionalWorker {
 
   async #handOver(start: ReadyMail): Promise<void> {
     const { mail } = start;
-    const outcome = await this.#send(start).catch((error: unknown): Outcome => {
+    const { outcome, sent } = await this.#send(start).catch((error: unknown): Handed => {
       this.#deps.log({ transactional_mail: mail.id, err: String(error) }, 'a mail could not be built', 'error');
-      return { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply: sentence('not_built') };
+      const reply = sentence('not_built');
+      return { outcome: { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply }, sent: null };
     });
+    const message = sent === null ? null : await compressed(sent);
     this.#inFlight.delete(mail.id);
     if (outcome === 'withdrawn') this.#withdrawn.push(mail);
     else {
       const now = this.#steady();
-      this.#results.push({ mail, ...meaning(outcome, () => retryAt(mail.attempt + 1, mail.first_tried_at, now)) });
+      const result = meaning(outcome, () => retryAt(mail.attempt + 1, mail.first_tried_at, now));
+      this.#results.push({ mail, ...result, message });
     }
     this.#onEnd();
     this.#schedule();
   }
 
-  async #send({ mail, sender, relayId }: ReadyMail): Promise<Outcome | 'withdrawn'> {
+  async #send({ mail, sender, relayId }: ReadyMail): Promise<Handed> {
     const { client, clock, courier, bounceDomain } = this.#deps;
     const from = asciiAddress(sender.from_email);
     if (from === null) throw new Error('its sender has no valid address');
@@ -237,7 +252,7 @@ export class TransactionalWorker {
     );
     const [key = ''] = ownReturnPathKeys(client);
     const returned = { id: mail.id, email: normalized, isTransactional: true };
-    return courier.send(
+    const outcome = await courier.send(
       {
         from: bounceDomain === '' ? from : returnPath(key, returned, bounceDomain),
         to,
@@ -249,6 +264,18 @@ export class TransactionalWorker {
       },
       { accountId: mail.user_id, mailingId: 0 },
     );
+    const isAccepted = outcome !== 'withdrawn' && outcome.kind === 'accepted';
+    const isKept = isAccepted && message.bytes.length <= MAX_KEPT_BYTES && this.#keepsMails(mail.user_id);
+    return { outcome, sent: isKept ? message.bytes : null };
+  }
+
+  /** Whether an account keeps mails as sent. */
+  #keepsMails(account: number): boolean {
+    const read = prepared<[number], { keeps: 0 | 1 }>(
+      this.#deps.client,
+      'SELECT keeps_sent_mails AS keeps FROM accounts WHERE id = ?',
+    );
+    return read.get(account)?.keeps === 1;
   }
 
   async #signed(message: MailData, domain: string): Promise<MailData> {

@@ -82,6 +82,7 @@ const RECORDS: Record<string, string> = {
   '/contacts/imports/progress upload': 'UploadedFile',
   '/contacts/imports/start upload': 'UploadedFile',
   '/contacts/person person': 'Person',
+  '/contacts/person/export moments': 'ExportedMoment',
   '/contacts/person/export person': 'Person',
   '/contacts/search contacts': 'FoundContact',
   '/contacts-type/uses uses': 'ContactTypeUses',

@@ -9,6 +9,7 @@ import type { Claim } from '../../delivery/queue/candidates.ts';
 import { NodePages } from '../../delivery/queue/ledger/node-pages.ts';
 import type { Batch } from '../../delivery/sending/claims.ts';
 import type { Handoffs, HandoffsDeps } from '../../delivery/sending/handoffs.ts';
+import { LeavingMail, SentMails } from '../../delivery/sending/sent-mails.ts';
 import type { Outcome } from '../../delivery/transport/courier.ts';
 import type { LogLevel } from '../../log.ts';
 import {
@@ -20,6 +21,8 @@ import {
   outcomeOf,
   PROTOCOL,
   type Report,
+  type SentMessage,
+  sentOf,
 } from '../protocol.ts';
 import { Refusals } from '../refusals.ts';
 import type { Contents } from './contents.ts';
@@ -35,6 +38,8 @@ import { type HeldPage, Withdrawals } from './withdrawals.ts';
  * meanwhile.
  */
 const RECORD_MS = 1000;
+/** How far the time at which a node rendered a mail may be from ours when its report is read. */
+const MAX_AGE_MS = 86_400_000;
 
 interface NodeHandoffsDeps extends HandoffsDeps {
   client: Database;
@@ -59,6 +64,7 @@ export class NodeHandoffs implements Handoffs {
   readonly #pacing: NodePacing;
   readonly #silent: SilentNodes;
   readonly #late: LateResults;
+  readonly #sent: SentMails;
   readonly #refusals: Refusals;
   readonly #pages = new Map<number, HeldPage>();
   /** Pages assigned in the current transaction, which has not committed yet. */
@@ -78,6 +84,7 @@ export class NodeHandoffs implements Handoffs {
     this.#stored = new NodePages(deps.client);
     this.#refusals = new Refusals(deps.log);
     this.#late = new LateResults(deps.client, this.#stored, this.#refusals);
+    this.#sent = new SentMails(deps.client);
     this.#days = new NodeDays(deps.client, deps.now);
     this.#fleet = new Fleet(deps.monotonic, this.#days);
     this.#silent = new SilentNodes(this.#fleet);
@@ -92,7 +99,12 @@ export class NodeHandoffs implements Handoffs {
     this.#position = { stream, sequence: Number(sequence) };
     for (const { claims, ...page } of this.#stored.load()) {
       this.#fleet.remember(page.run);
-      this.#hold({ ...page, claims: new Map(claims.map((claim) => [claim.id, claim])), isWithdrawn: false });
+      this.#hold({
+        ...page,
+        claims: new Map(claims.map((claim) => [claim.id, claim])),
+        isWithdrawn: false,
+        kept: null,
+      });
     }
   }
 
@@ -112,7 +124,13 @@ export class NodeHandoffs implements Handoffs {
 
   /** The amount of data that the next `record` has to write. */
   get unrecorded(): number {
-    return this.#ended.length + this.#late.size + Number(this.#isPositionNew) + Number(this.#refusals.isWaiting);
+    return (
+      this.#sent.length +
+      this.#ended.length +
+      this.#late.size +
+      Number(this.#isPositionNew) +
+      Number(this.#refusals.isWaiting)
+    );
   }
 
   /** Call it once all unsubscribes are known: before, nothing is claimed. */
@@ -138,7 +156,9 @@ export class NodeHandoffs implements Handoffs {
         const ids = claims.map(({ id }) => id);
         const id = this.#stored.add(run, batch.mailing.id, ids);
         if (node !== undefined) this.#days.reserve(node, id, claims.length);
-        const page = { id, run, mailing: batch.mailing, claims: new Map<number, Claim>(), isWithdrawn: false };
+        const { mailing, ready, kept: common } = batch;
+        const kept = common && { ready, common, key: ready.key };
+        const page = { id, run, mailing, claims: new Map<number, Claim>(), isWithdrawn: false, kept };
         this.#assigned.push({ page, batch, claims });
       }
     }
@@ -172,11 +192,13 @@ export class NodeHandoffs implements Handoffs {
     if (duplicates.length > 0)
       this.#deps.log({ deliveries: duplicates }, 'accepted after their node was given up', 'warn');
     this.#refusals.write(this.#deps.client);
+    this.#sent.write();
   }
 
   recorded(): void {
     this.#ended = [];
     this.#late.recorded();
+    this.#sent.clear();
     this.#isPositionNew = false;
     this.#refusals.written();
     this.#days.committed();
@@ -192,7 +214,10 @@ export class NodeHandoffs implements Handoffs {
       this.#deps.sender.send(
         page.run,
         this.#controllerRun,
-        { id: page.id, mailing: page.mailing, content, proofs: this.#late.proofsOf(page.run, claims) },
+        {
+          ...{ id: page.id, mailing: page.mailing, content, proofs: this.#late.proofsOf(page.run, claims) },
+          ...(page.kept !== null && { isKept: true }),
+        },
         batch,
         claims,
         () => this.#pages.has(page.id),
@@ -216,7 +241,7 @@ export class NodeHandoffs implements Handoffs {
       const page = known !== undefined && isRunOf(known.run, name) ? known : undefined;
       for (const one of ended) {
         const claim = page?.claims.get(one[0]);
-        if (page !== undefined && claim !== undefined) this.#end(page, claim, outcomeOf(one));
+        if (page !== undefined && claim !== undefined) this.#end(page, claim, outcomeOf(one), sentOf(one));
         // A returned recipient of a page that has already ended changes nothing.
         else if (one.length > 1 || page !== known) unexpected.push(one);
       }
@@ -306,7 +331,8 @@ export class NodeHandoffs implements Handoffs {
     this.#fleet.addLoad(page.run, page.mailing.relay_id, page.claims.size);
   }
 
-  #end(page: HeldPage, claim: Claim, outcome: Outcome | 'withdrawn'): void {
+  #end(page: HeldPage, claim: Claim, outcome: Outcome | 'withdrawn', sent: SentMessage | null = null): void {
+    if (outcome !== 'withdrawn' && outcome.kind === 'accepted' && sent !== null) this.#keep(page, claim, sent);
     page.claims.delete(claim.id);
     this.#inFlight--;
     this.#fleet.addLoad(page.run, page.mailing.relay_id, -1);
@@ -315,6 +341,13 @@ export class NodeHandoffs implements Handoffs {
       this.#ended.push(page.id);
     }
     this.#deps.onOutcome(page.mailing, claim, this.#fleet.ended(page, outcome));
+  }
+
+  /** Keeps a mail as sent. A time that is far from ours would be wrong, and the mail would be kept for too long. */
+  #keep({ kept }: HeldPage, claim: Claim, sent: SentMessage): void {
+    if (kept === null || Math.abs(sent.renderedAt - this.#deps.now().getTime()) > MAX_AGE_MS) return;
+    const leaving = new LeavingMail(kept.ready, claim, kept.common, { key: kept.key, isByNode: true });
+    this.#sent.add(Object.assign(leaving, sent));
   }
 }
 

@@ -8,6 +8,7 @@ import { type Beat, type Ended, isRunOf, MAX_ENDED, type RelayShare, type Report
 const MAX_BYTES = 1024 * 1024;
 const MAX_NAME = 200;
 const MAX_WORD = 20;
+const SHA256_DIGITS = 64;
 const MAX_VERSION = 100;
 /** More characters than are stored of an SMTP relay's reply. */
 const MAX_REPLY = 4000;
@@ -78,7 +79,7 @@ function isEndedPages(given: unknown): given is Report['ended'] {
 /** Only the length of kinds and stages is checked: a newer release may send unknown ones, which count as withdrawn. */
 function isEnded(given: unknown): given is Ended {
   if (!Array.isArray(given)) return false;
-  const [id, kind, stage, code, enhanced, reply, proof]: unknown[] = given;
+  const [id, kind, stage, code, enhanced, reply, proof, sent]: unknown[] = given;
   if (!isId(id)) return false;
   if (given.length === 1) return true;
   return (
@@ -88,8 +89,14 @@ function isEnded(given: unknown): given is Ended {
     code <= 999 &&
     (enhanced === null || (isText(enhanced, MAX_WORD) && /^[245]\.\d{1,3}\.\d{1,3}$/.test(enhanced))) &&
     isText(reply, MAX_REPLY) &&
-    (proof === undefined || isText(proof, MAX_WORD))
+    (proof === undefined || isText(proof, MAX_WORD)) &&
+    (sent === undefined || isSent(sent))
   );
+}
+
+/** Whether it is a time, in epoch milliseconds, and a SHA-256 in hexadecimal digits. */
+function isSent(given: unknown): boolean {
+  return isPair(given) && isCount(given[0]) && isText(given[1], SHA256_DIGITS) && /^[0-9a-f]{64}$/.test(given[1]);
 }
 
 function isHeldPages(given: unknown): given is NonNullable<Report['has']> {

@@ -1,6 +1,10 @@
 /** Withdrawals: mails that nodes must not start, kept until the node has confirmed or can no longer start anything. */
+
+import type { DkimKey } from '../../delivery/mime/dkim.ts';
 import type { Claim } from '../../delivery/queue/candidates.ts';
 import type { OpenMailing } from '../../delivery/queue/mailing-state.ts';
+import type { CommonFacts } from '../../delivery/queue/mailings.ts';
+import type { ReadyMailing } from '../../delivery/queue/ready-mailing.ts';
 import type { Withdrawal } from '../protocol.ts';
 import type { Fleet, FleetNode } from './fleet.ts';
 
@@ -12,6 +16,8 @@ export interface HeldPage {
   claims: Map<number, Claim>;
   /** Whether the node has confirmed that it starts nothing more on the page. */
   isWithdrawn: boolean;
+  /** What is kept with its mails; null: its account keeps nothing, or the page is from before a restart. */
+  kept: { ready: ReadyMailing; common: CommonFacts; key: DkimKey | null } | null;
 }
 
 interface WithdrawalsDeps {

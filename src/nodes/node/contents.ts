@@ -1,6 +1,6 @@
 /** The content of the mailings that this node sends, requested once and kept in memory. */
 import type { NatsConnection } from '@nats-io/transport-node';
-import { createLinkTokens } from '../../delivery/links/tokens.ts';
+import { createNodeTokens } from '../../delivery/links/tokens.ts';
 import { dkimKey } from '../../delivery/mime/dkim.ts';
 import { type ReadyMailing, readyMailing } from '../../delivery/queue/ready-mailing.ts';
 import { CONTROLLER_SUBJECT, type NodeContent, PART } from '../protocol.ts';
@@ -52,14 +52,8 @@ export class NodeContents {
     const content = await this.read<NodeContent>(name);
     if (content === null) return null;
     const { source, key, tokenSecret } = content;
-    const tokens = createLinkTokens([tokenSecret], {
-      findEmail: () => undefined,
-      unsigned: { deliveries: 0, mailings: 0, addresses: 0 },
-      // Lets the public pages of any node read the links.
-      sealsAddress: true,
-    });
     const signs = key && dkimKey(key.domain, key.selector, key.privateKey);
-    return readyMailing(source, { tokens, findKey: () => signs });
+    return readyMailing(source, { tokens: createNodeTokens([tokenSecret]), findKey: () => signs });
   }
 
   async #part(name: string, from: number): Promise<Uint8Array> {

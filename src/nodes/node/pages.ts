@@ -4,10 +4,11 @@ import type { Claim } from '../../delivery/queue/candidates.ts';
 import type { OpenMailing } from '../../delivery/queue/mailing-state.ts';
 import type { ReadyMailing } from '../../delivery/queue/ready-mailing.ts';
 import { CourierHandoffs } from '../../delivery/sending/courier-handoffs.ts';
+import { LeavingMessage } from '../../delivery/sending/sent-mails.ts';
 import type { Courier, Outcome } from '../../delivery/transport/courier.ts';
 import type { Log } from '../../log.ts';
 import { systemClock } from '../../time/clock.ts';
-import { type Ended, endedAs, type Page, type Withdrawal } from '../protocol.ts';
+import { type Ended, endedAs, type Page, type SentMessage, type Withdrawal } from '../protocol.ts';
 
 /** The number of page ids remembered, so that a page sent twice is taken once. */
 const MAX_REMEMBERED = 10_000;
@@ -25,6 +26,8 @@ interface HeldPage {
   /** By delivery id: the proof that this node was given it. */
   proofs: Map<number, string>;
   isWithdrawn: boolean;
+  /** Whether its reports say what left. */
+  isKept: boolean;
 }
 
 export interface HeldPagesDeps {
@@ -54,10 +57,9 @@ export class HeldPages {
     this.#handoffs = new CourierHandoffs({
       courier: deps.courier,
       clock: systemClock,
-      // A node has no database to keep them in.
       sent: null,
       mayLeave: (claim) => deps.mayBegin() && this.#mayLeave(claim),
-      onOutcome: (_mailing, claim, outcome) => this.#end(claim, outcome),
+      onOutcome: (_mailing, claim, outcome, sent) => this.#end(claim, outcome, sent),
       log: deps.log,
     });
   }
@@ -75,7 +77,7 @@ export class HeldPages {
       if (this.#seen.size <= MAX_REMEMBERED) break;
       this.#seen.delete(oldest);
     }
-    const { id, fields, rows, proofs = [] } = page;
+    const { id, fields, rows, proofs = [], isKept = false } = page;
     const mailing: OpenMailing = { ...page.mailing, is_canary: 0, is_due: 1 };
     const held: HeldPage = {
       id,
@@ -85,6 +87,7 @@ export class HeldPages {
       open: new Set(),
       proofs: new Map(),
       isWithdrawn: this.#isWithdrawn(page),
+      isKept,
     };
     for (const [at, [delivery, address_id, normalized_email, ...values]] of rows.entries()) {
       const proof = proofs[at];
@@ -150,12 +153,12 @@ export class HeldPages {
 
   #startAll(): void {
     const rooms = new Map<number | null, number>();
-    for (const { mailing, ready, waiting } of this.#pages.values()) {
+    for (const { mailing, ready, waiting, isKept } of this.#pages.values()) {
       if (ready === null || waiting.length === 0) continue;
       const room = rooms.get(mailing.relay_id) ?? this.#handoffs.room(mailing.relay_id);
       const claims = waiting.splice(0, Math.max(0, room));
       rooms.set(mailing.relay_id, room - claims.length);
-      for (const claim of claims) this.#handoffs.startOne(mailing, ready, claim);
+      for (const claim of claims) this.#handoffs.startOne(mailing, ready, claim, isKept ? new LeavingMessage() : null);
     }
   }
 
@@ -179,12 +182,13 @@ export class HeldPages {
     for (const claim of ending) this.#end(claim, 'withdrawn');
   }
 
-  #end(claim: Claim, outcome: Outcome | 'withdrawn'): void {
+  #end(claim: Claim, outcome: Outcome | 'withdrawn', sent: SentMessage | null = null): void {
     const page = this.#pageOf.get(claim);
     if (page === undefined) return;
     page.open.delete(claim.id);
     if (page.open.size === 0) this.#pages.delete(page.id);
-    this.#deps.onEnded(page.id, page.mailing.relay_id, endedAs(claim.id, outcome, page.proofs.get(claim.id)), outcome);
+    const ended = endedAs(claim.id, outcome, page.proofs.get(claim.id), sent);
+    this.#deps.onEnded(page.id, page.mailing.relay_id, ended, outcome);
     this.pump();
   }
 }

@@ -133,11 +133,17 @@ async function transactionalMailScreen(app: FastifyInstance): Promise<void> {
     const viewer = viewerOf(request);
     const { mail } = await ask(request, readMail, request.params);
     const title = mail.subject || languageOf(request, viewer).say('outbox.noSubject');
-    return sendPage(request, reply, viewer, { title, section: 'campaigns' }, <OneMail mail={mail} />);
+    return sendPage(
+      request,
+      reply,
+      viewer,
+      { title, section: 'campaigns' },
+      <OneMail mail={mail} canRead={viewer.role !== 'viewer'} />,
+    );
   });
 }
 
-function OneMail({ mail }: { mail: Mail }) {
+function OneMail({ mail, canRead }: { mail: Mail; canRead: boolean }) {
   const language = useLanguage();
   const at = (time: string) => <Time at={new Date(time)} />;
   const facts: (readonly [PlainKey, ComponentChildren])[] = [
@@ -167,6 +173,11 @@ function OneMail({ mail }: { mail: Mail }) {
           </Fragment>
         ))}
       </dl>
+      {mail.is_kept === 1 && canRead && (
+        <p>
+          <a href={`/transactional/${mail.utr}/sent`}>{language.say('sentMails.title')}</a>
+        </p>
+      )}
       <p class="quiet-text">{language.say('transactional.kept')}</p>
     </>
   );

@@ -19,17 +19,21 @@ const VIEWS = ['look', 'text', 'source'] as const;
 type View = (typeof VIEWS)[number];
 
 interface Call {
-  Params: { id: string };
+  Params: { id?: string; utr?: string };
   Querystring: { view?: string };
 }
 
-/** Registers the page, the mail's HTML for its frames, and the file. */
-export async function sentMailScreen(app: FastifyInstance): Promise<void> {
-  pageRoute<Call>(app, '/deliveries/:id', async (request, reply) => {
+/** Registers the pages of a delivery and of a transactional mail, each with the mail's HTML for its frames, and the file. */
+export async function sentMailScreens(app: FastifyInstance): Promise<void> {
+  await sentMailScreen(app, '/deliveries/:id');
+  await sentMailScreen(app, '/transactional/:utr/sent');
+}
+
+async function sentMailScreen(app: FastifyInstance, route: string): Promise<void> {
+  pageRoute<Call>(app, route, async (request, reply) => {
     requireEditor(request);
     const viewer = viewerOf(request);
-    const { id } = request.params;
-    const found = await attempt(request, readSentMail, { id });
+    const found = await attempt(request, readSentMail, request.params);
     const frame = { title: languageOf(request, viewer).say('sentMails.title'), section: 'campaigns' } as const;
     if (!('output' in found)) {
       const problem = <Notice tone="warn">{sentenceOf(found)}</Notice>;
@@ -39,32 +43,35 @@ export async function sentMailScreen(app: FastifyInstance): Promise<void> {
     const raw = found.output;
     const view = VIEWS.find((name) => name === request.query.view) ?? 'look';
     const parts = await takeApart(viewer.accountId, raw);
-    return sendPage(request, reply, viewer, frame, <Mail {...{ id, raw, parts, view }} />);
+    return sendPage(request, reply, viewer, frame, <Mail {...{ here: hereOf(request.params), raw, parts, view }} />);
   });
 
-  pageRoute<Call>(app, '/deliveries/:id/html', async (request, reply) => {
+  pageRoute<Call>(app, `${route}/html`, async (request, reply) => {
     requireEditor(request);
     const { accountId } = viewerOf(request);
-    const { html } = await takeApart(accountId, await ask(request, readSentMail, { id: request.params.id }));
+    const { html } = await takeApart(accountId, await ask(request, readSentMail, request.params));
     return sendMailFrame(reply, html ?? '', accountId);
   });
 
-  app.get<Call>('/deliveries/:id/mail.eml', async (request, reply) => {
+  app.get<Call>(`${route}/mail.eml`, async (request, reply) => {
     requireEditor(request);
-    return sendMailFile(reply, await ask(request, readSentMail, { id: request.params.id }));
+    return sendMailFile(reply, await ask(request, readSentMail, request.params));
   });
 }
 
+const hereOf = ({ id = '', utr }: Call['Params']) =>
+  utr === undefined ? `/deliveries/${encodeURIComponent(id)}` : `/transactional/${encodeURIComponent(utr)}/sent`;
+
 interface MailProps {
-  id: string;
+  /** The address of the page. */
+  here: string;
   raw: string;
   parts: MailParts;
   view: View;
 }
 
-function Mail({ id, raw, parts, view }: MailProps) {
+function Mail({ here, raw, parts, view }: MailProps) {
   const language = useLanguage();
-  const here = `/deliveries/${encodeURIComponent(id)}`;
   const header = (wanted: string) => parts.headers.find(({ name }) => name.toLowerCase() === wanted)?.value ?? '';
   return (
     <>
