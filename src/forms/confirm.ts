@@ -42,7 +42,7 @@ export function readLink(db: Db, secret: string, now: Date): Link {
   const found = findRequest(db, secret);
   if (found === null) return { state: 'gone' };
   const { request, form: asked } = found;
-  const form = request.address_id === null ? asked : inLanguageOf(db, asked, request.address_id);
+  const form = request.address_id === null ? asked : inLanguageOf(db, asked, request.address_id, request.given);
   if (request.state === 'confirmed') return { state: isSuppressed(db, form, request) ? 'suppressed' : 'already', form };
   if (request.email === '' || now.getTime() > request.expires_at) return { state: 'expired', form };
   return hasContactType(db, form.user_id, form.contact_type_id)

@@ -6,6 +6,7 @@ import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
 import { addressId, findAddressId, isErased } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
+import { languageCode } from '../audience/contacts/contact-languages.ts';
 import { findSuppressionReason } from '../audience/suppressions.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
@@ -117,7 +118,7 @@ export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, f
       .get();
     queueMail(
       db,
-      inLanguageOf(db, form, address_id),
+      inLanguageOf(db, form, address_id, filled.given),
       { id, address_id },
       `${deps.publicUrl()}/f/confirm/${secret}`,
       now,
@@ -204,11 +205,13 @@ function queueMail(db: Db, form: Form, request: { id: number; address_id: number
 const ANSWER_TEXTS = ['title', 'mail_subject', 'mail_text', 'confirmed_text', 'already_text', 'expired_text'] as const;
 
 /**
- * Returns a form in the language of the contact with this address. If the language is unknown, or the owner has written
- * one of the texts, the form stays in its own language, so that no answer mixes two.
+ * Returns a form in the language of the contact with this address, else in the one that the request gives for a new
+ * contact. If the language is unknown, or the owner has written one of the texts, the form stays in its own language, so
+ * that no answer mixes two.
  */
-export function inLanguageOf(db: Db, form: Form, addressId: number): Form {
-  const language = languageOfLocale(languageOfAddress(db.$client, form.user_id, addressId) ?? '', PAGE_LANGUAGES);
+export function inLanguageOf(db: Db, form: Form, addressId: number, given: FilledForm['given']): Form {
+  const known = languageOfAddress(db.$client, form.user_id, addressId) ?? languageCode(given.language ?? '');
+  const language = languageOfLocale(known ?? '', PAGE_LANGUAGES);
   const usual = USUAL_TEXTS[form.language];
   if (language === null || ANSWER_TEXTS.some((name) => form[name] !== usual[name])) return form;
   return { ...form, language, ...formTexts(language, {}, form) };

@@ -1,6 +1,7 @@
 /** Asking for a subscription by the API: the confirmation is that of a form. */
 import t from 'tap';
 import { HOURLY } from '../../src/forms/requests.ts';
+import { USUAL_TEXTS } from '../../src/forms/texts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
 import { addForm, addReadyForm, askedMails, subscribe } from '../support/forms.ts';
@@ -177,3 +178,31 @@ t.test('hostile and malformed requests are refused by their field, and records o
   );
   t.match(app.db.prepare('SELECT form_id FROM form_requests').pluck().all(), [2]);
 });
+
+t.test(
+  'the mail and the pages are in the language of the contact, else in the one that the request gives',
+  async (t) => {
+    const app = await startApp(t);
+    await addReadyForm(t, app, {});
+    const asked = async (email: string, more: Record<string, unknown>) => {
+      t.equal(await ask(app, { email, form_id: 1, ...more }), 'asked');
+      return (await askedMails(app)).find(({ to }) => to === email);
+    };
+    const mail = await asked('anna@example.org', { language: 'French' });
+    t.equal(mail?.subject, USUAL_TEXTS.fr.mail_subject);
+    const path = mail?.path ?? '';
+    t.match((await app.page('GET', path)).text, '<html lang="fr"');
+    t.match((await app.page('POST', path)).text, '<html lang="fr"');
+    t.match((await app.page('GET', path)).text, '<html lang="fr"', 'also once it is confirmed');
+    t.equal(
+      (await asked('bob@example.org', { language: 'ja' }))?.subject,
+      USUAL_TEXTS.en.mail_subject,
+      'no such texts',
+    );
+    t.equal((await asked('cy@example.org', {}))?.subject, USUAL_TEXTS.en.mail_subject);
+    const known = { contact_type_id: 1, email: 'dee@example.org', language: 'de', country: 1 };
+    await app.one.call('POST', '/contacts/add', { form: known });
+    const dee = await asked('dee@example.org', { language: 'fr' });
+    t.equal(dee?.subject, USUAL_TEXTS.de.mail_subject, 'a known contact keeps their language');
+  },
+);
