@@ -259,7 +259,7 @@ t.test(
     await app.one.call('POST', '/sending/mails/save', KEEPS);
     await app.one.call('POST', '/custom-fields/save', { form: { field_name: 'plan', field_type: 'text' } });
     await app.one.call('POST', '/contacts/upsert', {
-      json: { contact_type_id: 1, contacts: [{ email: 'ann@example.org', plan: 'Gold' }] },
+      json: { contact_type_id: 1, contacts: [{ email: 'ann@example.org', custom_field: { plan: 'Gold' } }] },
     });
     await send(app, { ...body, template_html: '<p>((first_name)) ((last_name|?)) ((plan))</p>' });
     app.db.exec("UPDATE contacts SET first_name = 'Changed', custom_values = NULL");
