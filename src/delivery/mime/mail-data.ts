@@ -21,8 +21,12 @@ export class MailData {
    * @param target a buffer to write to if it is large enough; the result is then a view of it.
    * @throws TypeError for a value that `of` does not accept.
    */
-  static filled(form: MailForm, values: readonly string[], target?: Buffer): MailData {
+  static filled(form: MailForm, values: readonly FilledIn[], target?: Buffer): MailData {
     return new MailData(form.fill(values, target));
+  }
+
+  get length(): number {
+    return this.bytes.length;
   }
 
   /** Several pieces joined into one. */
@@ -35,6 +39,9 @@ export class MailData {
     return new MailData(Buffer.concat([MailData.of(field).bytes, this.bytes]));
   }
 }
+
+/** A value of a form. */
+export type FilledIn = string | MailData;
 
 /** A value that occurs in fewer places is simply written into each of them. */
 const MIN_FREQUENCY = 4;
@@ -65,45 +72,33 @@ export class MailForm {
   /** The number of the most frequent value, or −1 if none is frequent. */
   readonly #often: number;
   readonly #arrangements = new Map<number, Arrangement>();
-  /** The bytes of values that are the same for many recipients. */
-  readonly #repeated = new Map<string, Buffer>();
   /** What follows the last fixed text. It can be large, so it is not copied into the arrangements. */
   readonly #end: Uint8Array;
 
   /**
-   * @param repeated values that many recipients get, such as a branch of a condition: they are checked and encoded only once.
    * @param end what every message ends with.
    * @throws TypeError for text that is not printable ASCII in lines that end with CRLF.
    */
-  constructor(
-    fixed: readonly string[],
-    order: readonly number[],
-    repeated: readonly string[] = [],
-    end: MailData | null = null,
-  ) {
+  constructor(fixed: readonly string[], order: readonly number[], end: MailData | null = null) {
     this.#end = end?.bytes ?? new Uint8Array();
-    for (const text of repeated) this.#repeated.set(text, MailData.of(text).bytes);
     this.#fixed = fixed.map((text) => Buffer.from(requireMailText(text), 'latin1'));
     this.order = order;
     this.#often = mostFrequent(order);
   }
 
   /**
-   * Writes the message with these values.
+   * Writes the message with these values. One that many recipients get, such as a branch of a condition, is mail data that was checked once.
    * @param target a buffer to write to if it is large enough; the result is then a view of it.
    * @throws TypeError for a value that is not printable ASCII in lines that end with CRLF.
    */
-  fill(values: readonly string[], target?: Buffer): Buffer {
-    const repeated = this.#repeated.size === 0 ? [] : values.map((value) => this.#repeated.get(value));
-    values.forEach((value, number) => {
-      if (repeated[number] === undefined) requireMailText(value);
-    });
+  fill(values: readonly FilledIn[], target?: Buffer): Buffer {
+    for (const value of values) if (typeof value === 'string') requireMailText(value);
     const often = values[this.#often] ?? '';
     const { pieces, order, gaps, size } = this.#arrangement(often.length);
     const placed = order.map((number) => values[number] ?? '');
     const whole = placed.reduce((sum, value) => sum + value.length, size + this.#end.length);
     const message = target && target.length >= whole ? target.subarray(0, whole) : Buffer.allocUnsafe(whole);
-    const gapFill = Buffer.from(often, 'latin1');
+    const gapFill = typeof often === 'string' ? Buffer.from(often, 'latin1') : often.bytes;
     let end = 0;
     for (let place = 0; place < pieces.length; place++) {
       const piece = pieces[place];
@@ -113,11 +108,10 @@ export class MailForm {
       end += piece.length;
       const value = placed[place];
       if (value === undefined) continue;
-      const bytes = repeated[order[place] ?? -1];
-      if (bytes === undefined) end += message.write(value, end, 'latin1');
+      if (typeof value === 'string') end += message.write(value, end, 'latin1');
       else {
-        message.set(bytes, end);
-        end += bytes.length;
+        message.set(value.bytes, end);
+        end += value.length;
       }
     }
     message.set(this.#end, end);

@@ -18,7 +18,7 @@ import {
 } from '../content/merge.ts';
 import { MIXED_START } from './attachments.ts';
 import { dateField, mailboxField, plainField, unstructuredField } from './header-fields.ts';
-import { MailData, MailForm } from './mail-data.ts';
+import { type FilledIn, MailData, MailForm } from './mail-data.ts';
 import { MergedSize } from './merged-size.ts';
 import { quotedPrintable } from './quoted-printable.ts';
 
@@ -58,7 +58,7 @@ export interface RecipientUrls {
 }
 
 /** Returns the encoded text for one recipient at one place. */
-type Encoder = (recipient: Recipient) => string;
+type Encoder = (recipient: Recipient) => FilledIn;
 
 /**
  * A mailing's message, encoded except for the values that differ: each value in the form is the result of the encoder with the same number.
@@ -100,7 +100,7 @@ export function prepare(content: Content, facts: MailingFacts): PreparedMessage 
   assembly.add(`\r\n--${boundary}--\r\n`);
   const size = new MergedSize(content, constants);
   return {
-    form: new MailForm(assembly.fixed, assembly.order, assembly.conditions.branches, attached),
+    form: new MailForm(assembly.fixed, assembly.order, attached),
     encoders: assembly.encoders,
     size,
   };
@@ -180,8 +180,6 @@ class Assembly {
 /** The conditions of a mail. Each is asked once for each recipient, wherever the mail has it. */
 class Conditions {
   readonly #known = new Map<string, (recipient: Recipient) => boolean>();
-  /** The encoded branches that are the same for all recipients who get them. */
-  readonly branches: string[] = [];
 
   /** Returns whether the condition holds for a recipient. */
   ready(when: Condition): (recipient: Recipient) => boolean {
@@ -227,10 +225,15 @@ function branchEncoder(template: Template, conditions: Conditions, encode: (text
   }
   const [only = ''] = parts;
   if (parts.length <= 1 && typeof only === 'string') {
-    conditions.branches.push(only);
-    return () => only;
+    const same = MailData.of(only);
+    return () => same;
   }
-  return (recipient) => parts.map((part) => (typeof part === 'string' ? part : part(recipient))).join('');
+  return (recipient) => parts.map((part) => textOf(typeof part === 'string' ? part : part(recipient))).join('');
+}
+
+/** The text of a value. */
+function textOf(value: FilledIn): string {
+  return typeof value === 'string' ? value : value.bytes.toString('latin1');
 }
 
 function withConstants(template: Template, constants: Values, encode: (text: string) => string): Template {
