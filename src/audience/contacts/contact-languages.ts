@@ -6,7 +6,6 @@ import { PAGE_LANGUAGES } from '../../languages.ts';
 const MAX_CHARACTERS = 60;
 /** A tag of BCP 47 (RFC 5646, 2.1) whose first subtag is an ISO 639-1 code; other programs write it with underscores. */
 const TAG = /^([a-z]{2})(?:[-_][a-z0-9]{1,8})*$/i;
-let codes: ReadonlyMap<string, string> | undefined;
 
 /**
  * Returns the ISO 639-1 code of a language given as a code, as a tag such as `pt-BR`, or by its name in one of the
@@ -16,30 +15,52 @@ let codes: ReadonlyMap<string, string> | undefined;
 export function languageCode(given: string): string | null {
   const text = given.trim().toLowerCase();
   if (text.length > MAX_CHARACTERS) return null;
-  codes ??= readCodes();
-  return codes.get(TAG.exec(text)?.[1] ?? text) ?? null;
+  const tag = TAG.exec(text)?.[1];
+  if (tag !== undefined) return presentCode(tag);
+  codesByName ??= readNames();
+  return codesByName.get(text) ?? null;
 }
 
 /** Returns the codes of all known languages. */
 export function languageCodes(): string[] {
-  codes ??= readCodes();
-  return [...new Set(codes.values())].sort();
+  return [...new Set(PAIRS.flatMap((pair) => presentCode(pair) ?? []))].sort();
 }
 
-function readCodes(): Map<string, string> {
-  const letters = [...'abcdefghijklmnopqrstuvwxyz'];
-  const names = PAGE_LANGUAGES.map(
-    (language) => new Intl.DisplayNames(language, { type: 'language', fallback: 'none' }),
-  );
+const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
+/** What can be an ISO 639-1 code. */
+const PAIRS = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
+
+const namesIn = (language: string) => new Intl.DisplayNames(language, { type: 'language', fallback: 'none' });
+
+let englishNames: Intl.DisplayNames | undefined;
+/** By two letters; null: no language. Each is looked up once, because looking up all of them takes tens of milliseconds. */
+const presentCodes = new Map<string, string | null>();
+
+/** Returns the code of the language that two letters mean; null if they mean none. */
+function presentCode(letters: string): string | null {
+  const known = presentCodes.get(letters);
+  if (known !== undefined) return known;
+  englishNames ??= namesIn('en');
+  // A code that was replaced, such as iw for Hebrew, means the newer one.
+  const language = englishNames.of(letters) === undefined ? '' : new Intl.Locale(letters).language;
+  const code = language.length === 2 ? language : null;
+  presentCodes.set(letters, code);
+  return code;
+}
+
+/** The codes by the names of their languages in small letters, read when a name is first given. */
+let codesByName: ReadonlyMap<string, string> | undefined;
+
+function readNames(): Map<string, string> {
+  const names = PAGE_LANGUAGES.map(namesIn);
   const known = new Map<string, string>();
-  for (const code of letters.flatMap((first) => letters.map((second) => first + second))) {
-    const [english, ...others] = names.map((name) => name.of(code)?.toLowerCase());
-    if (english === undefined) continue;
-    // A code that was replaced, such as iw for Hebrew, means the newer one.
-    const { language } = new Intl.Locale(code);
-    if (language.length !== 2) continue;
-    for (const text of [code, english, ...others])
-      if (text !== undefined && !known.has(text)) known.set(text, language);
+  for (const pair of PAIRS) {
+    const code = presentCode(pair);
+    if (code === null) continue;
+    for (const name of names) {
+      const text = name.of(pair)?.toLowerCase();
+      if (text !== undefined && !known.has(text)) known.set(text, code);
+    }
   }
   return known;
 }

@@ -4,6 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
+import { languageCode, languageOfCountry } from '../../audience/contacts/contact-languages.ts';
 import { exclusionReason, isReadEarlier, isWithin } from '../../audience/eligibility.ts';
 import { topicsOf } from '../../audience/unsubscribes.ts';
 import { type Condition, readyCondition } from '../content/conditions.ts';
@@ -136,6 +137,11 @@ export async function checkRecipients(
   const placeholders = mails.flatMap((mail) => mail.placeholders);
   const fields = contactFieldsFor([...placeholders, ...(versions === null ? [] : LANGUAGE_FIELDS)], names);
   const columns = fields.map((field) => OTHER_COLUMNS[field] ?? `c.${field}`).join(', ');
+  // Each of these reads what Node knows of languages when it is first asked, which takes some milliseconds.
+  for (const ask of [() => languageCode('en'), () => languageOfCountry('')]) {
+    ask();
+    await setImmediate();
+  }
   const missing = new Map<string, { count: number; contact_id: number }>();
   const empty = new Map<string, { count: number; contact_id: number }>();
   let longest = { length: 0, contact_id: 0 };

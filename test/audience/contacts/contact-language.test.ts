@@ -17,6 +17,7 @@ t.test('a language is given by its code, a tag of BCP 47, or its name in a langu
     ['Français', 'fr'],
     ['polski', 'pl'],
     ['iw', 'he'],
+    ['yi', 'yi'],
     ['qq', null],
     ['', null],
     ['d', null],
