@@ -9,7 +9,7 @@ import { installOpenapi } from './http/openapi/openapi.ts';
 import { installBodyLimits } from './http/requests/bodies.ts';
 import { MAX_FORM_BYTES } from './http/requests/forms.ts';
 import { installSchemaCompilers } from './http/schema-compilers.ts';
-import { installLineEnd, refuseTrace, serverOptions } from './http/server-options.ts';
+import { installLineEnd, refuseRequests, serverOptions } from './http/server-options.ts';
 import { Backups } from './installation/backups/backups.ts';
 import type { Deps } from './operations/deps.ts';
 import { pages } from './pages/index.ts';
@@ -33,7 +33,7 @@ export async function buildApp(
   app.decorate('deps', deps);
   installSchemaCompilers(app);
   installLineEnd(app);
-  refuseTrace(app);
+  refuseRequests(app);
   installConnectionLimits(app);
   installBodyLimits(app, deps);
   await installCookies(app);

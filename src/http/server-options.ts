@@ -1,5 +1,7 @@
 /** Fastify options shared by all our HTTP servers: the service and the public pages of sender nodes. */
+import type { Server } from 'node:http';
 import {
+  type FastifyHttpOptions,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
@@ -45,6 +47,8 @@ export function serverOptions(config: Config, logger: NonNullable<FastifyServerO
     trustProxy: config.TRUST_PROXY.length > 0 && [...config.TRUST_PROXY],
     exposeHeadRoutes: false,
     ...REQUEST_TIMES,
+    // Node's own answer has no body; `refuseRequests` gives one.
+    http: { ...REQUEST_TIMES.http, requireHostHeader: false },
     // Fastify's own 503 would not have our envelope. Requests that arrive during shutdown are answered as usual, then their connection is
     // closed.
     return503OnClosing: false,
@@ -69,17 +73,21 @@ export function serverOptions(config: Config, logger: NonNullable<FastifyServerO
       // `end` alone would wait for the client, which may never close its side.
       socket.destroySoon();
     },
-  } satisfies FastifyServerOptions;
+  } satisfies FastifyHttpOptions<Server>;
 }
 
-/** Rejects TRACE, which would reveal what proxies have added to a request. */
-export function refuseTrace(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, reply, next) => {
-    if (request.method !== 'TRACE') return next();
-    reply
-      .code(405)
-      .header('allow', 'GET, HEAD, POST, DELETE')
-      .send(failedBody(frameworkText(405)));
+/**
+ * Rejects TRACE, which would reveal what proxies have added to a request, and HTTP/1.1 without a host (RFC 9112, 3.2). Ignores expectations
+ * that it does not know (RFC 9110, 10.1.1), which Node would answer without a body.
+ */
+export function refuseRequests(app: FastifyInstance): void {
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  app.addHook('onRequest', ({ method, headers, raw }, reply, next) => {
+    const hasHost = headers.host !== undefined || raw.httpVersion === '1.0';
+    if (method !== 'TRACE' && hasHost) return next();
+    const status = hasHost ? 405 : 400;
+    if (hasHost) reply.header('allow', 'GET, HEAD, POST, DELETE');
+    reply.code(status).send(failedBody(frameworkText(status)));
   });
 }
 

@@ -68,13 +68,19 @@ t.test('every JSON answer is one line that ends, so that a terminal stays readab
   t.notMatch(csv.text, /\n\n$/, 'what is no JSON is left as it is');
 });
 
-t.test('bytes that are no HTTP are answered with the envelope', async (t) => {
+t.test('what Node itself would refuse is answered with the envelope', async (t) => {
   const app = await startApp(t);
   await app.fastify.listen({ port: 0, host: '127.0.0.1' });
-  const socket = connect((app.fastify.server.address() as AddressInfo).port, '127.0.0.1');
-  socket.end('NOT HTTP AT ALL\r\n\r\n');
-  const [answer]: Buffer[] = await once(socket, 'data');
-  t.match(String(answer), /^HTTP\/1\.1 400 .*"status":"failed".*\n$/s);
+  for (const [request, status] of [
+    ['NOT HTTP AT ALL\r\n\r\n', 400],
+    ['GET /api/contacts-type HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['GET /api/contacts-type HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n', 401],
+  ] as const) {
+    const socket = connect((app.fastify.server.address() as AddressInfo).port, '127.0.0.1');
+    socket.end(request);
+    const [answer]: Buffer[] = await once(socket, 'data');
+    t.match(String(answer), new RegExp(`^HTTP/1\\.1 ${status} .*"status":"failed".*\\n$`, 's'), request);
+  }
 });
 
 t.test('STATUS_CODES=always-200 keeps the bodies', async (t) => {

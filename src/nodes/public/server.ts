@@ -8,7 +8,7 @@ import { unavailable } from '../../errors/failure.ts';
 import { closeWithin, installConnectionLimits } from '../../http/connections.ts';
 import { unknownPage } from '../../http/pages/layout.ts';
 import { installBodyLimits } from '../../http/requests/bodies.ts';
-import { logOptions, refuseTrace, serverOptions } from '../../http/server-options.ts';
+import { logOptions, refuseRequests, serverOptions } from '../../http/server-options.ts';
 import { installPageRules, recipientPages } from '../../pages/recipient-pages.ts';
 import type { RecipientSource } from '../../pages/recipient-source.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -74,7 +74,7 @@ interface Current {
 
 async function buildPublicApp({ config, clock, metrics }: PublicDeps, current: Current): Promise<FastifyInstance> {
   const app = Fastify({ ...serverOptions(config, logOptions(config)) });
-  refuseTrace(app);
+  refuseRequests(app);
   installConnectionLimits(app);
   installBodyLimits(app, { clock });
   installPageRules(app);
