@@ -15,6 +15,7 @@ import { ImportJobs, removeAbandonedUploads } from './audience/import/uploads.ts
 import type { ExportJob, ReadExport } from './audience/migrate/read-export.ts';
 import { finishErasures } from './audience/person/erase.ts';
 import { finishInterruptedWrites } from './audience/unfinished-writes.ts';
+import { finishLargeWrites } from './campaigns/large-writes.ts';
 import { type Config, localOrigin } from './config.ts';
 import { FIRST_ACCOUNT, firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts';
 import { databaseFault } from './database/faults.ts';
@@ -108,6 +109,7 @@ export async function serve(config: Config): Promise<Server> {
     removeUnfinishedPictures(db);
     removeUnfinishedPieces(db.$client);
     await finishInterruptedWrites(db);
+    await finishLargeWrites(db);
     await finishErasures(db.$client);
     return await serveFrom(db, config, opened, closeAll);
   } catch (error) {

@@ -66,17 +66,18 @@ export async function finishInSteps(client: Database, id: number, step: () => bo
   }
 }
 
-/** Carries out a recorded change of items. `write` gets a hundred items at a time, inside a transaction. */
-async function finishItems<T>(
+/** Carries out a recorded change of items. `write` gets `count` items at a time, inside a transaction. */
+export async function finishItems<T>(
   client: Database,
   id: number,
   items: readonly T[],
   write: (items: readonly T[]) => void,
+  count = STEP_ITEMS,
 ): Promise<void> {
   let at = 0;
   const step = () => {
-    write(items.slice(at, at + STEP_ITEMS));
-    at += STEP_ITEMS;
+    write(items.slice(at, at + count));
+    at += count;
     return at < items.length;
   };
   await finishInSteps(client, id, step, () => removeRecordedWrite(client, id));

@@ -200,7 +200,7 @@ export function requireSingleSend(db: Db, accountId: number, utr: unknown): Sing
 /** Returns the mailing of a single send, or null before it is launched. */
 export function findSingleSendMailing(
   db: Db,
-  send: SingleSend,
+  send: Pick<SingleSend, 'id'>,
 ): Pick<typeof mailings.$inferSelect, 'id' | 'sender_id' | 'state' | 'held_code' | 'held_reason' | 'findings'> | null {
   const where = and(eq(mailings.owner_kind, 'single'), eq(mailings.owner_id, send.id));
   const columns = {

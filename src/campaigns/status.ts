@@ -62,7 +62,17 @@ export function requeue(db: Db, id: number, columns: Partial<Columns>): void {
     .run();
 }
 
-/** Moves the queued sends that match `which` to draft, with the reason. `now` is an ISO timestamp. */
+/** Returns the queued sends that match `which`, with the time of their last change. */
+export function queuedSends(db: Db, which: SQL | undefined): { id: number; updated_at: string }[] {
+  const { id, updated_at } = singleSends;
+  return db
+    .select({ id, updated_at })
+    .from(singleSends)
+    .where(and(hasStatus('queued'), which))
+    .all();
+}
+
+/** Moves the queued sends that match `which` to draft, with the reason. `now` is an ISO timestamp. For many, see large-writes.ts. */
 export function holdQueuedSends(db: Db, which: SQL | undefined, reason: Held, now: string): void {
   db.update(singleSends)
     .set({ status: SINGLE_SEND_STATUS.draft, ...reason, ...NOT_BY_USER, updated_at: now })
@@ -88,7 +98,7 @@ const AT_REST = `status IN (${SINGLE_SEND_STATUS.draft}, ${SINGLE_SEND_STATUS.co
 export function hideSends(db: Db, ids: readonly number[], hidden_at: string | null): number {
   const which = hidden_at === null ? '' : `AND ${AT_REST}`;
   const sql = `UPDATE single_sends SET hidden_at = ? WHERE id IN (SELECT value FROM json_each(?)) ${which}`;
-  return db.$client.prepare(sql).run(hidden_at, JSON.stringify(ids)).changes;
+  return prepared(db.$client, sql).run(hidden_at, JSON.stringify(ids)).changes;
 }
 
 /** Which of these single sends are drafts that wait for nothing, so that deleting them takes back no mail and no result. */

@@ -2,7 +2,7 @@
 import { or, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import { holdAutomations } from '../automations/status.ts';
-import { holdQueuedSends } from '../campaigns/status.ts';
+import { recordHold } from '../campaigns/large-writes.ts';
 import type { Db } from '../database/open.ts';
 import { type HeldCode, singleSends, type Target } from '../database/schema/index.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
@@ -12,7 +12,7 @@ const NAMES = { contacts: 'type', segments: 'segment' } as const;
 /**
  * Holds the campaigns that use a deleted target. Queued single sends that include or exclude it, and live automations for it,
  * become drafts with a reason. After a contact type was deleted, this includes campaigns for its segments, which are now empty.
- * Call inside the transaction of the deletion. `now` is an ISO timestamp.
+ * Call inside the transaction of the deletion, and `finishHolds` after it. `now` is an ISO timestamp.
  */
 export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: number, now: string): void {
   hold(
@@ -40,7 +40,8 @@ export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: num
 }
 
 /**
- * Holds the campaigns that use segments whose rules can no longer be evaluated. Call inside the transaction that deletes their custom field.
+ * Holds the campaigns that use segments whose rules can no longer be evaluated. Call inside the transaction that deletes their custom field,
+ * and `finishHolds` after it.
  */
 export function holdCampaignsUsingSegments(db: Db, segmentIds: readonly number[], now: string): void {
   for (const id of segmentIds) {
@@ -60,7 +61,7 @@ function hold(
   const names = (column: typeof singleSends.recipient_id | typeof singleSends.exclude_specific_recipient_id) =>
     sql`EXISTS (SELECT 1 FROM json_each(${column}) WHERE value ->> 'table' = ${table} AND value ->> 'id' = ${String(id)})`;
   const isNamed = or(names(singleSends.recipient_id), names(singleSends.exclude_specific_recipient_id));
-  holdQueuedSends(db, isNamed, { held_code: code, held_reason: sendReason }, now);
+  recordHold(db, isNamed, { held_code: code, held_reason: sendReason }, now);
   const watches = sql`automation_for_table = ${table} AND automation_for = ${id}`;
   holdAutomations(db, watches, { held_code: code, held_reason: automationReason }, now);
 }

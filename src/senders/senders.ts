@@ -3,7 +3,8 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { addressId } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { holdAutomations } from '../automations/status.ts';
-import { holdQueuedSends, releaseSendsOfSenders } from '../campaigns/status.ts';
+import { recordHold } from '../campaigns/large-writes.ts';
+import { releaseSendsOfSenders } from '../campaigns/status.ts';
 import type { Db } from '../database/open.ts';
 import { DELIVERY_STATE, type HeldCode, senders, singleSends } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
@@ -161,12 +162,12 @@ export function verifySender(db: Db, sender: Sender, address: string, now: Date,
 
 /**
  * Holds the campaigns that use a deleted sender: queued single sends become drafts, running ones are held, and live automations
- * become drafts, each with the reason. Call inside the transaction of the deletion. Returns the ids of the sender's unfinished
+ * become drafts, each with the reason. Call inside the transaction of the deletion, and `finishHolds` after it. Returns the ids of the sender's unfinished
  * mailings: once the worker has acknowledged their state, no more mail is sent from this sender.
  */
 export function holdCampaignsUsingSender(db: Db, senderId: number, now: string): number[] {
   const reason = held('sender_deleted');
-  holdQueuedSends(db, eq(singleSends.sender_id, senderId), reason, now);
+  recordHold(db, eq(singleSends.sender_id, senderId), reason, now);
   const names = sql`id IN (SELECT automation_id FROM automation_schedules WHERE sender_id = ${senderId})`;
   holdAutomations(db, names, { ...reason, held_reason: sentence('held_mails_sender_deleted') }, now);
   return holdMailingsOfSender(db.$client, senderId, reason);

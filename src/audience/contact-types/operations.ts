@@ -2,6 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
+import { finishHolds } from '../../campaigns/large-writes.ts';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
 import { prepared } from '../../database/prepared.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
@@ -111,6 +112,7 @@ export const deleteContactType = operation({
       return markForRecompute(db, sql`contact_type_id = ${id}`);
     });
     wake();
+    await finishHolds(db);
     await recomputeSoon(db, affected, clock);
   },
 });

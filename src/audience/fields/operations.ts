@@ -2,6 +2,7 @@
 
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
+import { finishHolds } from '../../campaigns/large-writes.ts';
 import type { Db } from '../../database/open.ts';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
 import { prepared } from '../../database/prepared.ts';
@@ -161,7 +162,7 @@ export const deleteField = operation({
   name: 'Delete a field of your own',
   role: 'editor',
   input: Type.Object(ById),
-  run({ db, clock, accountId, wake }, { id: given }) {
+  async run({ db, clock, accountId, wake }, { id: given }) {
     const id = recordId(given);
     const now = isoTimestamp(clock.now());
     inTransaction(db, (tx) => {
@@ -175,6 +176,7 @@ export const deleteField = operation({
       holdCampaignsUsingSegments(db, segmentsWithField(db, accountId, id), now);
     });
     wake();
+    await finishHolds(db);
   },
 });
 

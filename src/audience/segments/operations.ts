@@ -5,6 +5,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { and, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
+import { finishHolds } from '../../campaigns/large-writes.ts';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
 import { prepared } from '../../database/prepared.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
@@ -153,7 +154,7 @@ export const deleteSegment = operation({
     'A queued single send that names it is no longer queued, a live automation becomes a draft, and their reports say why. The confirmation is in errors, with the status success.',
   role: 'editor',
   input: Type.Object(ById),
-  run({ db, clock, accountId, wake }, { segment_id }) {
+  async run({ db, clock, accountId, wake }, { segment_id }) {
     const id = recordId(segment_id);
     const now = isoTimestamp(clock.now());
     inTransaction(db, (tx) => {
@@ -167,6 +168,7 @@ export const deleteSegment = operation({
       holdCampaignsUsingTarget(db, 'segments', id, now);
     });
     wake();
+    await finishHolds(db);
   },
 });
 

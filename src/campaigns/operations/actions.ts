@@ -12,7 +12,7 @@ import { insertSegment } from '../../audience/segments/segments.ts';
 import { isMeasuredNow } from '../../audience/tracking-choice.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
-import { ownedBy, recordId, recordUtr } from '../../database/ownership.ts';
+import { recordId, recordUtr } from '../../database/ownership.ts';
 import { abTests, DELIVERY_STATE, segments, senders, singleSends, type Target } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { requeueFailed } from '../../delivery/queue/ledger/ended-deliveries.ts';
@@ -27,11 +27,14 @@ import { type Context, operation } from '../../operations/operation.ts';
 import { MAX_LANGUAGES } from '../../templates/languages/versions.ts';
 import { type Clock, isoTimestamp, NO_TIME } from '../../time/clock.ts';
 import { copyAttachments } from '../attachments.ts';
+import { deleteSends } from '../large-writes.ts';
 import { asVariant } from '../launch.ts';
 import { findSingleSendMailing, NO_DATE, NO_TIME_OF_DAY, requireSingleSend, type SingleSend } from '../single-sends.ts';
 import { cancelBeforeStart, draftsAmong, hideSends, insertCopy, insertDraft, runAgain } from '../status.ts';
 
 const MAX_WAIT_MS = 5000;
+/** How long single sends are hidden in one transaction: SQLite writes the row of each as a whole, with up to 2 MiB of content. */
+const STEPS_MS = 4;
 
 const ByUtr = Type.Object({ utr: identifier('The single send.') });
 
@@ -65,47 +68,21 @@ export const deleteSingleSend = operation({
   description: 'One that is being sent is stopped first.',
   role: 'editor',
   input: ByUtr,
-  run: (context, { utr }) => deleteAll(context, [requireSingleSend(context.db, context.accountId, utr)]),
+  run: (context, { utr }) => deleteAll(context, [requireSingleSend(context.db, context.accountId, utr).id]),
 });
 
 export const deleteSingleSends = operation({
   name: 'Delete several single sends',
   role: 'editor',
   input: Type.Object({ strIds: identifiersOrUtrs('Ids or utrs of single sends.') }),
-  run: (context, { strIds }) => deleteAll(context, requireSingleSends(context, strIds)),
+  run: (context, { strIds }) => deleteAll(context, requireIds(context.db, context.accountId, strIds)),
 });
 
 /** Deletes single sends and cancels the mailings of running ones. When it resolves, no further delivery of them starts. */
-async function deleteAll({ db, wake }: Context, sends: readonly SingleSend[]): Promise<void> {
-  const stopped = inTransaction(db, (tx) => {
-    const running: number[] = [];
-    for (const send of sends) {
-      const mailing = findSingleSendMailing(db, send);
-      if (mailing !== null && commandMailing(db.$client, mailing.id, 'cancel')) running.push(mailing.id);
-      tx.delete(singleSends).where(eq(singleSends.id, send.id)).run();
-    }
-    return running;
-  });
+async function deleteAll({ db, wake }: Context, ids: readonly number[]): Promise<void> {
+  const cancelled = await deleteSends(db, ids);
   wake();
-  for (const id of stopped) await waitForAcknowledgement(db.$client, id);
-}
-
-/** Returns the single sends with these numeric ids or utrs. Throws 404 unless all of them belong to the account. */
-function requireSingleSends({ db, accountId }: Context, given: readonly unknown[] = []): SingleSend[] {
-  const found = new Map<number, SingleSend>();
-  for (const id of given) {
-    const utr = recordUtr(id);
-    const matches = utr === '' ? eq(singleSends.id, recordId(id)) : eq(singleSends.utr, utr);
-    const send = db
-      .select()
-      .from(singleSends)
-      .where(and(ownedBy(singleSends, accountId), matches))
-      .get();
-    if (send === undefined) throw notFound('Record not found');
-    found.set(send.id, send);
-  }
-  if (found.size === 0) throw notFound('Record not found');
-  return [...found.values()];
+  for (const id of cancelled) await waitForAcknowledgement(db.$client, id);
 }
 
 const Several = { strIds: identifiersOrUtrs('Ids or utrs of single sends.') };
@@ -123,9 +100,18 @@ export const hideSingleSends = operation({
     changed: integer({ description: 'How many single sends it was done to.' }),
     kept: integer({ description: 'How many stay on the list, because they are scheduled or being sent.' }),
   }),
-  run({ db, clock, accountId }, { strIds, is_hidden }) {
+  async run({ db, clock, accountId }, { strIds, is_hidden }) {
     const ids = requireIds(db, accountId, strIds);
-    const changed = hideSends(db, ids, is_hidden === 1 ? isoTimestamp(clock.now()) : null);
+    const hidden_at = is_hidden === 1 ? isoTimestamp(clock.now()) : null;
+    let at = 0;
+    let changed = 0;
+    const hide = () => {
+      const until = performance.now() + STEPS_MS;
+      for (; at < ids.length && performance.now() < until; at++)
+        changed += hideSends(db, ids.slice(at, at + 1), hidden_at);
+      return at < ids.length;
+    };
+    await inChunks(db.$client, hide, MAX_WAIT_MS);
     return { changed, kept: ids.length - changed };
   },
 });

@@ -107,7 +107,17 @@ export const installation = sqliteTable('installation', { name: text().primaryKe
 export const unfinishedWrites = sqliteTable('unfinished_writes', {
   id: id(),
   kind: text({
-    enum: ['unsubscribe', 'resubscribe', 'delete-contacts', 'erase', 'erase-choices', 'erase-again', 'empty-log'],
+    enum: [
+      'unsubscribe',
+      'resubscribe',
+      'delete-contacts',
+      'hold-sends',
+      'delete-sends',
+      'erase',
+      'erase-choices',
+      'erase-again',
+      'empty-log',
+    ],
   }).notNull(),
   /** JSON; its form depends on the kind. */
   given: text().notNull(),

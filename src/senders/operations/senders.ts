@@ -1,7 +1,9 @@
 /** Operations for senders: adding and changing them, their verification mail, and the effects of deleting one. */
+
 import { randomUUID } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
+import { finishHolds } from '../../campaigns/large-writes.ts';
 import { ownedBy, ownedRecord } from '../../database/ownership.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import {
@@ -207,6 +209,7 @@ export const deleteSender = operation({
       return holdCampaignsUsingSender(db, id, now);
     });
     wake();
+    await finishHolds(db);
     for (const id of heldMailings) await waitForAcknowledgement(db.$client, id);
   },
 });

@@ -1,0 +1,83 @@
+/** Writes to many single sends with large contents: in turns, and finished after a kill. */
+import { setImmediate } from 'node:timers/promises';
+import { eq } from 'drizzle-orm';
+import t from 'tap';
+import { finishLargeWrites, recordHold } from '../../src/campaigns/large-writes.ts';
+import { singleSends } from '../../src/database/schema/index.ts';
+import { inTransaction } from '../../src/database/transaction.ts';
+import { held } from '../../src/delivery/queue/holds.ts';
+import type { TestApp } from '../support/app.ts';
+import { createSend, readyToSend, sendDetails } from '../support/single-sends.ts';
+
+const LATER = { schedule_type: 1, schedule_date: '2026-03-01', schedule_time: '10:00' };
+const SENDS = 12;
+
+/** Returns the counts that this statement gave between the turns of the event loop while a request was answered. */
+async function countsDuring(app: TestApp, statement: string, request: Promise<{ status: number }>) {
+  const count = app.db.prepare<[], number>(statement).pluck();
+  const counts = new Set<number | undefined>();
+  const state = { isAnswered: false };
+  const answered = request.then(({ status }) => {
+    state.isAnswered = true;
+    return status;
+  });
+  while (!state.isAnswered) {
+    counts.add(count.get());
+    await setImmediate();
+  }
+  return { status: await answered, counts };
+}
+
+t.test('single sends with large contents are held, hidden and deleted in turns, not in one', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const template_html = `<p>${'lorem ipsum '.repeat(150_000)}</p>`;
+  const strIds: string[] = [];
+  for (let at = 0; at < SENDS; at++) strIds.push(await createSend(app, { ...body, ...LATER, template_html }));
+  for (const [what, statement, request] of [
+    [
+      'held',
+      'SELECT count(*) FROM single_sends WHERE status = 0',
+      () => app.one.call('DELETE', '/contacts-type/delete', { query: { contact_type_id: 1 } }),
+    ],
+    [
+      'hidden',
+      'SELECT count(*) FROM single_sends WHERE hidden_at IS NOT NULL',
+      () => app.one.call('POST', '/single/send/hide', { json: { strIds, is_hidden: 1 } }),
+    ],
+    [
+      'deleted',
+      `SELECT ${SENDS} - count(*) FROM single_sends`,
+      () => app.one.call('POST', '/single/send/bulk-delete', { json: { strIds } }),
+    ],
+  ] as const) {
+    const { status, counts } = await countsDuring(app, statement, request());
+    t.equal(status, 200);
+    t.equal(app.db.prepare(statement).pluck().get(), SENDS, `all are ${what} once it is answered`);
+    t.ok(counts.size > 2, `${what}: ${[...counts]} between its turns`);
+  }
+  t.equal(app.db.prepare('SELECT count(*) FROM unfinished_writes').pluck().get(), 0);
+});
+
+t.test('the next start finishes what a kill interrupted, and leaves what was changed since', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const [one, two, three] = [
+    await createSend(app, { ...body, ...LATER }),
+    await createSend(app, { ...body, ...LATER }),
+    await createSend(app, { ...body, ...LATER }),
+  ] as const;
+  inTransaction(app.drizzle, () =>
+    recordHold(app.drizzle, eq(singleSends.sender_id, 1), held('sender_deleted'), '2026-01-15T09:00:01.000000Z'),
+  );
+  app.clock.advance(1000);
+  await app.one.call('POST', '/single/send/update', { form: { ...body, ...LATER, utr: two } });
+  await finishLargeWrites(app.drizzle);
+  t.match(await sendDetails(app, one), { status: 0 });
+  t.match(await sendDetails(app, two), { status: 1 });
+  const report = await app.one.call('GET', '/single-send/report', { query: { utr: one } });
+  t.match(report.body.message.report, { held_code: 'sender_deleted', held_reason: 'The sender was deleted' });
+
+  app.db.prepare("INSERT INTO unfinished_writes (kind, given) VALUES ('delete-sends', '[1, 3]')").run();
+  await finishLargeWrites(app.drizzle);
+  t.strictSame(app.db.prepare('SELECT utr FROM single_sends').pluck().all(), [two], `not ${one} and ${three}`);
+  t.equal(app.db.prepare('SELECT count(*) FROM unfinished_writes').pluck().get(), 0);
+});
