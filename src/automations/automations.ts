@@ -101,7 +101,7 @@ export function listSchedules(db: Db, automationId: number): ListedSchedule[] {
 }
 
 /** Like `listSchedules`, but with the code, for work that needs the code of all mails at once. */
-export function listWholeSchedules(db: Db, automationId: number): Schedule[] {
+function listWholeSchedules(db: Db, automationId: number): Schedule[] {
   return db
     .select()
     .from(automationSchedules)

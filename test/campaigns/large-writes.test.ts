@@ -1,32 +1,15 @@
 /** Writes to many single sends with large contents: in turns, and finished after a kill. */
-import { setImmediate } from 'node:timers/promises';
 import { eq } from 'drizzle-orm';
 import t from 'tap';
 import { finishLargeWrites, recordHold } from '../../src/campaigns/large-writes.ts';
 import { singleSends } from '../../src/database/schema/index.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
 import { held } from '../../src/delivery/queue/holds.ts';
-import type { TestApp } from '../support/app.ts';
+import { countsDuring } from '../support/counts-during.ts';
 import { createSend, readyToSend, sendDetails } from '../support/single-sends.ts';
 
 const LATER = { schedule_type: 1, schedule_date: '2026-03-01', schedule_time: '10:00' };
 const SENDS = 12;
-
-/** Returns the counts that this statement gave between the turns of the event loop while a request was answered. */
-async function countsDuring(app: TestApp, statement: string, request: Promise<{ status: number }>) {
-  const count = app.db.prepare<[], number>(statement).pluck();
-  const counts = new Set<number | undefined>();
-  const state = { isAnswered: false };
-  const answered = request.then(({ status }) => {
-    state.isAnswered = true;
-    return status;
-  });
-  while (!state.isAnswered) {
-    counts.add(count.get());
-    await setImmediate();
-  }
-  return { status: await answered, counts };
-}
 
 t.test('single sends with large contents are held, hidden and deleted in turns, not in one', async (t) => {
   const { app, body } = await readyToSend(t);

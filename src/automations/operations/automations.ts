@@ -8,6 +8,7 @@ import Type, { type Static } from 'typebox';
 import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import { checkedTargets, hasTargets } from '../../audience/segments/segments.ts';
 import { changerName, templateSource } from '../../campaigns/single-sends.ts';
+import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { isOwned, ownedBy, recordId, recordUtr } from '../../database/ownership.ts';
 import { prepared } from '../../database/prepared.ts';
@@ -16,6 +17,7 @@ import {
   AUTOMATION_STATUS,
   AUTOMATION_TYPE,
   AWAITED,
+  automationSchedules,
   automations,
   BRANCHES,
   RE_ENTRY,
@@ -24,7 +26,8 @@ import {
 } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { commandMailing, waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
-import { notFound } from '../../errors/failure.ts';
+import { conflict, notFound } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
 import {
   choice,
   described,
@@ -52,7 +55,6 @@ import {
   type ListedSchedule,
   listMailings,
   listSchedules,
-  listWholeSchedules,
   requireAutomation,
   setLive,
   triggerFieldName,
@@ -173,30 +175,58 @@ export const createAutomation = operation({
   },
 });
 
+/** How long steps are copied in one transaction: SQLite writes the row of a mail as a whole, with up to 2 MiB of content. */
+const COPY_MS = 4;
+/** How long a copy waits for the write lock, in milliseconds. */
+const MAX_WAIT_MS = 5000;
+
 export const duplicateAutomation = operation({
   name: 'Duplicate an automation',
   role: 'editor',
   input: ByUtr,
   output: Type.Object({ utr: Type.String() }),
-  run({ db, clock, accountId }, { utr: given }) {
+  async run({ db, clock, accountId }, { utr: given }) {
     const now = isoTimestamp(clock.now());
     const { id: sourceId, ...source } = requireAutomation(db, accountId, given);
     const utr = randomUUID();
+    const automation_name = [...`Copy of ${source.automation_name}`].slice(0, 255).join('');
+    const steps = listSchedules(db, sourceId);
+    const copies = new Map<number, number>();
+    let automation_id: number | undefined;
+    let at = 0;
     const copy = () => {
-      const automation_name = [...`Copy of ${source.automation_name}`].slice(0, 255).join('');
-      const automation_id = insertDraft(db, { ...source, automation_name, utr, created_at: now, updated_at: now });
-      const copies = new Map<number, number>();
-      for (const { id, parent_id, ...schedule } of listWholeSchedules(db, sourceId)) {
-        const own = { automation_id, utr: randomUUID(), created_at: now, updated_at: now };
-        // A deciding step comes before those on its paths.
-        const parent = parent_id === null ? null : (copies.get(parent_id) ?? null);
-        copies.set(id, insertSchedule(db, { ...schedule, ...own, parent_id: parent }).id);
-      }
+      // It counts as deleted until it is whole.
+      automation_id ??= insertDraft(db, {
+        ...{ ...source, automation_name, utr },
+        ...{ deleted_at: now, created_at: now, updated_at: now },
+      });
+      const own = { automation_id, created_at: now, updated_at: now };
+      const until = performance.now() + COPY_MS;
+      for (let step = steps[at]; step !== undefined && performance.now() < until; step = steps[++at])
+        copies.set(step.id, copyStep(db, step.id, { ...own, utr: randomUUID() }, copies));
+      if (at < steps.length) return true;
+      db.update(automations).set({ deleted_at: null }).where(eq(automations.id, automation_id)).run();
+      return false;
     };
-    inTransaction(db, copy);
+    await inChunks(db.$client, copy, MAX_WAIT_MS);
     return { utr };
   },
 });
+
+/** Copies a step. Returns the id of the copy. `copies`: those made so far by the original. Throws 409 if the step was removed meanwhile. */
+function copyStep(
+  db: Db,
+  id: number,
+  own: { automation_id: number; utr: string; created_at: string; updated_at: string },
+  copies: ReadonlyMap<number, number>,
+): number {
+  const found = db.select().from(automationSchedules).where(eq(automationSchedules.id, id)).get();
+  if (found === undefined) throw conflict(sentence('changed_meanwhile'));
+  const { id: _original, parent_id, ...step } = found;
+  // A deciding step comes before those on its paths.
+  const parent = parent_id === null ? null : (copies.get(parent_id) ?? null);
+  return insertSchedule(db, { ...step, ...own, parent_id: parent }).id;
+}
 
 export const readAutomation = recordOperation({
   name: 'Read an automation',
