@@ -5,6 +5,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database, Statement } from 'better-sqlite3';
 import { ineligibilityReason } from '../audience/eligibility.ts';
+import { inChunks } from '../database/bulk.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { AUTOMATION_STATUS, type automations, BARS_ENTRY } from '../database/schema/index.ts';
@@ -55,12 +56,12 @@ export function foundEntries(people: string): string {
   FROM (${people}) p CROSS JOIN automations au ON au.id = @automation ORDER BY p.at`;
 }
 
-/** Returns the statement that records the entry of one contact, which enrolment applies. */
-export function entryRecord(client: Database): Statement<[object]> {
+/** Returns the statement that records the entry of one contact, which enrolment applies: by hand (`joined`) or in a backfill (`let_in`). */
+export function entryRecord(client: Database, change: 'joined' | 'let_in'): Statement<[object]> {
   return prepared<[object]>(
     client,
     `INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
-    VALUES (@account, @automation, @address_id, @contact_id, 'joined', @at)`,
+    VALUES (@account, @automation, @address_id, @contact_id, '${change}', @at)`,
   );
 }
 
@@ -148,6 +149,29 @@ export function endBackfills(client: Database, automation: number): void {
   prepared(client, 'DELETE FROM automation_backfills WHERE automation_id = ?').run(automation);
 }
 
+/**
+ * Ends the backfills of an automation, and withdraws the entries that they have recorded and that are not applied yet, in short transactions
+ * for which it waits up to `maxWaitMs`.
+ */
+export async function stopBackfills(client: Database, automation: number, maxWaitMs: number): Promise<void> {
+  let range: { after: number; last: number } | undefined;
+  const withdraw = (rows: number) => {
+    if (range === undefined) endBackfills(client, automation);
+    range ??= prepared<[], { after: number; last: number }>(
+      client,
+      'SELECT ifnull(min(id) - 1, 0) AS after, ifnull(max(id), 0) AS last FROM membership_changes',
+    ).get() ?? { after: 0, last: 0 };
+    const to = range.after + rows;
+    prepared<[object]>(
+      client,
+      "DELETE FROM membership_changes WHERE id > @after AND id <= @to AND automation_id = @automation AND change = 'let_in'",
+    ).run({ after: range.after, to, automation });
+    range.after = to;
+    return to < range.last;
+  };
+  await inChunks(client, withdraw, maxWaitMs);
+}
+
 type Backfill = Automation & { source_table: Source['table']; source_id: number; after_address: number };
 
 /** The backfill that has progressed the least is next, so that a large one does not keep others waiting. */
@@ -184,7 +208,7 @@ export function continueBackfills({ db, clock, log }: { db: Db; clock: Clock; lo
 function recordPage(client: Database, backfill: Backfill, now: number): void {
   const { id: automation, user_id: account, source_table: table, source_id: id, after_address: after } = backfill;
   const { members, last } = readPage(client, backfill, { table, id }, { after, at: now });
-  const record = entryRecord(client);
+  const record = entryRecord(client, 'let_in');
   for (const { address_id, contact_id, outcome } of members)
     if (outcome === 'entered') record.run({ account, automation, address_id, contact_id, at: now });
   const place = { automation, table, id, last };

@@ -63,7 +63,7 @@ interface Change {
   automation_id: number;
   address_id: number;
   contact_id: number | null;
-  change: 'joined' | 'left' | 'goal' | 'exit' | 'arrived' | 'changed';
+  change: 'joined' | 'let_in' | 'left' | 'goal' | 'exit' | 'arrived' | 'changed';
   step_id: number | null;
   event_key: string | null;
   happened_at: number;
@@ -88,7 +88,7 @@ export function applyMembershipChanges(client: Database): number {
       if (last === undefined) return 0;
       const { enter, leaveTarget, joinEnd, wake } = enrolmentMoves(client);
       for (const { id: _id, change, happened_at: at, ...row } of page) {
-        if (change === 'joined') enter({ ...row, at });
+        if (change === 'joined' || change === 'let_in') enter({ ...row, at });
         else if (change === 'left') leaveTarget({ ...row, at });
         else if (change === 'arrived' || change === 'changed') wake({ ...row, at, change });
         else joinEnd({ ...row, at }, change);
@@ -211,7 +211,7 @@ export const ENROLLED_PERSON = `
     AND r.address_id = e.address_id AND r.is_removed = 0`;
 
 /** SQL: the contact whose values the mail gets, after the joins of `ENROLLED_PERSON`; null for a recipient who is not a contact. */
-const CONTACT = 'coalesce(c.id, k.id, r.contact_id)';
+export const CONTACT = 'coalesce(c.id, k.id, r.contact_id)';
 
 /**
  * SQL: why the recipient would not get the next mail, except for leaving the target; null if nothing prevents it. Needs `ENROLLED_PERSON`.

@@ -137,6 +137,20 @@ t.test(
   },
 );
 
+t.test('entries that are recorded and not applied yet are withdrawn by the stop, but no others', async (t) => {
+  const { app, utr, live, enterAll, got, join, counted } = await withReaders(t, ['ann', 'bob', 'cleo']);
+  await live();
+  const byHand = { json: { utr, contacts: ['bob@example.org'] } };
+  t.equal((await app.one.call('POST', '/automations/enter', byHand)).body.message.entered, 1);
+  await enterAll();
+  continueBackfills({ db: app.drizzle, clock: app.clock, log: () => {} });
+  await join('dan');
+  t.equal(app.db.prepare('SELECT count(*) FROM membership_changes').pluck().get(), 5);
+  t.equal((await app.one.call('POST', '/automations/enter-all/stop', { form: { utr } })).status, 200);
+  t.strictSame(await got(), ['bob one', 'dan one']);
+  t.strictSame(await counted(), { contacts: 4, entered: 2, active: 2 });
+});
+
 t.test('an automation whose page fails becomes a draft, and the backfills of others go on', async (t) => {
   const { app, post, get, utr, live, enterAll, got } = await withReaders(t, ['ann']);
   const { utr: other } = await post('/automations/create-from-recipe', {

@@ -7,7 +7,6 @@ import { inChunks } from '../../database/bulk.ts';
 import { recordId } from '../../database/ownership.ts';
 import { prepared } from '../../database/prepared.ts';
 import { AUTOMATION_STATUS } from '../../database/schema/index.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { readStored } from '../../errors/stored.ts';
@@ -19,11 +18,11 @@ import { type Automation, requireAutomation } from '../automations.ts';
 import {
   countEntries,
   ENTRY_OUTCOMES,
-  endBackfills,
   entryRecord,
   type FoundEntry,
   foundEntries,
   startBackfill,
+  stopBackfills,
 } from '../backfill.ts';
 import { ByUtr } from './automations.ts';
 
@@ -89,7 +88,7 @@ export const enterAutomation = operation({
  */
 const GIVEN = `
   SELECT q.at, q.address_id, EXISTS (SELECT 1 FROM membership_changes m
-    WHERE m.automation_id = @automation AND m.address_id = q.address_id AND m.change = 'joined') AS is_entering
+    WHERE m.automation_id = @automation AND m.address_id = q.address_id AND m.change IN ('joined', 'let_in')) AS is_entering
   FROM (
     SELECT g.key AS at, CASE WHEN g.value ->> 0 IS NULL
       THEN (SELECT a.id FROM addresses a WHERE a.user_id = @account AND a.normalized_email = g.value ->> 1
@@ -112,7 +111,7 @@ function enterSome(client: Database, automation: Automation, given: readonly str
     event_key: null,
     given: JSON.stringify(pairs),
   });
-  const enter = entryRecord(client);
+  const enter = entryRecord(client, 'joined');
   const entered = new Set<number | null>();
   return found.map(({ address_id, contact_id, outcome, reason }, place): Outcome => {
     const contact = given[place] ?? '';
@@ -217,11 +216,11 @@ export const enterAll = operation({
 
 export const stopEntering = operation({
   name: 'Stop letting in those who were in the target or a segment (addition)',
-  description: 'Nobody else enters in the background. Contacts who have entered stay in it. Safe to repeat.',
+  description: 'Nobody enters who has not entered yet. Contacts who have entered stay in it. Safe to repeat.',
   role: 'editor',
   input: ByUtr,
-  run({ db, accountId }, { utr }) {
+  async run({ db, accountId }, { utr }) {
     const { id } = requireAutomation(db, accountId, utr);
-    inTransaction(db, () => endBackfills(db.$client, id));
+    await stopBackfills(db.$client, id, MAX_WAIT_MS);
   },
 });

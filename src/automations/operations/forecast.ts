@@ -128,7 +128,7 @@ function findPendingJoin(client: Database, { id }: Automation, addressId: number
     .prepare<[number, number], Enrolment>(`
       SELECT 0 AS id, id AS change_id, 1 AS run, contact_id, 'active' AS state, NULL AS reason, happened_at AS entered_at, 0 AS position,
         happened_at AS waiting_since
-      FROM membership_changes WHERE automation_id = ? AND address_id = ? AND change = 'joined' ORDER BY id LIMIT 1`)
+      FROM membership_changes WHERE automation_id = ? AND address_id = ? AND change IN ('joined', 'let_in') ORDER BY id LIMIT 1`)
     .get(id, addressId);
 }
 
