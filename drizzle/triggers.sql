@@ -134,6 +134,11 @@ CREATE TRIGGER contacts_removed AFTER DELETE ON contacts BEGIN
   SELECT old.id / 8 WHERE NOT EXISTS (SELECT 1 FROM contact_search_changes WHERE block = old.id / 8);
 END;
 
+-- The files of a single send that has no mailing. The background removes those of the others.
+CREATE TRIGGER single_sends_unattached BEFORE DELETE ON single_sends BEGIN
+  DELETE FROM single_send_attachments WHERE single_send_id = old.id AND mailing_id IS NULL;
+END;
+
 -- Which pictures are used where, and how often.
 CREATE TRIGGER single_sends_pictured AFTER INSERT ON single_sends BEGIN
   INSERT INTO picture_uses (picture_id, kind, owner_id)

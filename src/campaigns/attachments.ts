@@ -12,8 +12,9 @@ const MIB = 1024 * 1024;
 const MAX_ACCOUNT_BYTES = 512 * MIB;
 /** The maximum number of them. Each request that adds some reads the sizes of all. */
 const MAX_ACCOUNT_FILES = 2000;
-/** How often the background looks for files that nothing needs any more. */
-const REMOVAL_MS = 10_000;
+/** How often the background looks for files that nothing needs any more, and the number of mailings that it looks at without a pause. */
+const REMOVAL_MS = 60_000;
+const PAGE_MAILINGS = 100;
 
 /** An attachment of a single send, without its bytes. */
 export interface StoredAttachment extends Attachment {
@@ -68,35 +69,46 @@ export function keepAttachments(db: Db, sendId: number, mailing_id: number): voi
 }
 
 /**
- * Removes the files of deleted single sends whose mailing has ended, if any was launched, and of which no mail is kept. Each takes a
- * transaction of its own, because SQLite overwrites its bytes.
+ * Removes the files of deleted single sends whose mailing has ended and of which no mail is kept. Each takes a transaction of its own, because
+ * SQLite overwrites its bytes. Files of a single send that was not launched are removed with it (drizzle/triggers.sql).
  */
 export class UnusedFiles {
   readonly #client: Database;
   #nextAt = Number.NEGATIVE_INFINITY;
+  /** The mailing up to which files have been looked at. */
+  #after = 0;
 
   constructor(client: Database) {
     this.#client = client;
   }
 
   /**
-   * Removes files, at least one, while `mayContinue` returns true. Returns whether there may be more. `monotonic`:
-   * monotonic milliseconds.
+   * Looks at the files of some mailings, and removes some, at least one, while `mayContinue` returns true. Returns whether there
+   * may be more. After the last mailing it rests. `monotonic`: monotonic milliseconds.
    */
   remove(monotonic: number, mayContinue: () => boolean): boolean {
     if (monotonic < this.#nextAt) return false;
-    const next = prepared<[], number>(this.#client, UNUSED).pluck();
+    const file = prepared<[number], number>(this.#client, FILE).pluck();
     const remove = prepared<[number]>(this.#client, 'DELETE FROM single_send_attachments WHERE id = ?');
-    for (let id = next.get(); id !== undefined; id = next.get()) {
-      remove.run(id);
-      if (!mayContinue()) return true;
+    const page = prepared<[number], { id: number; is_needed: 0 | 1 }>(this.#client, MAILINGS).all(this.#after);
+    for (const { id, is_needed } of page) {
+      for (let next = is_needed === 1 ? undefined : file.get(id); next !== undefined; next = file.get(id)) {
+        remove.run(next);
+        if (!mayContinue()) return true;
+      }
+      this.#after = id;
     }
+    if (page.length === PAGE_MAILINGS) return true;
+    this.#after = 0;
     this.#nextAt = monotonic + REMOVAL_MS;
     return false;
   }
 }
 
-const UNUSED = `
-  SELECT f.id FROM single_send_attachments f INDEXED BY single_send_attachments_mailing WHERE f.single_send_id IS NULL
-    AND NOT EXISTS (SELECT 1 FROM mailings m WHERE m.id = f.mailing_id AND m.finished_at IS NULL)
-    AND NOT EXISTS (SELECT 1 FROM sent_facts k WHERE k.mailing_id = f.mailing_id) LIMIT 1`;
+const OF_DELETED =
+  'single_send_attachments f INDEXED BY single_send_attachments_mailing WHERE f.single_send_id IS NULL';
+const MAILINGS = `
+  SELECT d.id, EXISTS (SELECT 1 FROM mailings m WHERE m.id = d.id AND m.finished_at IS NULL)
+    OR EXISTS (SELECT 1 FROM sent_facts k WHERE k.mailing_id = d.id) AS is_needed
+  FROM (SELECT DISTINCT f.mailing_id AS id FROM ${OF_DELETED} AND f.mailing_id > ? ORDER BY 1 LIMIT ${PAGE_MAILINGS}) d`;
+const FILE = `SELECT f.id FROM ${OF_DELETED} AND f.mailing_id = ? LIMIT 1`;

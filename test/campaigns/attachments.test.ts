@@ -181,7 +181,28 @@ t.test('an account has room for 512 MiB of files, which deleted ones free', asyn
   t.equal(app.db.prepare('SELECT count(*) FROM single_sends').pluck().get(), 2, 'no half copy stays');
   t.equal((await attach('b.txt', 'xxx')).status, 200);
   await app.one.call('DELETE', '/single/send/delete', { query: { utr: other } });
+  t.equal(rows(app), 2, 'the files of a draft are gone with it, so no draft hides files from the account');
   t.equal((await attach('b.txt', 'xxxx')).status, 200);
+});
+
+t.test('files that are still needed are looked at page by page and keep no others from being removed', async (t) => {
+  const { app } = await withCampaign(t);
+  app.db.exec(`WITH RECURSIVE n(at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < 250)
+    INSERT INTO single_send_attachments (mailing_id, file_name, type, size, bytes) SELECT 1000 + at, 'x', 'text/plain', 1, 'x' FROM n;
+    INSERT INTO sent_facts (mailing_id, facts, created_at)
+      SELECT mailing_id, '', 0 FROM single_send_attachments WHERE mailing_id NOT IN (1001, 1250)`);
+  const files = new UnusedFiles(app.db);
+  const steps: unknown[] = [];
+  for (let more = true; more; steps.push(rows(app))) more = files.remove(0, () => true);
+  t.strictSame(steps, [249, 249, 248]);
+  app.db.exec('DELETE FROM sent_facts WHERE mailing_id = 1002');
+  t.equal(
+    files.remove(59_999, () => true),
+    false,
+  );
+  t.equal(rows(app), 248, 'after all were looked at, it rests');
+  files.remove(60_000, () => true);
+  t.equal(rows(app), 247);
 });
 
 t.test('an account has room for 2000 files', async (t) => {

@@ -136,7 +136,7 @@ export const singleSends = sqliteTable(
 
 /**
  * The files that single sends carry. A file of a single send that was launched belongs to its mailing. When the single send is deleted, the
- * background removes the file, once the mailing has ended and none of its mails is kept.
+ * background removes the file, once the mailing has ended and none of its mails is kept. Other files are removed with their single send.
  */
 export const singleSendAttachments = sqliteTable(
   'single_send_attachments',
