@@ -5,6 +5,7 @@ import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../time/clock.ts';
+import { Retries } from '../time/retries.ts';
 import { dueFeeds, makeDueIssue } from './issues.ts';
 import { POLL_MS, pollResult, recordPoll } from './poll-results.ts';
 
@@ -29,24 +30,27 @@ export class FeedWork {
   readonly #deps: FeedWorkDeps;
   readonly #stopping = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
+  readonly #retries: Retries;
 
   constructor(deps: FeedWorkDeps) {
     this.#deps = deps;
+    this.#retries = new Retries(deps.clock);
   }
 
   /** Makes due mails, at least one, until `shouldContinue` returns false, and begins due requests. Returns true if there may be more. */
   step(shouldContinue: () => boolean): boolean {
     const { db, clock, log } = this.#deps;
     let mayHaveMore = false;
-    for (const id of dueFeeds(db.$client, clock.now().getTime())) {
+    for (const id of dueFeeds(db.$client, clock.now().getTime(), this.#retries.resting())) {
+      mayHaveMore = true;
       // An error of one feed must not stop the others.
       try {
         makeDueIssue(this.#deps, id);
-        mayHaveMore = true;
-        if (!shouldContinue()) break;
       } catch (error) {
+        this.#retries.failed(id);
         log({ feed: id, err: String(error) }, 'the mail of a feed could not be made; it is tried again', 'warn');
       }
+      if (!shouldContinue()) break;
     }
     this.#beginPolls();
     return mayHaveMore;

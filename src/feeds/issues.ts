@@ -24,13 +24,14 @@ interface WaitingItem {
 }
 
 /** Returns the ids of the feeds for which a mail is due. */
-export function dueFeeds(client: Database, now: number): number[] {
-  return prepared<[number], number>(
+export function dueFeeds(client: Database, now: number, resting: string): number[] {
+  return prepared<[number, string], number>(
     client,
-    "SELECT id FROM feeds WHERE state = 'active' AND issue_at IS NOT NULL AND issue_at <= ? ORDER BY issue_at LIMIT 100",
+    `SELECT id FROM feeds WHERE state = 'active' AND issue_at IS NOT NULL AND issue_at <= ? AND id NOT IN (SELECT value FROM json_each(?))
+    ORDER BY issue_at LIMIT 100`,
   )
     .pluck()
-    .all(now);
+    .all(now, resting);
 }
 
 /** Returns the items of a feed's next mail, newest first: only the oldest one, or all that wait. */

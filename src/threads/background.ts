@@ -48,6 +48,7 @@ import { OldRequests } from '../forms/old-requests.ts';
 import { HoldLog, type KnownHolds } from '../installation/list-holds.ts';
 import type { Log } from '../log.ts';
 import { type Clock, steadyTime } from '../time/clock.ts';
+import { Retries } from '../time/retries.ts';
 import { nextWorkAt } from './next-work.ts';
 
 interface BackgroundDeps {
@@ -80,6 +81,7 @@ export class Background {
   readonly #failing: FailingSteps;
   readonly #dates: DateEntries;
   readonly #feeds: FeedWork;
+  readonly #segmentRetries: Retries;
   readonly #heartbeat: Heartbeat;
   readonly #holds: HoldLog;
   readonly #mailWatch: MailWatch;
@@ -118,6 +120,7 @@ export class Background {
     followTimeZone(deps.db.$client, deps.config.TIME_ZONE);
     this.#dates = new DateEntries(deps);
     this.#feeds = new FeedWork(deps);
+    this.#segmentRetries = new Retries(deps.clock);
     this.#launcher = new Launcher(deps);
     this.#canaries = new Canaries(deps.db.$client, steadyTime(deps.clock));
     this.#domainCounts = new DomainCounts(deps.db.$client, deps.clock);
@@ -176,7 +179,7 @@ export class Background {
     if (!isHeld) {
       await part('what people did with their mails', () => followActivity(db, clock));
       await part('segments', () =>
-        recomputeDueSegments(db, clock, (segment, error) =>
+        recomputeDueSegments(db, clock, this.#segmentRetries, (segment, error) =>
           this.#deps.log({ segment, err: String(error) }, 'a segment could not be updated', 'warn'),
         ),
       );

@@ -12,6 +12,7 @@ import { segments } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { isBusy, isTransientSqliteError } from '../../database/write-lock.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
+import type { Retries } from '../../time/retries.ts';
 import { reviveSegments } from './broken-rules.ts';
 import { isFarBehind } from './follow-activity.ts';
 import { syncMembers } from './membership.ts';
@@ -99,11 +100,13 @@ export function isRecomputing(db: Db, ids: readonly number[], clock: Clock): boo
 
 /**
  * Marks segments with rules about time once an hour, and recomputes marked ones for a short time. Returns true if there is more
- * to do. Reports a failing segment to `onFailure` and leaves it marked; the others continue. Throws if the disk fails.
+ * to do. Reports a failing segment to `onFailure` and leaves it marked for its next turn by `retries`; the others continue. Throws if the disk
+ * fails.
  */
 export async function recomputeDueSegments(
   db: Db,
   clock: Clock,
+  retries: Retries,
   onFailure: (segmentId: number, error: unknown) => void,
 ): Promise<boolean> {
   const now = clock.now().getTime();
@@ -112,9 +115,10 @@ export async function recomputeDueSegments(
   const times = { now, hence: now + HOUR_MS };
   // Finish what has been started first. Choose randomly among the others, so that a segment that is marked repeatedly does not
   // keep the others waiting for ever.
-  const pending = prepared<[], { id: number }>(
+  const pending = prepared<[string], { id: number }>(
     db.$client,
-    'SELECT id FROM segments WHERE recompute_after IS NOT NULL ORDER BY recompute_after DESC, random()',
+    `SELECT id FROM segments WHERE recompute_after IS NOT NULL AND id NOT IN (SELECT value FROM json_each(?))
+    ORDER BY recompute_after DESC, random()`,
   );
   if (prepared(db.$client, `SELECT 1 FROM segments WHERE ${due} LIMIT 1`).get(times) !== undefined) {
     prepared(
@@ -123,21 +127,18 @@ export async function recomputeDueSegments(
       WHERE ${due}`,
     ).run(times);
   }
-  const failed = new Set<number>();
   const until = performance.now() + BACKGROUND_MS;
-  for (const { id } of pending.all()) {
+  for (const { id } of pending.all(retries.resting())) {
     try {
       await continueRecompute(db, id, clock, until - performance.now());
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
-      failed.add(id);
+      retries.failed(id);
       onFailure(id, error);
-      // A segment that fails again and again must not take the time of the others.
-      continue;
     }
     if (performance.now() >= until) break;
   }
-  return pending.all().some(({ id }) => !failed.has(id));
+  return pending.get(retries.resting()) !== undefined;
 }
 
 /** Updates the next `most` addresses of a segment. Returns true if there are more. */

@@ -6,6 +6,7 @@ import { Launcher } from '../../../src/campaigns/launch.ts';
 import { readConfig } from '../../../src/config.ts';
 import { DELIVERY_STATE } from '../../../src/database/schema/index.ts';
 import { enqueueRecipients } from '../../../src/delivery/queue/enqueue-recipients.ts';
+import { Retries } from '../../../src/time/retries.ts';
 import type { TestApp } from '../../support/app.ts';
 import {
   addContact,
@@ -46,7 +47,7 @@ t.test('a large segment is finished in the background, from where it was left', 
   const segment_id = await storeSegment(app, ['email', 'contains', '@']);
   await app.background();
   app.db.exec('DELETE FROM segment_recipients WHERE address_id > 300; UPDATE segments SET recompute_after = 300');
-  while (await recomputeDueSegments(app.drizzle, app.clock, rethrow));
+  while (await recomputeDueSegments(app.drizzle, app.clock, new Retries(app.clock), rethrow));
   t.equal((await recipientsOf(app, segment_id)).length, 1200);
   t.equal(app.db.prepare('SELECT recompute_after FROM segments').pluck().get(), null);
 });
@@ -63,7 +64,8 @@ t.test('a segment that was begun goes on before another is begun', async (t) => 
   for (const begun of segments) {
     app.db.prepare('UPDATE segments SET recompute_after = iif(id = ?, 1, 0)').run(begun);
     const tried: number[] = [];
-    await recomputeDueSegments(app.drizzle, app.clock, (id) => tried.push(id));
+    const retries = new Retries(app.clock);
+    while (await recomputeDueSegments(app.drizzle, app.clock, retries, (id) => tried.push(id)));
     t.strictSame(tried, [begun, ...segments.filter((id) => id !== begun)]);
   }
 });
@@ -77,10 +79,17 @@ t.test('a segment that fails keeps no other from being brought up to date', asyn
   app.db.exec(`CREATE TRIGGER breaks BEFORE INSERT ON segment_recipients WHEN new.segment_id = ${broken} BEGIN
     SELECT raise(ABORT, 'broken'); END`);
   markForRecompute(app.drizzle, sql`true`);
-  const failures = new Set<number>();
-  while (await recomputeDueSegments(app.drizzle, app.clock, (id) => failures.add(id)));
-  t.strictSame([...failures], [broken]);
+  const failures: number[] = [];
+  const retries = new Retries(app.clock);
+  const step = () => recomputeDueSegments(app.drizzle, app.clock, retries, (id) => failures.push(id));
+  while (await step());
+  t.strictSame(failures, [broken]);
   t.equal(app.db.prepare('SELECT count(*) FROM segment_recipients WHERE segment_id = ?').pluck().get(sound), 1);
+  for (let steps = 0; steps < 10; steps++) await step();
+  t.strictSame(failures, [broken], 'further steps spend nothing on it');
+  app.clock.advance(60_000);
+  await step();
+  t.strictSame(failures, [broken, broken], 'it is tried again after a minute');
 });
 
 t.test(
@@ -103,7 +112,7 @@ t.test(
       log: (fields, text, level = 'info') => level !== 'info' && t.fail(text, { fields }),
     });
     await launcher.launchDue(() => true);
-    while (await recomputeDueSegments(app.drizzle, app.clock, rethrow));
+    while (await recomputeDueSegments(app.drizzle, app.clock, new Retries(app.clock), rethrow));
     await launcher.launchDue(() => true);
     const mailing = Number(app.db.prepare("SELECT id FROM mailings WHERE state = 'enqueueing'").pluck().get());
     await enqueueRecipients(app.db, mailing);
