@@ -150,8 +150,8 @@ export function endBackfills(client: Database, automation: number): void {
 }
 
 /**
- * Ends the backfills of an automation, and withdraws the entries that they have recorded and that are not applied yet, in short transactions
- * for which it waits up to `maxWaitMs`.
+ * Ends the backfills of an automation, and withdraws the entries that they have recorded and that are not applied yet, in short
+ * transactions for which it waits up to `maxWaitMs`.
  */
 export async function stopBackfills(client: Database, automation: number, maxWaitMs: number): Promise<void> {
   let range: { after: number; last: number } | undefined;

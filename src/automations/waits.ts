@@ -47,9 +47,13 @@ export interface WaitingContact extends AtStep, Place {
  * contact `p`.
  */
 export function waitColumns(db: Db, { user_id: account, field_id }: Waits): string {
-  const field = listCustomFields(db, account).find(({ id }) => id === field_id);
-  const date = field === undefined ? 'NULL' : `p.custom_values ->> '${customValuePath(field.id)}'`;
-  return `e.waiting_since, e.arrived_step, e.arrived_at, ${placeColumns(db.$client, account, 'p')}, ${date} AS date`;
+  return `e.waiting_since, e.arrived_step, e.arrived_at, ${placeColumns(db.$client, account, 'p')}, ${dateColumn(db, account, field_id)} AS date`;
+}
+
+/** Returns the value of a custom field of contact `p` as SQL; NULL without the field. */
+export function dateColumn(db: Db, account: number, field: number | null): string {
+  const found = listCustomFields(db, account).find(({ id }) => id === field);
+  return found === undefined ? 'NULL' : `p.custom_values ->> '${customValuePath(found.id)}'`;
 }
 
 /**
@@ -65,15 +69,30 @@ export function endWaits(
   const taken: Taken[] = [];
   const waits: { id: number; due: number }[] = [];
   for (const contact of people) {
-    const began = contact.waiting_since + waitMs(step);
-    const end = step.timeout_hours === null ? Number.POSITIVE_INFINITY : began + step.timeout_hours * HOUR_MS;
-    const time = comesAt(step, contact, zone, now) ?? Number.POSITIVE_INFINITY;
+    const { time, end } = timesOf(step, contact, zone, now);
     if (time <= Math.min(now, end)) taken.push({ id: contact.id, outcome: 'yes' });
     else if (end <= now) taken.push({ id: contact.id, outcome: 'no' });
     else waits.push({ id: contact.id, due: Math.min(time, end) });
   }
   waitAtStep(client, waits);
   return taken;
+}
+
+/**
+ * Returns when a contact who is before or at a step goes on from it, epoch milliseconds: not after `now` if at once, and at the
+ * latest if the contact waits for an event that has not happened. `zone`: of contacts without one.
+ */
+export function goesOnAt(step: Waits, contact: WaitingContact, { now, zone }: { now: number; zone: string }): number {
+  const began = contact.waiting_since + waitMs(step);
+  const { time, end } = timesOf(step, contact, zone, Math.max(now, began));
+  return Math.max(began, Math.min(time, end));
+}
+
+/** Returns when what a contact waits for comes, and when the wait is over without it, epoch milliseconds; infinite: never. */
+function timesOf(step: Waits, contact: WaitingContact, zone: string, now: number): { time: number; end: number } {
+  const began = contact.waiting_since + waitMs(step);
+  const end = step.timeout_hours === null ? Number.POSITIVE_INFINITY : began + step.timeout_hours * HOUR_MS;
+  return { time: comesAt(step, contact, zone, now) ?? Number.POSITIVE_INFINITY, end };
 }
 
 /** Lets the times of contacts be looked at again if the zone of those without one, `TIME_ZONE`, is another than at the last start. */

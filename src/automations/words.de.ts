@@ -142,12 +142,12 @@ export const automations: Translation<typeof english> = {
   'automations.who.hand.list': 'Sie nehmen Kontakte der Liste „{name}“ von Hand oder über die API auf.',
   'automations.who.hand.segment': 'Sie nehmen Kontakte des Segments „{name}“ von Hand oder über die API auf.',
   'automations.who.count': {
-    one: '{count} Kontakt in den letzten {days} Tagen',
-    other: '{count} Kontakte in den letzten {days} Tagen',
+    one: '{count} Kontakt hat diesen Auslöser in den letzten {days} Tagen erfüllt.',
+    other: '{count} Kontakte haben diesen Auslöser in den letzten {days} Tagen erfüllt.',
   },
   'automations.who.countAtLeast': {
-    one: 'Mindestens {count} Kontakt in den letzten {days} Tagen',
-    other: 'Mindestens {count} Kontakte in den letzten {days} Tagen',
+    one: 'Mindestens {count} Kontakt hat diesen Auslöser in den letzten {days} Tagen erfüllt.',
+    other: 'Mindestens {count} Kontakte haben diesen Auslöser in den letzten {days} Tagen erfüllt.',
   },
   'automations.who.unknown':
     'Frühere Änderungen von Feldern werden nicht aufbewahrt, also weiß niemand, wie viele Kontakte es gewesen wären.',
@@ -274,6 +274,7 @@ export const automations: Translation<typeof english> = {
   'automations.log.skipped': 'Mail übersprungen: dieser Kontakt hatte sie schon',
   'automations.log.done': 'Erledigt',
   'automations.log.not_done': 'Nicht erledigt',
+  'automations.step.choice.deleted': 'Gelöscht',
   'automations.step.deleted': 'Etwas, das gelöscht wurde: nichts ändert sich',
   'automations.step.mail': 'Mail',
   'automations.step.if': 'Bedingung',
@@ -402,6 +403,10 @@ export const automations: Translation<typeof english> = {
     one: '{count} Kontakt wartet auf „{to}“.',
     other: '{count} Kontakte warten auf „{to}“.',
   },
+  'automations.effect.atStep': {
+    one: '{count} Kontakt ist bei oder vor dem Schritt „{to}“.',
+    other: '{count} Kontakte sind bei oder vor dem Schritt „{to}“.',
+  },
   'automations.effect.other': {
     one: '{count} Kontakt, der auf „{from}“ gewartet hat, wartet dann auf „{to}“.',
     other: '{count} Kontakte, die auf „{from}“ gewartet haben, warten dann auf „{to}“.',
@@ -419,10 +424,14 @@ export const automations: Translation<typeof english> = {
   'automations.effect.sinceMail': 'gerechnet ab der Mail davor',
   'automations.effect.unmoved': 'Sie kommt zur selben Zeit wie bisher.',
   'automations.effect.now': {
-    one: 'Für {count} davon ist sie sofort fällig.',
-    other: 'Für {count} davon ist sie sofort fällig.',
+    one: '{count} davon ist sofort an der Reihe.',
+    other: '{count} davon sind sofort an der Reihe.',
   },
-  'automations.effect.times': 'Die erste ist am {first} fällig, die letzte am {last}.',
+  'automations.effect.times': 'Der erste Kontakt ist am {first} an der Reihe, der letzte am {last}.',
+  'automations.effect.later': {
+    one: '{count} davon ist später an der Reihe, am {last}.',
+    other: '{count} davon sind später an der Reihe, der letzte am {last}.',
+  },
   'automations.effect.finished': {
     one: '{count} Kontakt, der auf „{from}“ gewartet hat, hat die Automation abgeschlossen und bekommt nichts mehr.',
     other:
@@ -447,12 +456,12 @@ export const automations: Translation<typeof english> = {
   },
   'automations.effect.onWay': { one: '{count} Kontakt ist unterwegs.', other: '{count} Kontakte sind unterwegs.' },
   'automations.effect.ahead': {
-    one: '{count} davon hat es noch vor sich und macht mit der Änderung weiter.',
-    other: '{count} davon haben es noch vor sich und machen mit der Änderung weiter.',
+    one: '{count} davon ist noch nicht daran vorbei und macht mit der Änderung weiter.',
+    other: '{count} davon sind noch nicht daran vorbei und machen mit der Änderung weiter.',
   },
   'automations.effect.behind': {
-    one: '{count} ist schon daran vorbei oder auf einem anderen Weg und bleibt davon unberührt.',
-    other: '{count} sind schon daran vorbei oder auf einem anderen Weg und bleiben davon unberührt.',
+    one: 'Für {count} Kontakt, der daran vorbei oder auf einem anderen Weg ist, ändert sich nichts.',
+    other: 'Für {count} Kontakte, die daran vorbei oder auf einem anderen Weg sind, ändert sich nichts.',
   },
   'automations.effect.newMail': 'die neue Mail',
   'automations.effect.nobody': 'Niemand wartet darauf, also ändert sich für niemanden etwas.',

@@ -137,12 +137,12 @@ export const automations = {
   'automations.who.hand.list': 'You let contacts in the list “{name}” enter by hand or over the API.',
   'automations.who.hand.segment': 'You let contacts in the segment “{name}” enter by hand or over the API.',
   'automations.who.count': {
-    one: '{count} contact in the last {days} days',
-    other: '{count} contacts in the last {days} days',
+    one: '{count} contact met this trigger in the last {days} days.',
+    other: '{count} contacts met this trigger in the last {days} days.',
   },
   'automations.who.countAtLeast': {
-    one: 'At least {count} contact in the last {days} days',
-    other: 'At least {count} contacts in the last {days} days',
+    one: 'At least {count} contact met this trigger in the last {days} days.',
+    other: 'At least {count} contacts met this trigger in the last {days} days.',
   },
   'automations.who.unknown':
     'Past changes of fields are not kept, so nobody knows how many contacts it would have been.',
@@ -267,6 +267,7 @@ export const automations = {
   'automations.log.skipped': 'Mail skipped: it was sent to this contact before',
   'automations.log.done': 'Done',
   'automations.log.not_done': 'Not done',
+  'automations.step.choice.deleted': 'Deleted',
   'automations.step.deleted': 'Something that was deleted: nothing changes',
   'automations.step.mail': 'Mail',
   'automations.step.if': 'Condition',
@@ -391,6 +392,10 @@ export const automations = {
   'automations.mail.back': 'Back to all mails',
   'automations.question.title': 'What happens to active contacts',
   'automations.effect.wait': { one: '{count} contact waits for “{to}”.', other: '{count} contacts wait for “{to}”.' },
+  'automations.effect.atStep': {
+    one: '{count} contact is at or before the step “{to}”.',
+    other: '{count} contacts are at or before the step “{to}”.',
+  },
   'automations.effect.other': {
     one: '{count} contact who waited for “{from}” then waits for “{to}”.',
     other: '{count} contacts who waited for “{from}” then wait for “{to}”.',
@@ -409,6 +414,10 @@ export const automations = {
   'automations.effect.unmoved': 'They get it at the same time as before.',
   'automations.effect.now': { one: '{count} of them is due at once.', other: '{count} of them are due at once.' },
   'automations.effect.times': 'The first is due on {first}, the last on {last}.',
+  'automations.effect.later': {
+    one: '{count} of them is due later, on {last}.',
+    other: '{count} of them are due later, the last on {last}.',
+  },
   'automations.effect.finished': {
     one: '{count} contact who waited for “{from}” has completed the automation and gets no more.',
     other: '{count} contacts who waited for “{from}” have completed the automation and get no more.',
@@ -431,12 +440,12 @@ export const automations = {
   },
   'automations.effect.onWay': { one: '{count} contact is on the way.', other: '{count} contacts are on the way.' },
   'automations.effect.ahead': {
-    one: 'It is still to come for {count} of them, who goes on with the change.',
-    other: 'It is still to come for {count} of them, who go on with the change.',
+    one: '{count} of them has not passed it yet, and goes on with the change.',
+    other: '{count} of them have not passed it yet, and go on with the change.',
   },
   'automations.effect.behind': {
-    one: '{count} is past it or on another path, and is not touched.',
-    other: '{count} are past it or on another path, and are not touched.',
+    one: 'For {count} contact, who has passed it or is on another path, nothing changes.',
+    other: 'For {count} contacts, who have passed it or are on another path, nothing changes.',
   },
   'automations.effect.newMail': 'the new mail',
   'automations.effect.nobody': 'Nobody is waiting for it, so nothing changes for anybody.',

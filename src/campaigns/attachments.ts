@@ -69,8 +69,8 @@ export function keepAttachments(db: Db, sendId: number, mailing_id: number): voi
 }
 
 /**
- * Removes the files of deleted single sends whose mailing has ended and of which no mail is kept. Each takes a transaction of its own, because
- * SQLite overwrites its bytes. Files of a single send that was not launched are removed with it (drizzle/triggers.sql).
+ * Removes the files of deleted single sends whose mailing has ended and of which no mail is kept. Each takes a transaction of its
+ * own, because SQLite overwrites its bytes. Files of a single send that was not launched are removed with it (drizzle/triggers.sql).
  */
 export class UnusedFiles {
   readonly #client: Database;

@@ -174,8 +174,115 @@ t.test('the page of a step shows its settings, saves them, and asks first when c
   await join('ann');
   await app.background();
   const asked = await send({ event: 'order' });
-  t.match(asked.text, /1 contact is on the way\. It is still to come for 1 of them, who goes on with the change\./);
+  t.match(asked.text, /1 contact is on the way\. 1 of them has not passed it yet, and goes on with the change\./);
   t.equal((await stepOf(wait)).event, 'purchase', 'asking changes nothing');
   t.equal((await send({ event: 'order', sure: '1' })).status, 303);
   t.equal((await stepOf(wait)).event, 'order');
+});
+
+t.test('a step whose field, segment or list was deleted keeps it when something else is changed', async (t) => {
+  const { app, utr, post, change, step, stepOf } = await withSteps(t);
+  await post('/custom-fields/save', { field_name: 'renewal', field_type: 'datetime-local' });
+  await post('/contacts-type/add', { name: 'Others' });
+  const steps = {
+    date: await step({ kind: 'wait_until', until: 'date', field: 'renewal', timeout_hours: 4 }),
+    field: await step({ kind: 'set_field', field: 'renewal', value: '2026-01-01' }),
+    branch: await step({ kind: 'if', segment_id: 1 }),
+    list: await step({ kind: 'move', contact_type_id: 2 }),
+  };
+  const stored = () =>
+    app.db.prepare('SELECT segment_id, contact_type_id, field_id, value, until FROM automation_schedules').all();
+  const before = stored();
+  app.db.exec('DELETE FROM custom_fields');
+  app.db.exec(
+    "UPDATE segments SET deleted_at = '2026-01-01'; UPDATE contact_types SET deleted_at = '2026-01-01' WHERE id = 2",
+  );
+  const later = { waiting_type: 'days', waiting_period: 3 };
+  for (const one of Object.values(steps)) {
+    const { status, text } = await change(one, later);
+    t.equal(status, 200, text);
+    t.match(await stepOf(one), later);
+  }
+  t.equal((await change(steps.date, { timeout_hours: 8 })).status, 200);
+  t.strictSame(stored(), before);
+  t.match((await change(steps.field, { value: '2027-01-01' })).body.errors, { field: [/required/] });
+  t.match((await change(steps.date, { field: 'renewal' })).body.errors, { field: [/invalid/] });
+  t.match((await change(steps.branch, { segment_id: 99 })).body.errors, { segment_id: [/invalid/] });
+  t.match((await change(steps.list, { contact_type_id: 99 })).body.errors, { contact_type_id: [/invalid/] });
+  const cookie = cookieOf(app, addPerson(app, 'editor', { accountId: 1 }));
+  const page = await app.page('GET', `/automations/${utr}/steps/${steps.branch}`, {
+    headers: { ...FROM_PAGE, cookie },
+  });
+  t.match(page.text, /<option value="1" selected[^>]*>Deleted</, 'the form keeps it, too');
+});
+
+t.test('before the time of a wait is changed it is said who goes on at once and who later', async (t) => {
+  const { app, utr, change, step, live, join, pass, report, utrOf, get } = await withSteps(t);
+  const before = await utrOf('two');
+  const wait = await step({ kind: 'wait_until', until: 'event', event: 'cart', timeout_hours: 48, before });
+  await live();
+  await join('early');
+  await pass(4 * HOUR);
+  for (const name of ['late', 'came']) await join(name);
+  await pass(HOUR);
+  const effect = async (form: Record<string, unknown>) => {
+    const { people } = (await change(wait, { ...form, dry_run: 1 })).body.message.effects;
+    return people.find(({ to }: { to: string }) => to === wait);
+  };
+  // It is 14:00. early came to the step at 10:00, the others just now.
+  t.match(await effect({ timeout_hours: 48 }), { people: 3, moved: 0, due_now: 0 });
+  t.match(await effect({ timeout_hours: 4 }), {
+    ...{ people: 3, moved: 3, due_now: 1 },
+    ...{ first_due_at: /^2026-01-15T14:00/, last_due_at: /^2026-01-15T18:00/ },
+  });
+  t.match(await effect({ timeout_hours: 72 }), { moved: 3, due_now: 0, first_due_at: /^2026-01-18T10:00/ });
+  t.match(await effect({ until: 'hour', hour: 18 }), { moved: 3, due_now: 3 }, 'in Kabul it is 18:30');
+  t.match(await effect({ until: 'hour', hour: 9 }), { moved: 3, due_now: 0, last_due_at: /^2026-01-16T04:30/ });
+  await get('/automations/pause', { utr });
+  app.clock.advance(1000);
+  await report('cart', 'came');
+  await app.background();
+  t.match(await effect({ timeout_hours: 24 }), { people: 3, moved: 2, due_now: 1 }, 'who the event came for goes on');
+  const cookie = cookieOf(app, addPerson(app, 'editor', { accountId: 1 }));
+  const { body } = await app.fastify.inject({
+    method: 'POST',
+    url: `/automations/${utr}/steps/${wait}`,
+    headers: { ...FROM_PAGE, cookie, 'content-type': 'application/x-www-form-urlencoded' },
+    payload: new URLSearchParams({
+      ...{ until: 'event', event: 'cart', event_filter: '', timeout_hours: '4', hour: '', weekday: '' },
+      ...{ waiting_type: 'instantly', waiting_period: '1' },
+    }).toString(),
+  });
+  const text = (/<ul class="stack">.*?<\/ul>/s.exec(body)?.[0] ?? body.slice(-3000)).replaceAll(
+    /<[^>]+>|[\u2066-\u2069]/g,
+    '',
+  );
+  t.match(
+    text,
+    /3 contacts are at or before the step “Wait for the event “cart”, 48 hours at most”\. 2 of them are due at once\. 1 of them is due later, on /,
+  );
+  t.notMatch(text, 'They get it');
+});
+
+t.test('the page of a wait for an hour refuses none, and keeps what was given', async (t) => {
+  const { app, utr, step, stepOf } = await withSteps(t);
+  const wait = await step({ kind: 'wait_until', until: 'hour', hour: 9 });
+  const cookie = cookieOf(app, addPerson(app, 'editor', { accountId: 1 }));
+  const send = (hour: string) =>
+    app.fastify.inject({
+      method: 'POST',
+      url: `/automations/${utr}/steps/${wait}`,
+      headers: { ...FROM_PAGE, cookie, 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams({
+        ...{ until: 'hour', hour, weekday: '1', event: '', event_filter: '', timeout_hours: '72' },
+        ...{ waiting_type: 'hours', waiting_period: '3' },
+      }).toString(),
+    });
+  const refused = await send('');
+  t.equal(refused.statusCode, 422);
+  t.match(refused.body, /name="hour"[^>]*aria-invalid="true"|aria-invalid="true"[^>]*name="hour"/);
+  t.match(refused.body, /name="waiting_period"[^>]*value="3"|value="3"[^>]*name="waiting_period"/);
+  t.match(await stepOf(wait), { hour: 9, waiting_type: 'instantly' });
+  t.equal((await send('0')).statusCode, 303);
+  t.match(await stepOf(wait), { hour: 0, waiting_type: 'hours' });
 });

@@ -147,5 +147,5 @@ t.test('of changes of fields nobody knows, and by hand there is nothing to count
   t.match(await counted(), { contacts: null });
   t.notMatch(await text(`/automations/${utr}`), 'in the last 30 days');
   await set({ trigger_kind: 'join' });
-  t.match(await text(`/automations/${utr}`), '0 contacts in the last 30 days');
+  t.match(await text(`/automations/${utr}`), '0 contacts met this trigger in the last 30 days');
 });

@@ -100,8 +100,8 @@ export function isRecomputing(db: Db, ids: readonly number[], clock: Clock): boo
 
 /**
  * Marks segments with rules about time once an hour, and recomputes marked ones for a short time. Returns true if there is more
- * to do. Reports a failing segment to `onFailure` and leaves it marked for its next turn by `retries`; the others continue. Throws if the disk
- * fails.
+ * to do. Reports a failing segment to `onFailure` and leaves it marked for its next turn by `retries`; the others continue.
+ * Throws if the disk fails.
  */
 export async function recomputeDueSegments(
   db: Db,

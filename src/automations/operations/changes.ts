@@ -53,6 +53,7 @@ import { ByMail, checkMail, MAX_WAITING_PERIOD } from './mails.ts';
 import {
   checkSettings,
   givenSettings,
+  keptSettings,
   NO_MAIL,
   NO_SETTINGS,
   OTHER_KINDS,
@@ -381,7 +382,9 @@ export const changeStep = operation({
   check(context, { utr, ...given }, errors) {
     const { db, accountId } = context;
     const { schedule } = requireOtherStep(db, accountId, utr);
-    checkSettings(context, { ...givenSettings(db, schedule), ...given, kind: schedule.kind }, errors);
+    const before = givenSettings(db, schedule);
+    const after = { ...before, ...given };
+    checkSettings(context, { ...after, kind: schedule.kind }, errors, keptSettings(before, after));
   },
   async run(context, { utr, unchanged_since, waiting_type, waiting_period, ...given }) {
     const { db, accountId, actor } = context;
@@ -389,7 +392,13 @@ export const changeStep = operation({
     const { result: updated_at, effects } = await changed(context, automation_id, given, (now) => {
       const { schedule, automation } = requireOtherStep(db, accountId, utr);
       requireUnchanged(schedule, unchanged_since);
-      const settings = storedSettings(db, accountId, schedule.kind, { ...givenSettings(db, schedule), ...given });
+      const before = givenSettings(db, schedule);
+      const asked = { ...before, ...given };
+      const settings = {
+        ...storedSettings(db, accountId, schedule.kind, asked),
+        // A field that was deleted has no name by which it is found.
+        ...(keptSettings(before, asked).has('field') && { field: schedule.field, field_id: schedule.field_id }),
+      };
       const isOtherEvent = settings.event !== schedule.event || settings.event_filter !== schedule.event_filter;
       const columns = {
         ...settings,
@@ -408,6 +417,7 @@ export const changeStep = operation({
       return {
         result: now,
         moves: isMoving ? movesTo(db.$client, automation_id, schedule.position) : null,
+        ...(schedule.kind === 'wait_until' && { wait: { before: schedule, after } }),
         concerns: schedule,
       };
     });

@@ -3,8 +3,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
+import type { Config } from '../../config.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
+import { prepared } from '../../database/prepared.ts';
 import type { automationSchedules } from '../../database/schema/index.ts';
 import {
   type AddressRange,
@@ -15,8 +17,10 @@ import {
 } from '../../delivery/queue/enrolment-state.ts';
 import { integer, isoTimestampSchema, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { CONTACT, ENROLLED_PERSON } from '../enrolment.ts';
 import { hasFewEnrolments, isMoving, moveOrStore, nextRange, untilMovesDone, wholeRange } from '../move-enrolments.ts';
 import { mayReach } from '../path.ts';
+import { dateColumn, goesOnAt, type WaitingContact, type Waits, waitColumns } from '../waits.ts';
 
 /**
  * The effects of a change in the form of the API: for each mail waited for before the change and each waited for after it, the
@@ -30,7 +34,10 @@ export const Effects = Type.Object({
       is_queued: zeroOrOne('1: the mail they waited for was queued already.'),
       people: integer({ description: 'The number of contacts.' }),
       moved: integer({ description: 'The number of these for whom the next mail or its time changes.' }),
-      due_now: integer({ description: 'The number of these who are due at once.' }),
+      due_now: integer({
+        description:
+          'The number of these who are due at once; after the settings of a wait are changed, who go on from it at once.',
+      }),
       first_due_at: nullable(
         isoTimestampSchema(),
         'When the first of them gets the mail, UTC; null if there is no mail or it was queued.',
@@ -68,10 +75,17 @@ const SLICE_MS = 6;
 /** How long a trial waits while another connection writes, before the request is answered with 503. */
 const LOCK_WAIT_MS = 1500;
 
+/** A step at which contacts wait, before and after a change of its settings. */
+interface ChangedWait {
+  before: Waits;
+  after: Waits;
+}
+
 /** The result of a change, the enrolments that it moves (null: none), and the step that it adds, changes or removes, or whom it concerns. */
 export interface ChangeResult<Result> {
   result: Result;
   moves: OrderChange | null;
+  wait?: ChangedWait;
   concerns: { utr: string } | 'everybody' | 'nobody';
 }
 
@@ -92,22 +106,29 @@ interface TriedChange {
  * other requests are answered in between; `change` is told when it will be rolled back. When it resolves, all enrolments have been moved.
  */
 export async function withEffects<Result>(
-  { db: { $client: client }, wake }: { db: Db; wake(): void },
+  { db, config, wake }: { db: Db; config: Pick<Config, 'TIME_ZONE'>; wake(): void },
   { automationId: id, isOnlyAsked, now }: { automationId: number; isOnlyAsked: boolean; now: Date },
   change: (isRolledBack: boolean) => ChangeResult<Result>,
 ): Promise<{ result: Result | null; effects: Effects }> {
   const at = now.getTime();
+  const client = db.$client;
   await untilMovesDone(client, id);
+  const movedPeople = (range: AddressRange, moves: OrderChange, wait: ChangedWait | undefined): PlannedMove[] => {
+    const planned = plannedMoves(client, range, moves, at);
+    return wait === undefined
+      ? planned
+      : withGoingOn(db, planned, { range, moves, wait, now: at, zone: config.TIME_ZONE });
+  };
   const placesAndMoves = (
     before: readonly Placed[],
-    { moves, concerns }: ChangeResult<Result>,
+    { moves, wait, concerns }: ChangeResult<Result>,
     range: AddressRange,
   ): TriedChange => {
     const mayLeave = endsByMembership(client, id);
     return {
       before,
       after: listPlaces(client, id),
-      people: moves === null ? unmovedPeople(client, id, at) : plannedMoves(client, range, moves, at),
+      people: moves === null ? unmovedPeople(client, id, at) : movedPeople(range, moves, wait),
       concerns,
       leaving: mayLeave ? countLeaving(client, range) : 0,
       hasMore: moves !== null || mayLeave,
@@ -140,6 +161,48 @@ export async function withEffects<Result>(
   wake();
   await untilMovesDone(client, id);
   return { result, effects };
+}
+
+/**
+ * Returns the planned moves with the times at which contacts go on from a changed wait. The moves themselves only let the background
+ * look at those contacts, which for most of them ends nothing.
+ */
+function withGoingOn(
+  db: Db,
+  planned: readonly PlannedMove[],
+  given: { range: AddressRange; moves: OrderChange; wait: ChangedWait; now: number; zone: string },
+): PlannedMove[] {
+  const { range, moves, wait, now } = given;
+  const low = moves.places?.low ?? 0;
+  const high = moves.places?.high ?? 0;
+  const contacts = prepared<[object], WaitingContact & { position: number; date_before: string | null }>(
+    db.$client,
+    `SELECT e.id, e.address_id, e.position, ${CONTACT} AS contact_id, ${waitColumns(db, wait.after)},
+      ${dateColumn(db, wait.before.user_id, wait.before.field_id)} AS date_before
+    FROM enrolments e INDEXED BY enrolments_person JOIN automations au ON au.id = e.automation_id ${ENROLLED_PERSON}
+      LEFT JOIN contacts p ON p.id = ${CONTACT}
+    WHERE e.automation_id = @automation AND e.address_id > @after AND e.address_id <= @to AND e.state = 'active' AND e.delivery_id IS NULL
+      AND e.position >= @low AND e.position < @high
+      AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @step)`,
+  ).all({ ...range, low, high, step: wait.after.id });
+  const times = contacts.map((contact) => ({
+    position: contact.position,
+    before: goesOnAt(wait.before, { ...contact, date: contact.date_before }, given),
+    after: goesOnAt(wait.after, contact, given),
+  }));
+  const byPosition = Map.groupBy(times, ({ position }) => position);
+  return planned.map((move) => {
+    const theirs = move.is_queued === 0 && move.after < high ? byPosition.get(move.before) : undefined;
+    if (theirs === undefined) return move;
+    const due = theirs.map(({ after }) => after);
+    return {
+      ...move,
+      shifted: theirs.filter(({ before, after }) => Math.max(before, now) !== Math.max(after, now)).length,
+      due: due.filter((one) => one <= now).length,
+      first: due.reduce((least, one) => Math.min(least, one)),
+      last: due.reduce((most, one) => Math.max(most, one)),
+    };
+  });
 }
 
 /** Tries a change for all enrolments of an automation, in slices that take some milliseconds each. */

@@ -36,6 +36,20 @@ type SettingName = keyof GivenSettings;
 /** The columns with the settings of a step; null: its kind has no such setting. */
 type StoredSettings = Pick<typeof automationSchedules.$inferSelect, SettingName | 'field_id'>;
 
+const SETTING_NAMES = [
+  'segment_id',
+  'share',
+  'contact_type_id',
+  'field',
+  'value',
+  'until',
+  'event',
+  'event_filter',
+  'weekday',
+  'hour',
+  'timeout_hours',
+] as const satisfies readonly SettingName[];
+
 /** The settings of a mail: none. */
 export const NO_SETTINGS: StoredSettings = {
   segment_id: null,
@@ -122,23 +136,40 @@ export function ownSettings<Given extends { until?: string }>(kind: OtherKind, g
   return Object.fromEntries(Object.entries(given).filter(([name]) => names.includes(name))) as Partial<Given>;
 }
 
-/** Adds the field errors of a step's settings. */
+/**
+ * Returns the names of the settings of a stored step that a change keeps. A field counts as changed with its value, which must fit
+ * the field. All settings count as changed if contacts wait for something else.
+ */
+export function keptSettings(before: GivenSettings, after: GivenSettings): ReadonlySet<SettingName> {
+  if (after.until !== before.until) return new Set();
+  const isKept = (name: SettingName) => (after[name] ?? '') === (before[name] ?? '');
+  return new Set(SETTING_NAMES.filter((name) => isKept(name) && (name !== 'field' || isKept('value'))));
+}
+
+/** Adds the field errors of a step's settings. Those in `kept` are not checked: what they name may have been deleted since. */
 export function checkSettings(
   { db, accountId }: Context,
   given: GivenSettings & { kind?: OtherKind },
   errors: FieldErrorCollector,
+  kept: ReadonlySet<SettingName> = new Set(),
 ): void {
+  const isNew = (name: SettingName) => !kept.has(name);
   const { kind, segment_id: segment, contact_type_id: list, field, value = '', event, event_filter: filter } = given;
-  if (segment) errors.reference('segment_id', () => hasSegment(db, accountId, segment));
-  if (list) errors.reference('contact_type_id', () => hasContactType(db, accountId, list));
+  if (segment && isNew('segment_id')) errors.reference('segment_id', () => hasSegment(db, accountId, segment));
+  if (list && isNew('contact_type_id')) errors.reference('contact_type_id', () => hasContactType(db, accountId, list));
   if (event && !isEventName(event)) errors.add('event', messages.selected('event'));
   if (filter && parseFilter(filter) === null) errors.add('event_filter', messages.selected('event_filter'));
-  for (const [name, text] of Object.entries({ value, event_filter: filter ?? '' }))
-    if (text !== '' && namesErased(db.$client, accountId, [text])) errors.add(name, messages.erased(name));
+  for (const [name, text] of [
+    ['value', value],
+    ['event_filter', filter ?? ''],
+  ] as const)
+    if (text !== '' && isNew(name) && namesErased(db.$client, accountId, [text]))
+      errors.add(name, messages.erased(name));
   if (kind === undefined) return;
   for (const name of settingsOf(kind, given.until).required)
-    if (!given[name] && !(name === 'hour' && given.hour === 0)) errors.add(name, messages.required(name));
-  if (!field) return;
+    if (isNew(name) && !given[name] && !(name === 'hour' && given.hour === 0))
+      errors.add(name, messages.required(name));
+  if (!field || !isNew('field')) return;
   if (kind === 'set_field') {
     const found = findSettable(db, accountId, field);
     if (found === null) errors.add('field', messages.selected('field'));
@@ -165,7 +196,7 @@ export function storedSettings(db: Db, accountId: number, kind: OtherKind, given
 export function givenSettings(db: Db, step: StoredSettings & { user_id: number }): GivenSettings {
   const custom = listCustomFields(db, step.user_id).find(({ id }) => id === step.field_id);
   const stored = { ...step, field: step.field ?? custom?.field_name ?? null };
-  const names = Object.keys(NO_SETTINGS).filter((name) => name !== 'field_id');
+  const names: readonly string[] = SETTING_NAMES;
   return Object.fromEntries(
     Object.entries(stored).filter(([name, value]) => names.includes(name) && value !== null),
   ) as GivenSettings;

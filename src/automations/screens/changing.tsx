@@ -193,13 +193,16 @@ function effectText(
   }
   if (to === null)
     return language.say(from === null ? 'automations.effect.atEnd' : 'automations.effect.finished', subjects);
-  const parts = [language.say(from === to ? 'automations.effect.wait' : 'automations.effect.other', subjects)];
-  if (next !== undefined && moved > 0) parts.push(waitText(language, next, after[0]?.utr === to));
-  if (moved === 0) parts.push(language.say('automations.effect.unmoved'));
+  const isMail = series.steps.every(({ utr, kind }) => utr !== to || kind === 'mail');
+  const stays = isMail ? 'automations.effect.wait' : 'automations.effect.atStep';
+  const parts = [language.say(from === to ? stays : 'automations.effect.other', subjects)];
+  if (isMail && next !== undefined && moved > 0) parts.push(waitText(language, next, after[0]?.utr === to));
+  if (isMail && moved === 0) parts.push(language.say('automations.effect.unmoved'));
   if (due_now > 0) parts.push(language.say('automations.effect.now', { count: due_now }));
   if (first_due_at !== null && last_due_at !== null && due_now < count) {
-    const [first, last] = [first_due_at, last_due_at].map((at) => language.dateTime(new Date(at)));
-    parts.push(language.say('automations.effect.times', { first: first ?? '', last: last ?? '' }));
+    const [first = '', last = ''] = [first_due_at, last_due_at].map((at) => language.dateTime(new Date(at)));
+    if (due_now === 0) parts.push(language.say('automations.effect.times', { first, last }));
+    else parts.push(language.say('automations.effect.later', { count: count - due_now, last }));
   }
   return parts.join(' ');
 }

@@ -6,6 +6,7 @@ import { readTargets, type Target } from '../../campaigns/screens/compose/target
 import { AWAITED } from '../../database/schema/index.ts';
 import { withAnnouncedWork } from '../../database/write-turns.ts';
 import { notFound } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
@@ -96,6 +97,9 @@ const DEFAULTS = {
   waiting_type: 'instantly',
   waiting_period: '1',
 };
+
+/** The required numbers. A change takes a blank one as not given and would keep the stored one, so the page refuses it. */
+const NUMBERS = ['share', 'hour', 'timeout_hours'] as const;
 
 function kindNamed(name: string | undefined): OtherKind | undefined {
   return OTHER_KINDS.find((kind) => kind === name);
@@ -248,17 +252,20 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
     const unchanged_since = field(request, 'unchanged_since');
     const wait = { waiting_type: given.waiting_type, waiting_period: given.waiting_period };
     const settings = ownSettings(kind, { ...given, hour: given.until === 'hour' ? given.hour : given.hour || '0' });
-    const isOtherWait = step.waiting_type !== wait.waiting_type || String(step.waiting_period) !== wait.waiting_period;
+    const blank = NUMBERS.filter((name) => settings[name] === '');
+    if (blank.length > 0) {
+      const language = languageOf(request, viewerOf(request));
+      const problems = Object.fromEntries(blank.map((name) => [name, [language.sentence(messages.required(name))]]));
+      return showStored(request, reply.code(422), { given, problems });
+    }
     const changed = await attemptChange(
       request,
       changeStep,
       { ...settings, ...wait, utr: step.utr, unchanged_since },
-      (effects) => ({
-        ...effects,
-        ...concerningMail(effects, step.utr),
-        // Contacts who wait at the step are looked at again, but that alone moves nobody.
-        ...(!isOtherWait && { people: [] }),
-      }),
+      (effects) => {
+        const concerning = concerningMail(effects, step.utr);
+        return { ...concerning, people: concerning.people.filter(({ moved }) => moved > 0) };
+      },
     );
     if ('asked' in changed)
       return sendQuestion(request, reply, {
@@ -468,7 +475,7 @@ function Settings({ targets, fields, events, given, problems }: SettingsProps) {
           name="contact_type_id"
           label={language.say('automations.step.list')}
           value={given.contact_type_id}
-          options={[none, ...targetOptions(targets, 'list')]}
+          options={[none, ...withDeleted(language, targetOptions(targets, 'list'), given.contact_type_id)]}
           problems={problems}
         />
       );
@@ -478,11 +485,17 @@ function Settings({ targets, fields, events, given, problems }: SettingsProps) {
           name="segment_id"
           label={language.say('automations.step.segment')}
           value={given.segment_id}
-          options={[none, ...targetOptions(targets, 'segment')]}
+          options={[none, ...withDeleted(language, targetOptions(targets, 'segment'), given.segment_id)]}
           problems={problems}
         />
       );
   }
+}
+
+/** Returns the options, with one for a chosen list or segment that was deleted, so that the form keeps it. */
+function withDeleted(language: Language, options: ReturnType<typeof targetOptions>, chosen: string) {
+  const isKnown = chosen === '' || options.some(({ value }) => value === chosen);
+  return isKnown ? options : [{ value: chosen, label: language.say('automations.step.choice.deleted') }, ...options];
 }
 
 function fieldOptions(language: Language, names: readonly string[]): { value: string; label: string }[] {

@@ -343,7 +343,8 @@ export const membershipChanges = sqliteTable('membership_changes', {
   address_id: address(),
   contact_id: integer(),
   /**
-   * `let_in`: like `joined`, of a contact who was in the target before and is let in in the background. `goal` and `exit`: the contact joined the segment that ends the automation for that reason. `arrived`: an event happened for which
+   * `let_in`: like `joined`, of a contact who was in the target before and is let in by a backfill. `goal` and `exit`: the contact
+   * joined the segment that ends the automation for that reason. `arrived`: an event happened for which
    * contacts wait at `step_id`. `changed`: the contact may have another date for which contacts wait there.
    */
   change: text({ enum: ['joined', 'let_in', 'left', 'goal', 'exit', 'arrived', 'changed'] }).notNull(),

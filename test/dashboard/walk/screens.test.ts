@@ -35,7 +35,6 @@ const NO_SCREENS = new Map([
   ['/deliveries/:id/html', 'a frame within its screen'],
   ['/deliveries/:id/mail.eml', 'a file to save'],
   ['/feeds/:id/mail', 'a frame within its screen'],
-  ['/automations/:automation/steps/:utr', 'the form of a new step with the settings of one'],
   ['/automations/:automation/steps/:utr/remove', 'the page of a mail to remove, for another kind of step'],
   ['/find/options', 'the options of the command menu'],
   ['/campaigns/:utr/sketch.svg', 'a picture within the list of campaigns'],

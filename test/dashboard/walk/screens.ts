@@ -119,6 +119,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'automation-step-new', path: '/automations/:automation/steps/new' },
   { name: 'automation-step-field', path: '/automations/:automation/steps/new?kind=set_field' },
   { name: 'automation-step-wait', path: '/automations/:automation/steps/new?kind=wait_until' },
+  { name: 'automation-step', path: '/automations/:automation/steps/:automationStep' },
   { name: 'automation-mail-new', path: '/automations/:automation/mails/new' },
   { name: 'automation-new-empty', path: '/automations/new', account: 'empty' },
   { name: 'automation-feeds', path: '/feeds' },

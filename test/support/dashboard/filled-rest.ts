@@ -36,6 +36,7 @@ export async function fillRest(
   Record<
     | 'automation'
     | 'automationMail'
+    | 'automationStep'
     | 'feed'
     | 'job'
     | 'upload'
@@ -93,6 +94,7 @@ export async function fillRest(
     feed: heldFeed(app, naming),
     // Its second mail, for which some wait.
     automationMail: series.mails[1].utr,
+    automationStep: series.steps[3].utr,
     job: await action(t, app),
     upload: await upload(app, naming),
     previewed: await previewed(app, await upload(app, naming), ['email', 'first_name', 'city']),
@@ -119,7 +121,7 @@ function heldFeed(app: TestApp, naming: Naming): string {
   return String(id);
 }
 
-/** A series of three mails: one reader has left it, some wait for the second mail and some for the third. */
+/** A series of three mails and a wait: one reader has left it, some wait for the second mail and some for the third. */
 async function welcomeSeries(t: Test, app: TestApp, naming: Naming, picture: string): Promise<string> {
   const must = mustSucceed(t, app.one);
   const { utr } = (await must('/automations/create', {
@@ -141,6 +143,10 @@ async function welcomeSeries(t: Test, app: TestApp, naming: Naming, picture: str
       preview_img: 'blank.png',
       template_html: `<p>Hello ((first_name))</p><img src="${picture}" alt="">`,
     });
+  await must('/automations/step/add', {
+    ...{ utr, kind: 'wait_until', until: 'event', event: 'purchase', timeout_hours: 72 },
+    ...{ waiting_type: 'instantly', waiting_period: 1 },
+  });
   const live = await app.one.call('GET', '/automations/set-live', { query: { utr } });
   if (live.status !== 200) throw new Error(live.text);
   for (const [day, names] of [['Ada', 'Grace', 'Edsger'], ['Barbara', 'Alan'], ['Margaret']].entries()) {
