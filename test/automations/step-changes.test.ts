@@ -286,3 +286,19 @@ t.test('the page of a wait for an hour refuses none, and keeps what was given', 
   t.equal((await send('0')).statusCode, 303);
   t.match(await stepOf(wait), { hour: 0, waiting_type: 'hours' });
 });
+
+t.test('a step with others on its paths is not removed, and its page says what to remove first', async (t) => {
+  const { app, utr, step, outline } = await withSteps(t);
+  const branch = await step({ kind: 'if', segment_id: 1 });
+  await step({ kind: 'exit', parent: branch, branch: 'yes' });
+  const cookie = cookieOf(app, addPerson(app, 'editor', { accountId: 1 }));
+  const before = await outline();
+  for (const method of ['GET', 'POST'] as const) {
+    const url = `/automations/${utr}/steps/${branch}/remove`;
+    const { statusCode, body } = await app.fastify.inject({ method, url, headers: { ...FROM_PAGE, cookie } });
+    t.equal(statusCode, 409);
+    t.match(body, 'Remove the mails and steps on its paths first.');
+    t.match(body, `href="/automations/${utr}/edit"`);
+  }
+  t.strictSame(await outline(), before);
+});

@@ -12,7 +12,7 @@ import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
 import { Card, Notice, Problem } from '../../ui/components/surface.tsx';
 import { setFlash } from '../../ui/flash.ts';
-import { ask, problemsAt } from '../../ui/operations.ts';
+import { ask, attempt, problemsAt } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
 import { field, texts } from '../../ui/submitted.ts';
@@ -287,10 +287,11 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
   pageRoute<StepCall>(app, '/automations/:automation/steps/:utr/remove', async (request, reply) => {
     const { series, step } = await readStep(request);
     const language = languageOf(request, viewerOf(request));
-    const tried = await withAnnouncedWork(() => ask(request, removeStep, { utr: step.utr, dry_run: 1 }));
+    const tried = await withAnnouncedWork(() => attempt(request, removeStep, { utr: step.utr, dry_run: 1 }));
+    if ('problems' in tried) return showStored(request, reply.code(tried.status), { problem: tried.problem });
     return sendQuestion(request, reply, {
       series,
-      effects: concerningMail(tried.effects, step.utr),
+      effects: concerningMail(tried.output.effects, step.utr),
       action: `${stepAddress(series.utr, step.utr)}/remove`,
       fields: {},
       submit: language.say('automations.removeStep'),
@@ -300,7 +301,8 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
 
   app.post<StepCall>('/automations/:automation/steps/:utr/remove', async (request, reply) => {
     const { series, step } = await readStep(request);
-    await ask(request, removeStep, { utr: step.utr });
+    const removed = await attempt(request, removeStep, { utr: step.utr });
+    if ('problems' in removed) return showStored(request, reply.code(removed.status), { problem: removed.problem });
     return reply.redirect(`${editAddress(series.utr)}#mails`, 303);
   });
 }
