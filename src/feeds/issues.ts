@@ -23,7 +23,7 @@ interface WaitingItem {
   item: FeedItem;
 }
 
-/** Returns the ids of the feeds for which a mail is due. */
+/** Returns the ids of the feeds for which a mail is due, without those in `resting`, a JSON array of ids. */
 export function dueFeeds(client: Database, now: number, resting: string): number[] {
   return prepared<[number, string], number>(
     client,
