@@ -67,6 +67,7 @@ function help(name: string | undefined): void {
 function requireCommand(name: string): Command {
   const command = COMMANDS.get(name);
   if (command !== undefined) return command;
+  if (name.startsWith('-')) throw new UsageError(`Unknown option '${name}'`);
   const meant = [...COMMANDS.keys()].find((known) => isNear(name, known, known.length < 6 ? 1 : 2));
   throw new UsageError(`There is no command ${name}${meant === undefined ? '' : `; did you mean ${meant}?`}`);
 }

@@ -73,6 +73,7 @@ t.test('a misspelt command is answered with the one it is like', async (t) => {
   t.match(await sendlark({}, 'bakcup'), { code: 2, err: /^There is no command bakcup; did you mean backup\?\n/ });
   t.match(await sendlark({}, 'key'), { code: 2, err: 'did you mean keys?' });
   t.match(await sendlark({}, 'x'), { code: 2, err: /^There is no command x\n/ });
+  t.match(await sendlark({}, '--port', '80'), { code: 2, err: /^Unknown option '--port'\nSee: sendlark help\n/ });
 });
 
 t.test('bash completes commands, their words and options', (t) => {
