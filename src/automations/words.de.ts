@@ -48,6 +48,7 @@ export const automations: Translation<typeof english> = {
   'automations.forecast.entered': 'aufgenommen',
   'automations.forecast.sent': 'gesendet',
   'automations.forecast.due': 'fällig',
+  'automations.forecast.open': 'Hängt von den Schritten davor ab',
   'automations.forecast.never': 'Wird nicht gesendet',
   'automations.new': 'Neue Automation',
   'automations.new.about': 'Sie beginnt als Entwurf. Danach fügen Sie ihre Mails hinzu.',

@@ -43,6 +43,7 @@ export const automations = {
   'automations.forecast.entered': 'entered',
   'automations.forecast.sent': 'sent',
   'automations.forecast.due': 'due',
+  'automations.forecast.open': 'Depends on the steps before it',
   'automations.forecast.never': 'Not sent',
   'automations.new': 'New automation',
   'automations.new.about': 'It starts as a draft. Add its mails next.',

@@ -174,6 +174,9 @@ t.test(
       'Das Ereignis „sign-up“ mit plan = pro eines Kontakts in der Liste „Readers“.',
     );
     await live();
+    const { preview } = (await get('/automations/preview', { utr })).body.message;
+    t.ok(preview.mails.length > 0);
+    for (const { due_at } of preview.mails) t.type(due_at, 'string', 'who enters now gets every mail');
     const { body } = await get('/automations/preview', { utr, email: 'ann@example.org' });
     t.match(JSON.stringify(body), /awaits_event/);
   },

@@ -94,7 +94,7 @@ export function forecastFor(
     const isByJoining = kind === 'join';
     const outside = isByJoining ? 'joined_outside_live' : kind === 'event' ? 'awaits_event' : 'awaits_trigger';
     const reason = obstacle ?? sentence(isMember ? outside : 'not_in_target');
-    const wouldEnter = isLive && obstacle === null && isMember !== isByJoining;
+    const wouldEnter = isLive && obstacle === null && (email === null || isMember !== isByJoining);
     const due = wouldEnter ? now + waitMs(schedules[0]) : null;
     return { state: 'outside', reason, entered_at: null, run: 0, steps: planSteps(schedules, 0, due, new Map()) };
   }

@@ -157,6 +157,8 @@ function Timeline({
   isAnybody: boolean;
 }) {
   const language = useLanguage();
+  const mayCome = isAnybody || (state === 'waiting' && reason === null);
+  const last = mails.findLastIndex(({ sent_at, due_at }) => sent_at !== null || due_at !== null);
   return (
     <>
       {!isAnybody && (
@@ -171,7 +173,7 @@ function Timeline({
             <Time at={new Date(entered_at)} /> {language.say('automations.forecast.entered')}
           </li>
         )}
-        {mails.map(({ utr, subject, sent_at, due_at }) => (
+        {mails.map(({ utr, subject, sent_at, due_at }, at) => (
           <li key={utr} class={sent_at === null ? 'future' : undefined}>
             {sent_at !== null ? (
               <>
@@ -183,7 +185,7 @@ function Timeline({
                 <Time at={new Date(due_at)} now={now} />)
               </>
             ) : (
-              language.say('automations.forecast.never')
+              language.say(mayCome && at > last ? 'automations.forecast.open' : 'automations.forecast.never')
             )}
             <br />
             <bdi>{subject}</bdi>

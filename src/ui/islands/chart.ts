@@ -90,6 +90,8 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
   const options: uPlot.Options = {
     width: canvas.clientWidth,
     height: HEIGHT,
+    // Room for half of the last label, which stands below the last value.
+    padding: [null, labelWidth / 3, null, null],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: {
