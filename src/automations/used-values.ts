@@ -56,8 +56,10 @@ export function noteUsed(client: Database, line: number, used: readonly Used[]):
   if (used.length === 0) return;
   prepared<[object]>(
     client,
-    `UPDATE enrolment_log SET reason = u.value ->> 1
-    FROM json_each(@used) u CROSS JOIN enrolments e ON e.id = u.value ->> 0
-    WHERE enrolment_log.address_id = e.address_id AND enrolment_log.id > @line AND enrolment_log.step_id IS NOT NULL`,
+    `WITH lines AS MATERIALIZED (
+      SELECT l.id, u.value ->> 1 AS used FROM json_each(@used) u CROSS JOIN enrolments e ON e.id = u.value ->> 0
+        CROSS JOIN enrolment_log l INDEXED BY enrolment_log_person ON l.address_id = e.address_id AND l.id > @line
+      WHERE l.step_id IS NOT NULL)
+    UPDATE enrolment_log SET reason = lines.used FROM lines WHERE enrolment_log.id = lines.id`,
   ).run({ line, used: JSON.stringify(used.map(({ id, used: said }) => [id, stored(said)])) });
 }
