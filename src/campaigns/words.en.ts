@@ -442,7 +442,7 @@ export const campaigns = {
   'compose.check.dark.about':
     'As shown by programs that follow the mail’s own dark colours, such as Apple Mail. Others change colours themselves.',
   'compose.check.missing': 'What is still missing',
-  'compose.check.complete': 'Nothing is missing.',
+  'compose.check.complete': 'Audience, sender, topic and content are set.',
   'compose.missing.sender': 'A sender',
   'compose.missing.group': 'A topic',
   'compose.missing.people': 'An audience',

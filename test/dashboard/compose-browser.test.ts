@@ -61,7 +61,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     await page.getByText('Template “Plain letter”').waitFor();
     t.equal(await page.getByLabel('Preview text').inputValue(), 'News of the spring');
     await page.getByRole('link', { name: 'Check' }).click();
-    await page.getByText('Nothing is missing.').waitFor();
+    await page.getByText('Audience, sender, topic and content are set.').waitFor();
     await page.getByLabel('Preview as contact').fill('zoe@example.org');
     await page.getByRole('button', { name: 'Show' }).click();
     await page.getByText('FREE for Zoë').waitFor();

@@ -80,7 +80,7 @@ t.test('a mailing is made, filled, checked and sent by forms alone', async (t) =
 
   const check = await ada.get(`${step('check')}?email=Ann@example.org`);
   t.match(check, 'is incomplete. Add to the sender: Postal code, City.', 'the postal address in the footer');
-  t.match(check, /Nothing is missing.*1 link leads nowhere.*localhost.*For Ann/s);
+  t.match(check, /Audience, sender, topic and content are set.*1 link leads nowhere.*localhost.*For Ann/s);
   t.match(await ada.get(`${step('mail')}?email=Ann@example.org`), 'Hello Ann');
   t.match(await ada.get(`${step('check')}?email=nobody@example.org`), 'Nobody this mail goes to has this address.');
   const tested = await ada.post(step('test'), { email_address: 'Zoe@example.org' });

@@ -185,7 +185,7 @@ function MoreFilters({ targets, list, order }: { targets: readonly Target[]; lis
           </option>
         ))}
       </select>
-      <select name="order" class="narrow-only" aria-label={language.say('campaigns.order')}>
+      <select name="order" class="campaigns-order" aria-label={language.say('campaigns.order')}>
         {ORDERS.map((name) => (
           <option key={name} value={name} selected={name === order}>
             {language.say(`campaigns.order.${name}`)}

@@ -63,7 +63,7 @@ export function sendSettings(
     viewer,
     { title: language.say(`settings.${tab}`), section: 'settings' },
     <div class="settings">
-      <p class="narrow-only">
+      <p class="settings-back">
         <a href="/settings">‹ {language.say('nav.settings')}</a>
       </p>
       <Groups groups={groupsFor(request)} current={tab} />
@@ -102,10 +102,7 @@ function groupsFor(request: FastifyRequest): Shown[] {
 function Groups({ groups, current }: { groups: readonly Shown[]; current: Tab | null }) {
   const language = useLanguage();
   return (
-    <nav
-      class={current === null ? 'settings-index' : 'settings-nav wide-only'}
-      aria-label={language.say('nav.settings')}
-    >
+    <nav class={current === null ? 'settings-index' : 'settings-nav'} aria-label={language.say('nav.settings')}>
       <Island name="find-links">
         <div class="settings-find">
           <input type="search" aria-label={language.say('settings.find')} placeholder={language.say('settings.find')} />

@@ -66,3 +66,45 @@ t.test(
     }
   },
 );
+
+/** Pages with the widest tables. */
+const WIDE = [
+  '/',
+  '/campaigns',
+  '/contacts',
+  '/automations',
+  '/campaigns/:opened/recipients',
+  '/settings/senders',
+  '/settings/audit',
+  '/settings/nodes',
+];
+/** The tables that scroll sideways, and the names of campaigns of which hardly a word is seen. */
+const UNSEEN = `[
+  ...[...document.querySelectorAll('.table-wrap')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.getAttribute('aria-label')),
+  ...[...document.querySelectorAll('.campaigns tbody th')].filter((e) => e.clientWidth < 120).map((e) => e.textContent),
+  ...[...document.querySelectorAll('.campaigns tbody .start time')]
+    .filter(({ parentElement: e }) => e.clientWidth < Math.min(e.scrollWidth, 60)).map((e) => e.textContent),
+]`;
+
+t.test(
+  'no table scrolls sideways beside the sidebar of a tablet or on a phone, and campaigns show their name and time',
+  { skip: skipWithout('chromium') },
+  async (t) => {
+    const service = await startWalked(t, (plain) => plain);
+    const browser = await launch(t);
+    for (const viewport of [
+      { width: 768, height: 1024 },
+      { width: 390, height: 844 },
+    ]) {
+      const { page } = await openTab(t, browser, service.origin, {
+        cookie: service.cookies.filled,
+        locale: 'de-DE',
+        viewport,
+      });
+      for (const path of WIDE) {
+        await page.goto(service.addressOf({ path }));
+        t.strictSame(await page.evaluate(UNSEEN), [], `${path} at ${viewport.width} pixels`);
+      }
+    }
+  },
+);

@@ -136,7 +136,7 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
   await hands.press(link('Choose a template'));
   await hands.press(button('Use Plain letter'));
   await hands.press(link('Check'));
-  await page.getByText('Nothing is missing.').waitFor();
+  await page.getByText('Audience, sender, topic and content are set.').waitFor();
   await hands.press(button('Send the test'));
   await received(page, sink, 'olive@shop.example', 'Spring,');
   await hands.press(link('Schedule'));
