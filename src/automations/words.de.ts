@@ -183,7 +183,7 @@ export const automations: Translation<typeof english> = {
   'automations.results': 'Ergebnisse',
   'automations.results.see': 'Ergebnisse gegen die Vergleichsgruppe',
   'automations.results.none':
-    'Ohne Vergleichsgruppe weiß niemand, was Kontakte ohne diese Mails getan hätten. Legen Sie eine fest, und wer dann aufgenommen wird, wird verglichen.',
+    'Ohne Vergleichsgruppe weiß niemand, was Kontakte ohne diese Mails getan hätten. Legen Sie eine fest: Verglichen werden alle Kontakte, die danach aufgenommen werden.',
   'automations.results.set': 'Vergleichsgruppe festlegen',
   'automations.results.what': 'Je Kontakt',
   'automations.results.contacts': 'Kontakte',
@@ -206,7 +206,7 @@ export const automations: Translation<typeof english> = {
   'automations.results.noDifference': 'noch kein Unterschied, und bei diesem Tempo ist keiner in Sicht.',
   'automations.results.little': 'noch ist zu wenig bekannt.',
   'automations.results.about':
-    'Kontakte, die seit {date} zum ersten Mal aufgenommen wurden, jeder ab dann, ob sie eine Mail lasen oder nicht. Die Bereiche gelten mit 95 % Sicherheit, so oft Sie auch nachsehen.',
+    'Verglichen werden Kontakte, die seit {date} zum ersten Mal aufgenommen wurden, jeder ab seiner Aufnahme und auch, wenn er keine Mail gelesen hat. Die Bereiche gelten mit 95 % Sicherheit, auch wenn Sie oft nachsehen.',
   'automations.replay': 'Probelauf',
   'automations.replay.see': 'Probelauf über die letzten 90 Tage',
   'automations.replay.about':

@@ -258,7 +258,7 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.warmUp.waiting': { one: 'wartet noch {count} Kontakt', other: 'warten noch {count} Kontakte' },
   'campaigns.paced':
     '{group} bittet um weniger Mails: zurzeit {rate}, ab {time} wieder schneller, wenn alle angenommen werden.',
-  'campaigns.paced.second': { one: '{count} je Sekunde', other: '{count} je Sekunde' },
+  'campaigns.paced.second': { one: '{count} pro Sekunde', other: '{count} pro Sekunde' },
   'campaigns.paced.minute': { one: '{count} je Minute', other: '{count} je Minute' },
   'campaigns.devices': 'Geräte',
   'campaigns.devices.device': 'Gerät',

@@ -13,7 +13,7 @@ export const installation = {
   'health.go.Backup': 'Open backups',
   'health.go.DNS': 'Open senders',
   'health.go.Relay': 'Open SMTP servers',
-  'health.address.unset': 'There is none yet, so links in mails work on this machine only.',
+  'health.address.unset': 'There is no tracking domain yet, so links in mails work on this machine only.',
   'health.address.go': 'Set tracking domain',
   'health.address.seen': 'Checked {time}.',
   'health.address.unseen': 'Links in mails use it. It has not been checked yet.',
@@ -30,7 +30,7 @@ export const installation = {
   'bounces.step.mx': 'Where your domain is managed, add an MX record for {domain} that names this machine.',
   'bounces.step.settings':
     'Whoever looks after the machine sets BOUNCE_DOMAIN={domain} and BOUNCE_LISTEN=0.0.0.0:25, and starts Sendlark again.',
-  'bounces.step.firewall': 'The firewall lets others reach port 25.',
+  'bounces.step.firewall': 'Open port 25 of the firewall for incoming connections.',
   'health.version': 'Version',
   'health.node': 'Node',
   'health.clock': 'Clock',
@@ -79,7 +79,7 @@ export const installation = {
   'nodes.warmUp': 'Warm-up today',
   'nodes.heard': 'last heard {time}',
   'nodes.hint':
-    'A node that was stopped leaves the list once it has finished. A silent one stays for a week, or until one with its name is back. Days are UTC.',
+    'A node that was stopped leaves the list once it has finished. A silent node stays for a week, or until a node with its name is back. Days are UTC.',
   'nodes.off.title': 'This service sends by itself',
   'nodes.off.text': 'Use sender nodes when one IP address or one SMTP connection is not enough. Set NATS_URL to start.',
   'nodes.none.title': 'No sender node yet',

@@ -31,7 +31,7 @@ export const senders: Translation<typeof english> = {
   'senders.hint.nickname': 'Nur Sie sehen ihn, wenn Sie einen Absender wählen.',
   'senders.hint.company_address':
     'Straße und Nummer. Sie steht am Ende jeder Mail, wie es das Recht vieler Länder verlangt.',
-  'senders.hint.city': 'Mit dem Land, damit die Postanschrift in Ihren Mails vollständig ist.',
+  'senders.hint.city': 'Mit Ort und Land ist die Postanschrift in Ihren Mails vollständig.',
   'senders.city.country': 'Wählen Sie zuerst das Land.',
   'senders.city.unknown':
     'Diesen Ort gibt es in der Liste des Landes nicht. Versuchen Sie den englischen Namen, oder lassen Sie den Ort leer und schreiben Sie ihn in die zweite Zeile der Postanschrift.',
@@ -39,7 +39,7 @@ export const senders: Translation<typeof english> = {
     'Diesen Namen haben mehrere Orte. Schreiben Sie die Region dahinter, etwa Halle, Lower Saxony.',
   'senders.field.relay_id': 'SMTP-Server',
   'senders.hint.relay_id':
-    'Wählen Sie einen, gehen die Mails dieses Absenders über keinen anderen: Solange er nicht funktioniert, warten sie.',
+    'Wenn Sie einen SMTP-Server wählen, gehen die Mails dieses Absenders nur über diesen. Solange er nicht funktioniert, warten die Mails.',
   'senders.relay.any': 'Der erste, der funktioniert',
   'senders.relay.unused': 'Das hat keine Wirkung: SMTP_URL ist gesetzt, und dessen SMTP-Server werden benutzt.',
   'senders.relay.only': 'Nur {name}',
@@ -90,14 +90,14 @@ export const senders: Translation<typeof english> = {
     'Von einer Adresse wird nichts gesendet, bevor der Link in ihrer Bestätigungsmail geöffnet ist. Ohne SMTP-Server liegt diese Mail im Test-Postausgang.',
   'domains.title': 'Domain-Authentifizierung',
   'domains.text':
-    'Mailanbieter prüfen im DNS Ihrer Domain, ob Mails wirklich von Ihnen sind. Tragen Sie diese Einträge dort ein, wo Ihre Domain verwaltet wird. Bis sie überall zu sehen sind, kann eine Stunde vergehen.',
+    'Mailanbieter prüfen im DNS Ihrer Domain, ob Mails wirklich von Ihnen sind. Tragen Sie diese Einträge dort ein, wo Ihre Domain verwaltet wird. Meist sind sie nach einer Stunde überall zu sehen, spätestens nach 72 Stunden.',
   'domains.now': 'Jetzt prüfen',
   'domains.again': 'Noch einmal prüfen',
   'domains.asked': 'Geprüft: {time}.',
   'domains.unasked': 'Noch nicht geprüft.',
   'domains.waiting': 'Wartet auf DNS',
   'domains.waiting.text':
-    'Die Einträge unten sind noch nicht zu sehen. Fügen Sie sie dort hinzu, wo Ihre Domain verwaltet wird, falls noch nicht geschehen; bis sie überall zu sehen sind, kann es 72 Stunden dauern.',
+    'Die Einträge unten sind noch nicht zu sehen. Tragen Sie sie dort ein, wo Ihre Domain verwaltet wird, falls Sie das noch nicht getan haben. Bis sie überall zu sehen sind, kann es 72 Stunden dauern.',
   'domains.unknown': 'Nicht geprüft',
   'domains.name.SPF': 'SPF',
   'domains.name.DKIM': 'DKIM',
@@ -108,12 +108,12 @@ export const senders: Translation<typeof english> = {
   'domains.why.DMARC': 'Was Mailanbieter mit Mails von {domain} tun, die beides nicht bestehen.',
   'domains.why.Alignment': 'Ob SPF oder DKIM zu {domain} gehört, der Domain Ihrer Absenderadresse.',
   'domains.unsigned':
-    'Sendlark signiert Mails dieser Domain nicht. Signiert nicht Ihr SMTP-Server, landen sie bei großen Mailanbietern im Spam.',
+    'Sendlark signiert Mails dieser Domain nicht. Wenn auch Ihr SMTP-Server sie nicht signiert, landen sie bei großen Mailanbietern im Spam.',
   'domains.watching': 'Diese Seite prüft alle paar Sekunden, bis alles in Ordnung ist.',
   'domains.look': 'Noch einmal prüfen',
   'domains.well': 'Alle Prüfungen der Domain sind in Ordnung.',
-  'domains.publish': 'Tragen Sie das ein:',
-  'domains.spf.relay': 'Nennt Ihnen der Anbieter Ihres SMTP-Servers einen anderen Eintrag, verwenden Sie den.',
+  'domains.publish': 'Tragen Sie diesen Eintrag ein:',
+  'domains.spf.relay': 'Wenn der Anbieter Ihres SMTP-Servers einen anderen Eintrag nennt, verwenden Sie diesen.',
   'domains.record.type': 'Typ',
   'domains.record.name': 'Name',
   'domains.record.value': 'Wert',
@@ -130,7 +130,7 @@ export const senders: Translation<typeof english> = {
   'dkim.former': 'Früherer Schlüssel',
   'dkim.waiting.text': 'Er signiert, sobald sein Eintrag zu sehen ist. Bis dahin signiert der bisherige.',
   'dkim.former.text':
-    'Er signiert nicht mehr. Lassen Sie seinen Eintrag noch eine Woche stehen, dann löschen Sie Schlüssel und Eintrag.',
+    'Er signiert nicht mehr. Lassen Sie seinen Eintrag noch eine Woche stehen, und löschen Sie dann Schlüssel und Eintrag.',
   'dkim.made': 'Erzeugt am {day}',
   'dkim.rotate': 'Schlüssel wechseln',
   'dkim.rotate.title': 'DKIM-Schlüssel von {domain} wechseln?',
@@ -167,7 +167,7 @@ export const senders: Translation<typeof english> = {
   'warmUp.over.day': 'Seit {day}',
   'warmUp.form': 'Aufwärmen beginnen oder ändern',
   'warmUp.volume': 'Mails am ersten Tag',
-  'warmUp.volume.hint': 'Mindestens 10. Vorsichtig sind 50.',
+  'warmUp.volume.hint': 'Mindestens 10. Ein vorsichtiger Anfang sind 50.',
   'warmUp.growth': 'Tägliches Wachstum in Prozent',
   'warmUp.growth.hint': '10 bis 100. Es zählen nur Tage, an denen mindestens die Hälfte der Grenze gesendet wurde.',
   'warmUp.until': 'Mails an einem normalen Tag',

@@ -122,7 +122,7 @@ t.test('nothing is kept where the settings do not say so, and the answer says wh
   const { id } = app.db.prepare<[], { id: number }>('SELECT max(id) AS id FROM deliveries').get() ?? { id: 0 };
   const { status, body: answer } = await mailOf(app, id);
   t.equal(status, 409);
-  t.match(answer.errors, 'Nothing is kept of this mail.');
+  t.match(answer.errors, 'This mail was not kept.');
   t.equal(app.db.prepare('SELECT count(*) FROM sent_mails').pluck().get(), 0);
 });
 

@@ -172,7 +172,7 @@ function Days({ days }: Pick<Found, 'days'>) {
     <Chart
       title={language.say('automations.replay.byDay')}
       heading={language.say('automations.replay.day')}
-      labels={days.map(({ day }) => day)}
+      labels={days.map(({ day }) => language.calendarDay(day))}
       series={[
         {
           label: language.say('automations.replay.entered'),

@@ -84,7 +84,7 @@ export const home: Translation<typeof english> = {
   'home.health.dns.passed': 'Bestanden',
   'home.health.dns.weak': 'Anmerkungen',
   'home.health.dns.failed': 'Nicht bestanden',
-  'home.health.disk': 'Frei auf der Platte',
+  'home.health.disk': 'Frei auf der Festplatte',
   'home.health.clock': 'Uhr',
   'home.health.right': 'Richtig',
   'home.health.wrong': 'Falsch',

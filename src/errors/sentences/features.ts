@@ -112,7 +112,7 @@ export const FEATURE_SENTENCES = {
 
   // Mails as sent.
   sent_mail_not_kept:
-    'Nothing is kept of this mail. What a mail was made from is kept for 90 days, if the settings said so when it left; a transactional mail only up to 1 MiB.',
+    'This mail was not kept. Mails are kept for 90 days if the settings said so when they were sent; a transactional mail only up to 1 MiB.',
   sent_mail_changed:
     'This mail can no longer be rendered with the same bytes, because something that it was made from has changed since.',
 

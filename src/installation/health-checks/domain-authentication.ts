@@ -2,7 +2,7 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Relay } from '../../delivery/transport/smtp/relay-urls.ts';
-import { sentence } from '../../errors/sentences.ts';
+import { type Sentence, sentence } from '../../errors/sentences.ts';
 import type { SenderDomain } from '../../senders/domains.ts';
 import { type SeenDomain, seenDomain } from './doctor-findings.ts';
 import type { CheckResult, Finding } from './finding.ts';
@@ -146,9 +146,9 @@ async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise<CheckR
   const tags = parseTags(record);
   const policy = ((published.domain !== domain && tags.get('sp')) || tags.get('p')) ?? '';
   if (!['none', 'quarantine', 'reject'].includes(policy.toLowerCase())) {
-    return { state: 'fail', found: `${record} at ${name}`, advice: [sentence('dmarc_policy')] };
+    return { state: 'fail', found: sentence('dmarc_found', { record, name }), advice: [sentence('dmarc_policy')] };
   }
-  return { state: 'ok', found: `${record} at ${name}` };
+  return { state: 'ok', found: sentence('dmarc_found', { record, name }) };
 }
 
 /**
@@ -168,17 +168,24 @@ async function alignmentCheck(
   const organization = policies.at(-1)?.domain ?? domain;
   const isRelated =
     returnPath === organization || returnPath.endsWith(`.${organization}`) || domain.endsWith(`.${returnPath}`);
-  const options: { name: string; works: boolean }[] = [];
-  if (keys.length > 0) options.push({ name: `DKIM (d=${domain})`, works: passes.dkim });
+  const options: { name: Sentence; works: boolean }[] = [];
+  if (keys.length > 0) options.push({ name: sentence('alignment_dkim', { domain }), works: passes.dkim });
   if (returnPath === domain || (isRelated && !isStrict)) {
-    options.push({ name: `SPF (return path ${returnPath})`, works: passes.spf });
+    options.push({ name: sentence('alignment_spf', { domain: returnPath }), works: passes.spf });
   }
-  const namesOf = (some: typeof options) => some.map(({ name }) => name).join(' and ');
-  const working = options.filter(({ works }) => works);
-  if (working.length > 0) return { state: 'ok', found: namesOf(working) };
-  if (options.length > 0) {
-    const found = sentence('alignment_fails', { ways: namesOf(options) });
-    return { state: 'fail', found, advice: [sentence('alignment_fails_cure')] };
+  const namesOf = (some: typeof options): Sentence | null => {
+    const [one, other] = some.map(({ name }) => name);
+    return one && other ? sentence('alignment_both', { one, other }) : (one ?? null);
+  };
+  const working = namesOf(options.filter(({ works }) => works));
+  if (working !== null) return { state: 'ok', found: working };
+  const ways = namesOf(options);
+  if (ways !== null) {
+    return {
+      state: 'fail',
+      found: sentence('alignment_fails', { ways }),
+      advice: [sentence('alignment_fails_cure')],
+    };
   }
   return {
     state: 'fail',

@@ -12,7 +12,7 @@ export const relays: Translation<typeof english> = {
   'settings.done.address': 'Gespeichert. Links in Mails verwenden sie ab jetzt. Prüfen Sie sie von außen.',
   'address.title': 'Tracking-Domain',
   'address.none':
-    'Es gibt noch keine, deshalb funktionieren Links in Mails nur auf diesem Rechner: Niemand könnte sich abmelden. Mit einem SMTP-Server ist der Versand bis dahin pausiert.',
+    'Es gibt noch keine Tracking-Domain, deshalb funktionieren Links in Mails nur auf diesem Rechner: Niemand könnte sich abmelden. Mit einem SMTP-Server ist der Versand bis dahin pausiert.',
   'address.environment': 'PUBLIC_URL in der Umgebung legt sie fest; ändern Sie sie dort.',
   'address.field': 'Webadresse für Links, Bilder und Abmeldeseiten',
   'address.hint': 'Etwa https://mail.example.com, ohne Pfad. Das Abmelden mit einem Klick braucht https.',

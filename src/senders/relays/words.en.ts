@@ -9,7 +9,7 @@ export const relays = {
   'settings.done.address': 'Saved. Links in mails use it from now on. Check it from outside.',
   'address.title': 'Tracking domain',
   'address.none':
-    'There is none yet, so links in mails work on this machine only: nobody could unsubscribe. With an SMTP server, sending is paused until you set one.',
+    'There is no tracking domain yet, so links in mails work on this machine only: nobody could unsubscribe. With an SMTP server, sending is paused until you set one.',
   'address.environment': 'PUBLIC_URL in the environment sets it, so change it there.',
   'address.field': 'Web address for links, images and unsubscribe pages',
   'address.hint': 'Such as https://mail.example.com, without a path. One-click unsubscribe needs https.',

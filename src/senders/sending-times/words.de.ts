@@ -34,25 +34,27 @@ export const times: Translation<typeof english> = {
   'local.known':
     'Zeitzone bekannt: {known}. Unbekannt oder nicht eindeutig: {others}; für sie gilt die Uhr von {zone}.',
   'local.about':
-    'Inhalt und Empfänger stehen fest, sobald die erste Zeitzone die Zeit erreicht. Kontakte, deren Zeit dann schon vorbei ist, bekommen sie sofort.',
+    'Inhalt und Empfänger stehen fest, sobald die erste Zeitzone die Zeit erreicht. Kontakte, deren Zeit dann schon vorbei ist, bekommen die Kampagne sofort.',
   'local.is': 'Geplant für {time} in der Zeitzone jedes Kontakts.',
   'local.done':
-    'Geplant für {time} in der Zeitzone jedes Kontakts. Sie können sie bis {first} ({zone}) ändern; dann ist es für die ersten so weit.',
+    'Geplant für {time} in der Zeitzone jedes Kontakts. Sie können die Kampagne bis {first} ({zone}) ändern; dann ist es für die ersten Kontakte so weit.',
   'local.doneNow':
-    'Geplant für {time} in der Zeitzone jedes Kontakts. Kontakte, deren Zeit schon vorbei ist, bekommen sie jetzt.',
+    'Geplant für {time} in der Zeitzone jedes Kontakts. Kontakte, deren Zeit schon vorbei ist, bekommen die Kampagne jetzt.',
   'local.waits': {
-    one: '{count} Kontakt bekommt sie zu seiner eigenen Zeit: {last} ({zone}).',
-    other: '{count} Kontakte bekommen sie zu ihrer eigenen Zeit: die nächsten {next}, die letzten {last} ({zone}).',
+    one: '{count} Kontakt bekommt die Kampagne zu seiner eigenen Zeit: {last} ({zone}).',
+    other:
+      '{count} Kontakte bekommen die Kampagne zu ihrer eigenen Zeit: die nächsten {next}, die letzten {last} ({zone}).',
   },
   'best.option': 'Beste Stunde jedes Kontakts, innerhalb von 24 Stunden',
   'best.unknown':
-    'Noch sind keine Öffnungen oder Klicks bekannt; alle bekommen sie zur Zeit oben. Spätere Kampagnen können nutzen, was bis dahin erfasst wird.',
+    'Noch sind keine Öffnungen oder Klicks bekannt; alle bekommen die Kampagne zur oben gewählten Zeit. Spätere Kampagnen können nutzen, was bis dahin erfasst wird.',
   'best.known':
-    'Innerhalb von 24 Stunden nach der Zeit oben bekommt jeder Kontakt sie zu der Stunde, zu der er meist liest. Von den ersten {count} Kontakten haben {known} zuletzt Mails geöffnet oder geklickt; für die anderen gilt die übliche Stunde ihrer Liste. Am häufigsten ({zone}): {hours}. Einer von zehn bekommt sie zur Zeit oben, damit der Bericht sagen kann, ob die Stunden geholfen haben.',
+    'Innerhalb von 24 Stunden nach der oben gewählten Zeit bekommt jeder Kontakt die Kampagne zu der Stunde, in der er meist liest. Von den ersten {count} Kontakten haben {known} zuletzt Mails geöffnet oder geklickt; für die anderen gilt die übliche Stunde ihrer Liste. Am häufigsten ({zone}): {hours}. Einer von zehn bekommt sie zur oben gewählten Zeit, damit der Bericht zeigen kann, ob die Stunden geholfen haben.',
   'best.hour': '{hour} ({share})',
-  'best.is': 'Geplant für {time} ({zone}); jeder Kontakt bekommt sie innerhalb von 24 Stunden zu seiner besten Stunde.',
+  'best.is':
+    'Geplant für {time} ({zone}); jeder Kontakt bekommt die Kampagne innerhalb von 24 Stunden zu seiner besten Stunde.',
   'best.done':
-    'Geplant für {time} ({zone}). Jeder Kontakt bekommt sie innerhalb von 24 Stunden danach zu seiner besten Stunde.',
+    'Geplant für {time} ({zone}). Jeder Kontakt bekommt die Kampagne innerhalb von 24 Stunden danach zu seiner besten Stunde.',
   'best.title': 'Beste Stunde und Beginn im Vergleich',
   'best.atHour': { one: 'Beste Stunde ({count} Kontakt)', other: 'Beste Stunde ({count} Kontakte)' },
   'best.atStart': { one: 'Zu Beginn ({count} Kontakt)', other: 'Zu Beginn ({count} Kontakte)' },

@@ -34,9 +34,25 @@ function start(element: HTMLElement, data: Data): void {
   canvas.setAttribute('aria-label', `${data.title}. ${data.hint}`);
   element.append(readout, canvas);
 
-  let chart = draw(canvas, readout, data);
-  new ResizeObserver(() => chart.setSize({ width: canvas.clientWidth, height: HEIGHT })).observe(canvas);
+  let chart: uPlot | null = null;
+  const drawn = () => {
+    chart ??= draw(canvas, readout, data);
+    return chart;
+  };
+  // A chart below the window is drawn when it comes near, because drawing keeps a slow phone from answering for a tenth of a second.
+  const near = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      near.disconnect();
+      drawn();
+    },
+    { rootMargin: `${HEIGHT}px` },
+  );
+  near.observe(canvas);
+  addEventListener('beforeprint', drawn);
+  new ResizeObserver(() => chart?.setSize({ width: canvas.clientWidth, height: HEIGHT })).observe(canvas);
   SCHEME.addEventListener('change', () => {
+    if (chart === null) return;
     chart.destroy();
     chart = draw(canvas, readout, data);
   });
@@ -45,6 +61,7 @@ function start(element: HTMLElement, data: Data): void {
   canvas.addEventListener('blur', () => readout.removeAttribute('aria-live'));
   canvas.addEventListener('keydown', (event) => {
     const last = data.labels.length - 1;
+    const chart = drawn();
     const now = chart.cursor.idx ?? last + 1;
     const next = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: last }[event.key];
     if (next === undefined) return;

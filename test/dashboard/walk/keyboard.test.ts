@@ -61,6 +61,8 @@ t.test('the dashboard by keyboard', { skip: skipWithout('chromium') }, async (t)
       const { page } = await openTab(t, browser, origin);
       await page.goto(`${origin}/gallery`);
       const chart = page.getByRole('application', { name: 'Results of one hour' });
+      t.equal(await chart.locator('canvas').count(), 0, 'below the window, it is not drawn yet');
+      await chart.scrollIntoViewIfNeeded();
       await chart.locator('canvas').waitFor();
       const tops = await chart.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
         const { width, height } = canvas;

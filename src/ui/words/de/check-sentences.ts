@@ -11,7 +11,7 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
   backup_fresh: 'Die letzte ist vom {day}',
   backup_old: 'Die letzte ist {days} Tage alt',
   backup_cure:
-    'Machen Sie jeden Tag eine und bewahren Sie sie auf einer anderen Platte auf: in den Einstellungen unter Sicherung oder mit sendlark backup DATEI',
+    'Machen Sie jeden Tag eine und bewahren Sie sie auf einer anderen Festplatte auf: in den Einstellungen unter Sicherung oder mit sendlark backup DATEI',
 
   address_none: 'Es gibt keine Tracking-Domain',
   address_invalid: 'Hier muss eine http- oder https-Adresse ohne Pfad stehen, etwa https://mail.example.com.',

@@ -107,7 +107,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   used_no_event: 'Das Ereignis „{event}“ kam nicht rechtzeitig.',
   why_cap_change: 'Warten, bis frühere Mails nicht mehr zählen, oder die Grenze erhöhen.',
   sent_mail_not_kept:
-    'Von dieser Mail ist nichts aufbewahrt. Woraus eine Mail entstand, wird 90 Tage aufbewahrt, wenn die Einstellungen es beim Senden so wollten; eine transaktionale Mail nur bis 1 MiB.',
+    'Diese Mail wurde nicht gespeichert. Mails werden 90 Tage gespeichert, wenn das beim Senden in den Einstellungen eingeschaltet war; eine Transaktionsmail nur bis 1 MiB.',
   sent_mail_changed:
     'Diese Mail lässt sich nicht mehr mit denselben Bytes erzeugen, weil sich seitdem etwas geändert hat, woraus sie entstand.',
 
