@@ -11,7 +11,7 @@ interface FieldProps {
   problems?: Problems | undefined;
 }
 
-/** The attributes that connect a control with its hint and its problem. */
+/** The attributes that connect a control with its hint and its problem. The first control with a problem has the focus when the page opens. */
 function describedBy({ name, hint, problems }: FieldProps) {
   const problem = problems?.[name]?.join(' ');
   const ids = [hint !== undefined && `${name}-hint`, problem !== undefined && `${name}-problem`].filter(Boolean);
@@ -21,7 +21,7 @@ function describedBy({ name, hint, problems }: FieldProps) {
       id: name,
       name,
       ...(ids.length > 0 && { 'aria-describedby': ids.join(' ') }),
-      ...(problem !== undefined && { 'aria-invalid': true }),
+      ...(problem !== undefined && { 'aria-invalid': true, autofocus: true }),
     },
   };
 }

@@ -37,6 +37,24 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     t.not(await page.locator('#last-backup').innerText(), 'None');
   });
 
+  t.test(
+    'a refused form has the focus in the field that is wrong, so that the keyboard needs no way there',
+    async (t) => {
+      const page = await open(t, '/contacts/new');
+      await page.getByLabel('E-mail', { exact: true }).fill('nobody@localhost');
+      await page.keyboard.press('Enter');
+      await page.locator('[aria-invalid]').waitFor();
+      t.equal(await page.evaluate('document.activeElement.name'), 'email');
+      const { page: login } = await openTab(t, browser, service.origin);
+      await login.goto(`${service.origin}/login`);
+      await login.getByLabel('E-mail address').fill('ada@example.org');
+      await login.getByLabel('Password').fill('not this password');
+      await login.keyboard.press('Enter');
+      await login.locator('.notice.bad').waitFor();
+      t.equal(await login.evaluate('document.activeElement.name'), 'password');
+    },
+  );
+
   t.test('a merge tag is chosen by what it stands for', async (t) => {
     const page = await open(t, '/campaigns/:draft/edit/content');
     await page.getByText('Merge tags', { exact: true }).click();
@@ -86,7 +104,11 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
               cell.getBoundingClientRect(),
             );
             const seen = ends.filter((box) => box.width > 0);
-            return seen.some((box, at) => at > 0 && box.left < (seen[at - 1]?.right ?? 0));
+            return seen.some((box, at) =>
+              seen
+                .slice(0, at)
+                .some((other) => box.left < other.right && box.top < other.bottom - 1 && other.top < box.bottom - 1),
+            );
           }).length,
       );
       t.equal(overlaps, 0, `in a window of ${width} pixels`);

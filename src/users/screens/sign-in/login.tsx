@@ -116,6 +116,7 @@ function sendLogin(
           label={language.say('login.password')}
           autocomplete="current-password"
           required
+          autofocus={email !== ''}
         />
         <Button>{language.say('login.submit')}</Button>
       </form>
