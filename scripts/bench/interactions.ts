@@ -131,6 +131,8 @@ await inFolder(async (folder) => {
   for (const [what, { path, isPhone = false, act }] of Object.entries(INTERACTIONS)) {
     const page = await openTab(isPhone);
     await page.goto(service.origin + path);
+    // Playwright sends its code to the page with the first locator, which must not be measured.
+    await page.locator('main').waitFor();
     for (let time = 0; time < TIMES; time++) {
       await act(page);
       await page.waitForTimeout(SETTLE_MS);

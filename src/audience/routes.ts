@@ -63,6 +63,7 @@ import {
   readSegment,
   readSegmentProblem,
   removeRecipientByHand,
+  undeleteSegment,
 } from './segments/operations.ts';
 import {
   liftAllInactive,
@@ -130,6 +131,7 @@ export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
   segments.record('GET /segment/details', readSegment);
   segments.read('GET /segment/problem', readSegmentProblem);
   segments.changeInErrors('DELETE /segment/delete', deleteSegment, 'Deleted Successfully');
+  segments.change('POST /segment/undelete', undeleteSegment, 'Restored Successfully');
   segments.list('GET /segment/email/list', listRecipients);
   segments.change('POST /segment/email/store', addRecipientByHand, 'Added Successfully');
   segments.change('DELETE /segment/email/delete', removeRecipientByHand, 'Deleted Successfully');

@@ -14,7 +14,12 @@ export interface Flash {
   tone: Tone;
   key: WordKey;
   values: Readonly<Record<string, string | number>>;
+  /** The page to which the button “Undo” beside the text posts. */
+  undo?: string;
 }
+
+/** The pages that undo something. The cookie can contain anything, and must not make a button post elsewhere. */
+const UNDO_PATH = /^\/contacts\/segments\/\d{1,15}\/undelete$/;
 
 /** Makes the next page show the text of this key with its values. */
 export function setFlash<Key extends WordKey>(
@@ -23,11 +28,31 @@ export function setFlash<Key extends WordKey>(
   key: Key,
   ...[values]: Values<Key>
 ): void {
-  const short = Object.entries(values ?? {}).map(([name, value]) => [
+  write(reply, tone, key, values);
+}
+
+/** Makes the next page show this good news with the button “Undo”, which posts to the page `undo`. */
+export function setFlashWithUndo<Key extends WordKey>(
+  reply: FastifyReply,
+  undo: string,
+  key: Key,
+  ...[values]: Values<Key>
+): void {
+  write(reply, 'good', key, values, undo);
+}
+
+function write(
+  reply: FastifyReply,
+  tone: Tone,
+  key: WordKey,
+  values: Partial<Flash['values']> = {},
+  undo?: string,
+): void {
+  const short = Object.entries(values).map(([name, value]) => [
     name,
     typeof value === 'string' ? value.slice(0, MAX_VALUE) : value,
   ]);
-  const text = JSON.stringify({ tone, key, values: Object.fromEntries(short) } satisfies Flash);
+  const text = JSON.stringify({ tone, key, values: Object.fromEntries(short), ...(undo && { undo }) } satisfies Flash);
   writeFlash(reply, Buffer.from(text).toString('base64url'), SECONDS);
 }
 
@@ -47,10 +72,15 @@ function writeFlash(reply: FastifyReply, value: string, seconds: number): void {
 /** A cookie can contain anything, so only a known text with plain values is accepted. */
 function readFlash(text: string): Flash | null {
   try {
-    const { tone, key, values }: Record<string, unknown> = JSON.parse(text);
+    const { tone, key, values, undo }: Record<string, unknown> = JSON.parse(text);
     if (!isTone(tone) || !isWordKey(key) || typeof values !== 'object' || values === null) return null;
     const plain = Object.entries(values).filter(([, value]) => ['string', 'number'].includes(typeof value));
-    return { tone, key, values: Object.fromEntries(plain) };
+    return {
+      tone,
+      key,
+      values: Object.fromEntries(plain),
+      ...(typeof undo === 'string' && UNDO_PATH.test(undo) && { undo }),
+    };
   } catch {
     return null;
   }

@@ -7,6 +7,7 @@ import { readCookie } from '../http/cookies.ts';
 import { documentOf } from '../http/pages/document.tsx';
 import { builtUrls } from '../http/static-files.ts';
 import { currentHold } from '../installation/operations.ts';
+import { Button } from './components/button.tsx';
 import { Finder, FinderLink, finderKeys } from './components/finder.tsx';
 import { HoldBanner } from './components/hold-banner.tsx';
 import { IslandsProvider } from './components/island.tsx';
@@ -69,6 +70,11 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: V
         {flash && (
           <Notice tone={flash.tone} isNews>
             {language.fill(flash.key, flash.values)}
+            {flash.undo && (
+              <form method="post" action={flash.undo}>
+                <Button look="plain">{language.say('flash.undo')}</Button>
+              </form>
+            )}
           </Notice>
         )}
         {content}

@@ -169,3 +169,24 @@ t.test('a deleted segment appears nowhere, holds queued sends and automations th
   const again = await app.one.call('POST', '/single/send/create', { form: { ...SEND, recipient_id: [target] } });
   t.same(again.body.errors, { recipient_id: ['The selected recipient id is invalid.'] });
 });
+
+t.test('a deletion is undone: the rules apply to the contacts of now, and those added by hand are in it', async (t) => {
+  const app = await startWithFields(t);
+  await addContact(app, 'a@example.com', { city: 'Bonn' });
+  const segment_id = await storeSegment(app, ['city', 'is', 'Bonn']);
+  const byHand = { segment_id, email: 'hand@example.com', first_name: 'Hand', last_name: 'Added' };
+  await mustAnswer(app, 'POST', '/segment/email/store', { form: byHand });
+  const to = await queueSend(app, { recipient_id: [`segments_${segment_id}`] });
+  const undelete = (caller = app.one) => caller.call('POST', '/segment/undelete', { form: { segment_id } });
+  t.equal((await undelete()).status, 404, 'it is not deleted');
+  await mustAnswer(app, 'DELETE', '/segment/delete', { query: { segment_id } });
+  await addContact(app, 'b@example.com', { city: 'Bonn' });
+  t.equal((await undelete(app.two)).status, 404, 'it is of another account');
+  t.equal((await undelete()).status, 200);
+  const emails = (await recipientsOf(app, segment_id)).map(({ email }: { email: string }) => email).sort();
+  t.strictSame(emails, ['a@example.com', 'b@example.com', 'hand@example.com']);
+  t.equal(statusOf(app, to).status, 0, 'a single send that became a draft stays one');
+  await mustAnswer(app, 'DELETE', '/segment/delete', { query: { segment_id } });
+  await mustAnswer(app, 'DELETE', '/contacts-type/delete', { query: { contact_type_id: 1 } });
+  t.equal((await undelete()).status, 404, 'its list is deleted');
+});

@@ -214,7 +214,7 @@ t.test('a transactional mail is kept as it left, with its files, for editors alo
   t.match(answer.headers['content-type'], 'message/rfc822');
   t.match(await stateOf(app, utr), { is_kept: 1 });
   t.match(await stateOf(app, before), { is_kept: 0 });
-  t.match((await receiptOf(app, before)).body.errors, 'Nothing is kept of this mail.');
+  t.match((await receiptOf(app, before)).body.errors, 'This mail was not kept.');
   t.equal((await app.two.call('GET', '/deliveries/mail', { query: { utr } })).status, 404);
   t.equal((await receiptOf(app, 'x')).status, 404);
   const headersOf = (role: 'owner' | 'viewer') => ({

@@ -201,8 +201,19 @@ t.test('deleting a segment asks first, in numbers', async (t) => {
   t.match(asked, 'Its 2 contacts stay in the list.');
   t.match(asked, '2 drafts and scheduled campaigns use it.');
   t.match(asked, '2 of them are scheduled and will not be sent.');
-  t.equal((await send(`/contacts/segments/${id}/delete`)).status, 303);
+  const deleted = await send(`/contacts/segments/${id}/delete`);
+  t.equal(deleted.status, 303);
   t.equal((await open(`/contacts/segments/${id}`)).status, 404);
+
+  const flash = /sendlark_flash=([^;]*)/.exec(String(deleted.headers['set-cookie']))?.[1] ?? '';
+  const { text } = await open('/contacts/segments', flash);
+  const [, undo = ''] = /action="([^"]+\/undelete)"><button[^>]*>Undo</.exec(text) ?? [];
+  t.equal(undo, `/contacts/segments/${id}/undelete`);
+  t.equal((await send(undo)).headers.location, `/contacts/segments/${id}`);
+  t.match(textOf((await open(`/contacts/segments/${id}`)).text), 'Its 2 contacts stay in the list.');
+  const planted = { tone: 'good', key: 'segments.deleted', values: { name: 'x' }, undo: '/contacts/1/erase' };
+  const cookie = Buffer.from(JSON.stringify(planted)).toString('base64url');
+  t.notMatch((await open('/contacts/segments', cookie)).text, 'erase', 'a planted cookie posts nowhere else');
 });
 
 t.test('a viewer sees segments without forms, and another account finds none of them', async (t) => {
@@ -219,7 +230,7 @@ t.test('a viewer sees segments without forms, and another account finds none of 
   t.equal((await viewer.open('/contacts/segments/new')).status, 403);
   for (const path of ['', '/edit']) t.equal((await other.open(`/contacts/segments/${id}${path}`)).status, 404);
   const [member] = await recipientsOf(app, id);
-  for (const path of ['/edit', '/add', '/delete', `/remove/${member.id}`]) {
+  for (const path of ['/edit', '/add', '/delete', '/undelete', `/remove/${member.id}`]) {
     t.equal((await viewer.send(`/contacts/segments/${id}${path}`, FORM)).status, 403, path);
     t.equal((await other.send(`/contacts/segments/${id}${path}`, FORM)).status, 404, path);
   }

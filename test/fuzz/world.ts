@@ -234,6 +234,14 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
         const { status, body } = await caller.call('POST', '/automations/step/add', { form });
         if (status === 200) account.records.steps = [body.message.utr];
       }
+      if (path.endsWith('/segment/undelete')) {
+        const rule = { select_field: ['email'], select_operator: ['is not blank'] };
+        const form = { segment_name: 'Deleted', contact_type_id: world.contactTypes[0], ...rule };
+        const { headers } = await caller.call('POST', '/segment/store', { form });
+        const id = /segment_id=(\d+)/.exec(String(headers.location))?.[1] ?? '';
+        await caller.call('DELETE', '/segment/delete', { query: { segment_id: id } });
+        account.records.deletedSegments = [id];
+      }
       // The version that is to be removed.
       const [, owner, name] = /\/(automations\/schedule|feeds|templates)(\/languages)\/remove$/.exec(path) ?? [];
       if (owner !== undefined) {
@@ -273,6 +281,7 @@ export function goodValue({ method, path }: Operation, name: string, example: un
   if (path.endsWith('/person/erase') && name === 'contact_id') return Number(records.contacts?.[1]);
   // The action of the example on many contacts does not look at it.
   if (name === 'to_segment_id' && path.includes('/imports/')) return pick('segments');
+  if (path.endsWith('/segment/undelete')) return pick('deletedSegments');
   if (name === 'domain') return records[path.endsWith('/rotate') ? 'signed' : 'unsigned']?.[0];
   if (name === 'recipient_id') return [`contacts_${pick('contactTypes')}`];
   if (name === 'automation_for') return `contacts_${pick('contactTypes')}`;

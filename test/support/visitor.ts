@@ -4,7 +4,8 @@ import type { TestApp } from './app.ts';
 import { addPerson, cookieOf, FROM_PAGE } from './people.ts';
 
 /**
- * Adds a user with this role. `open` gets a page and `send` posts a form to it. The user signs in again on each new day, because a session
+ * Adds a user with this role. `open` gets a page, with the flash message in a cookie of this value if one is given, and `send` posts a form
+ * to it. The user signs in again on each new day, because a session
  * ends when its user does nothing for long.
  */
 export function visitor(
@@ -21,7 +22,12 @@ export function visitor(
     return { ...FROM_PAGE, cookie: session.cookie, 'accept-language': language };
   };
   return {
-    open: (path: string) => app.page('GET', path, { headers: headers() }),
+    open: (path: string, flash = '') => {
+      const { cookie, ...rest } = headers();
+      return app.page('GET', path, {
+        headers: { ...rest, cookie: flash ? `${cookie}; sendlark_flash=${flash}` : cookie },
+      });
+    },
     send: (path: string, form: Record<string, unknown> = {}) => app.page('POST', path, { headers: headers(), form }),
   };
 }

@@ -40,7 +40,7 @@ import { listCustomFields } from '../fields/custom-fields.ts';
 import { ContactFinder, Pace } from '../search/find-contacts.ts';
 import { segmentProblem } from './broken-rules.ts';
 import { countMailsRules, type GivenRules, MAX_RULES, namedFinder, parseRules } from './rules.ts';
-import { addRecipient, createSegment, hasSegment, removeRecipient, updateSegment } from './segments.ts';
+import { addRecipient, createSegment, hasSegment, removeRecipient, restoreSegment, updateSegment } from './segments.ts';
 
 /** The parameters for the rules of a segment. */
 const ruleProperties = {
@@ -169,6 +169,18 @@ export const deleteSegment = operation({
     });
     wake();
     await finishHolds(db);
+  },
+});
+
+export const undeleteSegment = operation({
+  name: 'Undo the deletion of a segment (addition)',
+  description:
+    'It has its rules and the contacts that were added or removed by hand again, until `sendlark purge` removes it. Single sends and automations that the deletion stopped stay stopped.',
+  role: 'editor',
+  input: Type.Object(ById),
+  async run({ db, clock, accountId, wake }, { segment_id }) {
+    await restoreSegment(db, clock, accountId, recordId(segment_id));
+    wake();
   },
 });
 

@@ -1,6 +1,6 @@
 /** Creates and changes segments, and adds and removes their recipients by hand. */
 
-import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { isOwned, ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
 import {
@@ -65,6 +65,23 @@ export async function updateSegment(
   if (changed === undefined) throw notFound();
   await recomputeSoon(db, [changed.id], clock);
   return changed.id;
+}
+
+/**
+ * Brings a deleted segment back and recomputes its members; the background thread finishes a large one. Throws 404 if the account
+ * has no such segment, it is not deleted, or its list is.
+ */
+export async function restoreSegment(db: Db, clock: Clock, accountId: number, id: number): Promise<void> {
+  const isDeleted = and(eq(segments.id, id), eq(segments.user_id, accountId), isNotNull(segments.deleted_at));
+  const deleted = db.select().from(segments).where(isDeleted).get();
+  if (deleted === undefined || !isOwned(db, contactTypes, deleted.contact_type_id, accountId)) throw notFound();
+  const check_at = dependsOnTime(deleted.rules) ? nextCheck(clock) : null;
+  const updated_at = isoTimestamp(clock.now());
+  db.update(segments)
+    .set({ deleted_at: null, recompute_after: 0, check_at, updated_at })
+    .where(eq(segments.id, id))
+    .run();
+  await recomputeSoon(db, [id], clock);
 }
 
 function segmentColumns(db: Db, clock: Clock, accountId: number, input: SegmentInput) {

@@ -47,6 +47,8 @@ export const segments: Translation<typeof english> = {
   'segments.save': 'Segment speichern',
   'segments.saved': '„{name}“ wurde gespeichert. Ein großes Segment füllt sich erst nach einem Moment.',
   'segments.deleted': '„{name}“ wurde gelöscht.',
+  'segments.undeleted':
+    '„{name}“ ist wieder da. Kampagnen und Automationen, die zu Entwürfen wurden, bleiben Entwürfe.',
   'segments.who': 'Vorschau',
   'segments.show': 'Kontakte zeigen',
   'segments.incomplete': 'Füllen Sie jede Regel aus, um die Kontakte zu sehen.',

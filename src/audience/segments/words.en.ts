@@ -45,6 +45,7 @@ export const segments = {
   'segments.save': 'Save segment',
   'segments.saved': '“{name}” was saved. A large segment takes a moment to fill.',
   'segments.deleted': '“{name}” was deleted.',
+  'segments.undeleted': '“{name}” is back. Campaigns and automations that became drafts stay drafts.',
   'segments.who': 'Preview',
   'segments.show': 'Show contacts',
   'segments.incomplete': 'Fill in every rule to see the contacts.',

@@ -9,7 +9,7 @@ import { type FormValues, form, SentForm } from '../../../ui/components/form.tsx
 import { PeopleTabs } from '../../../ui/components/people-tabs.tsx';
 import { Card, Empty, Notice } from '../../../ui/components/surface.tsx';
 import { type Column, Pager, Table } from '../../../ui/components/table.tsx';
-import { setFlash } from '../../../ui/flash.ts';
+import { setFlash, setFlashWithUndo } from '../../../ui/flash.ts';
 import { ask, attempt, problemsAt } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
@@ -26,6 +26,7 @@ import {
   readSegmentProblem,
   removeRecipientByHand,
   type Segment,
+  undeleteSegment,
 } from '../operations.ts';
 import { type Choices, readChoices } from './choices.ts';
 import { rulesInWords } from './rule-words.ts';
@@ -77,8 +78,17 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
   app.post<ById>('/contacts/segments/:id/delete', async (request, reply) => {
     const segment = await editable(request);
     await ask(request, deleteSegment, { segment_id: segment.id });
-    setFlash(reply, 'good', 'segments.deleted', { name: segment.segment_name });
+    const undo = `/contacts/segments/${segment.id}/undelete`;
+    setFlashWithUndo(reply, undo, 'segments.deleted', { name: segment.segment_name });
     return reply.redirect('/contacts/segments', SEE_OTHER);
+  });
+
+  app.post<ById>('/contacts/segments/:id/undelete', async (request, reply) => {
+    requireEditor(request);
+    await ask(request, undeleteSegment, { segment_id: request.params.id });
+    const { id, segment_name } = await ask(request, readSegment, { segment_id: request.params.id });
+    setFlash(reply, 'good', 'segments.undeleted', { name: segment_name });
+    return reply.redirect(`/contacts/segments/${id}`, SEE_OTHER);
   });
 
   async function editable(request: FastifyRequest<{ Params: { id: string } }>) {

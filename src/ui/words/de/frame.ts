@@ -16,6 +16,7 @@ export const frame: Translation<typeof english> = {
   'nav.settings': 'Einstellungen',
   'nav.signOut': 'Abmelden',
   'nav.skip': 'Zum Inhalt',
+  'flash.undo': 'Rückgängig machen',
   'nav.more': 'Mehr',
   'role.viewer': 'Nur Lesen',
   'role.editor': 'Bearbeiter',

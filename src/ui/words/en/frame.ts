@@ -14,6 +14,7 @@ export const frame = {
   'nav.settings': 'Settings',
   'nav.signOut': 'Sign out',
   'nav.skip': 'Skip to content',
+  'flash.undo': 'Undo',
   'nav.more': 'More',
   'role.viewer': 'Read-only',
   'role.editor': 'Editor',
