@@ -190,7 +190,7 @@ export const automations: Translation<typeof english> = {
   'automations.results.treated': 'In der Automation',
   'automations.results.heldOut': 'Vergleichsgruppe',
   'automations.results.difference': 'Unterschied',
-  'automations.results.range': 'zwischen {low} und {high}',
+  'automations.results.range': '{low} bis {high}',
   'automations.results.points': '{points} Punkte',
   'automations.results.goal': 'Ziel erreicht',
   'automations.results.overTime': 'Ziel erreicht im Lauf der Zeit',

@@ -4,6 +4,7 @@ import type { MailParts } from '../../../delivery/checks/mail-checks.ts';
 import { takeApart } from '../../../delivery/compiling/show.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
+import { Time } from '../../../ui/components/figures.tsx';
 import { MailFrames } from '../../../ui/components/mail-frames.tsx';
 import { Notice, Tabs } from '../../../ui/components/surface.tsx';
 import { sendMailFrame } from '../../../ui/mail-frame.ts';
@@ -86,7 +87,9 @@ function Mail({ here, raw, parts, view }: MailProps) {
           <bdi>{header('to')}</bdi>
         </dd>
         <dt>{language.say('outbox.time')}</dt>
-        <dd>{header('date')}</dd>
+        <dd>
+          <Time at={new Date(header('date'))} />
+        </dd>
       </dl>
       <div class="buttons">
         <LinkButton look="plain" href={`${here}/mail.eml`}>
