@@ -66,8 +66,8 @@ export async function sendMailFrame(reply: FastifyReply, html: string, accountId
 }
 
 /**
- * Does the same for a mail that is shown often: the browser caches it, and revalidates it each time with an ETag, which is a
- * hash of the merged mail.
+ * Sends a mail that is shown often as the content of a frame: the browser caches the mail, and revalidates it each time with an
+ * ETag, which is a hash of the merged mail.
  */
 export async function sendKeptMailFrame(reply: FastifyReply, html: string, accountId: number) {
   const { shown, headers } = await atRest(reply, html, accountId);

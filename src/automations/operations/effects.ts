@@ -68,9 +68,10 @@ type Placed = Pick<typeof automationSchedules.$inferSelect, 'id' | 'utr' | 'posi
 const WAITING_THERE = `enrolments e INDEXED BY enrolments_place
   WHERE e.automation_id = c.automation_id AND e.position = c.position AND e.state = 'active' AND e.delivery_id IS NULL`;
 
-/** The number of enrolments for which a change is tried at once, and how long that may take. */
+/** The number of enrolments for which a change is tried at once: at first, and at most. */
 const SLICE_ROWS = 200;
 const MAX_SLICE_ROWS = 1500;
+/** How long a slice should take. */
 const SLICE_MS = 6;
 /** How long a trial waits while another connection writes, before the request is answered with 503. */
 const LOCK_WAIT_MS = 1500;

@@ -107,7 +107,7 @@ async function followOnce(following: FollowDeps, current: Current): Promise<void
 }
 
 /**
- * The position to continue from: that in the database, unless the stream was created again or has lost its end. Also returns the stream's
+ * The position to continue from: the stored position, unless the stream was created again or has lost its end. Also returns the stream's
  * last sequence.
  */
 async function currentPlace({
