@@ -38,7 +38,7 @@ import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { keepAttachments, listAttachments } from './attachments.ts';
 import { launchesAt } from './schedule.ts';
 import { findingsInAll, languageCounter, listErrors } from './shown-mail.ts';
-import { hasStatus, holdQueuedSends, startSend } from './status.ts';
+import { hasStatus, holdQueuedSends, IS_TO_BE_HELD, startSend } from './status.ts';
 
 const MINUTE_MS = 60_000;
 /** More than the largest difference between two time zones, which is from UTC-12 to UTC+14, and a clock change. */
@@ -83,6 +83,7 @@ export class Launcher {
       .where(
         and(
           hasStatus('queued'),
+          sql`NOT ${IS_TO_BE_HELD}`,
           lte(singleSends.starts_at, sql.placeholder('latest')),
           or(lte(singleSends.starts_at, sql.placeholder('now')), eq(singleSends.local_time, 1)),
         ),

@@ -121,7 +121,14 @@ export function cancelBeforeStart(db: Db, id: number, now: string): boolean {
   return changes > 0;
 }
 
-/** Moves a send from queued to running with the sender that it uses. Returns false if it was changed or cancelled since it was read. */
+/** True if a deletion has recorded that a single send is held (large-writes.ts), which is then only a matter of time. */
+export const IS_TO_BE_HELD = sql`EXISTS (SELECT 1 FROM unfinished_writes w, json_each(w.given, '$.sends') g
+  WHERE w.kind = 'hold-sends' AND g.value ->> 'id' = ${singleSends.id})`;
+
+/**
+ * Moves a send from queued to running with the sender that it uses. Returns false if it was changed or cancelled since it was read, or is to be
+ * held.
+ */
 export function startSend(
   db: Db,
   { id, updated_at }: Pick<SingleSend, 'id' | 'updated_at'>,
@@ -137,7 +144,14 @@ export function startSend(
       sent_at: plainTimestamp(now),
       updated_at: isoTimestamp(now),
     })
-    .where(and(eq(singleSends.id, id), hasStatus('queued'), eq(singleSends.updated_at, updated_at)))
+    .where(
+      and(
+        eq(singleSends.id, id),
+        hasStatus('queued'),
+        eq(singleSends.updated_at, updated_at),
+        sql`NOT ${IS_TO_BE_HELD}`,
+      ),
+    )
     .run();
   return changes > 0;
 }

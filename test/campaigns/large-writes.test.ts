@@ -6,7 +6,7 @@ import { singleSends } from '../../src/database/schema/index.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
 import { held } from '../../src/delivery/queue/holds.ts';
 import { countsDuring } from '../support/counts-during.ts';
-import { createSend, readyToSend, sendDetails } from '../support/single-sends.ts';
+import { createSend, RECALL, readyToSend, sendDetails } from '../support/single-sends.ts';
 
 const LATER = { schedule_type: 1, schedule_date: '2026-03-01', schedule_time: '10:00' };
 const SENDS = 12;
@@ -39,6 +39,19 @@ t.test('single sends with large contents are held, hidden and deleted in turns, 
     t.ok(counts.size > 2, `${what}: ${[...counts]} between its turns`);
   }
   t.equal(app.db.prepare('SELECT count(*) FROM unfinished_writes').pluck().get(), 0);
+});
+
+t.test('a send that is to be held does not start before it is held', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const utr = await createSend(app, body);
+  inTransaction(app.drizzle, () =>
+    recordHold(app.drizzle, eq(singleSends.sender_id, 1), held('sender_deleted'), '2026-01-15T09:00:01.000000Z'),
+  );
+  app.clock.advance(RECALL);
+  await app.background();
+  t.match(await sendDetails(app, utr), { status: 1 });
+  await finishLargeWrites(app.drizzle);
+  t.match(await sendDetails(app, utr), { status: 0 });
 });
 
 t.test('the next start finishes what a kill interrupted, and leaves what was changed since', async (t) => {
