@@ -6,9 +6,10 @@ import { OldMails } from '../../src/delivery/transactional/old-mails.ts';
 import { insertDkimKey } from '../../src/senders/dkim-keys.ts';
 import type { TestApp } from '../support/app.ts';
 import { DAY, withWelcomeSeries } from '../support/automations.ts';
+import { ACCEPTED } from '../support/launched-mailing.ts';
 import { addPerson, callerOf, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { createSend, outboxOf, RECALL, readyToSend } from '../support/single-sends.ts';
-import { RECEIPT, sent, stateOf } from '../support/transactional.ts';
+import { RECEIPT, sent, stateOf, withRelay } from '../support/transactional.ts';
 
 const KEEPS = { form: { keeps_sent_mails: 1 } };
 
@@ -230,6 +231,21 @@ t.test('a transactional mail is kept as it left, with its files, for editors alo
   t.match((await open(`${utr}/sent/html`)).text, 'Thank you, Ann Lee.');
   t.equal((await open(`${utr}/sent/mail.eml`)).text, raw);
   for (const part of ['', '/html', '/mail.eml']) t.equal((await open(`${utr}/sent${part}`, viewer)).status, 403);
+});
+
+t.test('a transactional mail that a server took stays accepted where its message cannot be kept', async (t) => {
+  const { app } = await withRelay(t, () => {
+    app.db.exec('ALTER TABLE accounts RENAME COLUMN keeps_sent_mails TO unreadable');
+    return ACCEPTED;
+  });
+  await app.one.call('POST', '/sending/mails/save', KEEPS);
+  app.db.exec(
+    "CREATE TEMP TRIGGER full BEFORE INSERT ON main.sent_transactional_mails BEGIN SELECT raise(ABORT, 'disk full'); END",
+  );
+  const utr = await sent(app);
+  await app.background();
+  app.db.exec('ALTER TABLE accounts RENAME COLUMN unreadable TO keeps_sent_mails');
+  t.match(await stateOf(app, utr), { state: 'accepted', attempts: 1, is_kept: 0 });
 });
 
 t.test('of a transactional mail nothing is kept over 1 MiB, after 90 days, or of an erased person', async (t) => {

@@ -72,8 +72,6 @@ export interface MailResult {
   due_at: number;
   /** Whether the address does not exist. */
   suppress: boolean;
-  /** The message that left, compressed; null or absent: it is not kept. */
-  message?: Buffer | null;
 }
 
 /** Accounts with due mail, found with two lookups each, however long their queues are. */
@@ -115,7 +113,7 @@ export class TransactionalLedger {
   readonly #requeue: Statement<[number, number]>;
   readonly #finish: Statement<[number, string, number, number, number, number]>;
   readonly #removePieces: Statement<[string]>;
-  readonly #keep: Statement<[Buffer, number]>;
+  readonly #keep: Statement<[Buffer, number, string]>;
 
   constructor(client: Database) {
     const { queued, sending } = DELIVERY_STATE;
@@ -134,7 +132,7 @@ export class TransactionalLedger {
       WHERE id = ? AND state IN (${queued}, ${sending})`);
     this.#removePieces = client.prepare('DELETE FROM transactional_pieces WHERE utr = ?');
     this.#keep = client.prepare(
-      'INSERT OR REPLACE INTO sent_transactional_mails (message, mail_id) SELECT ?, id FROM transactional_mails WHERE id = ?',
+      'INSERT OR REPLACE INTO sent_transactional_mails (message, mail_id) SELECT ?, id FROM transactional_mails WHERE id = ? AND utr = ?',
     );
   }
 
@@ -188,7 +186,7 @@ export class TransactionalLedger {
   }
 
   /** Records a result. A final state also removes the mail's bodies and attachments. */
-  record({ mail, state, reply, due_at, suppress, message = null }: MailResult, now: Date): void {
+  record({ mail, state, reply, due_at, suppress }: MailResult, now: Date): void {
     const isFinal = state !== 'queued';
     const values = [DELIVERY_STATE[state], stored(reply), due_at, now.getTime(), isFinal ? 1 : 0, mail.id] as const;
     const { changes } = this.#finish.run(...values);
@@ -204,6 +202,10 @@ export class TransactionalLedger {
       suppressAddress(this.#client, suppression);
     }
     if (isFinal && changes > 0) this.#removePieces.run(mail.utr);
-    if (message !== null && changes > 0) this.#keep.run(message, mail.id);
+  }
+
+  /** Keeps the message of an accepted mail, compressed, unless the mail was removed in the meantime. */
+  keep({ id, utr }: ClaimedMail, message: Buffer): void {
+    this.#keep.run(message, id, utr);
   }
 }

@@ -63,7 +63,7 @@ interface ReadyMail {
 
 const compressed = promisify(deflateRaw);
 
-/** The outcome of a hand-off, and the message that left if it is kept. */
+/** The outcome of a hand-off, and the message that left if it is to be kept. */
 interface Handed {
   outcome: Outcome | 'withdrawn';
   sent: Buffer | null;
@@ -75,6 +75,7 @@ export class TransactionalWorker {
   readonly #senders: Senders;
   readonly #keys: DkimKeys;
   readonly #steady: () => number;
+  /** The mails being sent, and accepted ones until their message is kept, because it takes memory as long. */
   readonly #inFlight = new Map<number, ClaimedMail>();
   #results: MailResult[] = [];
   #withdrawn: ClaimedMail[] = [];
@@ -95,7 +96,7 @@ export class TransactionalWorker {
     if (recovered > 0) deps.log({ recovered }, 'unfinished transactional mails of an earlier run were put back');
   }
 
-  /** The number of mails being sent or whose result is not stored yet. */
+  /** The number of mails being sent, or whose result or message is not stored yet. */
   get unfinished(): number {
     return this.#inFlight.size + this.#results.length + this.#withdrawn.length;
   }
@@ -222,16 +223,29 @@ export class TransactionalWorker {
       const reply = sentence('not_built');
       return { outcome: { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply }, sent: null };
     });
-    const message = sent === null ? null : await compressed(sent);
-    this.#inFlight.delete(mail.id);
     if (outcome === 'withdrawn') this.#withdrawn.push(mail);
     else {
       const now = this.#steady();
       const result = meaning(outcome, () => retryAt(mail.attempt + 1, mail.first_tried_at, now));
-      this.#results.push({ mail, ...result, message });
+      this.#results.push({ mail, ...result });
     }
+    // The result is recorded without waiting for the message, because a mail without a result would be sent again after a kill.
+    if (sent !== null) {
+      this.#schedule();
+      await this.#keep(mail, sent);
+    }
+    this.#inFlight.delete(mail.id);
     this.#onEnd();
     this.#schedule();
+  }
+
+  /** Keeps the message of an accepted mail. A failure is only logged, because the mail has left. */
+  async #keep(mail: ClaimedMail, message: Buffer): Promise<void> {
+    try {
+      this.#ledger.keep(mail, await compressed(message));
+    } catch (error) {
+      this.#deps.log({ transactional_mail: mail.id, err: String(error) }, 'a sent mail could not be kept', 'warn');
+    }
   }
 
   async #send({ mail, sender, relayId }: ReadyMail): Promise<Handed> {
@@ -251,6 +265,8 @@ export class TransactionalWorker {
       from.slice(from.lastIndexOf('@') + 1),
     );
     const [key = ''] = ownReturnPathKeys(client);
+    // The setting is read before the mail leaves, so that a failure to read it cannot make an accepted mail look refused.
+    const isKept = message.bytes.length <= MAX_KEPT_BYTES && this.#keepsMails(mail.user_id);
     const returned = { id: mail.id, email: normalized, isTransactional: true };
     const outcome = await courier.send(
       {
@@ -265,8 +281,7 @@ export class TransactionalWorker {
       { accountId: mail.user_id, mailingId: 0 },
     );
     const isAccepted = outcome !== 'withdrawn' && outcome.kind === 'accepted';
-    const isKept = isAccepted && message.bytes.length <= MAX_KEPT_BYTES && this.#keepsMails(mail.user_id);
-    return { outcome, sent: isKept ? message.bytes : null };
+    return { outcome, sent: isAccepted && isKept ? message.bytes : null };
   }
 
   /** Whether an account keeps mails as sent. */
