@@ -1,6 +1,7 @@
 CREATE TABLE `rezoned_contacts` (
-	`contact_id` integer PRIMARY KEY NOT NULL,
+	`contact_id` integer NOT NULL,
 	`user_id` integer NOT NULL,
+	PRIMARY KEY(`user_id`, `contact_id`),
 	FOREIGN KEY (`user_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
@@ -17,5 +18,6 @@ UPDATE `automations` SET `dates_since` = `dates_checked_to`;--> statement-breakp
 UPDATE `consent_log` SET `form_id` = ifnull(
 	(SELECT r.form_id FROM form_requests r WHERE r.address_id = consent_log.address_id AND r.state = 'confirmed'
 		AND r.asked_at = CAST(round(unixepoch(consent_log.asked_at, 'subsec') * 1000) AS INTEGER)),
-	(SELECT min(f.id) FROM forms f WHERE f.user_id = consent_log.user_id AND f.name = consent_log.form_name HAVING count(*) = 1)
+	(SELECT min(f.id) FROM forms f WHERE f.user_id = consent_log.user_id AND f.name = consent_log.form_name
+		HAVING count(*) = 1)
 ) WHERE `action` = 'subscribed' AND `source` = 'form';

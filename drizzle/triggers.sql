@@ -84,7 +84,7 @@ WHEN new.deleted_at IS NULL AND EXISTS (SELECT 1 FROM dated_fields WHERE user_id
     OR coalesce(nullif(old.state, ''), old.state_province_region) IS NOT coalesce(nullif(new.state, ''), new.state_province_region)
     OR EXISTS (SELECT 1 FROM custom_fields f WHERE f.user_id = new.user_id AND lower(f.field_name) = 'time_zone'
       AND old.custom_values ->> ('$."' || f.id || '"') IS NOT new.custom_values ->> ('$."' || f.id || '"')))
-    AND NOT EXISTS (SELECT 1 FROM rezoned_contacts WHERE contact_id = new.id);
+    AND NOT EXISTS (SELECT 1 FROM rezoned_contacts WHERE user_id = new.user_id AND contact_id = new.id);
 END;
 CREATE TRIGGER contacts_undated AFTER DELETE ON contacts BEGIN
   DELETE FROM contact_dates WHERE contact_id = old.id;

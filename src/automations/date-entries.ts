@@ -2,7 +2,7 @@
  * Lets contacts enter automations by a date of theirs. Each quarter of an hour, the contacts whose date is about today are found through an
  * index, and those enter for whom the hour of the trigger has come in their own time zone since the last look. Every zone is a number of
  * quarters ahead of UTC, so everybody enters at the hour itself. A contact whose time zone changes is looked at again: where the hour of the
- * last day has passed in the new zone, the contact enters late.
+ * last day has passed in the new zone, the contact enters late. A contact who was added after the hour does not enter.
  */
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
@@ -22,8 +22,8 @@ const MAX_AGE_MS = 86_400_000;
 const LAST_ZONE = 'Etc/GMT+12';
 /** The number of contacts that are looked at, or whose dates are added, at once, which takes some milliseconds. */
 const PAGE_ROWS = 1000;
-/** The number of contacts with another time zone who are looked at for all automations of their account in one transaction. */
-const REZONED_ROWS = 250;
+/** The number of contacts with another time zone, times automations of their account, that are looked at in one transaction. */
+const REZONED_LOOKS = 250;
 
 type Dated = Pick<
   typeof automations.$inferSelect,
@@ -76,6 +76,8 @@ export class DateEntries {
   readonly #clock: Clock;
   readonly #zone: string;
   readonly #looks = new Map<number, Look>();
+  /** The account whose contacts with another time zone were looked at last. */
+  #rezonedAccount = 0;
 
   /** `config.TIME_ZONE` is the zone of contacts whose own is unknown. */
   constructor({ db, clock, config }: { db: Db; clock: Clock; config: Config }) {
@@ -87,34 +89,37 @@ export class DateEntries {
   /** Continues for as long as `goesOn` returns true. Returns whether there is more to do. */
   step(goesOn: () => boolean): boolean {
     const client = this.#db.$client;
-    if (fillFields(client)) return true;
     const now = this.#clock.now().getTime();
     const to = now - (now % DATE_STEP_MS);
-    while (this.#lookAtRezoned(to)) if (!goesOn()) return true;
     for (const automation of prepared<[object], Dated>(client, DATED).all({ to }))
       while (this.#continue(automation, to)) if (!goesOn()) return true;
-    return false;
+    // Both may take long for one account, so the due dates of all accounts come first.
+    return fillFields(client) || this.#lookAtRezoned(to);
   }
 
-  /** Lets contacts of one account enter late whose hour has passed in their new time zone. Returns false if there are none left to look at. */
+  /** Lets contacts of the next account enter late whose hour has passed in their new time zone. Returns false if there are none to look at. */
   #lookAtRezoned(to: number): boolean {
     const client = this.#db.$client;
-    const next = prepared<[], { user_id: number }>(client, 'SELECT user_id FROM rezoned_contacts LIMIT 1');
-    const found = next.get();
-    if (found === undefined) return false;
-    const account = found.user_id;
+    const next = prepared<[number], number | null>(
+      client,
+      'SELECT min(user_id) FROM rezoned_contacts WHERE user_id > ?',
+    ).pluck();
+    const account = next.get(this.#rezonedAccount) ?? next.get(0) ?? null;
+    if (account === null) return false;
+    this.#rezonedAccount = account;
     inTransaction(this.#db, () => {
+      const dated = `${DATED_COLUMNS} INDEXED BY automations_user WHERE user_id = ? AND ${IS_DATED}`;
+      const automations = prepared<[number], Dated>(client, dated).all(account);
       const contacts = JSON.stringify(
-        prepared<[number], number>(
+        prepared<[object], number>(
           client,
-          `DELETE FROM rezoned_contacts WHERE contact_id IN (
-            SELECT contact_id FROM rezoned_contacts WHERE user_id = ? LIMIT ${REZONED_ROWS}) RETURNING contact_id`,
+          `DELETE FROM rezoned_contacts WHERE user_id = @account AND contact_id IN (
+            SELECT contact_id FROM rezoned_contacts WHERE user_id = @account ORDER BY contact_id LIMIT @rows) RETURNING contact_id`,
         )
           .pluck()
-          .all(account),
+          .all({ account, rows: Math.ceil(REZONED_LOOKS / Math.max(1, automations.length)) }),
       );
-      const dated = `${DATED_COLUMNS} INDEXED BY automations_user WHERE user_id = ? AND ${IS_DATED}`;
-      for (const automation of prepared<[number], Dated>(client, dated).all(account)) {
+      for (const automation of automations) {
         const from = Math.max(automation.dates_since, to - MAX_AGE_MS);
         if (automation.is_field_gone === 1) continue;
         for (const day of daysBetween(automation, from, to)) {
@@ -151,12 +156,14 @@ export class DateEntries {
     return true;
   }
 
+  /** Records who enters, except contacts who were added after the moment: the hours of the last day may be looked at again for everybody. */
   #record({ id, user_id }: Dated, key: string, entering: readonly Entering[]): void {
     inTransaction(this.#db, () => {
       prepared<[object]>(
         this.#db.$client,
         `INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, event_key, happened_at)
-        SELECT @user_id, @id, value ->> 1, value ->> 0, 'joined', @key, value ->> 2 FROM json_each(@entering)`,
+        SELECT @user_id, @id, value ->> 1, value ->> 0, 'joined', @key, value ->> 2
+        FROM json_each(@entering) CROSS JOIN contacts c ON c.id = value ->> 0 WHERE value ->> 2 >= unixepoch(c.created_at) * 1000`,
       ).run({ user_id, id, key, entering: JSON.stringify(entering) });
     });
   }

@@ -1,5 +1,7 @@
 /** Automations that start on a date of a contact: when, for whom, every year, and not twice. */
 import t from 'tap';
+import { DateEntries } from '../../src/automations/date-entries.ts';
+import { readConfig } from '../../src/config.ts';
 import { DAY, HOUR, mailsInBrief, withWelcomeSeries } from '../support/automations.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 
@@ -259,4 +261,52 @@ t.test('where another time zone counts for contacts without one, the hour of tod
   app.restartBackground(undefined, { TIME_ZONE: 'UTC' });
   await pass(3 * HOUR);
   t.equal(firsts().length, 1);
+});
+
+t.test('who was added after the hour does not enter when the hour is looked at again', async (t) => {
+  const { app, add, live, pass, firsts, post } = await withDates(t);
+  await post('/custom-fields/save', { field_name: 'town', field_type: 'text' });
+  const date = '01-16';
+  await add('there', date, 'America/New_York');
+  await live();
+  // It is 15:00 UTC on the 16th.
+  await pass(30 * HOUR);
+  t.strictSame(firsts(), ['01-16T14:00 there one']);
+  await add('added', date);
+  await add('moved', date);
+  await pass(HOUR);
+  await add('moved', date, 'Europe/Berlin');
+  await app.background();
+  app.restartBackground(undefined, { TIME_ZONE: 'Europe/Berlin' });
+  await app.background();
+  await pass(HOUR);
+  t.equal(firsts().length, 1);
+});
+
+t.test('many contacts of one account with another time zone do not hold up another account', async (t) => {
+  const { app, add, live, pass } = await withDates(t);
+  await add('ann', '01-16');
+  await live();
+  await pass(22 * HOUR);
+  app.clock.advance(2 * HOUR);
+  const rezone = app.db.prepare('INSERT INTO rezoned_contacts (user_id, contact_id) SELECT ?, value FROM json_each(?)');
+  const ids = Array.from({ length: 2000 }, (_, at) => 1000 + at);
+  rezone.run(1, JSON.stringify(ids));
+  rezone.run(2, '[5000]');
+  const dates = new DateEntries({ db: app.drizzle, clock: app.clock, config: readConfig({}) });
+  let looks = 0;
+  const step = () => {
+    looks = 0;
+    return dates.step(() => ++looks < 6);
+  };
+  const left = () =>
+    app.db.prepare('SELECT user_id, count(*) FROM rezoned_contacts GROUP BY user_id ORDER BY user_id').raw().all();
+  step();
+  t.equal(app.db.prepare('SELECT count(*) FROM membership_changes').pluck().get(), 1, 'due dates come first');
+  t.strictSame(left(), [
+    [1, 1750],
+    [2, 1],
+  ]);
+  step();
+  t.strictSame(left(), [[1, 1750]], 'then each account in turn');
 });

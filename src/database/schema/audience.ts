@@ -98,7 +98,11 @@ export const datedFields = sqliteTable(
  * Contacts whose time zone may have changed since the dates of their account were last looked at: the hour of a trigger may have passed in
  * the new zone. A trigger on `contacts` (drizzle/triggers.sql) adds them.
  */
-export const rezonedContacts = sqliteTable('rezoned_contacts', { contact_id: integer().primaryKey(), user_id: user() });
+export const rezonedContacts = sqliteTable(
+  'rezoned_contacts',
+  { contact_id: integer().notNull(), user_id: user() },
+  (table) => [primaryKey({ columns: [table.user_id, table.contact_id] })],
+);
 
 /**
  * The dates of contacts in the fields of `dated_fields`, so that the contacts of a day are found without reading all contacts. Triggers on
