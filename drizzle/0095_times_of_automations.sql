@@ -19,5 +19,5 @@ UPDATE `consent_log` SET `form_id` = ifnull(
 	(SELECT r.form_id FROM form_requests r WHERE r.address_id = consent_log.address_id AND r.state = 'confirmed'
 		AND r.asked_at = CAST(round(unixepoch(consent_log.asked_at, 'subsec') * 1000) AS INTEGER)),
 	(SELECT min(f.id) FROM forms f WHERE f.user_id = consent_log.user_id AND f.name = consent_log.form_name
-		HAVING count(*) = 1)
+		AND f.created_at <= consent_log.created_at HAVING count(*) = 1)
 ) WHERE `action` = 'subscribed' AND `source` = 'form';

@@ -508,23 +508,32 @@ t.test(
     );
     const { $client } = connect(path);
     $client.pragma('foreign_keys = OFF');
-    for (const [id, name] of ['Footer', 'Footer', 'Header'].entries())
-      insertRow($client, 'forms', { id: id + 1, user_id: 1, name });
     const asked = '2026-01-15T09:00:00.123Z';
+    for (const [id, name] of ['Footer', 'Footer', 'Header'].entries())
+      insertRow($client, 'forms', { id: id + 1, user_id: 1, name, created_at: asked });
+    insertRow($client, 'forms', { id: 4, user_id: 1, name: 'Later', created_at: '2026-01-16T09:00:00.000Z' });
     const request = { form_id: 2, address_id: 1, state: 'confirmed', asked_at: Date.parse(asked) };
     insertRow($client, 'form_requests', request);
-    const given = { user_id: 1, address_id: 1, action: 'subscribed', source: 'form' };
+    const given = { user_id: 1, address_id: 1, action: 'subscribed', source: 'form', created_at: asked };
     for (const [id, more] of [
       { form_name: 'https://shop.example', asked_at: asked },
       { form_name: 'Footer', asked_at: null },
       { form_name: 'Header', asked_at: null },
       { form_name: 'Header', asked_at: null, action: 'tracking_allowed' },
+      // The form of this name was made after the consent.
+      { form_name: 'Later', asked_at: null },
     ].entries())
       insertRow($client, 'consent_log', { ...given, id: id + 1, ...more });
     $client.close();
     const db = connect(path);
     migrateAndSeed(db);
-    t.strictSame(db.$client.prepare('SELECT form_id FROM consent_log ORDER BY id').pluck().all(), [2, null, 3, null]);
+    t.strictSame(db.$client.prepare('SELECT form_id FROM consent_log ORDER BY id').pluck().all(), [
+      2,
+      null,
+      3,
+      null,
+      null,
+    ]);
     db.$client.close();
     t.end();
   },
