@@ -11,6 +11,7 @@ ALTER TABLE `segment_recipients` ADD `rejoined_at` text;--> statement-breakpoint
 CREATE INDEX `segment_recipients_rejoined` ON `segment_recipients` (`segment_id`,`rejoined_at`) WHERE rejoined_at IS NOT NULL;--> statement-breakpoint
 ALTER TABLE `automation_schedules` ADD `event_since` integer;--> statement-breakpoint
 ALTER TABLE `automations` ADD `dates_since` integer;--> statement-breakpoint
+ALTER TABLE `segments` ADD `is_restoring` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `enrolments` ADD `arrived_at` integer;--> statement-breakpoint
 CREATE INDEX `contact_events_name` ON `contact_events` (`name_id`,`happened_at`);--> statement-breakpoint
 CREATE INDEX `contact_moves_target` ON `contact_moves` (`to_type_id`);--> statement-breakpoint

@@ -34,6 +34,8 @@ interface SyncOptions {
   before?: (rows: readonly Recipient[]) => void;
   /** False: contacts that join do not enter automations, for example because an undo only restores them. True if absent. */
   startsAutomations?: boolean;
+  /** True: contacts that join do not enter automations, but reach goals and exit rules. False if absent. */
+  isRestoring?: boolean;
   /** The only field that was changed, by its name or the id of a custom field: other segments keep their members. All fields if absent. */
   field?: { name: string | null; customId: number | null };
 }
@@ -148,8 +150,14 @@ export function readdressRecipients(
  * Adds and removes these contacts (address ids) according to the rules of the segment. Contacts added or removed by hand are
  * not changed. Call inside a transaction.
  */
-export function syncMembers(db: Db, segment: Segment, people: readonly number[], now: string): void {
-  syncSegment(db, segment, people, now, readSyncFacts(db, segment), {});
+export function syncMembers(
+  db: Db,
+  segment: Segment,
+  people: readonly number[],
+  now: string,
+  options: Pick<SyncOptions, 'isRestoring'> = {},
+): void {
+  syncSegment(db, segment, people, now, readSyncFacts(db, segment), options);
 }
 
 /**
@@ -185,7 +193,7 @@ function syncSegment(
   people: readonly number[],
   now: string,
   facts: Facts,
-  { before: keep, startsAutomations = true }: SyncOptions,
+  { before: keep, startsAutomations = true, isRestoring = false }: SyncOptions,
 ): void {
   const { id, user_id, contact_type_id } = segment;
   const isWatched = facts.watched.has(id);
@@ -229,7 +237,8 @@ function syncSegment(
   if (isWatched && startsAutomations) {
     // The unary plus keeps the planner from using the index on the segment instead of the range of new ids.
     const joined = sql`SELECT address_id, contact_id FROM segment_recipients WHERE id > ${before} AND +segment_id = ${id}`;
-    recordMembershipChange(db, membership, 'joined', joined, now);
+    if (isRestoring) recordGoals(db, id, joined, now);
+    else recordMembershipChange(db, membership, 'joined', joined, now);
   }
   const elsewhere = `segment_id = @segment AND address_id IN (SELECT value FROM json_each(@people))
       AND contact_id IS NOT (SELECT c.id FROM contacts c WHERE ${theirs})`;
@@ -296,12 +305,16 @@ export function recordMembershipChange(
     SELECT au.user_id, au.id, p.address_id, p.contact_id, ${change}, ${Date.parse(now)}
     FROM automations au CROSS JOIN (${people}) p
     WHERE au.automation_for_table = ${table} AND au.automation_for = ${id} AND ${CONCERNED[change]}`);
-  if (table === 'segments' && change === 'joined')
-    db.run(sql`
-      INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
-      SELECT au.user_id, au.id, p.address_id, p.contact_id, iif(au.goal_segment_id = ${id}, 'goal', 'exit'), ${Date.parse(now)}
-      FROM automations au CROSS JOIN (${people}) p
-      WHERE au.deleted_at IS NULL AND (au.goal_segment_id = ${id} OR au.exit_segment_id = ${id})`);
+  if (table === 'segments' && change === 'joined') recordGoals(db, id, people, now);
+}
+
+/** Records that contacts joined a segment, for the automations whose goal or exit rule it is. */
+function recordGoals(db: Db, id: number, people: SQL, now: string): void {
+  db.run(sql`
+    INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
+    SELECT au.user_id, au.id, p.address_id, p.contact_id, iif(au.goal_segment_id = ${id}, 'goal', 'exit'), ${Date.parse(now)}
+    FROM automations au CROSS JOIN (${people}) p
+    WHERE au.deleted_at IS NULL AND (au.goal_segment_id = ${id} OR au.exit_segment_id = ${id})`);
 }
 
 /**

@@ -163,9 +163,10 @@ function recomputeChunk(db: Db, id: number, most: number, now: string): boolean 
               WHERE segment_id = ${id} AND address_id > ${after} ORDER BY address_id LIMIT ${rows})
             ORDER BY address_id LIMIT ${rows}`)
           .map(({ address_id }) => address_id);
-  syncMembers(db, segment, people, now);
+  syncMembers(db, segment, people, now, { isRestoring: segment.is_restoring === 1 });
   const last = people.length < rows ? null : (people.at(-1) ?? null);
-  db.update(segments).set({ recompute_after: last }).where(eq(segments.id, id)).run();
+  const is_restoring = last === null ? 0 : segment.is_restoring;
+  db.update(segments).set({ recompute_after: last, is_restoring }).where(eq(segments.id, id)).run();
   return last !== null;
 }
 

@@ -68,8 +68,8 @@ export async function updateSegment(
 }
 
 /**
- * Brings a deleted segment back and recomputes its members; the background thread finishes a large one. Throws 404 if the account
- * has no such segment, it is not deleted, or its list is.
+ * Brings a deleted segment back and recomputes its members, who enter no automations by this; the background thread finishes a large one.
+ * Throws 404 if the account has no such segment, it is not deleted, or its list is.
  */
 export async function restoreSegment(db: Db, clock: Clock, accountId: number, id: number): Promise<void> {
   const isDeleted = and(eq(segments.id, id), eq(segments.user_id, accountId), isNotNull(segments.deleted_at));
@@ -78,7 +78,7 @@ export async function restoreSegment(db: Db, clock: Clock, accountId: number, id
   const check_at = dependsOnTime(deleted.rules) ? nextCheck(clock) : null;
   const updated_at = isoTimestamp(clock.now());
   db.update(segments)
-    .set({ deleted_at: null, recompute_after: 0, check_at, updated_at })
+    .set({ deleted_at: null, recompute_after: 0, is_restoring: 1, check_at, updated_at })
     .where(eq(segments.id, id))
     .run();
   await recomputeSoon(db, [id], clock);

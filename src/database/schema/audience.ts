@@ -286,6 +286,8 @@ export const segments = sqliteTable(
     rules: text({ mode: 'json' }).$type<SegmentRule[]>().notNull().default([]),
     /** The address id up to which a running recompute has come; null when none is running. */
     recompute_after: integer(),
+    /** 1: the recompute follows the undo of a deletion. Contacts who came to match meanwhile enter no automation. */
+    is_restoring: integer().$type<0 | 1>().notNull().default(0),
     /** When rules that depend on the time are evaluated next, epoch milliseconds; null when there are none. */
     check_at: integer(),
     /**

@@ -8,6 +8,7 @@ import { DELIVERY_STATE } from '../../../src/database/schema/index.ts';
 import { enqueueRecipients } from '../../../src/delivery/queue/enqueue-recipients.ts';
 import { Retries } from '../../../src/time/retries.ts';
 import type { TestApp } from '../../support/app.ts';
+import { withWelcomeSeries } from '../../support/automations.ts';
 import {
   addContact,
   membersOf,
@@ -194,3 +195,35 @@ function mails(app: TestApp): string[] {
   app.db.exec('DELETE FROM outbox');
   return rows.map(String);
 }
+
+t.test('who came to match while a segment was deleted enters no automation that is set live at once', async (t) => {
+  const { app, utr, post, live, join } = await withWelcomeSeries(t);
+  const rule = { select_field: ['email'], select_operator: ['contains'], value: ['@'] };
+  await post('/segment/store', { segment_name: 'All', contact_type_id: 1, ...rule });
+  await post('/automations/update', { utr, automation_for: 'segments_1' });
+  const other = { type: 'welcome', automation_for: 'contacts_1', automation_name: 'Other', unsubscribe_group_id: 1 };
+  const { utr: withGoal } = await post('/automations/create', other);
+  await post('/automations/update', { utr: withGoal, goal_segment_id: 1 });
+  await mustAnswer(app, 'DELETE', '/segment/delete', { query: { segment_id: 1 } });
+  const contacts = Array.from({ length: 300 }, (_, n) => ({ email: `p${n}@example.com` }));
+  await mustAnswer(app, 'POST', '/contacts/upsert', { json: { contact_type_id: 1, contacts } });
+  const { now } = performance;
+  t.teardown(() => {
+    performance.now = now;
+  });
+  let time = now.call(performance);
+  performance.now = () => (time += 1000);
+  await post('/segment/undelete', { segment_id: 1 });
+  performance.now = now;
+  t.equal(app.db.prepare('SELECT recompute_after > 0 FROM segments').pluck().get(), 1, 'some are left');
+  const reached = app.db.prepare("SELECT count(*) > 0 FROM membership_changes WHERE change = 'goal'").pluck();
+  t.equal(reached.get(), 1, 'who reached a goal meanwhile has reached it');
+  await live();
+  await app.background();
+  t.equal((await recipientsOf(app, 1)).length, 300);
+  const entered = () => app.db.prepare('SELECT count(*) FROM enrolments').pluck().get();
+  t.equal(entered(), 0);
+  await join('new');
+  await app.background();
+  t.equal(entered(), 1, 'who matches from now on enters');
+});
