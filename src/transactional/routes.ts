@@ -43,7 +43,9 @@ const SendBody = Type.Object({
   name: Type.Optional(line({ description: "The recipient's name, for the field To and ((full_name))." })),
   subject: line({ description: 'May have merge tags.' }),
   preheader: Type.Optional(line({ description: 'Shown behind the subject in lists of mails.' })),
-  template_id: optionalReference('Id of a template, built-in or of your own; 0 or 1 for none.'),
+  template_id: optionalReference(
+    'Id of a template; 0 or 1 for none. One with ((unsubscribe_preferences)), as all built-in templates have, is refused.',
+  ),
   language: Type.Optional(
     line({
       description:
