@@ -1,4 +1,6 @@
-/** Operations that read transactional mails: the result of one, and the list of all. */
+/** Operations that read transactional mails: the result of one, the list of all, and one as it was sent. */
+import { promisify } from 'node:util';
+import { inflateRaw } from 'node:zlib';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { findAddressId } from '../audience/contacts/address-rows.ts';
@@ -11,7 +13,8 @@ import {
   type DeliveryState as DeliveryStateName,
 } from '../database/schema/index.ts';
 import { messageId } from '../delivery/transactional/mail.ts';
-import { notFound } from '../errors/failure.ts';
+import { conflict, notFound } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
 import { codeOf, readStored } from '../errors/stored.ts';
 import {
   DeliveryState,
@@ -44,7 +47,7 @@ const Mail = Type.Object({
     }),
     { description: 'The files that went with it.' },
   ),
-  is_kept: zeroOrOne('1: GET /deliveries/mail has it as it was sent.'),
+  is_kept: zeroOrOne('1: GET /transactional/mail has it as it was sent.'),
   message_id: Type.String({ description: 'Its Message-ID without the angle brackets, the same at every try.' }),
   state: described(DeliveryState, 'Its state; queued and sending are not final.'),
   attempts: integer({ description: 'How often it was handed to the relay.' }),
@@ -60,7 +63,7 @@ export type Mail = Static<typeof Mail>;
 export const readMail = operation({
   name: 'Read the state of a transactional mail (addition)',
   description:
-    'Its bodies and attachments are removed when it has a final state, unless the mail as sent is kept (GET /deliveries/mail).',
+    'Its bodies and attachments are removed when it has a final state, unless the mail as sent is kept (GET /transactional/mail).',
   role: 'viewer',
   input: Type.Object({ utr: identifier('The mail.') }),
   output: Type.Object({ mail: Mail }),
@@ -71,6 +74,27 @@ export const readMail = operation({
     ).get(recordUtr(utr), accountId);
     if (mail === undefined) throw notFound('Record not found');
     return { mail: shown(mail) };
+  },
+});
+
+const decompressed = promisify(inflateRaw);
+
+/** Returns the message in ASCII. Users with read access only may not read it, because its links act for its recipient. */
+export const readSentTransactionalMail = operation({
+  name: 'Read a transactional mail exactly as it was sent (addition)',
+  description:
+    'The bytes that a server accepted, without the dots that SMTP adds. 409: the mail is not kept (keeps_sent_mails was 0, 90 days are over, or it is larger than 1 MiB).',
+  role: 'editor',
+  input: Type.Object({ utr: identifier('The transactional mail.') }),
+  async run({ db, accountId }, { utr }): Promise<string> {
+    const mail = prepared<[string, number], { message: Buffer | null }>(
+      db.$client,
+      `SELECT s.message FROM transactional_mails t LEFT JOIN sent_transactional_mails s ON s.mail_id = t.id
+      WHERE t.utr = ? AND t.user_id = ?`,
+    ).get(recordUtr(utr), accountId);
+    if (mail === undefined) throw notFound('Record not found');
+    if (mail.message === null) throw conflict(sentence('sent_mail_not_kept'));
+    return (await decompressed(mail.message)).toString('latin1');
   },
 });
 

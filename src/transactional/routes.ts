@@ -13,6 +13,7 @@ import { senders } from '../database/schema/index.ts';
 import { MAX_NAME } from '../delivery/mime/attachments.ts';
 import { messages } from '../errors/field-errors.ts';
 import { inTurn } from '../http/account-share.ts';
+import { mailFile, sendMailFile } from '../http/mail-file.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
 import { readLargeJson, textBytes } from '../http/requests/large-json.ts';
 import {
@@ -29,7 +30,7 @@ import { check } from '../http/requests/validation.ts';
 import type { Deps } from '../operations/deps.ts';
 import { hasTemplate } from '../templates/mail-content.ts';
 import { CompiledTemplates } from './content.ts';
-import { listMails, readMail } from './operations.ts';
+import { listMails, readMail, readSentTransactionalMail } from './operations.ts';
 import { IDEMPOTENCY_KEY, sendTransactional } from './send.ts';
 
 const TAG = 'Transactional mail';
@@ -165,4 +166,5 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
   const routes = operationRoutes(app, deps, TAG);
   routes.read('GET /transactional/details', readMail);
   routes.read('GET /transactional/list', listMails);
+  routes.send('GET /transactional/mail', readSentTransactionalMail, mailFile, (raw, reply) => sendMailFile(reply, raw));
 };

@@ -198,7 +198,7 @@ t.test('the page of the contact and the recipients lead to the mail, which can b
 });
 
 /** Asks for a transactional mail as it was sent. */
-const receiptOf = (app: TestApp, utr: string) => app.one.call('GET', '/deliveries/mail', { query: { utr } });
+const receiptOf = (app: TestApp, utr: string) => app.one.call('GET', '/transactional/mail', { query: { utr } });
 
 t.test('a transactional mail is kept as it left, with its files, for editors alone', async (t) => {
   const { app } = await readyToSend(t);
@@ -216,7 +216,7 @@ t.test('a transactional mail is kept as it left, with its files, for editors alo
   t.match(await stateOf(app, utr), { is_kept: 1 });
   t.match(await stateOf(app, before), { is_kept: 0 });
   t.match((await receiptOf(app, before)).body.errors, 'This mail was not kept.');
-  t.equal((await app.two.call('GET', '/deliveries/mail', { query: { utr } })).status, 404);
+  t.equal((await app.two.call('GET', '/transactional/mail', { query: { utr } })).status, 404);
   t.equal((await receiptOf(app, 'x')).status, 404);
   const headersOf = (role: 'owner' | 'viewer') => ({
     ...FROM_PAGE,

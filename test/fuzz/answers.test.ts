@@ -25,6 +25,7 @@ const IN_ORDER_OF_MAILS = new Set([
   '/api/contacts/person/export',
   '/api/contacts/timeline',
   '/api/deliveries/mail',
+  '/api/transactional/mail',
   '/api/outbox/details',
   '/api/outbox/list',
   '/api/overview',

@@ -48,6 +48,7 @@ export const NAMED_BY_PATH: [RegExp, string][] = [
   [/feeds\/decide$/, 'heldFeeds'],
   [/\/feeds/, 'feeds'],
   [/\/forms/, 'forms'],
+  [/transactional\/mail$/, 'keptTransactional'],
   [/\/transactional/, 'transactional'],
   [/\/sunset/, 'inactive'],
 ];

@@ -125,6 +125,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   await ask('POST', '/single/send/save', { form: { utr: scheduled, template_html: '<p>Hello again</p>' } });
   const { versions } = await ask('GET', '/versions/list', { query: { mail_utr: scheduled } });
   app.db.prepare('UPDATE accounts SET keeps_sent_mails = 1 WHERE id = ?').run(world.user);
+  const keptTransactional = await sendOne(caller, world.senders[0]);
   const [failed, completed] = [await send(now), await send(now)];
   const doneJob = await startJob(world.contactTypes[1]);
   const readyJob = await startJob(world.contactTypes[1], { needs_confirmation: 1 });
@@ -175,6 +176,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       passkeys: [addPasskey(app, owner), addPasskey(app, owner)],
       undoable: [addImport(app, world.user, world.contactTypes[0])],
       ...addWebhooks(app, world.user),
+      keptTransactional,
       transactional: await sendOne(caller, world.senders[0]),
       inactive: addInactive(app, world.user),
       ...addFeeds(app, world.user, world.contactTypes[0], world.senders[0]),
@@ -289,6 +291,7 @@ export function goodValue({ method, path }: Operation, name: string, example: un
   if (name === 'secret' && path.endsWith('/provider-events/create')) return '';
   if (name === 'json_code') return BLOCK;
   if (name === 'mails') return records.ordered;
+  if (name === 'mail' && path.endsWith('/automations/check')) return pick('schedules');
   if (name === 'before') return pick('schedules');
   if (name === 'exclude_specific_recipient_id') return [`segments_${pick('segments')}`];
   // An earlier operation's example has unsubscribed the address that the document shows.

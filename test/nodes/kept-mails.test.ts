@@ -36,9 +36,9 @@ async function sendInLanguages(service: Service): Promise<string> {
   return utr;
 }
 
-/** Asks for a mail as it was sent. */
-async function mailAsSent(service: Service, query: string): Promise<string> {
-  const answer = await fetch(`${service.origin}/api/deliveries/mail?${query}`, { headers: service.keys });
+/** Asks for a mail as it was sent. `path`: such as `/deliveries/mail?id=1`. */
+async function mailAsSent(service: Service, path: string): Promise<string> {
+  const answer = await fetch(`${service.origin}/api${path}`, { headers: service.keys });
   return Buffer.from(await answer.arrayBuffer()).toString('latin1');
 }
 
@@ -86,7 +86,7 @@ for (const sender of ['the service', 'a sender node'] as const)
       );
       for (const { to, raw } of received()) {
         t.match(raw.toString('latin1'), /^DKIM-Signature/);
-        t.equal(await mailAsSent(service, `id=${kept.get(to)}`), raw.toString('latin1'), to);
+        t.equal(await mailAsSent(service, `/deliveries/mail?id=${kept.get(to)}`), raw.toString('latin1'), to);
       }
     },
   );
@@ -109,5 +109,5 @@ t.test('a transactional mail as sent has the bytes that a server received', asyn
   const shown = async () =>
     ((await service.get(`/transactional/details?utr=${utr}`)).message as { mail: { is_kept: number } }).mail;
   await until(shown, ({ is_kept }) => is_kept === 1);
-  t.equal(await mailAsSent(service, `utr=${utr}`), received()[0]?.raw.toString('latin1'));
+  t.equal(await mailAsSent(service, `/transactional/mail?utr=${utr}`), received()[0]?.raw.toString('latin1'));
 });

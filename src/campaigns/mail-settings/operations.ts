@@ -26,7 +26,7 @@ const Settings = Type.Object(
       '1: utm_content is the name that the block with the link has in the designer, or else the text of the link.',
     ),
     keeps_sent_mails: zeroOrOne(
-      '1: the values in each mail are kept for 90 days, so that GET /deliveries/mail gives its exact bytes. 0: nothing is kept of mails that leave from now on.',
+      '1: mails are kept as they were sent for 90 days, so that GET /deliveries/mail and GET /transactional/mail give their exact bytes. 0: nothing is kept of mails that leave from now on.',
     ),
   },
   { description: 'The settings.' },
@@ -76,9 +76,7 @@ export const changeMailSettings = operation({
         empty: 0,
       }),
     ),
-    keeps_sent_mails: Type.Optional(
-      Type.Unsafe<0 | 1>(flag('1: the values in each mail are kept for 90 days, for GET /deliveries/mail.')),
-    ),
+    keeps_sent_mails: Type.Optional(Type.Unsafe<0 | 1>(flag('1: mails are kept as they were sent for 90 days.'))),
   }),
   check(_context, { language }, errors) {
     if (language !== undefined && languageCode(language) === null)

@@ -1,9 +1,7 @@
 /** Reads mails as sent (an addition). */
-import { promisify } from 'node:util';
-import { inflateRaw } from 'node:zlib';
 import type { Database } from 'better-sqlite3';
 import Type from 'typebox';
-import { recordId, recordUtr } from '../../database/ownership.ts';
+import { recordId } from '../../database/ownership.ts';
 import { prepared } from '../../database/prepared.ts';
 import { renderAgain } from '../../delivery/compiling/show.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
@@ -14,21 +12,17 @@ import { readAttachments } from '../../delivery/queue/attachments.ts';
 import type { SentFacts, SentMail, SentRecipient } from '../../delivery/queue/sent-mail.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
-import { optionalIdentifier } from '../../http/requests/schemas.ts';
+import { identifier } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 
 /** Returns the message in ASCII. Its links act for its recipient, so users with read access only may not read it. */
 export const readSentMail = operation({
   name: 'Read a mail exactly as it was sent (addition)',
   description:
-    'The bytes that a server accepted for this delivery of a campaign or automation, or for this transactional mail, without the dots that SMTP adds. Those of a delivery are rendered again from the values kept at that time, and compared with the SHA-256 of what left. 409: the values are not kept (keeps_sent_mails was 0, or 90 days are over), or the bytes would differ.',
+    'The bytes that a server accepted for this delivery of a campaign or automation, without the dots that SMTP adds. They are rendered again from the values kept at that time, and compared with the SHA-256 of what left. 409: the values are not kept (keeps_sent_mails was 0, 90 days are over, or the service was started anew while a sender node had the mail), or the bytes would differ.',
   role: 'editor',
-  input: Type.Object({
-    id: optionalIdentifier('The delivery: kept_mail_id of a timeline or of recipients.'),
-    utr: optionalIdentifier('The transactional mail, in place of a delivery.'),
-  }),
-  async run(context, { id, utr }): Promise<string> {
-    if (utr !== undefined) return readTransactional(context, recordUtr(utr));
+  input: Type.Object({ id: identifier('The delivery: kept_mail_id of a timeline or of recipients.') }),
+  async run(context, { id }): Promise<string> {
     const delivery = recordId(id);
     const { accountId } = context;
     const kept = findKept(context.db.$client, delivery, accountId);
@@ -43,20 +37,6 @@ export const readSentMail = operation({
     return raw;
   },
 });
-
-const decompressed = promisify(inflateRaw);
-
-/** Returns a transactional mail as it left. Throws 404, and 409 if it is not kept. */
-async function readTransactional({ db, accountId }: Context, utr: string): Promise<string> {
-  const mail = prepared<[string, number], { message: Buffer | null }>(
-    db.$client,
-    `SELECT s.message FROM transactional_mails t LEFT JOIN sent_transactional_mails s ON s.mail_id = t.id
-    WHERE t.utr = ? AND t.user_id = ?`,
-  ).get(utr, accountId);
-  if (mail === undefined) throw notFound('Record not found');
-  if (mail.message === null) throw conflict(sentence('sent_mail_not_kept'));
-  return (await decompressed(mail.message)).toString('latin1');
-}
 
 interface MailingColumns extends Pick<SentMail, 'id' | 'user_id' | 'unsubscribe_group_id' | 'owner_kind'> {
   normalized_email: string;

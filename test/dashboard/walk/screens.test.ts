@@ -34,6 +34,8 @@ const NO_SCREENS = new Map([
   ['/outbox/:id/html', 'a frame within its screen'],
   ['/deliveries/:id/html', 'a frame within its screen'],
   ['/deliveries/:id/mail.eml', 'a file to save'],
+  ['/transactional/:utr/sent/html', 'a frame within its screen'],
+  ['/transactional/:utr/sent/mail.eml', 'a file to save'],
   ['/feeds/:id/mail', 'a frame within its screen'],
   ['/automations/:automation/steps/:utr/remove', 'the page of a mail to remove, for another kind of step'],
   ['/find/options', 'the options of the command menu'],

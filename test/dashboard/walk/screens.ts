@@ -51,6 +51,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'transactional-empty', path: '/transactional', account: 'empty' },
   { name: 'transactional-none', path: '/transactional?state=failed' },
   { name: 'transactional-mail', path: '/transactional/:transactional', picture: 'light' },
+  { name: 'transactional-not-kept', path: '/transactional/:transactional/sent' },
   { name: 'mailing-new', path: '/campaigns/new' },
   { name: 'mailing-edit-audience', path: '/campaigns/:draft/edit/audience', picture: 'light' },
   { name: 'mailing-edit-audience-empty', path: '/campaigns/:emptyDraft/edit/audience', account: 'empty' },
