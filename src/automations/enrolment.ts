@@ -119,8 +119,9 @@ export const FIRST_DUE = `
 /**
  * Takes the next step of due enrolments, a page for each automation: enqueues its mail, decides on the path or changes the contacts. Returns
  * the number of enrolments. An automation that fails becomes a draft with a reason, and the others continue. Throws if the disk fails.
+ * `keepsValues`: false in a replay, because the values that the contacts had in the past are not known.
  */
-export async function enqueueDueMails(deps: AutomationDeps & { log: Log }): Promise<number> {
+export async function enqueueDueMails(deps: AutomationDeps & { log: Log }, keepsValues = true): Promise<number> {
   const { db, clock, log } = deps;
   const client = db.$client;
   const now = clock.now().getTime();
@@ -135,7 +136,7 @@ export async function enqueueDueMails(deps: AutomationDeps & { log: Log }): Prom
       if (first.schedule_id === null) moved += finishDueEnrolments(client, id, now, PAGE_ROWS);
       else if (step.get(first.schedule_id)?.kind === 'mail')
         moved += await sendSchedule(deps, id, first.schedule_id, now);
-      else moved += takeStep(deps, id, first.schedule_id, now);
+      else moved += takeStep(deps, id, first.schedule_id, now, keepsValues);
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       log({ automation: id, err: String(error) }, 'an automation could not go on', 'error');
@@ -303,7 +304,13 @@ type OtherStep = Pick<Schedule, 'utr' | 'share'> &
  * Takes a step other than a mail for a page of due enrolments, in one transaction with its lines of the log. Returns how many took it, or wait
  * at it. A contact for whom the automation has ended exits instead.
  */
-function takeStep({ db, config }: AutomationDeps, automation: number, schedule: number, now: number): number {
+function takeStep(
+  { db, config }: AutomationDeps,
+  automation: number,
+  schedule: number,
+  now: number,
+  keepsValues: boolean,
+): number {
   const client = db.$client;
   return client
     .transaction(() => {
@@ -345,7 +352,7 @@ function takeStep({ db, config }: AutomationDeps, automation: number, schedule: 
         else if (next === null) passStepTo(client, ids, now, { id: 0, before: steps.at(-1)?.position ?? 0, wait: 0 });
         else passStepTo(client, ids, now, { id: next.id, before: next.position - 1, wait: waitMs(next) });
       }
-      noteUsed(client, line, used);
+      if (keepsValues) noteUsed(client, line, used);
       return found;
     })
     .immediate();

@@ -218,10 +218,10 @@ class Run {
 
   /** Takes steps that are due, and returns how many. */
   async #takeSteps(deps: Parameters<typeof enqueueDueMails>[0]): Promise<number> {
-    if (this.#kept === null) return enqueueDueMails(deps);
+    if (this.#kept === null) return enqueueDueMails(deps, false);
     const client = this.#view.$client;
     prepared<[string]>(client, 'INSERT INTO temp.replay_kept SELECT value FROM json_each(?)').run(this.#kept);
-    const taken = await enqueueDueMails(deps);
+    const taken = await enqueueDueMails(deps, false);
     prepared<[]>(client, 'DELETE FROM temp.replay_kept').run();
     return taken;
   }

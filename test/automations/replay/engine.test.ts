@@ -203,7 +203,7 @@ async function live(
 function outcome(client: TestApp['db'], began: number): string[] {
   const lines = client
     .prepare<[number], string>(`
-      SELECT a.normalized_email || ' ' || l.run || ' ' || strftime('%m-%dT%H:%M', l.happened_at / 1000, 'unixepoch') || ' ' || l.code || ' ' || ifnull(s.subject || s.kind, '') || ' ' || ifnull(l.reason, '')
+      SELECT a.normalized_email || ' ' || l.run || ' ' || strftime('%m-%dT%H:%M', l.happened_at / 1000, 'unixepoch') || ' ' || l.code || ' ' || ifnull(s.subject || s.kind, '') || ' ' || iif(l.step_id IS NULL, ifnull(l.reason, ''), '')
       FROM enrolment_log l JOIN addresses a ON a.id = l.address_id LEFT JOIN automation_schedules s ON s.id = l.step_id
       WHERE l.automation_id = 1 AND l.happened_at >= ? ORDER BY a.id, l.happened_at, l.id`)
     .pluck()
