@@ -29,7 +29,7 @@ import { held } from '../delivery/queue/holds.ts';
 import { commandMailing, createMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import { isUnverified } from '../delivery/transport/relays/in-use.ts';
-import { conflict, invalid, notFound } from '../errors/failure.ts';
+import { conflict, Failure, invalid, notFound } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { freezeVersions } from '../templates/languages/freeze-versions.ts';
 import { asVersion } from '../templates/languages/versions.ts';
@@ -288,7 +288,12 @@ export async function freezeSchedule(
   if ('problem' in frozen) return frozen;
   if (automation.status !== AUTOMATION_STATUS.live) return { ...frozen, findings: null };
   const missing = languageCounter(deps.db, automation.user_id);
-  return { ...frozen, findings: await findingsIn(deps, automation, schedule, frozen, missing) };
+  const findings = await findingsIn(deps, automation, schedule, frozen, missing).catch((error: unknown) => {
+    // The mail can be sent without the check, which a compiling thread that ended must not prevent.
+    if (error instanceof Failure) return null;
+    throw error;
+  });
+  return { ...frozen, findings };
 }
 
 async function freezeOnly(

@@ -35,6 +35,12 @@ const DELETED: readonly [table: string, condition: string][] = [
   ['import_added', OF_DELETED_IMPORTS],
   ['import_kept', `(${OF_DELETED_IMPORTS} OR ${ofDeletedContact('contact_id')})`],
   ['earlier_addresses', ofDeletedContact('contact_id')],
+  // Lines of the log with values of contacts: what decided at a step.
+  [
+    'enrolment_log',
+    `step_id IS NOT NULL AND reason IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contacts c
+       WHERE c.address_id = enrolment_log.address_id AND c.deleted_at IS NULL AND NOT c.${OF_DELETED_TYPES})`,
+  ],
   ['contacts', `(deleted_at IS NOT NULL OR ${OF_DELETED_TYPES})`],
   ['contact_imports', OF_DELETED_TYPES],
   ['contact_types', 'deleted_at IS NOT NULL'],

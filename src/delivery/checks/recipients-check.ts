@@ -40,6 +40,8 @@ export interface CheckedRecipients {
 
 /** The greatest number of recipients that one check reads. */
 export const MAX_CHECKED = 100_000;
+/** The maximum number of contacts that are looked at, of whom many may be no recipients. */
+const MAX_READ = 1_000_000;
 const PAGE_ROWS = 200;
 /** Inboxes cut a subject at about this length. */
 const LONG_SUBJECT = 70;
@@ -147,6 +149,7 @@ export async function checkRecipients(
   let longest = { length: 0, contact_id: 0 };
   let clipped = { count: 0, contact_id: 0 };
   let checked = 0;
+  let read = 0;
   for (const [at, { table, id: target }] of targets.entries()) {
     const page = client.prepare<Record<string, unknown>, Partial<ContactFields> & { id: number; address_id: number }>(`
       SELECT c.id, d.address_id, ${columns}
@@ -168,7 +171,8 @@ export async function checkRecipients(
     for (let after = 0; ; await setImmediate()) {
       const last = reached.get({ target, after }) ?? null;
       if (last === null) break;
-      if (checked >= MAX_CHECKED) return result(true);
+      if (checked >= MAX_CHECKED || read >= MAX_READ) return result(true);
+      read += PAGE_ROWS;
       for (const { id, address_id: _, ...contact } of page.all({ ...bounds, after, last })) {
         const own = mergeValues(contact, names, '');
         const language = versions && contactLanguage(own, versions.language);
