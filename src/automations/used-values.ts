@@ -8,8 +8,9 @@ import type { SegmentRule } from '../database/schema/index.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { stored } from '../errors/stored.ts';
 
-/** The number of fields of a condition whose values are kept, and the number of characters of each value. */
+/** The number of fields of a condition whose values are kept. */
 const MOST_FIELDS = 5;
+/** The number of characters that are kept of each value. */
 const MOST_CHARACTERS = 100;
 
 /** A field of contacts: of a custom field the id, of all others the name. */

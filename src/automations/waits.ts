@@ -79,8 +79,8 @@ export function endWaits(
 }
 
 /**
- * Returns when a contact who is before or at a step goes on from it, epoch milliseconds: not after `now` if at once, and at the
- * latest if the contact waits for an event that has not happened. `zone`: of contacts without one.
+ * Returns when a contact who is at a step, or before it, goes on from it, epoch milliseconds; `now` or earlier means at once. For an event
+ * that has not happened it is when the wait runs out. `zone`: of contacts without one.
  */
 export function goesOnAt(step: Waits, contact: WaitingContact, { now, zone }: { now: number; zone: string }): number {
   const began = contact.waiting_since + waitMs(step);

@@ -80,7 +80,7 @@ export const automations = {
   'automations.create': 'Create automation',
   'automations.who': 'Trigger',
   'automations.target': 'List or segment',
-  'automations.target.hint': 'Only its contacts enter.',
+  'automations.target.hint': 'Only contacts of this list or segment enter.',
   'automations.who.hint':
     'Every contact who joins it while the automation is live enters. Contacts who are in it already do not.',
   'automations.who.nobody': 'No trigger yet: choose a list or segment.',
@@ -170,7 +170,7 @@ export const automations = {
   'automations.check': 'Check for all contacts',
   'automations.check.see': 'Check the mails for all contacts',
   'automations.check.about':
-    'Looks at each mail, and at what every contact would get whom it would reach now: empty merge tags, conditions that nobody meets, long subjects and clipped mails.',
+    'Checks each mail as every contact whom it would reach now would get it: empty merge tags, conditions that nobody meets, long subjects and clipped mails.',
   'automations.check.start': 'Check all mails',
   'automations.findings': 'Found by the check when it started, or when a mail was changed',
   'automations.results': 'Results',

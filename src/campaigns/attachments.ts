@@ -12,8 +12,9 @@ const MIB = 1024 * 1024;
 const MAX_ACCOUNT_BYTES = 512 * MIB;
 /** The maximum number of them. Each request that adds some reads the sizes of all. */
 const MAX_ACCOUNT_FILES = 2000;
-/** How often the background looks for files that nothing needs any more, and the number of mailings that it looks at without a pause. */
+/** How often the background looks for files that nothing needs any more. */
 const REMOVAL_MS = 60_000;
+/** The number of mailings that the background looks at without a pause. */
 const PAGE_MAILINGS = 100;
 
 /** An attachment of a single send, without its bytes. */

@@ -121,7 +121,7 @@ export function cancelBeforeStart(db: Db, id: number, now: string): boolean {
   return changes > 0;
 }
 
-/** True if a deletion has recorded that a single send is held (large-writes.ts), which is then only a matter of time. */
+/** SQL: true if a deletion has recorded that the single send is to be held, and `finishHolds` has not held it yet (large-writes.ts). */
 export const IS_TO_BE_HELD = sql`EXISTS (SELECT 1 FROM unfinished_writes w, json_each(w.given, '$.sends') g
   WHERE w.kind = 'hold-sends' AND g.value ->> 'id' = ${singleSends.id})`;
 

@@ -259,7 +259,7 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.paced':
     '{group} bittet um weniger Mails: zurzeit {rate}, ab {time} wieder schneller, wenn alle angenommen werden.',
   'campaigns.paced.second': { one: '{count} pro Sekunde', other: '{count} pro Sekunde' },
-  'campaigns.paced.minute': { one: '{count} je Minute', other: '{count} je Minute' },
+  'campaigns.paced.minute': { one: '{count} pro Minute', other: '{count} pro Minute' },
   'campaigns.devices': 'Geräte',
   'campaigns.devices.device': 'Gerät',
   'campaigns.devices.desktop': 'Computer',

@@ -86,7 +86,7 @@ export const senders = {
     'Nothing is sent from an address before the link in its verification mail is opened. Without an SMTP server, that mail is in the test outbox.',
   'domains.title': 'Domain authentication',
   'domains.text':
-    'Mail providers check the DNS of your domain to see whether mail is really yours. Add these records where your domain is managed. Most are seen everywhere after an hour, all of them after 72 hours.',
+    'Mail providers check the DNS of your domain to see whether mail is really yours. Add these records where your domain is managed. Most records are visible everywhere after an hour, all of them after 72 hours.',
   'domains.now': 'Check now',
   'domains.again': 'Check again',
   'domains.asked': 'Checked {time}.',

@@ -1,4 +1,4 @@
-/** Reads the fields of a form that a page of the dashboard sent, and who sent it. */
+/** Reads the fields and parameters that a page of the dashboard sent, and the network address and browser of a request. */
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../users/sessions.ts';
 

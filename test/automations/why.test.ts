@@ -98,7 +98,9 @@ t.test('each step says which values decided at that moment, and the log has them
   t.match(stepsOf('if'), [
     { code: 'yes', used: ['In the segment “Anns”.', 'Values at that moment: first_name: ann.'] },
   ]);
-  t.match(stepsOf('split'), [{ used: [/^Drawn: [\d.]+ of 100\. Below 50 is the first path\.$/] }]);
+  t.match(stepsOf('split'), [
+    { used: [/^The random number was [\d.]+ of 100\. Below 50, the contact takes the first path\.$/] },
+  ]);
   t.match(stepsOf('wait_until'), [
     { code: 'no', used: ['The event “purchase” did not come in time.'] },
     { code: 'yes', used: ['In the time zone Asia/Kabul.'] },

@@ -50,7 +50,10 @@ t.test(
       '1 contact gets it at their own time: Tuesday, 20 January 2026 at 09:00 (UTC).',
     );
     app.db.exec("UPDATE users SET language = 'de'");
-    t.match(await read(`/campaigns/${draft}`), '1 Kontakt bekommt sie zu seiner eigenen Zeit: Dienstag, 20. Januar');
+    t.match(
+      await read(`/campaigns/${draft}`),
+      '1 Kontakt bekommt die Kampagne zu seiner eigenen Zeit: Dienstag, 20. Januar',
+    );
   },
 );
 

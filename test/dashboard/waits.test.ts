@@ -35,7 +35,7 @@ t.test('a mailing says which providers ask for fewer mails while its people wait
   t.match(await page(), 'xn--caf-dma.example asks for fewer mails: 6 a minute for now');
   t.notMatch(await page(), 'of-others');
   app.db.exec("UPDATE users SET language = 'de'");
-  t.match(await page(), 'Google bittet um weniger Mails: zurzeit 3 je Sekunde');
+  t.match(await page(), 'Google bittet um weniger Mails: zurzeit 3 pro Sekunde');
   const metrics = (await app.page('GET', '/metrics')).text;
   t.match(metrics, /^sendlark_paced_groups 3$/m);
   t.match(metrics, /^sendlark_paced_rate\{provider="Google"\} 3$/m);

@@ -73,8 +73,8 @@ function hasRuleAbout(rules: readonly SegmentRule[], { name, customId }: Require
 const TIMES = "'date', 'hour', 'weekday'";
 
 /**
- * Lets contacts be looked at again because the time zones or dates of many may have changed, those of an account or of all (null): who waits
- * for a date, an hour or a weekday, and who enters an automation by a date. The background does it, in pages.
+ * Has the background look again, in pages, at contacts who wait for a date, an hour or a weekday, or who enter an automation by a date,
+ * because the time zones or dates of many may have changed. `account` null: of all accounts.
  */
 export function lookAtTimesAgain(client: Database, account: number | null): void {
   prepared<[object]>(

@@ -216,7 +216,7 @@ export const enterAll = operation({
 
 export const stopEntering = operation({
   name: 'Stop letting in those who were in the target or a segment (addition)',
-  description: 'Nobody enters who has not entered yet. Contacts who have entered stay in it. Safe to repeat.',
+  description: 'No further contact enters by it. Contacts who have entered stay. Safe to repeat.',
   role: 'editor',
   input: ByUtr,
   async run({ db, accountId }, { utr }) {

@@ -54,6 +54,7 @@ import { pathSteps, STEP_ICONS, stepText } from './path.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
 import { triggerCountText, triggerText } from './trigger.tsx';
 
+/** Registers the page of an automation. */
 export async function automationScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
   pageRoute<{ Params: { utr: string }; Querystring: { email?: string } }>(
     app,
@@ -384,6 +385,7 @@ interface ByUtr {
   Params: { utr: string };
 }
 
+/** Registers the actions that start, pause, duplicate and delete an automation. */
 export async function stateActions(app: FastifyInstance): Promise<void> {
   for (const [action, operation, done] of [
     ['start', setAutomationLive, 'automations.started'],

@@ -57,6 +57,7 @@ interface ByUtr {
   Querystring: { email?: string };
 }
 
+/** Registers the page on which the steps of an automation are edited. */
 export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
   const show = async (
     request: FastifyRequest<ByUtr>,
@@ -253,6 +254,7 @@ interface NewFields extends AutomationFields {
   sender_id: string;
 }
 
+/** Registers the pages that create an automation, from nothing or from a recipe. */
 export async function newAutomationScreen(app: FastifyInstance): Promise<void> {
   const show = async (
     request: FastifyRequest,

@@ -33,6 +33,7 @@ interface Whose {
   back: string;
 }
 
+/** Registers the pages that let contacts enter an automation by hand. */
 export async function enterScreens(app: FastifyInstance): Promise<void> {
   // Leads from the page of a contact or segment to one of the live automations.
   pageRoute<Call>(app, '/automations/enter', async (request, reply) => {

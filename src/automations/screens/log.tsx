@@ -21,6 +21,7 @@ interface Call {
   Querystring: { email?: string; before?: string };
 }
 
+/** Registers the page of the log of an automation. */
 export async function logScreen(app: FastifyInstance): Promise<void> {
   pageRoute<Call>(app, '/automations/:utr/log', async (request, reply) => {
     const { utr } = request.params;

@@ -175,6 +175,7 @@ interface Call {
   Params: ComposedParams;
 }
 
+/** Registers the pages that edit, preview and check the content of a mail of an automation. */
 export async function mailContentScreen(app: FastifyInstance): Promise<void> {
   const show = async (
     request: FastifyRequest<Call>,
@@ -400,6 +401,7 @@ interface NewMail extends MailFields {
 }
 type Templates = readonly ListedTemplate[];
 
+/** Registers the pages that add a mail to an automation, change its settings and remove it. */
 export async function mailScreens(app: FastifyInstance): Promise<void> {
   const show = async (
     request: FastifyRequest<NewMailCall>,

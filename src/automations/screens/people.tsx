@@ -25,6 +25,7 @@ interface Call {
   Querystring: { after?: string };
 }
 
+/** Registers the page of the contacts who wait for a mail. */
 export async function waitingScreen(app: FastifyInstance): Promise<void> {
   pageRoute<Call>(app, `${AUTOMATION_MAIL.route}/waiting`, async (request, reply) => {
     const { series, mail } = await readMail(request, request.params);
@@ -123,6 +124,7 @@ interface PersonForecastProps {
   isTrial: boolean;
 }
 
+/** What comes when for one contact, or for any contact who enters now. */
 export function PersonForecast({ email, asked, now, isTrial }: PersonForecastProps) {
   const language = useLanguage();
   const hasMails = 'output' in asked && asked.output.preview.mails.length > 0;

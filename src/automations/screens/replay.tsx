@@ -34,6 +34,7 @@ interface Call {
 
 type Found = NonNullable<ShownReplay['result']>;
 
+/** Registers the page of the replays of an automation. */
 export async function replayScreen(app: FastifyInstance): Promise<void> {
   pageRoute<Call>(app, '/automations/:utr/replay', async (request, reply) => {
     const { utr } = request.params;

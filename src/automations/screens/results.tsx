@@ -16,6 +16,7 @@ interface Call {
   Params: { utr: string };
 }
 
+/** Registers the page of the results of an automation against its hold-out. */
 export async function resultsScreen(app: FastifyInstance): Promise<void> {
   pageRoute<Call>(app, '/automations/:utr/results', async (request, reply) => {
     const { utr } = request.params;

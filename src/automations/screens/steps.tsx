@@ -153,6 +153,7 @@ function storedStep(step: SeriesStep, kind: OtherKind): StepFields {
   };
 }
 
+/** Registers the pages that add, change and remove a step other than a mail. */
 export async function stepScreens(app: FastifyInstance): Promise<void> {
   const show = async (
     request: FastifyRequest<NewStepCall>,

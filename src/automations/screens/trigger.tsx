@@ -24,6 +24,7 @@ export interface TriggerChoices {
   forms: readonly { id: number; name: string }[];
 }
 
+/** Reads what a trigger can be about: the fields, forms and events of the account. */
 export async function readTriggerChoices(request: FastifyRequest): Promise<TriggerChoices> {
   const [{ events }, own, { reservedFields }, { forms }] = await Promise.all([
     ask(request, listNames, {}),

@@ -21,6 +21,6 @@ export const mailSettings: Translation<typeof english> = {
     'An diesen Parametern erkennt Ihre Webstatistik, welche Besuche von einer Kampagne kommen. Links mit solchen Parametern, signierte Links und Links auf Seiten von Sendlark bleiben, wie sie sind. Berichte zeigen Links ohne sie.',
   'mailSettings.links.source.hint': 'Zum Beispiel newsletter. Leer: Links bekommen keine Parameter.',
   'mailSettings.sent.about':
-    'Damit lässt sich jede Mail 90 Tage lang genau so ansehen und herunterladen, wie sie an einen Kontakt ging. Dafür werden die Werte des Kontakts in Mails von Kampagnen und Automationen so aufbewahrt, wie sie waren, und transaktionale Mails im Ganzen, auch mit Links darin wie denen zum Anmelden. Nach 90 Tagen, und wenn der Kontakt endgültig gelöscht wird, werden sie gelöscht.',
-  'mailSettings.sent.keep': 'Die Werte in jeder Mail 90 Tage aufbewahren',
+    'Damit lässt sich jede Mail 90 Tage lang genau so ansehen und herunterladen, wie sie an einen Kontakt ging. Dafür werden die Werte des Kontakts in Mails von Kampagnen und Automationen so aufbewahrt, wie sie waren, und Transaktionsmails im Ganzen, samt Links, zum Beispiel zum Anmelden. Beides wird nach 90 Tagen gelöscht, und sobald der Kontakt endgültig gelöscht wird.',
+  'mailSettings.sent.keep': 'Mails 90 Tage so aufbewahren, wie sie gesendet wurden',
 };

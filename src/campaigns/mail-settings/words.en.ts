@@ -18,5 +18,5 @@ export const mailSettings = {
   'mailSettings.links.source.hint': 'Such as newsletter. Empty: links get no parameters.',
   'mailSettings.sent.about':
     'With this, you can see and download each mail exactly as it was sent to a contact, for 90 days. For that, the values of the contact in a mail of a campaign or automation are kept as they were, and transactional mails as a whole, with links in them such as those to sign in. They are deleted after 90 days, and when the contact is deleted permanently.',
-  'mailSettings.sent.keep': 'Keep the values in each mail for 90 days',
+  'mailSettings.sent.keep': 'Keep mails as they were sent for 90 days',
 } as const;

@@ -171,7 +171,7 @@ export interface CheckedMail extends MailContent {
   findings: Finding[];
 }
 
-/** Whether HTML of this size in bytes is shown as a whole. */
+/** Returns the finding about the size of HTML: whether Gmail shows so many bytes as a whole. */
 export function checkSize(bytes: number): Finding & { check: 'size' } {
   return { check: 'size', isGood: bytes <= GMAIL_BYTES, values: { count: bytes, limit: GMAIL_BYTES } };
 }

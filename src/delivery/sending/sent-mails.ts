@@ -32,7 +32,7 @@ export class LeavingMessage {
   }
 }
 
-/** The same with what it is made from. */
+/** A leaving message of a campaign or automation, with what it is made from. */
 export class LeavingMail extends LeavingMessage {
   readonly ready: ReadyMailing;
   readonly claim: Claim;

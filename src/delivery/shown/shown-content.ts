@@ -129,7 +129,7 @@ export interface Fault {
   names: string[];
 }
 
-/** Returns the findings that are not good, as a launch records them. */
+/** Returns the findings that are not good, as launches record them and `sendlark check` prints them. */
 export function faultsIn(findings: readonly (Finding | ContentFinding | ReadingFinding | HeaderFinding)[]): Fault[] {
   return findings
     .filter(({ isGood }) => !isGood)

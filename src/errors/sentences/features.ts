@@ -47,7 +47,7 @@ export const FEATURE_SENTENCES = {
   why_hours_open: 'Mail may be sent at this hour.',
   why_hours: 'Waits for the sending hours until {time}.',
   why_hours_change: 'Wait, or change the sending hours.',
-  why_same_time: 'All contacts get it at the same time.',
+  why_same_time: 'All contacts get the campaign at the same time.',
   why_time_came: 'The time of the contact has come.',
   why_local_time: 'The time of the contact: {time}, which is {clock} in {zone}.',
   why_local_time_unknown:
@@ -101,7 +101,7 @@ export const FEATURE_SENTENCES = {
 
   // What decided at a step of an automation.
   used_values: 'Values at that moment: {values}.',
-  used_draw: 'Drawn: {draw} of 100. Below {share} is the first path.',
+  used_draw: 'The random number was {draw} of 100. Below {share}, the contact takes the first path.',
   used_change: '{field}: from “{before}” to “{after}”.',
   used_date: '{field} at that moment: {date}, in the time zone {zone}.',
   used_zone: 'In the time zone {zone}.',

@@ -2,14 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
-import {
-  createBlock,
-  listBlocks,
-  readBlock,
-  removeBlock,
-  revokeLinks,
-  updateBlock,
-} from './operations/saved-blocks.ts';
+import { revokeLinks } from './operations/design-links.ts';
+import { createBlock, listBlocks, readBlock, removeBlock, updateBlock } from './operations/saved-blocks.ts';
 
 /** The API for links to design pages. */
 export const designLinkRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {

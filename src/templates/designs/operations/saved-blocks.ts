@@ -1,11 +1,8 @@
-/**
- * Operations for saved blocks, which are parts of mails to use again in the designer, and for revoking links to the designer
- * (additions to the contract).
- */
+/** Operations for saved blocks, which are parts of mails to use again in the designer (additions to the contract). */
 import { asc, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import type { Db } from '../../../database/open.ts';
-import { ownedBy, ownedRecord, recordUtr } from '../../../database/ownership.ts';
+import { ownedBy, ownedRecord } from '../../../database/ownership.ts';
 import { readRecord, recordObject } from '../../../database/record-json.ts';
 import { savedBlocks } from '../../../database/schema/index.ts';
 import { inTransaction } from '../../../database/transaction.ts';
@@ -16,7 +13,6 @@ import { identifier, integer, line, listQuery, stamps, text } from '../../../htt
 import type { FieldErrorCollector } from '../../../http/requests/validation.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../../operations/operation.ts';
 import { type Clock, isoTimestamp } from '../../../time/clock.ts';
-import { revokeDesignLinks } from '../designs.ts';
 
 const KIBIBYTE = 1024;
 const MAX_BLOCKS = 100;
@@ -177,18 +173,6 @@ export const removeBlock = operation({
   role: 'editor',
   input: ById,
   run: ({ db, accountId }, { id }) => deleteBlock(db, accountId, id),
-});
-
-/** Revokes links to the designer. The links work without keys, so an owner must be able to make a shared link invalid. */
-export const revokeLinks = operation({
-  name: 'Revoke the links to the design page of a mail (addition)',
-  description: 'All its links stop working. From then on design_url is a new one.',
-  role: 'editor',
-  input: Type.Object({ utr: identifier('The single send, or the schedule of an automation.') }),
-  run({ db, clock, accountId }, { utr }) {
-    const revoked = revokeDesignLinks(db, { accountId, utr: recordUtr(utr) }, clock.now());
-    if (revoked === 0) throw notFound('Record not found');
-  },
 });
 
 function checkCode(_context: Context, { json_code }: { json_code?: string }, errors: FieldErrorCollector): void {

@@ -1,0 +1,19 @@
+/** Operation that revokes links to the designer (an addition to the contract). */
+import Type from 'typebox';
+import { recordUtr } from '../../../database/ownership.ts';
+import { notFound } from '../../../errors/failure.ts';
+import { identifier } from '../../../http/requests/schemas.ts';
+import { operation } from '../../../operations/operation.ts';
+import { revokeDesignLinks } from '../designs.ts';
+
+/** Revokes links to the designer. The links work without keys, so an owner must be able to make a shared link invalid. */
+export const revokeLinks = operation({
+  name: 'Revoke the links to the design page of a mail (addition)',
+  description: 'All its links stop working. From then on design_url is a new one.',
+  role: 'editor',
+  input: Type.Object({ utr: identifier('The single send, or the schedule of an automation.') }),
+  run({ db, clock, accountId }, { utr }) {
+    const revoked = revokeDesignLinks(db, { accountId, utr: recordUtr(utr) }, clock.now());
+    if (revoked === 0) throw notFound('Record not found');
+  },
+});
