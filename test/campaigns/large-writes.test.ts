@@ -6,6 +6,7 @@ import { singleSends } from '../../src/database/schema/index.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
 import { held } from '../../src/delivery/queue/holds.ts';
 import { countsDuring } from '../support/counts-during.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { createSend, RECALL, readyToSend, sendDetails } from '../support/single-sends.ts';
 
 const LATER = { schedule_type: 1, schedule_date: '2026-03-01', schedule_time: '10:00' };
@@ -39,6 +40,26 @@ t.test('single sends with large contents are held, hidden and deleted in turns, 
     t.ok(counts.size > 2, `${what}: ${[...counts]} between its turns`);
   }
   t.equal(app.db.prepare('SELECT count(*) FROM unfinished_writes').pluck().get(), 0);
+});
+
+t.test('drafts with large contents are deleted in turns, except one that is scheduled meanwhile', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const template_html = `<p>${'lorem ipsum '.repeat(150_000)}</p>`;
+  const strIds: string[] = [];
+  for (let at = 0; at < SENDS; at++) strIds.push(await createSend(app, { ...body, ...LATER, template_html }));
+  app.db.exec('UPDATE single_sends SET status = 0');
+  // The first deletion schedules the last draft, as a request between two turns does.
+  app.db.exec(
+    `CREATE TEMP TRIGGER scheduled AFTER DELETE ON main.single_sends WHEN old.id = 1 BEGIN UPDATE single_sends SET status = 1 WHERE id = ${SENDS}; END`,
+  );
+  const request = app.page('POST', '/campaigns/actions', {
+    headers: { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) },
+    form: [['action', 'delete'], ['sure', '1'], ...strIds.map((utr): [string, string] => ['ids', utr])],
+  });
+  const { status, counts } = await countsDuring(app, 'SELECT count(*) FROM single_sends', request);
+  t.equal(status, 303);
+  t.strictSame(app.db.prepare('SELECT id FROM single_sends').pluck().all(), [SENDS]);
+  t.ok(counts.size > 2, `${[...counts]} between its turns`);
 });
 
 t.test('a send that is to be held does not start before it is held', async (t) => {

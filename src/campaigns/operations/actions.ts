@@ -33,7 +33,7 @@ import { findSingleSendMailing, NO_DATE, NO_TIME_OF_DAY, requireSingleSend, type
 import { cancelBeforeStart, draftsAmong, hideSends, insertCopy, insertDraft, runAgain } from '../status.ts';
 
 const MAX_WAIT_MS = 5000;
-/** How long single sends are hidden in one transaction: SQLite writes the row of each as a whole, with up to 2 MiB of content. */
+/** How long single sends are written in one transaction: SQLite writes the row of each as a whole, with up to 2 MiB of content. */
 const STEPS_MS = 4;
 
 const ByUtr = Type.Object({ utr: identifier('The single send.') });
@@ -103,15 +103,7 @@ export const hideSingleSends = operation({
   async run({ db, clock, accountId }, { strIds, is_hidden }) {
     const ids = requireIds(db, accountId, strIds);
     const hidden_at = is_hidden === 1 ? isoTimestamp(clock.now()) : null;
-    let at = 0;
-    let changed = 0;
-    const hide = () => {
-      const until = performance.now() + STEPS_MS;
-      for (; at < ids.length && performance.now() < until; at++)
-        changed += hideSends(db, ids.slice(at, at + 1), hidden_at);
-      return at < ids.length;
-    };
-    await inChunks(db.$client, hide, MAX_WAIT_MS);
+    const changed = await writeInSteps(db, ids, (id) => hideSends(db, [id], hidden_at));
     return { changed, kept: ids.length - changed };
   },
 });
@@ -121,15 +113,36 @@ export const deleteDrafts = operation({
   name: 'Delete the drafts among several single sends',
   role: 'editor',
   input: Type.Object({ ...Several, dry_run: Type.Optional(Type.Unsafe<0 | 1>(flag('1: they are only counted.'))) }),
-  run({ db, accountId }, { strIds, dry_run }) {
-    return inTransaction(db, () => {
-      const ids = requireIds(db, accountId, strIds);
-      const drafts = draftsAmong(db, ids);
-      if (dry_run !== 1) db.delete(singleSends).where(inArray(singleSends.id, drafts)).run();
-      return { deleted: drafts.length, kept: ids.length - drafts.length };
-    });
+  async run({ db, accountId }, { strIds, dry_run }) {
+    const ids = requireIds(db, accountId, strIds);
+    const drafts = draftsAmong(db, ids);
+    // A draft can be scheduled between two transactions, so each is looked at again in the transaction that deletes it.
+    const remove = (id: number) =>
+      db
+        .delete(singleSends)
+        .where(inArray(singleSends.id, draftsAmong(db, [id])))
+        .run().changes;
+    const deleted = dry_run === 1 ? drafts.length : await writeInSteps(db, drafts, remove);
+    return { deleted, kept: ids.length - deleted };
   },
 });
+
+/** Writes to single sends one by one, in short transactions. Returns the sum of what `write` returns. After a kill the rest is not written. */
+async function writeInSteps(db: Db, ids: readonly number[], write: (id: number) => number): Promise<number> {
+  let changed = 0;
+  const rest = ids.values();
+  const step = () => {
+    const until = performance.now() + STEPS_MS;
+    while (performance.now() < until) {
+      const { done, value } = rest.next();
+      if (done === true) return false;
+      changed += write(value);
+    }
+    return true;
+  };
+  await inChunks(db.$client, step, MAX_WAIT_MS);
+  return changed;
+}
 
 /** The ids of the account's single sends with these ids or utrs. Throws 404 unless all of them are its own. */
 function requireIds(db: Db, accountId: number, given: readonly unknown[] = []): number[] {
