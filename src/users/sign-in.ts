@@ -59,12 +59,16 @@ export class SignIns {
     if (tried !== 'right' || user === undefined) return tried === 'right' ? { outcome: 'refused' } : tried;
     const { id, account_id, password_hash: checked } = user;
     const isWeak = checked !== null && isWeaklyHashed(checked);
-    const stored = isWeak ? await hashPassword(password) : checked;
+    const stronger = isWeak ? await hashPassword(password) : checked;
+    // Meanwhile the user may have been removed or may have chosen another password, or another sign-in may have replaced the weak hash.
+    const present = findUser(this.#db, account_id, id)?.password_hash ?? null;
+    const isRight = present === checked || (isWeak && (await verifyPassword(password, present, 'first')));
+    if (!isRight) return { outcome: 'refused' };
+    const stored = present === checked ? stronger : present;
     return inTransaction(this.#db, (tx) => {
-      // While the password was being checked, the user may have been removed or may have chosen another password.
       const current = findUser(this.#db, account_id, id);
-      if (current?.password_hash !== checked) return { outcome: 'refused' };
-      if (isWeak) tx.update(users).set({ password_hash: stored }).where(eq(users.id, id)).run();
+      if (current?.password_hash !== present) return { outcome: 'refused' };
+      if (stored !== present) tx.update(users).set({ password_hash: stored }).where(eq(users.id, id)).run();
       return this.afterPassword({ ...current, password_hash: stored }, caller);
     });
   }
