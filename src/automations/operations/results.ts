@@ -138,6 +138,8 @@ function daysOf(treated: Counts, held: Counts, now: number) {
   if (entries.some((days) => days.length === 0)) return [];
   const first = Math.max(...entries.map((days) => days.reduce((least, day) => Math.min(least, day))));
   const last = dayOf(now);
+  // The clock was set back since.
+  if (last < first) return [];
   const step = Math.ceil((last - first + 1) / MOST_POINTS);
   const upTo = (counts: Map<number, number>, end: number) =>
     [...counts].reduce((sum, [day, count]) => sum + (day <= end ? count : 0), 0);
