@@ -2,7 +2,7 @@
  * Writes to any number of single sends. SQLite writes the row of each as a whole, with up to 2 MiB of content, so they are recorded first and
  * then made one by one in short transactions. After a kill the next start finishes them.
  */
-import { and, eq, type SQL } from 'drizzle-orm';
+import { and, eq, inArray, type SQL } from 'drizzle-orm';
 import { finishItems, recordedWrites, recordWrite } from '../audience/unfinished-writes.ts';
 import type { Db } from '../database/open.ts';
 import { singleSends } from '../database/schema/index.ts';
@@ -13,8 +13,11 @@ import { readStored, stored } from '../errors/stored.ts';
 import { findSingleSendMailing } from './single-sends.ts';
 import { holdQueuedSends, queuedSends } from './status.ts';
 
+/** A single send that is to be written. `updated_at` later tells whether it was changed meanwhile. */
+type RecordedSend = ReturnType<typeof queuedSends>[number];
+
 interface RecordedHold {
-  sends: ReturnType<typeof queuedSends>;
+  sends: RecordedSend[];
   held_code: Held['held_code'];
   /** In its stored form. */
   held_reason: string;
@@ -35,12 +38,14 @@ export async function finishHolds(db: Db): Promise<void> {
   for (const { id, given } of recordedWrites(db.$client, 'hold-sends')) {
     const { sends, held_code, held_reason, now }: RecordedHold = JSON.parse(given);
     const reason = { held_code, held_reason: readStored(held_reason) };
-    const hold = (send: RecordedHold['sends'][number]) => {
-      const isUnchanged = and(eq(singleSends.id, send.id), eq(singleSends.updated_at, send.updated_at));
-      holdQueuedSends(db, isUnchanged, reason, now);
-    };
+    const hold = (send: RecordedSend) => holdQueuedSends(db, isUnchanged(send), reason, now);
     await finishItems(db.$client, id, sends, (some) => some.forEach(hold), 1);
   }
+}
+
+/** The condition that a single send was not changed since it was recorded. */
+function isUnchanged({ id, updated_at }: RecordedSend): SQL | undefined {
+  return and(eq(singleSends.id, id), eq(singleSends.updated_at, updated_at));
 }
 
 /**
@@ -49,20 +54,34 @@ export async function finishHolds(db: Db): Promise<void> {
  */
 export async function deleteSends(db: Db, ids: readonly number[]): Promise<number[]> {
   if (ids.length === 1) return inTransaction(db, () => ids.flatMap((id) => deleteSend(db, id)));
-  return finishDeletion(db, recordWrite(db.$client, 'delete-sends', ids), ids);
+  const sends = recordedSends(db, inArray(singleSends.id, [...ids]));
+  return finishDeletion(db, recordWrite(db.$client, 'delete-sends', sends), sends, ({ id }) => deleteSend(db, id));
 }
 
-/** Finishes the writes that a kill interrupted. Call it at the start, before any mail is sent. */
+function recordedSends(db: Db, which: SQL | undefined): RecordedSend[] {
+  const { id, updated_at } = singleSends;
+  return db.select({ id, updated_at }).from(singleSends).where(which).all();
+}
+
+/**
+ * Finishes the writes that a kill or a full disk interrupted. Call it at the start, before any mail is sent. A single send that was changed
+ * since is not deleted, because a user may have kept it after a deletion that failed.
+ */
 export async function finishLargeWrites(db: Db): Promise<void> {
   await finishHolds(db);
+  const remove = (send: RecordedSend) => recordedSends(db, isUnchanged(send)).flatMap(({ id }) => deleteSend(db, id));
   for (const { id, given } of recordedWrites(db.$client, 'delete-sends'))
-    await finishDeletion(db, id, JSON.parse(given));
+    await finishDeletion(db, id, JSON.parse(given), remove);
 }
 
-async function finishDeletion(db: Db, record: number, ids: readonly number[]): Promise<number[]> {
+async function finishDeletion(
+  db: Db,
+  record: number,
+  sends: readonly RecordedSend[],
+  remove: (send: RecordedSend) => number[],
+): Promise<number[]> {
   const cancelled: number[] = [];
-  const remove = (some: readonly number[]) => void cancelled.push(...some.flatMap((id) => deleteSend(db, id)));
-  await finishItems(db.$client, record, ids, remove, 1);
+  await finishItems(db.$client, record, sends, (some) => void cancelled.push(...some.flatMap(remove)), 1);
   return cancelled;
 }
 

@@ -93,7 +93,10 @@ t.test('the next start finishes what a kill interrupted, and leaves what was cha
   const report = await app.one.call('GET', '/single-send/report', { query: { utr: one } });
   t.match(report.body.message.report, { held_code: 'sender_deleted', held_reason: 'The sender was deleted' });
 
-  app.db.prepare("INSERT INTO unfinished_writes (kind, given) VALUES ('delete-sends', '[1, 3]')").run();
+  app.db.exec(`INSERT INTO unfinished_writes (kind, given)
+    SELECT 'delete-sends', json_group_array(json_object('id', id, 'updated_at', updated_at)) FROM single_sends`);
+  app.clock.advance(1000);
+  await app.one.call('POST', '/single/send/update', { form: { ...body, ...LATER, utr: two } });
   await finishLargeWrites(app.drizzle);
   t.strictSame(app.db.prepare('SELECT utr FROM single_sends').pluck().all(), [two], `not ${one} and ${three}`);
   t.equal(app.db.prepare('SELECT count(*) FROM unfinished_writes').pluck().get(), 0);
