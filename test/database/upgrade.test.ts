@@ -539,6 +539,26 @@ t.test(
   },
 );
 
+t.test('an upgrade removes the files of drafts that were deleted without them', async (t) => {
+  const path = oldDatabase(
+    t,
+    releases.findIndex(({ tag }) => tag.endsWith('_sent_transactional_mails')),
+  );
+  const { $client } = connect(path);
+  $client.pragma('foreign_keys = OFF');
+  for (const [id, of] of [
+    { single_send_id: null, mailing_id: null },
+    { single_send_id: null, mailing_id: 1 },
+    { single_send_id: 1, mailing_id: null },
+  ].entries())
+    insertRow($client, 'single_send_attachments', { id: id + 1, ...of });
+  $client.close();
+  const db = connect(path);
+  migrateAndSeed(db);
+  t.strictSame(db.$client.prepare('SELECT id FROM single_send_attachments').pluck().all(), [2, 3]);
+  db.$client.close();
+});
+
 function tablesOf(client: Database): string[] {
   return client
     .prepare<[], string>(
