@@ -6,6 +6,7 @@ import { OldMails } from '../../src/delivery/transactional/old-mails.ts';
 import { insertDkimKey } from '../../src/senders/dkim-keys.ts';
 import type { TestApp } from '../support/app.ts';
 import { DAY, withWelcomeSeries } from '../support/automations.ts';
+import { countsDuring } from '../support/counts-during.ts';
 import { ACCEPTED } from '../support/launched-mailing.ts';
 import { addPerson, callerOf, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { createSend, outboxOf, RECALL, readyToSend } from '../support/single-sends.ts';
@@ -266,6 +267,36 @@ t.test('of a transactional mail nothing is kept over 1 MiB, after 90 days, or of
   t.equal(kept(), 1);
   new OldMails(app.db).continueRemoval(inDays(91), 0);
   t.equal(kept(), 0);
+});
+
+t.test('messages that are kept of transactional mails are removed a few at a time', async (t) => {
+  const { app } = await readyToSend(t);
+  const keepMany = async () => {
+    await sent(app);
+    await app.background();
+    app.db.exec(`
+      WITH RECURSIVE n(at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < 11)
+      INSERT INTO transactional_mails (utr, user_id, sender_id, address_id, email, name, subject, attachments, size, message_key, message_domain, request_hash, created_at, state)
+        SELECT utr || at, user_id, sender_id, address_id, email, name, subject, attachments, size, message_key || at, message_domain, request_hash, created_at, state
+        FROM transactional_mails, n;
+      INSERT INTO sent_transactional_mails SELECT id, randomblob(1024 * 1024) FROM transactional_mails`);
+  };
+  const left = 'SELECT count(*) FROM sent_transactional_mails';
+  const kept = () => app.db.prepare(left).pluck().get();
+  await keepMany();
+  const old = new OldMails(app.db);
+  const counts: unknown[] = [kept()];
+  while (old.continueRemoval(app.clock.now().getTime() + 91 * DAY, 0)) counts.push(kept());
+  t.strictSame(counts, [12, 10, 8, 6, 4, 2, 0]);
+  await keepMany();
+  const erased = await countsDuring(
+    app,
+    left,
+    app.one.call('POST', '/contacts/person/erase', { form: { contact_id: 1 } }),
+  );
+  t.equal(erased.status, 200);
+  t.equal(kept(), 0);
+  t.ok(erased.counts.size > 2, `${[...erased.counts]} between the steps`);
 });
 
 t.test(

@@ -6,6 +6,7 @@ import { inTransaction } from '../../database/transaction.ts';
 import { eraseFromRoleMails } from '../../delivery/feedback/bounces/kept-mails.ts';
 import { noteChoicesToErase } from '../../delivery/feedback/preference-choice.ts';
 import { deliveryEraser } from '../../delivery/queue/ledger/ended-deliveries.ts';
+import { eraseSomeMails } from '../../delivery/transactional/old-mails.ts';
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
@@ -44,7 +45,8 @@ const FIRST_STATEMENTS = [
   'DELETE FROM event_totals WHERE address_id = @address',
   'DELETE FROM form_requests WHERE address_id = @address',
   'DELETE FROM transactional_pieces WHERE utr IN (SELECT utr FROM transactional_mails WHERE address_id = @address)',
-  'DELETE FROM transactional_mails WHERE address_id = @address',
+  // The others have left, and are removed in steps, because a message of up to 1 MiB is kept of each.
+  'DELETE FROM transactional_mails WHERE address_id = @address AND NOT EXISTS (SELECT 1 FROM sent_transactional_mails k WHERE k.mail_id = transactional_mails.id)',
   // Webhooks still receive the event that the contact was deleted, with only its id.
   "DELETE FROM webhook_log WHERE reply <> '' AND event_id IN (SELECT id FROM webhook_events WHERE lane = @address)",
   "DELETE FROM webhook_waiting WHERE event_id IN (SELECT id FROM webhook_events WHERE lane = @address AND type <> 'contact.deleted')",
@@ -348,6 +350,7 @@ async function eraseInSteps(client: Database, id: number, erasure: Erasure | Nam
       eraseAddress(client, next);
       return true;
     }
+    if (eraseSomeMails(client, erasure.address)) return true;
     // The last id of a table is read when the tables before it are done, because a running import copies second addresses from
     // the contacts into its records until they are removed there.
     while (part === undefined || part.after >= part.last) {

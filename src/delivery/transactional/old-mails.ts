@@ -12,6 +12,8 @@ const MAX_KEYS = 1_000_000;
 const RECORDS_MS = 90 * DAY_MS;
 /** The number of rows per transaction, which takes some milliseconds. */
 const ROWS = 200;
+/** The bytes of kept messages per transaction, exceeded by at most one message of 1 MiB. SQLite overwrites removed bytes. */
+const KEPT_BYTES = 2 * 1024 * 1024;
 /** The delay before the next search, once nothing is left to remove. */
 const IDLE_MS = 60_000;
 
@@ -24,10 +26,27 @@ const NEWEST_EXCESS_KEY = `
   SELECT created_at FROM transactional_mails INDEXED BY transactional_mails_keyed
   WHERE idempotency_key IS NOT NULL ORDER BY created_at DESC LIMIT 1 OFFSET ${MAX_KEYS}`;
 /** Examines only the oldest rows, so that the cost does not depend on their number. A mail stays queued for at most 4 days. */
-const REMOVE_OLD = `
-  DELETE FROM transactional_mails WHERE id IN (
-    SELECT id FROM (SELECT id, created_at, state FROM transactional_mails ORDER BY id LIMIT ${ROWS})
-    WHERE created_at < @before AND state >= ${DELIVERY_STATE.accepted})`;
+const REMOVE_OLD = removeSome(`
+  SELECT id FROM (SELECT id, created_at, state FROM transactional_mails ORDER BY id LIMIT ${ROWS})
+  WHERE created_at < @before AND state >= ${DELIVERY_STATE.accepted}`);
+const ERASE = removeSome(`
+  SELECT id FROM transactional_mails INDEXED BY transactional_mails_address WHERE address_id = @address ORDER BY id LIMIT ${ROWS}`);
+
+/** SQL that removes the first of these mails with the messages that are kept of them, as many as fit into one transaction. */
+function removeSome(mails: string): string {
+  return `
+    DELETE FROM transactional_mails WHERE id IN (
+      SELECT id FROM (
+        SELECT id, sum(bytes) OVER (ORDER BY id) - bytes AS bytes_before FROM (
+          SELECT m.id, ifnull((SELECT length(k.message) FROM sent_transactional_mails k WHERE k.mail_id = m.id), 0) AS bytes
+          FROM (${mails}) m))
+      WHERE bytes_before < ${KEPT_BYTES})`;
+}
+
+/** Removes some of the mails to an address with the messages that are kept of them. Returns whether there were any. */
+export function eraseSomeMails(client: Database, address: number): boolean {
+  return prepared(client, ERASE).run({ address }).changes > 0;
+}
 
 /** Removes old records as a task of the background thread. */
 export class OldMails {
@@ -50,13 +69,14 @@ export class OldMails {
     this.#removeKeysBefore ??=
       (prepared<[], { created_at: number }>(client, NEWEST_EXCESS_KEY).get()?.created_at ?? -1) + 1;
     const before = Math.max(now - KEYS_MS, this.#removeKeysBefore);
-    const removed = client
+    const hasMore = client
       .transaction(() => {
         const keys = prepared(client, FORGET_KEYS).run({ before }).changes;
-        return Math.max(keys, prepared(client, REMOVE_OLD).run({ before: now - RECORDS_MS }).changes);
+        const mails = prepared(client, REMOVE_OLD).run({ before: now - RECORDS_MS }).changes;
+        return keys >= ROWS || mails > 0;
       })
       .immediate();
-    if (removed >= ROWS) return true;
+    if (hasMore) return true;
     this.#removeKeysBefore = null;
     this.#restsUntil = monotonic + IDLE_MS;
     return false;
