@@ -436,8 +436,9 @@ export async function startJourneys(t: Test, seed: number) {
           FROM enrolment_log l JOIN addresses a ON a.id = l.address_id ORDER BY l.id`,
         )
         .all();
+      // The values that decided at a step are not part of the model.
       const line = ({ at, run, code, step, reason }: (typeof rows)[number]) =>
-        `${timeOf(at)} run ${run} ${code}${step === null ? '' : ` step ${step}`}${reason === null ? '' : ` ${reason.slice(1)}`}`;
+        `${timeOf(at)} run ${run} ${code}${step === null ? '' : ` step ${step}`}${reason === null || step !== null ? '' : ` ${reason.slice(1)}`}`;
       return new Map([...Map.groupBy(rows, ({ key }) => key)].map(([key, theirs]) => [key, theirs.map(line)]));
     },
 

@@ -13,7 +13,7 @@ const HOUR = 3_600_000;
 /** GETs that change something, as the contract has them. */
 const CHANGING_GETS = /\/(duplicate|pause|set-live|resend-mail)$/;
 /** A GET that shows a mail with the links of its recipient, with which one could unsubscribe them. */
-const EDITORS_GETS = /\/deliveries\/mail$/;
+const EDITORS_GETS = /\/(deliveries|transactional)\/mail$/;
 const OWNERS_ONLY =
   /^\/api\/(users|keys|audit|dkim|webhooks)\/|^\/api\/(health|webhooks|provider-events(\/(create|delete))?|senders\/(checks(\/renew)?|warm-ups(\/(save|stop))?)|archive\/save|sending\/(limits|caps|mails|window)\/save|sunset\/(save|lift-all)|tracking\/save)$|^\/api\/sender\/(save|update|delete|resend-mail)$/;
 /** Everybody may look at and end their own sessions and passkeys and change their own settings; a POST may list the senders. */
