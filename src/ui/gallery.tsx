@@ -32,6 +32,7 @@ const ROWS = [
 ] as const;
 
 const DAYS = Array.from({ length: 30 }, (_, at) => at + 1);
+const FEW_DAYS = DAYS.slice(0, 4);
 
 /** Every component in its states, and the tokens they are made of. The texts are samples, so they are in English only. */
 export function Gallery() {
@@ -134,16 +135,16 @@ export function Gallery() {
           title="Shares with an interval"
           heading="Day"
           isShare
-          labels={DAYS.map((day) => `${day} Jan`)}
+          labels={FEW_DAYS.map((day) => `${day} Jan`)}
           series={[
-            { label: 'Treated', kind: 'line', colour: 1, values: DAYS.map((day) => day / 300) },
-            { label: 'Hold-out', kind: 'line', colour: 2, values: DAYS.map((day) => day / 500) },
+            { label: 'Treated', kind: 'line', colour: 1, values: FEW_DAYS.map((day) => day / 250) },
+            { label: 'Hold-out', kind: 'line', colour: 2, values: FEW_DAYS.map((day) => day / 500) },
             {
               label: 'Interval',
               kind: 'band',
               colour: 1,
-              values: DAYS.map((day) => Math.max(0, day / 300 - 1 / day)),
-              highs: DAYS.map((day) => day / 300 + 1 / day),
+              values: FEW_DAYS.map((day) => Math.max(0, day / 250 - 1 / 8)),
+              highs: FEW_DAYS.map((day) => day / 250 + 1 / 8),
             },
           ]}
         />

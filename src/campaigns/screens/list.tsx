@@ -311,7 +311,7 @@ function Row({ summary, usual, names, kept, mayChange, now }: RowProps) {
       <td class="sketch">
         <img src={sketchAddress(summary)} alt="" loading="lazy" />
       </td>
-      <th scope="row" title={`${name}\n${plainSubject(language, subject)}`}>
+      <th scope="row" title={`${name}\n${plainSubject(language, subject)}`.trim()}>
         <a href={address}>
           <bdi>{name}</bdi>
         </a>
