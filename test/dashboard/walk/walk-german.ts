@@ -9,9 +9,9 @@ import { DESK } from '../../support/walked-pages.ts';
 import type { Screen } from './screens.ts';
 import type { Visit } from './visits.ts';
 
-/** The sentences of the service in English, with anything for their values. Two values joined alone would be names of countries, too. */
+/** The sentences of the service in English, with anything for their values. Two values around one word may be a country or a mail, too. */
 const SAID = Object.values(SENTENCES)
-  .filter((text) => !/^\{\w+\} and \{\w+\}$/.test(text))
+  .filter((text) => !/^\{\w+\} \w+ \{\w+\}$/.test(text))
   .filter((text) => /[a-z]{2}.* /.test(text.replaceAll(/\{\w+\}/g, '')))
   .map((text) => new RegExp(`^${text.replaceAll(/[.*+?^$()|[\]\\/]/g, '\\$&').replaceAll(/\{\w+\}/g, '.+')}$`, 's'));
 
