@@ -222,7 +222,7 @@ export const SETTINGS = {
   ),
   WARM_UP: setting(
     '0',
-    'Mails that this sender node may send on the first day; half as many more each day it is used. 0: no ceiling.',
+    'Mails that this sender node may send on the first day; half as many more on each day after one on which at least half was used. 0: no ceiling.',
     integerBetween(0, 1_000_000),
   ),
   WEBHOOK_PRIVATE_ADDRESSES: setting(

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readImports } from '../../fixtures/import-graph.ts';
+import { isSentenceCode, SENTENCES } from '../../src/errors/sentences.ts';
 import { startApp } from '../support/app.ts';
 import { ROOT } from '../support/documents.ts';
 
@@ -62,4 +63,20 @@ t.test('the paths that a proxy lets through to recipients are named in docs/oper
     .join();
   for (const path of named) t.ok(routes.includes(`${path}/`), path);
   for (const path of ['/u', '/o', '/c', '/w', '/f', '/pictures', '/hooks/in']) t.ok(named.includes(path), path);
+});
+
+t.test('docs/why-no-mail.md has the words of every reason and cause, with their codes', async (t) => {
+  const rows = read('docs/why-no-mail.md').matchAll(/^\| (.+?) \| `(?!state`|reason_code`)(\w+)` \| /gm);
+  const stated = new Map([...rows].map(([, words = '', code = '']) => [code, words]));
+  for (const code of ['queued', 'sending', 'accepted', 'bounced', 'failed', 'suppressed', 'cancelled'])
+    t.ok(stated.delete(code), code);
+  for (const [code, words] of stated) t.equal(isSentenceCode(code) && SENTENCES[code], words, code);
+  const codes = Object.keys(SENTENCES);
+  const reasons = codes.slice(codes.indexOf('unsubscribed_all'), codes.indexOf('merged_subject_too_long') + 1);
+  // Results of a test mail, words of a suppression, and what is put before the words of a server.
+  const others = ['no_test_sent', 'suppression_bounce', 'suppression_complaint', 'returned', 'complaint'];
+  t.strictSame(
+    reasons.filter((code) => !stated.has(code)),
+    reasons.filter((code) => others.includes(code)),
+  );
 });
