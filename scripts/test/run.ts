@@ -65,7 +65,7 @@ function chosen(names: readonly string[]): string[] {
   const below = Object.values(testFiles())
     .flat()
     .filter((file) => asked.some((one) => file.startsWith(`${one}/`)));
-  const found = [...asked.filter((one) => /\.test\.tsx?$/.test(one) && existsSync(one)), ...below];
+  const found = [...new Set([...asked.filter((one) => /\.test\.tsx?$/.test(one) && existsSync(one)), ...below])];
   if (found.length === 0) throw new Error(`there is no test file ${names.join(', ')}`);
   return found;
 }
