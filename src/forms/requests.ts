@@ -1,5 +1,6 @@
 /**
- * The requests of visitors who submit a form: the limits that keep forms from being abused, and the mail that asks for a confirmation.
+ * The requests of visitors who submit a form: the limits that keep forms from being abused, and
+ * the queueing of the mail that asks for a confirmation.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
@@ -15,10 +16,9 @@ import { inTransaction } from '../database/transaction.ts';
 import { languageOfAddress } from '../delivery/content/values.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
-import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
-import { languageOfLocale, PAGE_LANGUAGES, type PageLanguage } from '../languages.ts';
-import { confirmationHtml, confirmationMailContent } from '../senders/confirmation-mail.ts';
+import { languageOfLocale, PAGE_LANGUAGES } from '../languages.ts';
 import { isoTimestamp } from '../time/clock.ts';
+import { confirmationContent, LINK_DAYS } from './confirmation-mail.ts';
 import type { Form } from './forms.ts';
 import { DAY_MS, takeMailOfDay } from './mailboxes.ts';
 import { formTexts, USUAL_TEXTS } from './texts.ts';
@@ -26,8 +26,6 @@ import { type Proof, useChallenge } from './used-challenges.ts';
 
 export type FormRequest = typeof formRequests.$inferSelect;
 
-/** How many days a link in a mail works. */
-const LINK_DAYS = 7;
 const HOUR_MS = 60 * 60 * 1000;
 /** The maximum numbers of requests accepted within an hour. */
 export const HOURLY = {
@@ -190,7 +188,7 @@ function queueMail(db: Db, form: Form, request: { id: number; address_id: number
     owner_kind: 'form',
     owner_id: request.id,
     sender_id: form.sender_id,
-    content: JSON.stringify(confirmationContent(form, sender.email, url, LINK_DAYS)),
+    content: JSON.stringify(confirmationContent(form, sender.email, url)),
     created_at: isoTimestamp(now),
   });
   const nobody = { contact_id: null, segment_recipient_id: null };
@@ -219,83 +217,4 @@ export function inLanguageOf(db: Db, form: Form, addressId: number, given: Fille
 
 function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
-}
-
-const WORDS: Readonly<
-  Record<PageLanguage, { confirm: string; open: string; works(days: number): string; button: string }>
-> = {
-  en: {
-    confirm: 'Confirm the subscription',
-    open: 'Open this page and press the button to confirm:',
-    works: (days) => `The link works for ${days} days. If this was not you, do nothing: you are not subscribed.`,
-    button: 'Does the button not work? Open',
-  },
-  de: {
-    confirm: 'Anmeldung bestätigen',
-    open: 'Öffnen Sie diese Seite und drücken Sie den Knopf, um zu bestätigen:',
-    works: (days) => `Der Link gilt ${days} Tage. Waren Sie es nicht, tun Sie nichts: Sie sind nicht angemeldet.`,
-    button: 'Der Knopf geht nicht? Öffnen Sie',
-  },
-  fr: {
-    confirm: 'Confirmer l’abonnement',
-    open: 'Ouvrez cette page et appuyez sur le bouton pour confirmer :',
-    works: (days) =>
-      `Le lien est valable ${days} jours. Si ce n’était pas vous, ne faites rien : vous n’êtes pas abonné.`,
-    button: 'Le bouton ne fonctionne pas ? Ouvrez',
-  },
-  es: {
-    confirm: 'Confirmar la suscripción',
-    open: 'Abre esta página y pulsa el botón para confirmar:',
-    works: (days) =>
-      `El enlace funciona durante ${days} días. Si no has sido tú, no hagas nada: la dirección no queda suscrita.`,
-    button: '¿No funciona el botón? Abre',
-  },
-  it: {
-    confirm: 'Conferma l’iscrizione',
-    open: 'Apri questa pagina e premi il pulsante per confermare:',
-    works: (days) =>
-      `Il link vale ${days} giorni. Se non sei stato tu, non fare nulla: l’indirizzo non viene iscritto.`,
-    button: 'Il pulsante non funziona? Apri',
-  },
-  nl: {
-    confirm: 'Aanmelding bevestigen',
-    open: 'Open deze pagina en klik op de knop om te bevestigen:',
-    works: (days) => `De link werkt ${days} dagen. Was jij het niet, doe dan niets: je bent niet aangemeld.`,
-    button: 'Werkt de knop niet? Open',
-  },
-  pl: {
-    confirm: 'Potwierdź zapis',
-    open: 'Otwórz tę stronę i naciśnij przycisk, aby potwierdzić:',
-    works: (days) =>
-      `Link działa przez następującą liczbę dni: ${days}. Jeśli to nie Twoje zgłoszenie, nic nie rób: adres nie zostanie zapisany.`,
-    button: 'Przycisk nie działa? Otwórz',
-  },
-  pt: {
-    confirm: 'Confirmar a subscrição',
-    open: 'Abra esta página e carregue no botão para confirmar:',
-    works: (days) =>
-      `O link funciona durante ${days} dias. Se não foi você, não faça nada: o endereço não fica subscrito.`,
-    button: 'O botão não funciona? Abra',
-  },
-};
-
-/** Returns the content of a form's mail, whose button opens `url`. The text says that the link works for `days` days. */
-function confirmationContent(form: Form, fromEmail: string, url: string, days: number): FrozenContent {
-  const { language, title } = form;
-  const paragraphs = form.mail_text.split('\n').filter((line) => line.trim() !== '');
-  const words = WORDS[language];
-  const note = words.works(days);
-  const asked = { language, title, heading: title, paragraphs, note, button: words.confirm, fallback: words.button };
-  const text = `${title}
-
-${paragraphs.join('\n\n')}
-
-${words.open}
-
-${url}
-
-${note}
-`;
-  const mail = { subject: form.mail_subject, html: confirmationHtml(asked, url), text };
-  return confirmationMailContent(mail, { email: fromEmail, name: '' });
 }

@@ -19,11 +19,6 @@ export function isUnderstood(protocol: number): boolean {
 
 /** A node whose lease was not renewed within this time starts no mail. The node measures the time from before it sent the request. */
 export const NODE_LEASE_MS = 7000;
-/**
- * A node from which the controller got no heartbeat for this long has lost its pages. Longer than the lease, so that none of them can start
- * any more.
- */
-export const LOST_AFTER_MS = 12_000;
 /** How often a node renews its lease. */
 export const BEAT_MS = 1000;
 

@@ -43,7 +43,7 @@ import { WarmUps } from '../delivery/warm-up/warm-ups.ts';
 import { Canaries } from '../delivery/watch/canary.ts';
 import { DomainCounts } from '../delivery/watch/domain-counts.ts';
 import type { Sentence } from '../errors/sentences.ts';
-import { FeedWork } from '../feeds/feed-work.ts';
+import { FeedWork } from '../feeds/polling.ts';
 import { OldRequests } from '../forms/old-requests.ts';
 import { HoldLog, type KnownHolds } from '../installation/list-holds.ts';
 import type { Log } from '../log.ts';

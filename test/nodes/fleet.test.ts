@@ -2,9 +2,9 @@
 import t from 'tap';
 import { Fleet } from '../../src/nodes/controller/fleet.ts';
 import { answerBeat } from '../../src/nodes/controller/node-handoffs.ts';
-import { SilentNodes } from '../../src/nodes/controller/silent-nodes.ts';
+import { LOST_AFTER_MS, SilentNodes } from '../../src/nodes/controller/silent-nodes.ts';
 import { Withdrawals } from '../../src/nodes/controller/withdrawals.ts';
-import { type Beat, LOST_AFTER_MS } from '../../src/nodes/protocol.ts';
+import type { Beat } from '../../src/nodes/protocol.ts';
 
 function beat(run: string, given: Partial<Beat> = {}): Beat {
   return {

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { fetch } from 'undici';
 import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
-import { LOST_AFTER_MS } from '../../src/nodes/protocol.ts';
+import { LOST_AFTER_MS } from '../../src/nodes/controller/silent-nodes.ts';
 import { ALL_STREAMS, STREAM, SUBJECT } from '../../src/nodes/streams.ts';
 import { ledgerProblems } from '../support/ledger-problems.ts';
 import { skipWithout } from '../support/tools.ts';

@@ -20,8 +20,8 @@ import { allSecrets } from '../../delivery/links/secrets.ts';
 import { latestBeatAt } from '../../delivery/queue/holds.ts';
 import { SaidError, type Sentence, sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { copiedAt } from './copies.ts';
 import { checkIntegrity } from './make-backup.ts';
+import { copiedAt } from './restored-copy.ts';
 
 /** What a restore would bring back and what it would lose. */
 export interface Comparison {

@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { connect, type Db } from '../../database/open.ts';
 import { makePrivateFile } from '../../database/private-file.ts';
-import { markAsCopy } from './copies.ts';
+import { markAsCopy } from './restored-copy.ts';
 
 const PAGES_AT_ONCE = 1000;
 

@@ -17,8 +17,8 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { connect, schemaState } from '../../database/open.ts';
-import { continueFromCopy, lastIds } from './copies.ts';
 import { realPath, removeWhole } from './files.ts';
+import { continueFromCopy, lastIds } from './restored-copy.ts';
 
 /** The name of the stored value that says who confirmed the restore. */
 const CONFIRMED_BY = 'restore_confirmed_by';

@@ -1,7 +1,7 @@
 /** The known sender nodes: the capacity and load of each, and how long it may start mails. */
 import type { Outcome } from '../../delivery/transport/courier.ts';
 import { rejectsNode } from '../node-rejections.ts';
-import { type Beat, LOST_AFTER_MS, NODE_LEASE_MS, type RelayShare, type Withdrawal } from '../protocol.ts';
+import { type Beat, NODE_LEASE_MS, type RelayShare, type Withdrawal } from '../protocol.ts';
 import type { NodeDays } from './node-days.ts';
 
 export interface FleetNode {
@@ -111,9 +111,9 @@ export class Fleet {
     return this.#monotonic() - renewedAt < NODE_LEASE_MS;
   }
 
-  /** Whether a node has been silent for so long that it can start no more mails. */
-  isSilent({ heardAt }: FleetNode): boolean {
-    return this.#monotonic() - heardAt >= LOST_AFTER_MS;
+  /** The milliseconds since the last heartbeat of a node. */
+  silenceOf({ heardAt }: FleetNode): number {
+    return this.#monotonic() - heardAt;
   }
 
   /** Restarts the silence timer of every node. */

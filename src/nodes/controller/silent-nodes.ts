@@ -1,6 +1,12 @@
 /** Decides when to give up silent nodes: only after all reports that they can have sent have been read. */
 import type { Fleet, FleetNode } from './fleet.ts';
 
+/**
+ * A node without a heartbeat for this long has lost its pages. Longer than NODE_LEASE_MS, so that the node can start none of their
+ * mails any more.
+ */
+export const LOST_AFTER_MS = 12_000;
+
 /** A position in the stream of reports. */
 export interface StreamPosition {
   /** When the stream was created, which distinguishes it from a later stream with the same name. */
@@ -19,7 +25,7 @@ export class SilentNodes {
 
   /** The runs of nodes that have been silent for so long that they can start no more mails. */
   get runs(): string[] {
-    return this.#fleet.all.filter((node) => this.#fleet.isSilent(node)).map(({ run }) => run);
+    return this.#fleet.all.filter((node) => this.#fleet.silenceOf(node) >= LOST_AFTER_MS).map(({ run }) => run);
   }
 
   /**

@@ -1,0 +1,88 @@
+/** The mail that asks whoever filled in a form to confirm the subscription. */
+import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
+import type { PageLanguage } from '../languages.ts';
+import { confirmationHtml, confirmationMailContent } from '../senders/confirmation-mail.ts';
+import type { Form } from './forms.ts';
+
+/** The number of days for which the link in the mail works. */
+export const LINK_DAYS = 7;
+
+/** The texts around those of the form, by language. `works` takes the number of days for which the link works. */
+const WORDS: Readonly<
+  Record<PageLanguage, { confirm: string; open: string; works(days: number): string; button: string }>
+> = {
+  en: {
+    confirm: 'Confirm the subscription',
+    open: 'Open this page and press the button to confirm:',
+    works: (days) => `The link works for ${days} days. If this was not you, do nothing: you are not subscribed.`,
+    button: 'Does the button not work? Open',
+  },
+  de: {
+    confirm: 'Anmeldung bestätigen',
+    open: 'Öffnen Sie diese Seite und drücken Sie den Knopf, um zu bestätigen:',
+    works: (days) => `Der Link gilt ${days} Tage. Waren Sie es nicht, tun Sie nichts: Sie sind nicht angemeldet.`,
+    button: 'Der Knopf geht nicht? Öffnen Sie',
+  },
+  fr: {
+    confirm: 'Confirmer l’abonnement',
+    open: 'Ouvrez cette page et appuyez sur le bouton pour confirmer :',
+    works: (days) =>
+      `Le lien est valable ${days} jours. Si ce n’était pas vous, ne faites rien : vous n’êtes pas abonné.`,
+    button: 'Le bouton ne fonctionne pas ? Ouvrez',
+  },
+  es: {
+    confirm: 'Confirmar la suscripción',
+    open: 'Abre esta página y pulsa el botón para confirmar:',
+    works: (days) =>
+      `El enlace funciona durante ${days} días. Si no has sido tú, no hagas nada: la dirección no queda suscrita.`,
+    button: '¿No funciona el botón? Abre',
+  },
+  it: {
+    confirm: 'Conferma l’iscrizione',
+    open: 'Apri questa pagina e premi il pulsante per confermare:',
+    works: (days) =>
+      `Il link vale ${days} giorni. Se non sei stato tu, non fare nulla: l’indirizzo non viene iscritto.`,
+    button: 'Il pulsante non funziona? Apri',
+  },
+  nl: {
+    confirm: 'Aanmelding bevestigen',
+    open: 'Open deze pagina en klik op de knop om te bevestigen:',
+    works: (days) => `De link werkt ${days} dagen. Was jij het niet, doe dan niets: je bent niet aangemeld.`,
+    button: 'Werkt de knop niet? Open',
+  },
+  pl: {
+    confirm: 'Potwierdź zapis',
+    open: 'Otwórz tę stronę i naciśnij przycisk, aby potwierdzić:',
+    works: (days) =>
+      `Link działa przez następującą liczbę dni: ${days}. Jeśli to nie Twoje zgłoszenie, nic nie rób: adres nie zostanie zapisany.`,
+    button: 'Przycisk nie działa? Otwórz',
+  },
+  pt: {
+    confirm: 'Confirmar a subscrição',
+    open: 'Abra esta página e carregue no botão para confirmar:',
+    works: (days) =>
+      `O link funciona durante ${days} dias. Se não foi você, não faça nada: o endereço não fica subscrito.`,
+    button: 'O botão não funciona? Abra',
+  },
+};
+
+/** Returns the content of a form's mail, whose button opens `url`. The text says how long the link works. */
+export function confirmationContent(form: Form, fromEmail: string, url: string): FrozenContent {
+  const { language, title } = form;
+  const paragraphs = form.mail_text.split('\n').filter((line) => line.trim() !== '');
+  const words = WORDS[language];
+  const note = words.works(LINK_DAYS);
+  const asked = { language, title, heading: title, paragraphs, note, button: words.confirm, fallback: words.button };
+  const text = `${title}
+
+${paragraphs.join('\n\n')}
+
+${words.open}
+
+${url}
+
+${note}
+`;
+  const mail = { subject: form.mail_subject, html: confirmationHtml(asked, url), text };
+  return confirmationMailContent(mail, { email: fromEmail, name: '' });
+}
