@@ -3,23 +3,15 @@ import t, { type Test } from 'tap';
 import { startApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
 import { addReadyForm } from '../support/forms.ts';
-import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { visitor } from '../support/visitor.ts';
 
 async function withForm(t: Test) {
   const app = await startApp(t);
   await mustSucceed(t, app.one)('/custom-fields/save', { field_name: 'shoe_size', field_type: 'number' });
   await mustSucceed(t, app.one)('/unsubscribes-groups/save', { group_name: 'News', description: 'n', is_display: 1 });
   await addReadyForm(t, app);
-  const visitor = (role: 'owner' | 'editor' | 'viewer', language = 'en') => {
-    const cookie = cookieOf(app, addPerson(app, role, { name: `${role}${language}` }));
-    const headers = { ...FROM_PAGE, cookie, 'accept-language': language };
-    return {
-      open: (path: string) => app.page('GET', path, { headers }),
-      send: (path: string, form: [string, string][] = []) => app.page('POST', path, { headers, form }),
-    };
-  };
   const read = async () => (await app.one.call('GET', '/forms/details', { query: { id: 1 } })).body.message.form;
-  return { app, visitor, read };
+  return { app, read };
 }
 
 const BUILT: [string, string][] = [
@@ -45,8 +37,8 @@ const BUILT: [string, string][] = [
 ];
 
 t.test('a form is made, built, shown in a list and deleted', async (t) => {
-  const { app, visitor, read } = await withForm(t);
-  const { open, send } = visitor('editor');
+  const { app, read } = await withForm(t);
+  const { open, send } = visitor(app, 'editor');
   const made = await send('/forms/new', [
     ['name', 'Landing page'],
     ['contact_type_id', '1'],
@@ -82,29 +74,29 @@ t.test('a form is made, built, shown in a list and deleted', async (t) => {
 });
 
 t.test('the preview shows what was typed, and saves nothing', async (t) => {
-  const { visitor, read } = await withForm(t);
+  const { app, read } = await withForm(t);
   const before = await read();
-  const { status, text } = await visitor('owner').send('/forms/1', [...BUILT, ['do', 'show']]);
+  const { status, text } = await visitor(app).send('/forms/1', [...BUILT, ['do', 'show']]);
   t.equal(status, 200);
   t.match(text, /id="form-preview".*Unser Brief.*Vorname.*freiwillig.*Schuhgröße.*News/s);
   t.strictSame(await read(), before);
 });
 
 t.test('what is wrong stands beside its field, and what was typed stays', async (t) => {
-  const { visitor } = await withForm(t);
+  const { app } = await withForm(t);
   const wrong = BUILT.map(([name, value]): [string, string] => [
     name,
     name === 'redirect_url' ? 'javascript:x' : value,
   ]);
-  const { status, text } = await visitor('owner', 'de').send('/forms/1', [...wrong, ['do', 'save']]);
+  const { status, text } = await visitor(app, 'owner', { language: 'de' }).send('/forms/1', [...wrong, ['do', 'save']]);
   t.equal(status, 422);
   t.match(text, /id="redirect_url-problem"[^>]*>Geben Sie eine Adresse an/);
   t.match(text, 'value="Unser Brief"');
 });
 
 t.test('a viewer looks at forms and changes none', async (t) => {
-  const { visitor } = await withForm(t);
-  const { open, send } = visitor('viewer');
+  const { app } = await withForm(t);
+  const { open, send } = visitor(app, 'viewer');
   t.match((await open('/forms/1')).text, /<fieldset[^>]*disabled/);
   for (const path of ['/forms/new', '/forms/1', '/forms/1/delete']) t.equal((await send(path, BUILT)).status, 403);
   t.equal((await open('/forms/new')).status, 403);

@@ -1,29 +1,12 @@
 /** Mailings in the dashboard. */
 import t, { type Test } from 'tap';
 import { recountReasons } from '../../fixtures/mailing-counters.ts';
-import type { Role } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed, readOutbox, sendCampaign } from '../support/campaign.ts';
 import { HOSTILE } from '../support/dashboard/filled-account.ts';
-import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { addPerson, cookieOf } from '../support/people.ts';
 import { flushHits, sendAgain } from '../support/recipient-links.ts';
-
-/** Opens pages, and sends their forms, as a user of this role; a redirect brings its flash to the next page. */
-function visitor(app: TestApp, role: Role = 'owner', accountId = 1) {
-  const session = cookieOf(app, addPerson(app, role, { accountId, name: `${role}${accountId}` }));
-  let flash = '';
-  return async (
-    method: 'GET' | 'POST',
-    path: string,
-    headers: Record<string, string> = FROM_PAGE,
-    form: [string, string][] = [],
-  ) => {
-    const cookie = `${session}; ${flash}`;
-    const answer = await app.page(method, path, { headers: { ...headers, cookie }, ...(form.length > 0 && { form }) });
-    flash = String(answer.headers['set-cookie'] ?? '').split(';')[0] ?? '';
-    return answer;
-  };
-}
+import { visitor } from '../support/visitor.ts';
 
 const SEND = {
   template_id: 1,
@@ -59,32 +42,31 @@ async function inState(t: Test, state: string, waiting: number) {
 
 t.test('the list is newest first and finds mailings by name, subject and state', async (t) => {
   const app = await startApp(t);
-  const open = visitor(app);
-  t.match((await open('GET', '/campaigns')).text, 'No campaigns yet');
+  const { open } = visitor(app);
+  t.match((await open('/campaigns')).text, 'No campaigns yet');
   await sendCampaign(t, app, { people: PEOPLE });
   await create(t, app, LATER);
-  const { status, text } = await open('GET', '/campaigns');
+  const { status, text } = await open('/campaigns');
   t.equal(status, 200);
   t.match(text, /Winter sale.*Up to half off.*Scheduled.*>News<.*In test outbox.*<td[^>]*>0<\/td>.*–/s);
   const found = async (query: string) => {
-    const { text: page } = await open('GET', `/campaigns?${query}`);
+    const { text: page } = await open(`/campaigns?${query}`);
     return ['Winter sale', 'News'].filter((name) => page.includes(`<bdi>${name}</bdi>`));
   };
   t.strictSame(await found('search=HALF'), ['Winter sale']);
   t.strictSame(await found('state=kept'), ['News']);
   t.strictSame(await found('state=kept&search=half'), []);
-  t.match((await open('GET', '/campaigns?search=nothing')).text, 'No campaign matches.');
-  t.match((await visitor(app, 'owner', 2)('GET', '/campaigns')).text, 'No campaigns yet');
+  t.match((await open('/campaigns?search=nothing')).text, 'No campaign matches.');
+  t.match((await visitor(app, 'owner', { accountId: 2 }).open('/campaigns')).text, 'No campaigns yet');
 });
 
 t.test('the list goes on in pages that keep the filter', async (t) => {
   const app = await startApp(t);
   const { utr } = await sendCampaign(t, app);
   for (let copies = 0; copies < 21; copies++) await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
-  const open = visitor(app);
-  const [next = ''] =
-    /\/campaigns\?state=draft&amp;before=\d+/.exec((await open('GET', '/campaigns?state=draft')).text) ?? [];
-  const second = (await open('GET', next.replace('&amp;', '&'))).text;
+  const { open } = visitor(app);
+  const [next = ''] = /\/campaigns\?state=draft&amp;before=\d+/.exec((await open('/campaigns?state=draft')).text) ?? [];
+  const second = (await open(next.replace('&amp;', '&'))).text;
   t.equal(second.match(/<th scope="row"/g)?.length, 1);
   t.match(second, 'href="/campaigns?state=draft"');
 });
@@ -105,10 +87,10 @@ t.test('a draft on the list leads to its editor, and for a viewer to its page', 
   const copied = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
   const copy = String(copied.headers.location).split('utr=')[1];
   const linkOf = (page: string, name: string) => new RegExp(`href="([^"]+)"><bdi>${name}`).exec(page)?.[1];
-  const mine = (await visitor(app)('GET', '/campaigns')).text;
+  const mine = (await visitor(app).open('/campaigns')).text;
   t.equal(linkOf(mine, 'Copy of News'), `/campaigns/${copy}/edit/audience`);
   t.equal(linkOf(mine, 'News'), `/campaigns/${utr}`);
-  const seen = (await visitor(app, 'viewer')('GET', '/campaigns')).text;
+  const seen = (await visitor(app, 'viewer').open('/campaigns')).text;
   t.equal(linkOf(seen, 'Copy of News'), `/campaigns/${copy}`);
   t.notMatch(seen, 'row-menu', 'a viewer is offered nothing that is refused');
 });
@@ -119,27 +101,23 @@ t.test(
     const app = await startApp(t);
     const { utr } = await sendCampaign(t, app);
     const waiting = await create(t, app, LATER);
-    const open = visitor(app, 'editor');
-    const send = async (ids: string[], action: string) => {
-      t.equal((await open('POST', '/campaigns/actions', FROM_PAGE, chosen(ids, action))).status, 303);
-      return (await open('GET', '/campaigns')).text;
+    const { open, send } = visitor(app, 'editor');
+    const act = async (ids: string[], action: string) => {
+      t.equal((await send('/campaigns/actions', chosen(ids, action))).status, 303);
+      return (await open('/campaigns')).text;
     };
-    t.match(await send([utr, waiting], 'archive'), '1 campaign stays, because it is scheduled');
-    t.strictSame(namesOn((await open('GET', '/campaigns')).text), ['Winter sale'], 'what is scheduled stays in sight');
-    t.strictSame(namesOn((await open('GET', '/campaigns?state=archived')).text), ['News']);
+    t.match(await act([utr, waiting], 'archive'), '1 campaign stays, because it is scheduled');
+    t.strictSame(namesOn((await open('/campaigns')).text), ['Winter sale'], 'what is scheduled stays in sight');
+    t.strictSame(namesOn((await open('/campaigns?state=archived')).text), ['News']);
     const { singleSends } = (await app.one.call('GET', '/single-send/list')).body.message;
     t.equal(singleSends.length, 2);
     t.notMatch(Object.keys(singleSends[0]), ['hidden_at']);
-    t.strictSame(namesOn(await send([utr], 'unarchive')), ['Winter sale', 'News']);
+    t.strictSame(namesOn(await act([utr], 'unarchive')), ['Winter sale', 'News']);
     const copied = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
     const copy = String(copied.headers.location).split('utr=')[1] ?? '';
-    t.match(await send([copy], 'archive'), '1 campaign was archived.');
+    t.match(await act([copy], 'archive'), '1 campaign was archived.');
     await mustSucceed(t, app.one)('/single/send/update', { utr: copy, ...SEND, ...LATER });
-    t.strictSame(
-      namesOn((await open('GET', '/campaigns')).text)[0],
-      'Winter sale',
-      'what is scheduled later comes back',
-    );
+    t.strictSame(namesOn((await open('/campaigns')).text)[0], 'Winter sale', 'what is scheduled later comes back');
   },
 );
 
@@ -148,26 +126,26 @@ t.test('drafts are deleted after a question that says how many, and nothing else
   const { utr } = await sendCampaign(t, app);
   const waiting = await create(t, app, LATER);
   await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
-  const open = visitor(app, 'editor');
+  const { open, send } = visitor(app, 'editor');
   const ids = app.db.prepare<[], string>('SELECT utr FROM single_sends').pluck().all();
-  const asked = (await open('POST', '/campaigns/actions', FROM_PAGE, chosen(ids, 'delete'))).text;
+  const asked = (await send('/campaigns/actions', chosen(ids, 'delete'))).text;
   t.match(asked, /Delete 1 draft permanently\?.*2 selected campaigns are not drafts and stay/s);
   t.equal(app.db.prepare('SELECT count(*) FROM single_sends').pluck().get(), 3, 'nothing is deleted before the answer');
-  await open('POST', '/campaigns/actions', FROM_PAGE, [...chosen(ids, 'delete'), ['sure', '1']]);
-  const left = (await open('GET', '/campaigns')).text;
+  await send('/campaigns/actions', [...chosen(ids, 'delete'), ['sure', '1']]);
+  const left = (await open('/campaigns')).text;
   t.match(left, '1 draft was deleted.');
   t.strictSame(namesOn(left), ['Winter sale', 'News']);
   const refused = visitor(app, 'viewer');
-  t.equal((await refused('POST', '/campaigns/actions', FROM_PAGE, chosen([waiting], 'archive'))).status, 403);
-  t.equal((await open('POST', '/campaigns/actions', FROM_PAGE, chosen([], 'archive'))).status, 303);
-  t.match((await open('GET', '/campaigns')).text, 'No campaign was selected.');
+  t.equal((await refused.send('/campaigns/actions', chosen([waiting], 'archive'))).status, 403);
+  t.equal((await send('/campaigns/actions', chosen([], 'archive'))).status, 303);
+  t.match((await open('/campaigns')).text, 'No campaign was selected.');
 });
 
 t.test(
   'the list is sorted by name, opens and clicks, filtered by list, and says shares beside the usual ones',
   async (t) => {
     const app = await startApp(t);
-    const open = visitor(app);
+    const { open } = visitor(app);
     await sendCampaign(t, app, { people: PEOPLE });
     const type = await app.one.call('POST', '/contacts-type/add', { form: { name: 'Others' } });
     const other = /=(\d+)/.exec(String(type.headers.location))?.[1];
@@ -181,13 +159,13 @@ t.test(
     );
     app.db.exec("UPDATE deliveries SET reply = '250 ok'");
     recountReasons(app.db);
-    const found = async (query: string) => namesOn((await open('GET', `/campaigns?${query}`)).text);
+    const found = async (query: string) => namesOn((await open(`/campaigns?${query}`)).text);
     t.strictSame(await found(''), ['apples', 'Zebra', 'News']);
     t.strictSame(await found('order=name'), ['apples', 'News', 'Zebra']);
     t.strictSame(await found('order=opens'), ['News', 'apples', 'Zebra'], 'what was not measured comes last');
     t.strictSame(await found('order=clicks'), ['News', 'apples', 'Zebra']);
     t.strictSame(await found(`list=contacts_${other}`), ['apples']);
-    const { text } = await open('GET', '/campaigns');
+    const { text } = await open('/campaigns');
     t.match(
       text,
       /Your last five campaigns: 40%.*40%.*class="value" width="50"/s,
@@ -201,11 +179,10 @@ t.test('each campaign of the list has a small picture of its mail, which is anot
   const app = await startApp(t);
   await sendCampaign(t, app);
   const utr = await create(t, app, { ...LATER, template_html: '<h1>Sale</h1><img src="https://shop.example/a.png">' });
-  const open = visitor(app);
-  const pictureOn = async () =>
-    /src="(\/campaigns\/[^"]+sketch\.svg[^"]*)"/.exec((await open('GET', '/campaigns')).text)?.[1];
+  const { open } = visitor(app);
+  const pictureOn = async () => /src="(\/campaigns\/[^"]+sketch\.svg[^"]*)"/.exec((await open('/campaigns')).text)?.[1];
   const before = (await pictureOn()) ?? '';
-  const { status, text, headers } = await open('GET', before);
+  const { status, text, headers } = await open(before);
   t.match([status, headers['content-type'], headers['content-security-policy']], [200, /svg/, /sandbox/]);
   t.match(headers['cache-control'], 'immutable');
   t.match(text, /^<svg [^>]+>(<path fill="#[0-9a-f]+" d="[\w .-]+"\/>){3}<\/svg>$/, 'a sheet, a heading and an image');
@@ -214,33 +191,33 @@ t.test('each campaign of the list has a small picture of its mail, which is anot
   await mustSucceed(t, app.one)('/single/send/update', { utr, ...SEND, ...LATER, template_html: '<p>Other</p>' });
   const after = (await pictureOn()) ?? '';
   t.not(after, before);
-  t.not((await open('GET', after)).text, text);
-  t.equal((await visitor(app, 'owner', 2)('GET', after)).status, 404);
+  t.not((await open(after)).text, text);
+  t.equal((await visitor(app, 'owner', { accountId: 2 }).open(after)).status, 404);
 });
 
 t.test(
   'the calendar has the campaigns of a month with their times in the zone of the account, and no drafts',
   async (t) => {
     const app = await startApp(t, { TIME_ZONE: 'Europe/Berlin' });
-    const open = visitor(app);
+    const { open } = visitor(app, 'owner', { language: 'en-GB' });
     await sendCampaign(t, app);
     await create(t, app, LATER);
     const midnight = { schedule_type: 1, schedule_date: '2027-12-01', schedule_time: '00:30' };
     await create(t, app, { single_send_name: 'Late <b>', ...midnight });
-    const { text } = await open('GET', '/campaigns/calendar?month=2027-12');
+    const { text } = await open('/campaigns/calendar?month=2027-12');
     t.match(text, /December 2027.*Times in Europe\/Berlin/s);
     const dayOf = (page: string, day: string) => page.split(`<time datetime="${day}">`)[1]?.split('</td>')[0] ?? '';
     t.match(dayOf(text, '2027-12-01'), /00:30<\/time> <bdi>Late &lt;b><\/bdi>.*09:00<\/time> <bdi>Winter sale/s);
     t.match(text, /href="\/campaigns\/calendar\?month=2027-11".*href="\/campaigns\/calendar\?month=2028-01"/s);
-    const other = await open('GET', '/campaigns/calendar?month=2027-11');
+    const other = await open('/campaigns/calendar?month=2027-11');
     t.match(other.text, 'No campaign in this month.');
-    const now = (await open('GET', '/campaigns/calendar')).text;
+    const now = (await open('/campaigns/calendar')).text;
     t.match(now, /aria-current="date".*News/s, 'what was sent today is on today');
     for (const month of ['2027-13', '0000-00', 'x', '2027-1', '2027-12-01'])
-      t.equal((await open('GET', `/campaigns/calendar?month=${month}`)).status, 200, month);
-    const foreign = await visitor(app, 'owner', 2)('GET', '/campaigns/calendar?month=2027-12');
+      t.equal((await open(`/campaigns/calendar?month=${month}`)).status, 200, month);
+    const foreign = await visitor(app, 'owner', { accountId: 2 }).open('/campaigns/calendar?month=2027-12');
     t.notMatch(foreign.text, 'Winter sale');
-    t.match(await visitor(app, 'viewer')('GET', '/campaigns/calendar?month=2027-12'), {
+    t.match(await visitor(app, 'viewer').open('/campaigns/calendar?month=2027-12'), {
       status: 200,
       text: 'Winter sale',
     });
@@ -251,7 +228,7 @@ t.test('a day with many campaigns shows three of them, and the others when it is
   const app = await startApp(t);
   await sendCampaign(t, app);
   for (let count = 0; count < 5; count++) await create(t, app, { ...LATER, single_send_name: `Mail ${count}` });
-  const { text } = await visitor(app)('GET', '/campaigns/calendar?month=2027-12');
+  const { text } = await visitor(app).open('/campaigns/calendar?month=2027-12');
   t.match(text, /Mail 2.*<summary>2 more<\/summary>.*Mail 3.*Mail 4/s);
 });
 
@@ -259,10 +236,10 @@ t.test('a subject on the list and above a report has no codes of merge tags', as
   const app = await startApp(t);
   await sendCampaign(t, app);
   await create(t, app, { ...LATER, subject: 'For ((first_name|you)) and ((city))' });
-  const visit = visitor(app);
-  const { text } = await visit('GET', '/campaigns');
+  const { open } = visitor(app);
+  const { text } = await open('/campaigns');
   const utr = app.db.prepare("SELECT utr FROM single_sends WHERE subject LIKE '%|you%'").pluck().get();
-  const report = await visit('GET', `/campaigns/${utr}`);
+  const report = await open(`/campaigns/${utr}`);
   for (const page of [text, report.text]) {
     t.match(page, 'For <span class="merge-tag">you</span> and <span class="merge-tag">City</span>');
     t.notMatch(page, '((');
@@ -273,7 +250,7 @@ t.test('the overview tells results, reasons and what can be done', async (t) => 
   const app = await startApp(t);
   await mustSucceed(t, app.one)('/global-unsubscribes/save', { email_address: 'cleo@example.org' });
   const { utr } = await sendCampaign(t, app, { people: PEOPLE });
-  const { status, text } = await visitor(app)('GET', `/campaigns/${utr}`);
+  const { status, text } = await visitor(app).open(`/campaigns/${utr}`);
   t.equal(status, 200);
   t.match(
     text,
@@ -283,7 +260,7 @@ t.test('the overview tells results, reasons and what can be done', async (t) => 
   t.match(text, /href="[^"]+\/recipients\?state=suppressed">1<\/a>/, 'a number leads to those it counts');
   t.match(text, 'Duplicate');
   t.notMatch(text, /Pause|Resume|Send again|Cancel for/);
-  const later = (await visitor(app, 'editor')('GET', `/campaigns/${await create(t, app, LATER)}`)).text;
+  const later = (await visitor(app, 'editor').open(`/campaigns/${await create(t, app, LATER)}`)).text;
   t.match(later, /Scheduled.*Starts .*Nothing has been sent yet/s);
 });
 
@@ -291,9 +268,9 @@ t.test(
   'a mailing under way shows how far it is, and is paused, resumed and cancelled for those who wait',
   async (t) => {
     const { app, utr, path } = await inState(t, 'sending', 2);
-    const open = visitor(app, 'editor');
+    const { open, send } = visitor(app, 'editor');
     const state = () => app.db.prepare("SELECT state FROM mailings WHERE owner_kind = 'single'").pluck().get();
-    const page = (await open('GET', path)).text;
+    const page = (await open(path)).text;
     t.match(page, /<progress aria-label="1 of 3 contacts" value="1" max="3"/);
     t.match(page, /Cancel this campaign for 2 contacts\?.*1 of 3 contacts are done/s);
     for (const [action, after, news] of [
@@ -301,13 +278,13 @@ t.test(
       ['resume', 'sending', 'It goes to those who have not'],
       ['cancel', 'cancelled', 'Cancelled. Nothing more is sent.'],
     ] as const) {
-      const { status, headers } = await open('POST', `${path}/${action}`);
+      const { status, headers } = await send(`${path}/${action}`);
       t.match([status, headers.location, state()], [303, `/campaigns/${utr}`, after]);
-      t.match((await open('GET', path)).text, news);
-      t.notMatch((await open('GET', path)).text, news, 'it is said once');
+      t.match((await open(path)).text, news);
+      t.notMatch((await open(path)).text, news, 'it is said once');
     }
-    t.equal((await open('POST', `${path}/pause`)).status, 303);
-    t.match((await open('GET', path)).text, 'Nothing was changed: Only a sending campaign can be paused.');
+    t.equal((await send(`${path}/pause`)).status, 303);
+    t.match((await open(path)).text, 'Nothing was changed: Only a sending campaign can be paused.');
   },
 );
 
@@ -315,23 +292,23 @@ t.test('a mailing that has not started becomes a draft when its start is cancell
   const app = await startApp(t);
   await sendCampaign(t, app);
   const path = `/campaigns/${await create(t, app, LATER)}`;
-  const open = visitor(app);
-  const asked = (await open('GET', path)).text;
+  const { open, send } = visitor(app);
+  const asked = (await open(path)).text;
   t.match(asked, /Unschedule this campaign\?.*Keep it scheduled/s);
   t.notMatch(asked, />Cancel<\/button>/, 'no button could be taken for the action');
-  t.equal((await open('POST', `${path}/cancel`)).status, 303);
-  t.match((await open('GET', path)).text, /The campaign is a draft again.*Draft/s);
+  t.equal((await send(`${path}/cancel`)).status, 303);
+  t.match((await open(path)).text, /The campaign is a draft again.*Draft/s);
 });
 
 t.test('duplicating a mailing leads to the copy, with a sentence that says what was made', async (t) => {
   const app = await startApp(t);
   const { utr } = await sendCampaign(t, app);
-  const open = visitor(app);
-  const { headers } = await open('POST', `/campaigns/${utr}/duplicate`);
+  const { open, send } = visitor(app);
+  const { headers } = await send(`/campaigns/${utr}/duplicate`);
   const copy = String(headers.location);
   t.match(copy, /^\/campaigns\/[\w-]{36}$/);
   t.not(copy, `/campaigns/${utr}`);
-  t.match((await open('GET', copy)).text, /<h1>Copy of News<.*the new draft, a copy of “News”.*This is a draft/s);
+  t.match((await open(copy)).text, /<h1>Copy of News<.*the new draft, a copy of “News”.*This is a draft/s);
 });
 
 t.test('those for whom it failed get it again after a dialog that says how many they are', async (t) => {
@@ -340,29 +317,33 @@ t.test('those for whom it failed get it again after a dialog that says how many 
   app.db.exec(`UPDATE deliveries SET state = 4, reply = '451 Try later' WHERE id IN (SELECT id FROM deliveries ORDER BY id DESC LIMIT 2);
     UPDATE mailings SET delivered = 1, failed = 2 WHERE owner_kind = 'single'`);
   recountReasons(app.db);
-  const open = visitor(app);
-  const page = (await open('GET', `/campaigns/${utr}`)).text;
+  const { open, send } = visitor(app);
+  const page = (await open(`/campaigns/${utr}`)).text;
   t.match(page, /Retry 2 failed mails\?.*Bounced, unsubscribed and suppressed contacts are skipped/s);
-  await open('POST', `/campaigns/${utr}/retry-failed`);
-  t.match((await open('GET', `/campaigns/${utr}`)).text, '2 contacts are queued again.');
+  await send(`/campaigns/${utr}/retry-failed`);
+  t.match((await open(`/campaigns/${utr}`)).text, '2 contacts are queued again.');
 });
 
 t.test('a viewer reads and changes nothing; another site and another account do neither', async (t) => {
   const { app, path } = await inState(t, 'sending', 2);
   const state = () => app.db.prepare("SELECT state FROM mailings WHERE owner_kind = 'single'").pluck().get();
   const viewer = visitor(app, 'viewer');
-  const { status, text } = await viewer('GET', path);
+  const { status, text } = await viewer.open(path);
   t.equal(status, 200);
   t.notMatch(text, /method="post" action="\/campaigns/);
-  const stranger = visitor(app, 'owner', 2);
-  t.equal((await stranger('GET', path)).status, 404);
+  const stranger = visitor(app, 'owner', { accountId: 2 });
+  t.equal((await stranger.open(path)).status, 404);
   const owner = visitor(app);
   for (const action of ['pause', 'resume', 'cancel', 'duplicate', 'retry-failed']) {
-    t.equal((await viewer('POST', `${path}/${action}`)).status, 403, action);
-    t.equal((await stranger('POST', `${path}/${action}`)).status, 404, action);
-    t.equal((await owner('POST', `${path}/${action}`, { 'sec-fetch-site': 'cross-site' })).status, 403, action);
+    t.equal((await viewer.send(`${path}/${action}`)).status, 403, action);
+    t.equal((await stranger.send(`${path}/${action}`)).status, 404, action);
+    t.equal(
+      (await owner.post(`${path}/${action}`, { headers: { 'sec-fetch-site': 'cross-site' } })).status,
+      403,
+      action,
+    );
   }
-  t.equal((await owner('POST', `${path}/delete`)).status, 404, 'no other action is reached');
+  t.equal((await owner.send(`${path}/delete`)).status, 404, 'no other action is reached');
   t.equal(state(), 'sending');
   t.equal(app.db.prepare('SELECT count(*) FROM single_sends').pluck().get(), 1);
   t.equal((await app.page('GET', path)).status, 303, 'signed out');
@@ -372,10 +353,10 @@ t.test('names and subjects are shown as text', async (t) => {
   const app = await startApp(t);
   await sendCampaign(t, app);
   const utr = await create(t, app, { ...LATER, single_send_name: HOSTILE, subject: HOSTILE });
-  const open = visitor(app);
-  await open('POST', `/campaigns/${utr}/duplicate`);
+  const { open, send } = visitor(app);
+  await send(`/campaigns/${utr}/duplicate`);
   for (const path of ['/campaigns', `/campaigns/${utr}`, `/campaigns?search=${encodeURIComponent(HOSTILE)}`]) {
-    const { status, text } = await open('GET', path);
+    const { status, text } = await open(path);
     t.equal(status, 200);
     t.notMatch(text, /<script>alert|<img src=x/);
     t.match(text, '&lt;script>alert(1)');
@@ -388,29 +369,29 @@ t.test('recipients are found by address, state and reason, each with why', async
   const { utr } = await sendCampaign(t, app, { people: PEOPLE });
   app.db.exec("UPDATE deliveries SET reply = '<script>alert(1)</script>' WHERE state = 5");
   recountReasons(app.db);
-  const open = visitor(app, 'viewer');
+  const { open } = visitor(app, 'viewer');
   const path = `/campaigns/${utr}/recipients`;
   const found = async (query: string) =>
-    [...(await open('GET', path + query)).text.matchAll(/<bdi>(\w+)@example\.org/g)].map(([, name]) => name).sort();
+    [...(await open(path + query)).text.matchAll(/<bdi>(\w+)@example\.org/g)].map(([, name]) => name).sort();
   t.strictSame(await found(''), ['anna', 'bea', 'cleo']);
   t.strictSame(await found('?search=AN'), ['anna']);
   t.strictSame(await found('?state=kept'), ['anna', 'bea']);
   t.strictSame(await found('?state=lost'), ['anna', 'bea', 'cleo'], 'an unknown state is no filter');
-  const page = (await open('GET', `/campaigns/${utr}`)).text;
+  const page = (await open(`/campaigns/${utr}`)).text;
   const [, reason = ''] = /recipients(\?state=suppressed&amp;reason=[^"]+)"/.exec(page) ?? [];
   t.strictSame(await found(reason.replace('&amp;', '&')), ['cleo'], 'the overview links each reason to its people');
-  t.notMatch((await open('GET', path)).text, '<script>alert');
-  t.match((await open('GET', `${path}?search=nobody`)).text, 'No recipient matches.');
-  t.equal((await visitor(app, 'owner', 2)('GET', path)).status, 404);
+  t.notMatch((await open(path)).text, '<script>alert');
+  t.match((await open(`${path}?search=nobody`)).text, 'No recipient matches.');
+  t.equal((await visitor(app, 'owner', { accountId: 2 }).open(path)).status, 404);
 });
 
 t.test('what the outbox kept is delivered nowhere, and what a relay took stays delivered without one', async (t) => {
   const app = await startApp(t);
   const { utr } = await sendCampaign(t, app, { people: PEOPLE });
-  const open = visitor(app);
+  const { open } = visitor(app);
   const pages = ['/', '/campaigns', `/campaigns/${utr}`, `/campaigns/${utr}/recipients`, '/contacts/1'];
   for (const path of pages) {
-    const { text } = await open('GET', path);
+    const { text } = await open(path);
     t.match(text, 'In test outbox', path);
     t.notMatch(text, /class="badge[^>]*>(?:<[^>]*>)*(?:Sent|Delivered)<|100\s?%/, path);
   }
@@ -421,10 +402,10 @@ t.test('what the outbox kept is delivered nowhere, and what a relay took stays d
     { state: 'kept' },
     { state: 'kept' },
   ]);
-  t.match((await visitor(app, 'viewer', 1)('GET', `/campaigns/${utr}`)).text, 'Test mode: nobody receives your mail');
+  t.match((await visitor(app, 'viewer').open(`/campaigns/${utr}`)).text, 'Test mode: nobody receives your mail');
 
   app.db.exec(`UPDATE deliveries SET reply = '250 ok' WHERE id <= 2; UPDATE delivery_reasons SET count = 1`);
-  const some = (await open('GET', `/campaigns/${utr}`)).text;
+  const some = (await open(`/campaigns/${utr}`)).text;
   t.match(some, /1 contact did not receive this.*Delivered<\/dt><dd><a [^>]+>2</s);
   t.match(some, /class="badge[^>]*>(?:<[^>]*>)*Sent</);
 });
@@ -433,19 +414,19 @@ t.test('recipients are saved as CSV by the filter of the page, by those who may 
   const app = await startApp(t);
   await mustSucceed(t, app.one)('/global-unsubscribes/save', { email_address: 'cleo@example.org' });
   const { utr } = await sendCampaign(t, app, { people: PEOPLE });
-  const open = visitor(app, 'viewer');
+  const { open } = visitor(app, 'viewer');
   const path = `/campaigns/${utr}/recipients`;
-  const [, href = ''] = /href="([^"]+recipients\.csv[^"]*)"/.exec((await open('GET', `${path}?state=kept`)).text) ?? [];
-  const { status, headers, text } = await open('GET', href);
+  const [, href = ''] = /href="([^"]+recipients\.csv[^"]*)"/.exec((await open(`${path}?state=kept`)).text) ?? [];
+  const { status, headers, text } = await open(href);
   t.match([status, headers['content-type']], [200, 'text/csv; charset=utf-8']);
   t.equal(headers['content-disposition'], 'attachment; filename="recipients.csv"');
   t.match(text, /^"email".*\r\nanna@example\.org,kept,.*\r\nbea@example\.org,kept,.*\r\n$/);
-  t.match((await open('GET', `${path}.csv`)).text, 'cleo@example.org');
-  t.equal((await visitor(app, 'owner', 2)('GET', href)).status, 404);
+  t.match((await open(`${path}.csv`)).text, 'cleo@example.org');
+  t.equal((await visitor(app, 'owner', { accountId: 2 }).open(href)).status, 404);
   t.equal((await app.page('GET', href)).status, 303, 'signed out');
   const later = `/campaigns/${await create(t, app, LATER)}/recipients`;
-  t.notMatch((await open('GET', later)).text, 'recipients.csv', 'nobody is in it yet');
-  t.equal((await open('GET', `${later}.csv`)).status, 404);
+  t.notMatch((await open(later)).text, 'recipients.csv', 'nobody is in it yet');
+  t.equal((await open(`${later}.csv`)).status, 404);
 });
 
 t.test('a CSV of any size is read from the database no faster than the browser takes it', async (t) => {
@@ -490,8 +471,8 @@ t.test(
       Promise.all(paths.map((path = '') => app.page('GET', path, { headers })));
     await visit([mails[0]?.paths.o, mails[1]?.paths.o, mails[1]?.paths.c]);
     flushHits(app);
-    const open = visitor(app);
-    const shown = async (path: string) => (await open('GET', path)).text;
+    const { open, send } = visitor(app);
+    const shown = async (path: string) => (await open(path)).text;
     const first = await shown(`/campaigns/${utr}`);
     t.match(
       first,
@@ -527,7 +508,7 @@ t.test(
       ]),
     );
     const given = Object.entries({ ...form, contact_type_id: '1', do: 'save' });
-    const saved = await open('POST', '/contacts/segments/new', FROM_PAGE, given);
+    const saved = await send('/contacts/segments/new', given);
     t.equal(saved.status, 303);
     await app.background();
     const { contactEmails } = (await app.one.call('GET', '/segment/email/list', { query: { segment_id: 1 } })).body
@@ -552,7 +533,7 @@ t.test('whom a list of recipients shows becomes a segment of the same contacts',
   setState.run(3, '550 5.1.1 <cem@b.org>: no such user here', 'cem@b.org');
   setState.run(5, ':suppressed_bounce', 'dan@a.org');
   setState.run(5, ':unsubscribed_all', 'eve@b.org');
-  const open = visitor(app);
+  const { open, send } = visitor(app);
   const reason = (text: string) => `reason=${encodeURIComponent(text)}`;
   const lists: [query: string, names: string[]][] = [
     ['', ['anna', 'bea', 'cem', 'dan', 'eve']],
@@ -568,7 +549,7 @@ t.test('whom a list of recipients shows becomes a segment of the same contacts',
     ['search=da', ['dan']],
   ];
   for (const [at, [query, names]] of lists.entries()) {
-    const { text } = await open('GET', `/campaigns/${utr}/recipients?${query}`);
+    const { text } = await open(`/campaigns/${utr}/recipients?${query}`);
     t.strictSame(
       [...text.matchAll(/<bdi>(\w+)@[ab]\.org/g)].map(([, who]) => who),
       names,
@@ -577,11 +558,7 @@ t.test('whom a list of recipients shows becomes a segment of the same contacts',
     const saving = /<form method="post" action="\/contacts\/segments\/new"[\s\S]+?<\/form>/.exec(text)?.[0] ?? '';
     const hidden = [...saving.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)];
     const form = hidden.map(([, name = '', value = '']): [string, string] => [name, value.replaceAll('&lt;', '<')]);
-    const saved = await open('POST', '/contacts/segments/new', FROM_PAGE, [
-      ...form,
-      ['contact_type_id', '1'],
-      ['do', 'save'],
-    ]);
+    const saved = await send('/contacts/segments/new', [...form, ['contact_type_id', '1'], ['do', 'save']]);
     t.equal(saved.status, 303, query);
     await app.background();
     const { contactEmails } = (await app.one.call('GET', '/segment/email/list', { query: { segment_id: at + 1 } })).body
@@ -592,8 +569,8 @@ t.test('whom a list of recipients shows becomes a segment of the same contacts',
       `the segment of ${query}`,
     );
   }
-  const edit = await open('GET', '/contacts/segments/5/edit');
+  const edit = await open('/contacts/segments/5/edit');
   t.match(edit.text, 'did not arrive, with the reason “suppressed after an earlier bounce”');
-  const other = visitor(app, 'owner', 2);
-  t.equal((await other('GET', `/campaigns/${utr}/recipients?domain=b.org`)).status, 404);
+  const other = visitor(app, 'owner', { accountId: 2 });
+  t.equal((await other.open(`/campaigns/${utr}/recipients?domain=b.org`)).status, 404);
 });

@@ -1,9 +1,9 @@
 /** Rules about mails, opens, clicks and automations in the form of a segment: the same as through the API, and in words. */
 import t from 'tap';
 import { ACTIVITY_FIELDS, operatorsOf } from '../../src/audience/segments/rules.ts';
-import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { sentCampaign } from '../support/recipient-links.ts';
 import { mustAnswer, storeSegment } from '../support/segments.ts';
+import { visitor } from '../support/visitor.ts';
 
 const FORM = { segment_name: 'Clicked', contact_type_id: '1', query_type: 'and', do: 'save' };
 const LINK = 'https://shop.example/new?for=((first_name))';
@@ -14,26 +14,19 @@ async function withForm(t: Parameters<typeof sentCampaign>[0]) {
   const { app, utr } = await sentCampaign(t);
   const form = { type: 'welcome', automation_for: 'contacts_1', automation_name: 'Welcome', unsubscribe_group_id: 1 };
   const series: string = (await mustAnswer(app, 'POST', '/automations/create', { form })).body.message.utr;
-  const visitor = (language: string) => {
-    const cookie = cookieOf(app, addPerson(app, 'owner', { accountId: 1, name: `owner${language}` }));
-    const headers = { ...FROM_PAGE, cookie, 'accept-language': language };
+  const formIn = (language: string) => {
+    const { open, send } = visitor(app, 'owner', { language });
     return {
-      open: async (path: string) => (await app.page('GET', path, { headers })).text,
-      send: (fields: Record<string, string>) =>
-        app.fastify.inject({
-          method: 'POST',
-          url: '/contacts/segments/new',
-          headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
-          payload: new URLSearchParams({ ...FORM, ...fields }).toString(),
-        }),
+      open: async (path: string) => (await open(path)).text,
+      send: (fields: Record<string, string>) => send('/contacts/segments/new', { ...FORM, ...fields }),
     };
   };
-  return { app, utr, series, visitor };
+  return { app, utr, series, formIn };
 }
 
 t.test('every rule about activity is made by clicking as through the API, and can be changed', async (t) => {
-  const { app, utr, series, visitor } = await withForm(t);
-  const { open, send } = visitor('en');
+  const { app, utr, series, formIn } = await withForm(t);
+  const { open, send } = formIn('en');
   const operands: Record<string, string[]> = {
     mails: ['3', '90'],
     mail: [utr, '7'],
@@ -49,8 +42,8 @@ t.test('every rule about activity is made by clicking as through the API, and ca
         segment_name: 'Clicked',
       });
       const [value0 = '', until0 = ''] = values;
-      const { statusCode, headers } = await send({ field0: field, operator0: operator, value0, until0 });
-      t.equal(statusCode, 303, `${field} ${operator}`);
+      const { status, headers } = await send({ field0: field, operator0: operator, value0, until0 });
+      t.equal(status, 303, `${field} ${operator}`);
       const clicked = Number(String(headers.location).split('/').at(-1));
       const details = async (segment_id: number) => {
         const { segment } = (await mustAnswer(app, 'GET', '/segment/details', { query: { segment_id } })).body.message;
@@ -66,7 +59,7 @@ t.test('every rule about activity is made by clicking as through the API, and ca
 });
 
 t.test('a rule about activity reads as a sentence in each language, with the subject of the mail', async (t) => {
-  const { utr, series, visitor } = await withForm(t);
+  const { utr, series, formIn } = await withForm(t);
   const cases: [string[], string, string][] = [
     [
       ['activity.mails', 'received at least', '3', '90'],
@@ -91,11 +84,11 @@ t.test('a rule about activity reads as a sentence in each language, with the sub
     ],
   ];
   for (const [at, language] of ['en', 'de'].entries()) {
-    const { send } = visitor(language);
+    const { send } = formIn(language);
     for (const [[field0 = '', operator0 = '', value0 = '', until0 = ''], ...sentences] of cases) {
-      const { payload } = await send({ do: 'show', field0, operator0, value0, until0 });
-      const text = textOf(payload.replaceAll('&quot;', '"'));
-      t.ok(text.includes(sentences[at] ?? '?'), `${language}: ${sentences[at]}`);
+      const { text } = await send({ do: 'show', field0, operator0, value0, until0 });
+      const said = textOf(text.replaceAll('&quot;', '"'));
+      t.ok(said.includes(sentences[at] ?? '?'), `${language}: ${sentences[at]}`);
     }
   }
 });
@@ -103,13 +96,13 @@ t.test('a rule about activity reads as a sentence in each language, with the sub
 t.test(
   'a field that is changed to one about mails asks which mail, and one of another account is nowhere to choose',
   async (t) => {
-    const { app, utr, visitor } = await withForm(t);
+    const { app, utr, formIn } = await withForm(t);
     await mustAnswer(app, 'POST', '/events', { json: { contact_id: 1, name: 'purchase' } });
-    const { send } = visitor('en');
-    const { payload } = await send({ do: 'show', field0: 'activity.mail', operator0: 'contains', value0: 'Bonn' });
-    t.match(payload, '<option value selected>Please choose');
-    t.match(payload, `<option value="${utr}"`);
-    t.notMatch(payload, 'Bonn');
+    const { send } = formIn('en');
+    const { text } = await send({ do: 'show', field0: 'activity.mail', operator0: 'contains', value0: 'Bonn' });
+    t.match(text, '<option value selected>Please choose');
+    t.match(text, `<option value="${utr}"`);
+    t.notMatch(text, 'Bonn');
     const { body } = await app.two.call('GET', '/segment/names');
     t.strictSame(body.message, { mails: [], automations: [], events: [] });
   },
@@ -118,18 +111,18 @@ t.test(
 t.test(
   'every rule about events is made by clicking as through the API, can be changed, and is said in words',
   async (t) => {
-    const { app, visitor } = await withForm(t);
+    const { app, formIn } = await withForm(t);
     const json = { contact_id: 1, name: 'purchase', value: 49.9, currency: 'EUR', properties: { category: 'shoes' } };
     await mustAnswer(app, 'POST', '/events', { json });
-    const { open, send } = visitor('en');
+    const { open, send } = formIn('en');
     t.match(await open('/contacts/segments/new'), '<option value="event.purchase">Event: purchase</option>');
     for (const [operator, count] of Object.entries(operatorsOf('event'))) {
       const values = ['2', '30', 'category = shoes'].slice(0, count);
       const stored = await storeSegment(app, ['event.purchase', operator, ...values], { segment_name: 'Clicked' });
       const [value0 = '', until0 = '', filter0 = ''] = values;
       const fields = { field0: 'event.purchase', operator0: operator, value0, until0, filter0 };
-      const { statusCode, headers } = await send(fields);
-      t.equal(statusCode, 303, operator);
+      const { status, headers } = await send(fields);
+      t.equal(status, 303, operator);
       const clicked = Number(String(headers.location).split('/').at(-1));
       const rulesOf = app.db.prepare<[number], string>('SELECT rules FROM segments WHERE id = ?').pluck();
       t.equal(rulesOf.get(clicked), rulesOf.get(stored), operator);
@@ -145,14 +138,14 @@ t.test(
       do: 'show',
     };
     const said = async (form: typeof send) =>
-      textOf((await form({ ...rule, filter0: 'category = shoes' })).payload).replaceAll(/[\u2066-\u2069]/g, '');
+      textOf((await form({ ...rule, filter0: 'category = shoes' })).text).replaceAll(/[\u2066-\u2069]/g, '');
     t.match(await said(send), 'events “purchase” with category = shoes in the last 30 days add up to at least 100');
     t.match(
-      await said(visitor('de').send),
+      await said(formIn('de').send),
       '„purchase“ mit category = shoes in den letzten 30 Tagen zusammen mindestens 100 ergibt',
     );
     const refused = await send({ ...rule, do: 'save', filter0: 'category' });
-    t.equal(refused.statusCode, 422);
+    t.equal(refused.status, 422);
     t.match(await open('/contacts/1'), /purchase · 49\.9 EUR · category: shoes/);
   },
 );

@@ -226,7 +226,10 @@ t.test('every POST outside the API that does not come from our own pages is refu
   t.equal(countSessions(app), 1, 'nobody was signed out');
 });
 
-/** The paths of the dashboard that take a POST: all but the API, the pages of recipients, public forms, the addresses for providers and the design page, which have links of their own. */
+/**
+ * The paths of the dashboard that take a POST: all but the API, the pages of recipients, public forms, the addresses
+ * for providers and the design page, which have links of their own.
+ */
 function postedPages({ fastify }: TestApp): string[] {
   const parents: string[] = [];
   return fastify

@@ -1,24 +1,12 @@
 /** The versions of a mail in the dashboard, by links and forms. */
 import t from 'tap';
-import type { Role } from '../../src/database/schema/index.ts';
 import { buildWorld } from '../support/account-records.ts';
-import { startApp, type TestApp } from '../support/app.ts';
-import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
-
-/** Opens pages and sends forms as a user of this role. */
-function visitor(app: TestApp, { role = 'editor' as Role, accountId = 1, name = 'Ann' } = {}) {
-  const user = addPerson(app, role, { accountId, name, email: `${name}@example.org` });
-  const headers = { ...FROM_PAGE, cookie: cookieOf(app, user), 'accept-language': 'en' };
-  return {
-    open: (path: string) => app.page('GET', path, { headers }),
-    send: (path: string, form: Record<string, unknown> = {}) => app.page('POST', path, { headers, form }),
-    design: (path: string, html: string) => app.page('POST', path, { headers, json: { html } }),
-  };
-}
+import { startApp } from '../support/app.ts';
+import { visitor } from '../support/visitor.ts';
 
 t.test('an earlier version is looked at and brought back, and so is what it replaced', async (t) => {
   const app = await startApp(t);
-  const { open, send } = visitor(app);
+  const { open, send } = visitor(app, 'editor', { name: 'Ann' });
   const { location } = (await send('/campaigns/new', { single_send_name: 'June' })).headers;
   const utr = String(location).split('/')[2] ?? '';
   t.match((await open(`/campaigns/${utr}/edit/content`)).text, `href="/versions/${utr}"`);
@@ -35,9 +23,9 @@ t.test('an earlier version is looked at and brought back, and so is what it repl
   t.match((await open(`/campaigns/${utr}/edit/html`)).text, '&lt;p>Good&lt;/p>');
   const after = (await open(`/versions/${utr}`)).text;
   t.equal(after.match(/\?version=/g)?.length, 3);
-  const viewer = visitor(app, { role: 'viewer', name: 'Vic' });
+  const viewer = visitor(app, 'viewer');
   t.equal((await viewer.open(`/versions/${utr}`)).status, 403);
-  const other = visitor(app, { accountId: 2, name: 'Oz' });
+  const other = visitor(app, 'editor', { accountId: 2 });
   t.equal((await other.open(`/versions/${utr}`)).status, 404);
   t.equal((await other.open(mail)).status, 404);
 });
@@ -49,9 +37,9 @@ t.test('what somebody who is signed in saves in the designer is theirs, and anyb
     await app.one.call('GET', '/automations/schedule', { query: { utr: automations[0] } })
   ).body.message;
   const path = new URL(automation_schedules[0].design_url).pathname;
-  const ann = visitor(app);
-  await ann.design(path, '<p>1</p>');
-  await visitor(app, { accountId: 2, name: 'Ozymandias' }).design(path, '<p>2</p>');
+  const ann = visitor(app, 'editor', { name: 'Ann' });
+  await ann.post(path, { json: { html: '<p>1</p>' } });
+  await visitor(app, 'editor', { accountId: 2, name: 'Ozymandias' }).post(path, { json: { html: '<p>2</p>' } });
   const { text } = await ann.open(`/versions/${schedules[0]}`);
   t.match(text, /by a program, or with the link to the design.*Ann/s);
   t.notMatch(text, 'Ozymandias');

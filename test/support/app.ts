@@ -118,7 +118,10 @@ const PUBLIC_URL = 'http://mail.example.com';
 const NO_DNS = '127.0.0.1:1';
 /** A reason in its stored form, which no answer, page or file may show. */
 const STORED_REASON = new RegExp(`:(?:${Object.keys(SENTENCES).join('|')})(?:[{"&<\\\\]|$)`, 'm');
-/** A whole number written as 1.0, which clients with fixed types refuse. SQLite writes a JavaScript number so that is bound to a statement. */
+/**
+ * A whole number written as 1.0, which clients with fixed types refuse. SQLite writes a JavaScript number so that is
+ * bound to a statement.
+ */
 const WHOLE_AS_DECIMAL = /"\w+":-?\d+\.0(?=[,}])/;
 /** Searches as it was before any test, because some count the searches of the product by replacing it. */
 const { exec } = RegExp.prototype;

@@ -3,8 +3,8 @@ import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
 /**
- * Returns what gives the first row of a query, an empty one if there is none. The connection is kept while the file is the same one, because
- * each new connection reads the whole schema.
+ * Returns what gives the first row of a query, an empty one if there is none. The connection is kept while the file is
+ * the same one, because each new connection reads the whole schema.
  */
 export function readerOf(
   t: { teardown(end: () => Promise<void>): void },

@@ -17,9 +17,9 @@ const HOURS = 24;
 const CHUNK = 10_000;
 
 /**
- * Adds `people` contacts to the account's contact type with the most contacts, and as many accepted deliveries to the single send, with 3.3
- * events each on average. A third of the contacts are in each segment of the type, and wait in each of the account's automations; one in 20 has
- * unsubscribed, another is suppressed. Then writes the search index.
+ * Adds `people` contacts to the account's contact type with the most contacts, and as many accepted deliveries to the
+ * single send, with 3.3 events each on average. A third of the contacts are in each segment of the type, and wait in
+ * each of the account's automations; one in 20 has unsubscribed, another is suppressed. Then writes the search index.
  */
 export async function growAccount(db: Database, { accountId, utr }: Growing, people: number): Promise<void> {
   const read = (text: string, ...values: unknown[]) =>

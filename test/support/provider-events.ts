@@ -99,7 +99,10 @@ export const CERTIFICATE_URL =
   'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0123456789abcdef0123456789abcdef.pem';
 export const SUBSCRIBE_URL = `https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&TopicArn=${TOPIC}&Token=2336412f37`;
 
-/** Amazon SNS with a certificate of the test, of which the application has the address only. Its clock is the real one, as the certificate's. */
+/**
+ * Amazon SNS with a certificate of the test, of which the application has the address only. Its clock is the real one,
+ * as the certificate's.
+ */
 export function amazon(app: TestApp) {
   app.clock.jump(Date.now() - app.clock.now().getTime());
   const { key, cert } = localhostCertificate({ otherName: 'sns.amazonaws.com', isRsa: true });

@@ -86,7 +86,10 @@ export function wholeReads(plan: Planned): string[] {
   return readsOf(plan, /^SCAN (\w+)/);
 }
 
-/** The steps that read all that an account, a mailing, an automation or such has in a growing table, where the statement sorts or groups. */
+/**
+ * The steps that read all that an account, a mailing, an automation or such has in a growing table, where the statement
+ * sorts or groups.
+ */
 export function sortsOfAll(plan: Planned): string[] {
   if (!plan.steps.some((step) => step.startsWith('USE TEMP B-TREE'))) return [];
   return readsOf(plan, /^SEARCH (\w+) .*\(\w+_id=\?\)/).filter(

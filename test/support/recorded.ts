@@ -8,7 +8,10 @@ import { withoutChance } from './tables.ts';
 const DRAWN =
   /(?<=[?&/](?:token=|t=|d\/|design\/))[\w.~-]{16,}|\b[A-Z][\w-]*\.[\w-]{22}\b|\b[ps]k_[\w-]+|(?<=whsec_|welcome#)[\w+/-]+/g;
 
-/** The answer without what is drawn by lot, with its length, which tells whether a line end is part of it. Of a longer one the hash is kept. */
+/**
+ * The answer without what is drawn by lot, with its length, which tells whether a line end is part of it. Of a longer
+ * one the hash is kept.
+ */
 export function asRecorded(text: string, mostCharacters: number): string {
   const settled = withoutChance(text).replace(DRAWN, 'drawn');
   const isLong = settled.length > mostCharacters;

@@ -45,7 +45,10 @@ interface ReportedTest {
   variants: { recipients: number; delivered: number }[];
 }
 
-/** Sends a mail to so many readers with a test on half of them: B has the subject, the sender name and the content `Other`. Somebody chooses. */
+/**
+ * Sends a mail to so many readers with a test on half of them: B has the subject, the sender name and the content
+ * `Other`. Somebody chooses.
+ */
 export async function startAbTest(service: Service, people: number) {
   const mail = await addReaders(service, people);
   const link = (name: string) => `<a href="https://shop.example/${name}">${name}</a>`;

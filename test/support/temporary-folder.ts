@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 
-/** Until the test ends, this process keeps its temporary files in a folder of its own, away from those of tests in other processes; gives it. */
+/**
+ * Until the test ends, this process keeps its temporary files in a folder of its own, away from those of tests in other
+ * processes; gives it.
+ */
 export function ownTemporaryFolder(t: Test): string {
   const before = process.env.TMPDIR;
   const folder = mkdtempSync(join(tmpdir(), 'sendlark-own-'));

@@ -1,33 +1,29 @@
 /** A signed-in user who opens pages of the dashboard and sends their forms. */
 import type { Role } from '../../src/database/schema/index.ts';
-import type { TestApp } from './app.ts';
+import type { CallOptions, TestApp } from './app.ts';
 import { addPerson, cookieOf, FROM_PAGE } from './people.ts';
 
 /**
- * Adds a user with this role. `open` gets a page, with the flash message in a cookie of this value if one is given, and `send` posts a form
- * to it. The user signs in again on each new day, because a session
- * ends when its user does nothing for long.
+ * Adds a user with this role. `open` gets a page, `send` posts a form to it, and `post` posts JSON or files. A response's flash message is
+ * in a cookie of the next request. The user signs in again on each new day, because a session ends when its user does nothing for long.
  */
-export function visitor(
-  app: TestApp,
-  role: Role = 'owner',
-  { accountId = 1, language = 'en' }: { accountId?: number; language?: string } = {},
-) {
-  const name = `${role}${accountId}`;
-  const user = addPerson(app, role, { accountId, name, email: `${name}.${language}@example.org` });
+export function visitor(app: TestApp, role: Role = 'owner', { accountId = 1, language = 'en', name = '' } = {}) {
+  const ownName = name || `${role}${accountId}`;
+  const user = addPerson(app, role, { accountId, name: ownName, email: `${ownName}.${language}@example.org` });
   const today = () => app.clock.now().toISOString().slice(0, 10);
   let session = { day: today(), cookie: cookieOf(app, user) };
-  const headers = () => {
+  let flash = '';
+  const request = async (method: 'GET' | 'POST', path: string, options: CallOptions = {}) => {
     if (session.day !== today()) session = { day: today(), cookie: cookieOf(app, user) };
-    return { ...FROM_PAGE, cookie: session.cookie, 'accept-language': language };
+    const cookie = `${session.cookie}; ${flash}`;
+    const headers = { ...FROM_PAGE, cookie, 'accept-language': language, ...options.headers };
+    const answer = await app.page(method, path, { ...options, headers });
+    flash = /sendlark_flash=[^;]*/.exec(String(answer.headers['set-cookie']))?.[0] ?? flash;
+    return answer;
   };
   return {
-    open: (path: string, flash = '') => {
-      const { cookie, ...rest } = headers();
-      return app.page('GET', path, {
-        headers: { ...rest, cookie: flash ? `${cookie}; sendlark_flash=${flash}` : cookie },
-      });
-    },
-    send: (path: string, form: Record<string, unknown> = {}) => app.page('POST', path, { headers: headers(), form }),
+    open: (path: string) => request('GET', path),
+    send: (path: string, form: CallOptions['form'] = {}) => request('POST', path, { form }),
+    post: (path: string, options: CallOptions) => request('POST', path, options),
   };
 }

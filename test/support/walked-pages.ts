@@ -63,7 +63,10 @@ export async function browse(t: Test, browser: Browser, origin: string, options:
   return { page, context, outside, complaints };
 }
 
-/** Looks at a page at both widths, light and dark: nothing may stick out sideways, all text must be legible. A picture of what fails is kept. */
+/**
+ * Looks at a page at both widths, light and dark: nothing may stick out sideways, all text must be legible. A picture
+ * of what fails is kept.
+ */
 export async function look(t: Test, page: Page, name: string): Promise<void> {
   for (const [width, viewport] of [
     ['phone', PHONE],

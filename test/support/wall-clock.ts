@@ -1,6 +1,7 @@
 /**
- * Another wall clock for the built program, which loads this before everything else. WALL_CLOCK holds when it was set (epoch milliseconds), what it
- * showed then, and how many times as fast it goes, so it goes on after a kill. Timers and waits of the program keep their pace.
+ * Another wall clock for the built program, which loads this before everything else. WALL_CLOCK holds when it was set
+ * (epoch milliseconds), what it showed then, and how many times as fast it goes, so it goes on after a kill. Timers and
+ * waits of the program keep their pace.
  */
 const now = Date.now;
 

@@ -110,6 +110,7 @@ t.test(
     const app = await startApp(t);
     const { open, send } = visitor(app, 'editor');
     await send('/templates/new', { template_name: 'House style', template_id: 2 });
+    t.match((await open('/templates')).text, /role="status".*House style/s, 'the message names it once');
     const { text } = await open('/templates');
     const built = [
       ...text.matchAll(

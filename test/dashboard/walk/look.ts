@@ -12,7 +12,10 @@ const KILOBYTE = 1000;
 /** What a first visit may load, compressed, without the typeface. */
 const BUDGET = 70 * KILOBYTE;
 
-/** The narrowest window in which nothing may need scrolling sideways (WCAG 2.2, 1.4.10), and a wide screen, low since painting takes CPU time. */
+/**
+ * The narrowest window in which nothing may need scrolling sideways (WCAG 2.2, 1.4.10), and a wide screen, low since
+ * painting takes CPU time.
+ */
 const NARROWEST = { width: 320, height: 640 };
 const WIDEST = { width: 3840, height: 640 };
 

@@ -1,4 +1,7 @@
-/** A newcomer's first hour: from an empty folder to a campaign that was received and an automation that is live, without the command line. */
+/**
+ * A newcomer's first hour: from an empty folder to a campaign that was received and an automation that is live, without
+ * the command line.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -8,7 +8,10 @@ import { MEASURED, MOST_ROWS, mostRowsInTurn, PEOPLE, tooLong } from '../../supp
 import { accountOf, SCREENS } from './screens.ts';
 import { startWalked } from './walked-service.ts';
 
-/** What a user may ask of screens beside opening them. Only measured, because searches look and count for some milliseconds, not for so many rows. */
+/**
+ * What a user may ask of screens beside opening them. Only measured, because searches look and count for some
+ * milliseconds, not for so many rows.
+ */
 const ASKED = [
   '/contacts?search=zoë',
   '/contacts?search=zq',

@@ -12,8 +12,9 @@ export interface Visit extends Pick<Tab, 'page' | 'outside' | 'complaints'> {
 }
 
 /**
- * Gives what opens a screen in the tab of its account; tabs have these options, and are closed with the test. Nothing moves in them, so that
- * a change of the colour scheme is done at once. With `isFirst` the browser has kept nothing of visits before.
+ * Gives what opens a screen in the tab of its account; tabs have these options, and are closed with the test. Nothing
+ * moves in them, so that a change of the colour scheme is done at once. With `isFirst` the browser has kept nothing of
+ * visits before.
  */
 export function visitsOf(
   t: Test,

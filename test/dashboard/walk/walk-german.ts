@@ -140,7 +140,10 @@ interface Focused {
   what: string;
 }
 
-/** Presses Tab and gives what has the focus then; null where the page has not. A frame takes it, is scrolled to and leaves it a moment later. */
+/**
+ * Presses Tab and gives what has the focus then; null where the page has not. A frame takes it, is scrolled to and
+ * leaves it a moment later.
+ */
 async function pressTab(page: Page, before: Focused | null): Promise<Focused | null> {
   await page.keyboard.press('Tab');
   const focused: Focused | null = await page.evaluate(FOCUSED);
@@ -208,7 +211,10 @@ async function openAndEscape(page: Page, withNavigation: boolean): Promise<strin
   return problems;
 }
 
-/** Marks the visible buttons that open a menu or dialog, and gives how many there are. Playwright's locators would send their code to each page. */
+/**
+ * Marks the visible buttons that open a menu or dialog, and gives how many there are. Playwright's locators would send
+ * their code to each page.
+ */
 const markOpeners = (withNavigation: boolean) =>
   `(() => { const all = [...document.querySelectorAll('button[popovertarget]:not([popovertargetaction="hide"]), nav summary')]
     .filter((e) => e.checkVisibility({ visibilityProperty: true }) && (${withNavigation} || !${isBeforeMain('e')}));

@@ -61,7 +61,10 @@ export async function openTab(
   return { page, outside, complaints, received };
 }
 
-/** Counts what the page itself loads, without its typeface, which a browser keeps for a year. Chromium reports what the frames of mails load only where they share the page's process. */
+/**
+ * Counts what the page itself loads, without its typeface, which a browser keeps for a year. Chromium reports what the
+ * frames of mails load only where they share the page's process.
+ */
 async function countBytes(session: CDPSession): Promise<() => number> {
   let bytes = 0;
   const notCounted = new Set<string>();

@@ -14,7 +14,10 @@ import type { Naming } from './filled-account.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** A rule about inactive people that finds nobody, and two whom it found before: neither of them would get mail anyway, so that no audience changes. */
+/**
+ * A rule about inactive people that finds nobody, and two whom it found before: neither of them would get mail anyway,
+ * so that no audience changes.
+ */
 async function addInactive(app: TestApp): Promise<void> {
   const rule = { is_on: 1, months: 36, least_mails: 50, action: 'stop' };
   await app.one.call('POST', '/sunset/save', { form: rule });

@@ -1,4 +1,7 @@
-/** Mailings that went to a part of their people first: A/B tests that wait and that were decided, and first parts that wait and that held the rest. */
+/**
+ * Mailings that went to a part of their people first: A/B tests that wait and that were decided, and first parts that
+ * wait and that held the rest.
+ */
 
 import { DELIVERY_STATE } from '../../../src/database/schema/index.ts';
 import { sentence } from '../../../src/errors/sentences.ts';

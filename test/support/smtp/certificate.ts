@@ -9,7 +9,10 @@ const COMMON_NAME = '550403';
 const BASIC_CONSTRAINTS = '551d13';
 const ALTERNATIVE_NAMES = '551d11';
 
-/** The key and the certificate of localhost and 127.0.0.1, or of another name, as PEM; valid from two days ago until tomorrow, or as given (RFC 5280 4.1). */
+/**
+ * The key and the certificate of localhost and 127.0.0.1, or of another name, as PEM; valid from two days ago until
+ * tomorrow, or as given (RFC 5280 4.1).
+ */
 export function localhostCertificate({ endsInDays = 1, otherName = '', isRsa = false } = {}): {
   key: string;
   cert: string;

@@ -1,46 +1,41 @@
 /** The picture library in the dashboard. */
 import t from 'tap';
-import type { Role } from '../../../src/database/schema/index.ts';
-import { startApp, type TestApp } from '../../support/app.ts';
+import { type CallOptions, startApp } from '../../support/app.ts';
 import { sendCampaign } from '../../support/campaign.ts';
-import { addPerson, cookieOf, FROM_PAGE } from '../../support/people.ts';
 import { GIF, png, uploadPicture } from '../../support/pictures.ts';
+import { visitor } from '../../support/visitor.ts';
 
-/** Opens pages and sends forms as a user of an account. */
-function visitor(app: TestApp, { role = 'owner' as Role, accountId = 1, language = 'en' } = {}) {
-  const cookie = cookieOf(app, addPerson(app, role, { accountId, name: `${role}${accountId}${language}` }));
-  const headers = { ...FROM_PAGE, cookie, 'accept-language': language };
-  return {
-    open: (path: string) => app.page('GET', path, { headers }),
-    send: (path: string, form: Record<string, unknown> = {}) => app.page('POST', path, { headers, form }),
-    add: (content: Buffer | string, path = '/images') =>
-      app.page('POST', path, { headers, multipart: [['file', { filename: 'Harbour.png', content }]] }),
-  };
-}
+/** Pictures as the form of the library sends them. */
+const file = (content: Buffer | string): CallOptions => ({
+  multipart: [['file', { filename: 'Harbour.png', content }]],
+});
 
 t.test('a picture is added with the form alone, and the reason is shown where it is not', async (t) => {
   const app = await startApp(t);
-  const { open, add } = visitor(app);
+  const { open, post } = visitor(app);
   t.match((await open('/images')).text, 'No images yet');
-  const added = await add(png(31, 7));
+  const added = await post('/images', file(png(31, 7)));
   t.strictSame([added.status, added.headers.location], [303, '/images']);
   const { text } = await open('/images');
   t.match(text, /<img src="\/pictures\/[0-9a-f]{32}\/harbour\.png"/);
   t.match(text, '31 × 7');
   t.match(text, 'Not used');
-  const refused = await add('<svg/>');
+  const refused = await post('/images', file('<svg/>'));
   t.equal(refused.status, 422);
   t.match(refused.text, /id="file-problem">The file is an SVG/);
-  t.match((await visitor(app, { language: 'de' }).add('<svg/>')).text, /Die Datei ist ein SVG/);
+  t.match(
+    (await visitor(app, 'owner', { language: 'de' }).post('/images', file('<svg/>'))).text,
+    /Die Datei ist ein SVG/,
+  );
   t.match((await open('/images?search=nothing')).text, 'No image matches.');
 });
 
 t.test('the script is told what came of each file in the reader’s language', async (t) => {
   const app = await startApp(t);
-  const { add } = visitor(app, { language: 'de' });
-  t.strictSame((await add(GIF, '/images/add')).body, { problem: null, note: null });
-  t.match((await add(GIF, '/images/add')).body, { problem: null, note: 'gibt es in der Bibliothek schon' });
-  t.match((await add(GIF.subarray(0, -1), '/images/add')).body, { problem: 'unvollständig' });
+  const { post } = visitor(app, 'owner', { language: 'de' });
+  t.strictSame((await post('/images/add', file(GIF))).body, { problem: null, note: null });
+  t.match((await post('/images/add', file(GIF))).body, { problem: null, note: 'gibt es in der Bibliothek schon' });
+  t.match((await post('/images/add', file(GIF.subarray(0, -1)))).body, { problem: 'unvollständig' });
 });
 
 t.test('the library is paged, newest first', async (t) => {
@@ -68,7 +63,7 @@ t.test('a picture is named, described and deleted while nothing uses it', async 
   t.match(text, 'alt="Books"');
   t.match(text, `value="${url}"`);
   t.match(text, 'Delete this image?');
-  t.equal((await visitor(app, { accountId: 2 }).open(path)).status, 404);
+  t.equal((await visitor(app, 'owner', { accountId: 2 }).open(path)).status, 404);
   t.equal((await send(`${path}/delete`)).status, 303);
   t.equal((await open(path)).status, 404);
 });
@@ -91,10 +86,14 @@ t.test('a picture that was sent says where, and why it stays', async (t) => {
 
 t.test('a viewer looks at pictures and changes none', async (t) => {
   const app = await startApp(t);
-  const { open, send, add } = visitor(app, { role: 'viewer' });
+  const { open, send, post } = visitor(app, 'viewer');
   const { id } = await uploadPicture(app.one);
   t.notMatch((await open('/images')).text, '<form method="post" action="/images"');
   t.notMatch((await open(`/images/${id}`)).text, `action="/images/${id}`);
-  for (const answer of [await add(GIF), await send(`/images/${id}`, { name: 'x' }), await send(`/images/${id}/delete`)])
+  for (const answer of [
+    await post('/images', file(GIF)),
+    await send(`/images/${id}`, { name: 'x' }),
+    await send(`/images/${id}/delete`),
+  ])
     t.equal(answer.status, 403);
 });
