@@ -1,16 +1,19 @@
 /** The page of a mail as it was sent to one contact. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { TObject } from 'typebox';
 import type { MailParts } from '../../../delivery/checks/mail-checks.ts';
 import { takeApart } from '../../../delivery/compiling/show.ts';
 import { sendMailFile } from '../../../http/mail-file.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
+import type { Operation } from '../../../operations/operation.ts';
+import type { Given } from '../../../operations/perform.ts';
 import { readSentTransactionalMail } from '../../../transactional/operations.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
 import { Time } from '../../../ui/components/figures.tsx';
 import { MailFrames } from '../../../ui/components/mail-frames.tsx';
 import { Notice, Tabs } from '../../../ui/components/surface.tsx';
 import { sendMailFrame } from '../../../ui/mail-frame.ts';
-import { type Attempt, ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
@@ -27,33 +30,28 @@ interface Call {
 
 /** Registers the pages of a delivery and of a transactional mail, each with the mail's HTML for its frames, and the file. */
 export async function sentMailScreens(app: FastifyInstance): Promise<void> {
-  await sentMailScreen(app, '/deliveries/:id', {
-    address: ({ params }) => `/deliveries/${encodeURIComponent(params.id)}`,
-    read: (request) => ask(request, readSentMail, { id: request.params.id }),
-    attempt: (request) => attempt(request, readSentMail, { id: request.params.id }),
-  });
-  await sentMailScreen(app, '/transactional/:utr/sent', {
-    address: ({ params }) => `/transactional/${encodeURIComponent(params.utr)}/sent`,
-    read: (request) => ask(request, readSentTransactionalMail, { utr: request.params.utr }),
-    attempt: (request) => attempt(request, readSentTransactionalMail, { utr: request.params.utr }),
-  });
+  await sentMailScreen(app, '/deliveries/:id', readSentMail, ({ params: { id } }) => ({
+    here: `/deliveries/${encodeURIComponent(id)}`,
+    given: { id },
+  }));
+  await sentMailScreen(app, '/transactional/:utr/sent', readSentTransactionalMail, ({ params: { utr } }) => ({
+    here: `/transactional/${encodeURIComponent(utr)}/sent`,
+    given: { utr },
+  }));
 }
 
-/** A kind of mail as the pages read it. */
-interface Kind {
-  /** The address of the page. */
-  address(request: FastifyRequest<Call>): string;
-  /** Returns the message. Throws a Failure if it is not kept. */
-  read(request: FastifyRequest<Call>): Promise<string>;
-  /** Returns the message, or why it cannot be shown. */
-  attempt(request: FastifyRequest<Call>): Promise<Attempt<string>>;
-}
-
-async function sentMailScreen(app: FastifyInstance, route: string, kind: Kind): Promise<void> {
+/** Registers the pages of the mails that an operation reads. `find` returns a page's address and the operation's input. */
+async function sentMailScreen<Input extends TObject>(
+  app: FastifyInstance,
+  route: string,
+  readMail: Operation<Input, string>,
+  find: (request: FastifyRequest<Call>) => { here: string; given: Given<Input> },
+): Promise<void> {
   pageRoute<Call>(app, route, async (request, reply) => {
     requireEditor(request);
     const viewer = viewerOf(request);
-    const found = await kind.attempt(request);
+    const { here, given } = find(request);
+    const found = await attempt(request, readMail, given);
     const frame = { title: languageOf(request, viewer).say('sentMails.title'), section: 'campaigns' } as const;
     if (!('output' in found)) {
       const problem = <Notice tone="warn">{sentenceOf(found)}</Notice>;
@@ -63,19 +61,19 @@ async function sentMailScreen(app: FastifyInstance, route: string, kind: Kind): 
     const raw = found.output;
     const view = VIEWS.find((name) => name === request.query.view) ?? 'look';
     const parts = await takeApart(viewer.accountId, raw);
-    return sendPage(request, reply, viewer, frame, <Mail {...{ here: kind.address(request), raw, parts, view }} />);
+    return sendPage(request, reply, viewer, frame, <Mail {...{ here, raw, parts, view }} />);
   });
 
   pageRoute<Call>(app, `${route}/html`, async (request, reply) => {
     requireEditor(request);
     const { accountId } = viewerOf(request);
-    const { html } = await takeApart(accountId, await kind.read(request));
+    const { html } = await takeApart(accountId, await ask(request, readMail, find(request).given));
     return sendMailFrame(reply, html ?? '', accountId);
   });
 
   app.get<Call>(`${route}/mail.eml`, async (request, reply) => {
     requireEditor(request);
-    return sendMailFile(reply, await kind.read(request));
+    return sendMailFile(reply, await ask(request, readMail, find(request).given));
   });
 }
 
