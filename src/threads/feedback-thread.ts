@@ -8,14 +8,14 @@ import { connect } from '../database/open.ts';
 import { WriteLock } from '../database/write-lock.ts';
 import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
-import { startFeedback } from '../nodes/feedback/index.ts';
+import { Feedback } from '../nodes/feedback/index.ts';
 import { systemClock } from '../time/clock.ts';
 import type { ChoiceMessage, FeedbackMessage } from './feedback.ts';
 
 const { config, origin }: { config: Config; origin: string } = workerData;
 const db = connect(config.DATABASE_PATH);
 const send = (message: FeedbackMessage) => parentPort?.postMessage(message);
-const feedback = startFeedback({
+const feedback = new Feedback({
   db,
   lock: new WriteLock(db.$client),
   config,

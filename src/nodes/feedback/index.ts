@@ -4,37 +4,34 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { erasePerson } from '../../audience/person/erase.ts';
-import { recordedWrites, removeRecordedWrite } from '../../audience/unfinished-writes.ts';
 import type { Config } from '../../config.ts';
-import { addNamedValue, findNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
 import { isBusy, type WriteLock } from '../../database/write-lock.ts';
 import { HitBuffer } from '../../delivery/feedback/opens-and-clicks.ts';
-import { type Choice, type ErasedContact, TRACKING, withoutKept } from '../../delivery/feedback/preference-choice.ts';
+import { type Choice, withoutKept } from '../../delivery/feedback/preference-choice.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { FailingSteps } from '../../delivery/queue/failing-steps.ts';
 import { addRefusedMessages, type RefusedMessage } from '../../delivery/reporting/sender-nodes.ts';
 import { unavailable } from '../../errors/failure.ts';
-import { sentence } from '../../errors/sentences.ts';
 import type { Log } from '../../log.ts';
 import { changesOf, PreferenceStore } from '../../pages/preferences.ts';
 import type { Clock } from '../../time/clock.ts';
 import { withTimeout } from '../bucket.ts';
 import { connectNats } from '../connection.ts';
-import { decodeHits, erasedSubject, personSubjects, SUPPRESSED } from '../feedback-messages.ts';
+import { decodeHits } from '../feedback-messages.ts';
 import { publishChoice } from '../keep-consent.ts';
 import { Refusals } from '../refusals.ts';
 import { ALL_STREAMS, MAX_HIT_AGE_MS, makeStreams, STREAM, streamCreationTimes } from '../streams.ts';
 import { answerNodes, keptLists } from './answers.ts';
 import { consentApplier } from './apply-consent.ts';
 import { Content } from './content.ts';
+import { keepErased } from './erasures.ts';
 import { follow } from './follow.ts';
 import { Progress, startRecording } from './place.ts';
-import { ChangePublisher } from './publish-changes.ts';
+import { ChangePublisher, publishEverything, publishSigned } from './publish-changes.ts';
 
 const REFRESH_MS = 500;
 const PUBLISH_MS = 100;
@@ -58,258 +55,218 @@ interface FeedbackDeps {
   log: Log;
 }
 
-interface Feedback {
-  /** The same as `keepChoice` of `Deps`. */
-  keepChoice(token: string, ids: RecipientIds, choice: Choice): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Starts the controller's side. NATS need not be available yet: until it is, choices are answered with 503. */
-export function startFeedback(deps: FeedbackDeps): Feedback {
-  const { db, lock, config, clock, tokens, log } = deps;
-  const ending = new AbortController();
-  const { signal } = ending;
-  const hits = new HitBuffer(db.$client);
-  const store = new PreferenceStore(db);
-  const refusals = new Refusals(deps.log);
-  const failing = new FailingSteps(db.$client, 'node_pages', () => performance.now(), log);
-  const progress = new Progress();
+/** Supports the pages of nodes from its construction until `close`. NATS need not be available yet. */
+export class Feedback {
+  readonly #deps: FeedbackDeps;
+  readonly #ending = new AbortController();
+  readonly #hits: HitBuffer;
+  readonly #store: PreferenceStore;
+  readonly #refusals: Refusals;
+  readonly #failing: FailingSteps;
+  readonly #progress = new Progress();
   /** The name of this run, whose own changes come back in the stream. */
-  const run = randomUUID();
-  let connection: NatsConnection | null = null;
-  let isCutOff = false;
-  const ready = Promise.withResolvers<NatsConnection>();
+  readonly #run = randomUUID();
+  readonly #ready = Promise.withResolvers<NatsConnection>();
+  readonly #running: Promise<void>;
+  #connection: NatsConnection | null = null;
+  #isCutOff = false;
+  /** When each stream was created, as last seen, by its name. */
+  #created: ReadonlyMap<string, string> = new Map();
 
-  const work = async () => {
+  constructor(deps: FeedbackDeps) {
+    this.#deps = deps;
+    const { $client: client } = deps.db;
+    this.#hits = new HitBuffer(client);
+    this.#store = new PreferenceStore(deps.db);
+    this.#refusals = new Refusals(deps.log);
+    this.#failing = new FailingSteps(client, 'node_pages', () => performance.now(), deps.log);
+    this.#running = this.#work().catch((error: unknown) => {
+      // Ends the thread, which is then restarted.
+      if (!this.#ending.signal.aborted) throw error;
+    });
+  }
+
+  /** The same as `keepChoice` of `Deps`: fails with 503 while NATS is not available. */
+  async keepChoice(token: string, ids: RecipientIds, choice: Choice): Promise<void> {
+    const { db, clock, tokens } = this.#deps;
+    const connected = await withTimeout(this.#ready.promise, READY_MS);
+    const known = await this.#isCurrent(connected);
+    const chosen = changesOf({ ...this.#store.read(ids), isCurrent: known }, choice);
+    const changes = known ? withoutKept(chosen, keptLists(db.$client, ids)) : chosen;
+    const chooser = { ids, token, at: clock.now().getTime() };
+    const sequence = await publishChoice(jetstream(connected), tokens, chooser, changes);
+    if (sequence > 0 && !(await this.#progress.until(sequence, APPLIED_MS))) throw unavailable();
+  }
+
+  /** Stops all work and closes the connection to NATS. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    await this.#running;
+    await this.#connection?.close();
+    await this.#writeRefusals().catch((error: unknown) =>
+      this.#deps.log({ err: String(error) }, 'how many questions of nodes were refused could not be written', 'warn'),
+    );
+  }
+
+  async #work(): Promise<void> {
+    const { db, lock, config, clock, tokens, publicUrl, log } = this.#deps;
+    const { signal } = this.#ending;
     await lock.write(() => startRecording(db.$client, STREAM.consents), APPLIED_MS);
-    const connected = await connectNats(config, { name: 'brain', signal, log });
-    connection = connected;
-    void watch(connected);
-    await untilItWorks(() => makeStreams(connected));
-    ready.resolve(connected);
-    const content = new Content(connected, db, deps.publicUrl);
-    let made = await streamCreationTimes(connected);
-    /** Creates deleted streams and buckets again, and publishes the data that nodes need. */
-    const keepStreams = async () => {
-      const found = await streamCreationTimes(connected);
-      const missing = ALL_STREAMS.filter((name) => !found.has(name));
-      if (missing.length > 0) {
-        await makeStreams(connected);
-        deps.log(
-          { streams: missing },
-          'streams were gone from NATS, with what was in them; they were made again',
-          'warn',
-        );
-      }
-      const now = missing.length > 0 ? await streamCreationTimes(connected) : found;
-      if (ALL_STREAMS.some((name) => now.get(name) !== made.get(name))) content.forget();
-      made = now;
-    };
-    const common = { connection: connected, db, lock, clock, tokens, run, log, note, signal };
-    const publisher = new ChangePublisher(common);
-    const applyConsent = consentApplier(db, tokens, clock, run);
-    void answerNodes(connected, db, tokens, content, {
-      isCurrent: () => isCurrent(connected),
-      refused: (subject) => refusals.add('question', { subject }),
+    const connection = await connectNats(config, { name: 'brain', signal, log });
+    this.#connection = connection;
+    void this.#watch(connection);
+    await this.#untilStreamsExist(connection);
+    this.#ready.resolve(connection);
+    const content = new Content(connection, db, publicUrl);
+    this.#created = await streamCreationTimes(connection);
+    const publisher = new ChangePublisher({ connection, db, lock, tokens, run: this.#run });
+    void answerNodes(connection, db, tokens, content, {
+      isCurrent: () => this.#isCurrent(connection),
+      refused: (subject) => this.#refusals.add('question', { subject }),
     });
     await publishSigned(db, lock);
     await Promise.all([
-      follow({
-        ...common,
-        stream: STREAM.consents,
-        begin: () => {
-          content.forget();
-          return publishEverything(db, lock);
-        },
-        apply(text, subject, proof) {
-          applyConsent(text, subject, proof);
-          return null;
-        },
-        refuse: refuseAs('choice'),
-        applied: (sequence) => progress.reached(sequence),
-      }),
-      follow({
-        ...common,
-        stream: STREAM.hits,
-        apply(text) {
-          const decoded = decodeHits(text);
-          if (decoded === null) throw new Error('the opens and clicks are malformed');
-          const now = clock.now().getTime();
-          const inTime = (at: number) => Math.min(now, Math.max(now - MAX_HIT_AGE_MS, at));
-          return hits.record(decoded.map((hit) => ({ ...hit, at: inTime(hit.at) })));
-        },
-        refuse: refuseAs('hits'),
-        applied: () => undefined,
-      }),
-      repeat('streams of NATS', KEEP_MS, keepStreams),
-      repeat('content for nodes', REFRESH_MS, () => content.refresh()),
-      repeat('opens and clicks', REFRESH_MS, async () => flushEarly()),
-      repeat('marks of erased people', REFRESH_MS, () => keepErased(common)),
-      repeat('counts of refused messages', REFRESH_MS, writeRefusals),
-      repeat('choices for NATS', PUBLISH_MS, () => publisher.publish()),
-      repeat('failing steps', KEEP_MS, () => lock.write(() => failing.write(), APPLIED_MS)),
+      this.#followChoices(connection, content),
+      this.#followHits(connection),
+      this.#repeat('streams of NATS', KEEP_MS, () => this.#keepStreams(connection, content)),
+      this.#repeat('content for nodes', REFRESH_MS, () => content.refresh()),
+      this.#repeat('opens and clicks', REFRESH_MS, async () => this.#flushEarly()),
+      this.#repeat('marks of erased people', REFRESH_MS, () => keepErased({ connection, db, lock, clock })),
+      this.#repeat('counts of refused messages', REFRESH_MS, () => this.#writeRefusals()),
+      this.#repeat('choices for NATS', PUBLISH_MS, () => publisher.publish()),
+      this.#repeat('failing steps', KEEP_MS, () => lock.write(() => this.#failing.write(), APPLIED_MS)),
     ]);
-  };
-  /** Records for `/readyz` whether a step worked. Without NATS nothing works, and a restart of the service would not help. */
-  const note = (step: string, hasWorked: boolean) => {
-    if (hasWorked || isCutOff) failing.worked(step);
-    else failing.failed(step);
-  };
-  const watch = async (connected: NatsConnection) => {
-    for await (const { type } of connected.status()) {
-      if (type === 'disconnect') isCutOff = true;
-      if (type === 'reconnect') isCutOff = false;
+  }
+
+  /** Applies the choices in JetStream to the database. */
+  #followChoices(connection: NatsConnection, content: Content): Promise<void> {
+    const { db, lock, tokens, clock } = this.#deps;
+    const applyConsent = consentApplier(db, tokens, clock, this.#run);
+    return follow({
+      ...this.#following(connection, STREAM.consents, 'choice'),
+      begin: () => {
+        content.forget();
+        return publishEverything(db, lock);
+      },
+      apply(text, subject, proof) {
+        applyConsent(text, subject, proof);
+        return null;
+      },
+      applied: (sequence) => this.#progress.reached(sequence),
+    });
+  }
+
+  /** Records the opens and clicks that nodes report. */
+  #followHits(connection: NatsConnection): Promise<void> {
+    const { clock } = this.#deps;
+    return follow({
+      ...this.#following(connection, STREAM.hits, 'hits'),
+      apply: (text) => {
+        const decoded = decodeHits(text);
+        if (decoded === null) throw new Error('the opens and clicks are malformed');
+        const now = clock.now().getTime();
+        const inTime = (at: number) => Math.min(now, Math.max(now - MAX_HIT_AGE_MS, at));
+        return this.#hits.record(decoded.map((hit) => ({ ...hit, at: inTime(hit.at) })));
+      },
+      applied: () => undefined,
+    });
+  }
+
+  /** The options that following any stream has. Messages that cannot be applied are counted as `kind`. */
+  #following(connection: NatsConnection, stream: string, kind: RefusedMessage) {
+    const { db, lock, log } = this.#deps;
+    const refuse = (fields: object) => {
+      addRefusedMessages(db.$client, kind, 1);
+      return () => this.#refusals.log(kind, fields);
+    };
+    const note = (step: string, hasWorked: boolean) => this.#note(step, hasWorked);
+    return { connection, stream, db, lock, log, note, refuse, signal: this.#ending.signal };
+  }
+
+  /** Creates deleted streams and buckets again, and publishes again the data that nodes need. */
+  async #keepStreams(connection: NatsConnection, content: Content): Promise<void> {
+    const found = await streamCreationTimes(connection);
+    const missing = ALL_STREAMS.filter((name) => !found.has(name));
+    if (missing.length > 0) {
+      await makeStreams(connection);
+      this.#deps.log(
+        { streams: missing },
+        'streams were gone from NATS, with what was in them; they were made again',
+        'warn',
+      );
     }
-  };
-  const refuseAs = (kind: RefusedMessage) => (fields: object) => {
-    addRefusedMessages(db.$client, kind, 1);
-    return () => refusals.log(kind, fields);
-  };
-  const writeRefusals = () => lock.write(() => refusals.flush(db.$client), APPLIED_MS);
-  /** Repeats a task until it succeeds. */
-  const untilItWorks = async (task: () => Promise<void>) => {
+    const now = missing.length > 0 ? await streamCreationTimes(connection) : found;
+    if (ALL_STREAMS.some((name) => now.get(name) !== this.#created.get(name))) content.forget();
+    this.#created = now;
+  }
+
+  /** Records for `/readyz` whether a step worked. Without NATS nothing works, and a restart of the service would not help. */
+  #note(step: string, hasWorked: boolean): void {
+    if (hasWorked || this.#isCutOff) this.#failing.worked(step);
+    else this.#failing.failed(step);
+  }
+
+  async #watch(connection: NatsConnection): Promise<void> {
+    for await (const { type } of connection.status()) {
+      if (type === 'disconnect') this.#isCutOff = true;
+      if (type === 'reconnect') this.#isCutOff = false;
+    }
+  }
+
+  async #writeRefusals(): Promise<void> {
+    const { db, lock } = this.#deps;
+    await lock.write(() => this.#refusals.flush(db.$client), APPLIED_MS);
+  }
+
+  async #untilStreamsExist(connection: NatsConnection): Promise<void> {
+    const { signal } = this.#ending;
     for (;;) {
       signal.throwIfAborted();
       try {
-        return await task();
+        return await makeStreams(connection);
       } catch (error) {
-        log({ err: String(error) }, 'JetStream is not ready; trying again', 'warn');
+        this.#deps.log({ err: String(error) }, 'JetStream is not ready; trying again', 'warn');
         await setTimeout(RETRY_MS, null, { signal });
       }
     }
-  };
-  const repeat = async (step: string, everyMs: number, task: () => Promise<void>) => {
+  }
+
+  /** Repeats a task until the end, sooner after a failure. An error is logged once, however often it recurs. */
+  async #repeat(step: string, everyMs: number, task: () => Promise<void>): Promise<void> {
+    const { signal } = this.#ending;
     let lastLogged = '';
     while (!signal.aborted) {
       try {
         await task();
         lastLogged = '';
-        note(step, true);
+        this.#note(step, true);
       } catch (error) {
-        note(step, false);
+        this.#note(step, false);
         if (lastLogged !== String(error))
-          log({ err: String(error) }, 'NATS did not take what it is to keep; trying again', 'warn');
+          this.#deps.log({ err: String(error) }, 'NATS did not take what it is to keep; trying again', 'warn');
         lastLogged = String(error);
       }
       await setTimeout(lastLogged === '' ? everyMs : RETRY_MS, null, { signal }).catch(() => undefined);
     }
-  };
+  }
+
   /** Retries hits whose mail was not recorded as accepted when they arrived. */
-  const flushEarly = () => {
+  #flushEarly(): void {
     try {
-      hits.flush(clock.now().getTime());
+      this.#hits.flush(this.#deps.clock.now().getTime());
     } catch (error) {
       if (!isBusy(error)) throw error;
     }
-  };
+  }
+
   /** Whether everything in the stream up to now is in the database, waiting briefly for it; also false while NATS does not reply. */
-  const isCurrent = async (connected: NatsConnection): Promise<boolean> => {
+  async #isCurrent(connection: NatsConnection): Promise<boolean> {
     try {
-      const manager = await jetstreamManager(connected, { checkAPI: false, timeout: CURRENT_MS });
+      const manager = await jetstreamManager(connection, { checkAPI: false, timeout: CURRENT_MS });
       const { state } = await manager.streams.info(STREAM.consents);
-      return await progress.until(state.last_seq, CURRENT_MS);
+      return await this.#progress.until(state.last_seq, CURRENT_MS);
     } catch {
       return false;
     }
-  };
-  const running = work().catch((error: unknown) => {
-    // Ends the thread, which is then restarted.
-    if (!signal.aborted) throw error;
-  });
-
-  return {
-    async keepChoice(token, ids, choice) {
-      const connected = await withTimeout(ready.promise, READY_MS);
-      const known = await isCurrent(connected);
-      const chosen = changesOf({ ...store.read(ids), isCurrent: known }, choice);
-      const changes = known ? withoutKept(chosen, keptLists(db.$client, ids)) : chosen;
-      const chooser = { ids, token, at: clock.now().getTime() };
-      const sequence = await publishChoice(jetstream(connected), tokens, chooser, changes);
-      if (sequence > 0 && !(await progress.until(sequence, APPLIED_MS))) throw unavailable();
-    },
-    async close() {
-      ending.abort();
-      await running;
-      await connection?.close();
-      await writeRefusals().catch((error: unknown) =>
-        log({ err: String(error) }, 'how many questions of nodes were refused could not be written', 'warn'),
-      );
-    },
-  };
-}
-
-const ERASING_WAIT_MS = 10_000;
-
-interface ErasureDeps {
-  connection: NatsConnection;
-  db: Db;
-  lock: WriteLock;
-  clock: Clock;
-}
-
-/** Carries out the erasures recorded since the last call. Throws while NATS or the database cannot do it; the records then stay. */
-async function keepErased({ connection, db, lock, clock }: ErasureDeps): Promise<void> {
-  const client = db.$client;
-  for (const { id, given } of recordedWrites(client, 'erase-again')) {
-    const { account, address }: ErasedContact = JSON.parse(given);
-    await erasePerson(db, clock, account, address, { userId: null, name: sentence('actor_operator'), address: '' });
-    await lock.write(() => removeRecordedWrite(client, id), ERASING_WAIT_MS);
   }
-  for (const { id, given } of recordedWrites(client, 'erase-choices')) {
-    const erased: ErasedContact = JSON.parse(given);
-    const manager = await jetstreamManager(connection, { checkAPI: false });
-    // The marker comes first: a choice made meanwhile with an old link is then removed when the controller reads it.
-    const mark = JSON.stringify({ address: erased.address });
-    const { seq } = await jetstream(connection).publish(erasedSubject(erased), mark);
-    await manager.streams.purge(STREAM.consents, { filter: personSubjects(erased), seq });
-    await lock.write(() => removeRecordedWrite(client, id), ERASING_WAIT_MS);
-  }
-}
-
-const STEP_ROWS = 2000;
-const PUBLISHING_WAIT_MS = 60_000;
-
-const CREATED = "CAST(unixepoch(created_at, 'subsec') * 1000 AS INTEGER)";
-/** The name of the stored value which says that everything was published with proofs. */
-const SIGNED = 'choices_published_with_proofs';
-const LISTS = [
-  { table: 'unsubscribers', list: 'ifnull(unsubscribe_groups_id, 0)', at: CREATED, which: 'true' },
-  { table: 'suppressions', list: SUPPRESSED, at: CREATED, which: 'true' },
-  {
-    table: 'addresses',
-    list: TRACKING,
-    at: `ifnull((SELECT max(${CREATED}) FROM consent_log
-      WHERE address_id = addresses.id AND action IN ('tracking_allowed', 'tracking_refused')), 0)`,
-    which: 'tracking_choice <> 0',
-  },
-] as const;
-
-/** Adds all list entries to those to be published, in short transactions. Entries that already wait stay as they are. */
-async function publishEverything(db: Db, lock: WriteLock): Promise<void> {
-  for (const { table, list, at, which } of LISTS) {
-    const step = db.$client.prepare(`
-      INSERT OR IGNORE INTO unpublished_choices (user_id, address_id, list, changed_at)
-      SELECT user_id, ${table === 'addresses' ? 'id' : 'address_id'}, ${list}, ${at}
-      FROM ${table} WHERE id > @after AND id <= @to AND ${which}`);
-    const end = db.$client
-      .prepare<[number], number | null>(
-        `SELECT max(id) FROM (SELECT id FROM ${table} WHERE id > ? AND ${which} ORDER BY id LIMIT ${STEP_ROWS})`,
-      )
-      .pluck();
-    for (let after = 0, to = end.get(0) ?? 0; to > after; after = to, to = end.get(after) ?? 0) {
-      const range = { after, to };
-      await lock.write(() => step.run(range), PUBLISHING_WAIT_MS);
-      await setImmediate();
-    }
-  }
-}
-
-/**
- * Publishes everything once with this release, because entries published by earlier releases have no proof, so a restored backup would
- * ignore them.
- */
-async function publishSigned(db: Db, lock: WriteLock): Promise<void> {
-  if (findNamedValue(db.$client, SIGNED) !== null) return;
-  await publishEverything(db, lock);
-  await lock.write(() => addNamedValue(db.$client, SIGNED, ''), PUBLISHING_WAIT_MS);
 }

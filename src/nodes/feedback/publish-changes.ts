@@ -1,4 +1,5 @@
 /** Publishes changes of lists that were not made on public pages: by API, dashboard, imports, complaints and bounces. */
+import { setImmediate } from 'node:timers/promises';
 import {
   JetStreamApiCodes,
   JetStreamApiError,
@@ -10,6 +11,7 @@ import {
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import type { Statement } from 'better-sqlite3';
 import { TRACKING_ACTIONS } from '../../audience/tracking-choice.ts';
+import { addNamedValue, findNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
 import { TRACKING_CHOICE } from '../../database/schema/index.ts';
 import type { WriteLock } from '../../database/write-lock.ts';
@@ -156,4 +158,52 @@ export class ChangePublisher {
       throw error;
     }
   }
+}
+
+const STEP_ROWS = 2000;
+const PUBLISHING_WAIT_MS = 60_000;
+
+const CREATED = "CAST(unixepoch(created_at, 'subsec') * 1000 AS INTEGER)";
+/** The name of the stored value which says that everything was published with proofs. */
+const SIGNED = 'choices_published_with_proofs';
+const LISTS = [
+  { table: 'unsubscribers', list: 'ifnull(unsubscribe_groups_id, 0)', at: CREATED, which: 'true' },
+  { table: 'suppressions', list: SUPPRESSED, at: CREATED, which: 'true' },
+  {
+    table: 'addresses',
+    list: TRACKING,
+    at: `ifnull((SELECT max(${CREATED}) FROM consent_log
+      WHERE address_id = addresses.id AND action IN ('tracking_allowed', 'tracking_refused')), 0)`,
+    which: 'tracking_choice <> 0',
+  },
+] as const;
+
+/** Adds all list entries to those to be published, in short transactions. Entries that already wait stay as they are. */
+export async function publishEverything(db: Db, lock: WriteLock): Promise<void> {
+  for (const { table, list, at, which } of LISTS) {
+    const step = db.$client.prepare(`
+      INSERT OR IGNORE INTO unpublished_choices (user_id, address_id, list, changed_at)
+      SELECT user_id, ${table === 'addresses' ? 'id' : 'address_id'}, ${list}, ${at}
+      FROM ${table} WHERE id > @after AND id <= @to AND ${which}`);
+    const end = db.$client
+      .prepare<[number], number | null>(
+        `SELECT max(id) FROM (SELECT id FROM ${table} WHERE id > ? AND ${which} ORDER BY id LIMIT ${STEP_ROWS})`,
+      )
+      .pluck();
+    for (let after = 0, to = end.get(0) ?? 0; to > after; after = to, to = end.get(after) ?? 0) {
+      const range = { after, to };
+      await lock.write(() => step.run(range), PUBLISHING_WAIT_MS);
+      await setImmediate();
+    }
+  }
+}
+
+/**
+ * Publishes everything once with this release, because entries published by earlier releases have no proof, so a restored backup would
+ * ignore them.
+ */
+export async function publishSigned(db: Db, lock: WriteLock): Promise<void> {
+  if (findNamedValue(db.$client, SIGNED) !== null) return;
+  await publishEverything(db, lock);
+  await lock.write(() => addNamedValue(db.$client, SIGNED, ''), PUBLISHING_WAIT_MS);
 }
