@@ -118,7 +118,10 @@ async function measure(seconds: number): Promise<void> {
     rmSync(folder, { recursive: true, force: true });
   }
 }
-/** CPU in microseconds of so many requests that undici sends over one pool as the dispatcher has it, with one body and one signature for all. */
+/**
+ * CPU in microseconds of so many requests that undici sends over one pool as the dispatcher has it, with one body and
+ * one signature for all.
+ */
 async function sendAlone(port: number, count: number, data: string): Promise<number> {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: MAX_CONNECTIONS });
   const body = `{"type":"contact.created","timestamp":"${new Date().toISOString()}","data":${data}}`;

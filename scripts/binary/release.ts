@@ -69,7 +69,10 @@ function isEmulated(path: string): boolean {
   return spawnSync(path, ['--version'], { stdio: 'ignore' }).status === 0;
 }
 
-/** Starts the program in an empty folder with nothing of this environment but the emulator's setting; it has to say its version, and to be ready as a service. */
+/**
+ * Starts the program in an empty folder with nothing of this environment but the emulator's setting; it has to say its
+ * version, and to be ready as a service.
+ */
 async function tryOut(path: string, folder: string): Promise<void> {
   const { QEMU_LD_PREFIX } = process.env;
   const env = {

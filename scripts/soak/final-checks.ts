@@ -14,7 +14,10 @@ export function isSettled(client: Database): boolean {
   return open.get() === 0;
 }
 
-/** Everything that is wrong, in words. `mails` is how often each address got mail, by the relay's count; `left` who was answered to have left. */
+/**
+ * Everything that is wrong, in words. `mails` is how often each address got mail, by the relay's count; `left` who was
+ * answered to have left.
+ */
 export function wrongs(client: Database, mails: Record<string, number>, left: ReadonlySet<number>): string[] {
   const found: string[] = [];
   const claim = (isTrue: boolean, text: string) => {

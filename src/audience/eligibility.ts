@@ -78,8 +78,8 @@ const POSSIBLY_INELIGIBLE = [
   .join(' UNION ALL ');
 
 /**
- * SQL: why the address of `row` in an audience gets no mail of that group now; null if it does. It is in one of the targets of @excluded, or
- * may not get it. Binds @after and @last, see `POSSIBLY_INELIGIBLE`.
+ * SQL: why the address of `row` in an audience gets no mail of that group now; null if it does. It is in one of the
+ * targets of @excluded, or may not get it. Binds @after and @last, see `POSSIBLY_INELIGIBLE`.
  */
 export function exclusionReason(row: string, group: string): string {
   return `CASE

@@ -276,8 +276,8 @@ export function shownSource(db: Db, automation: Automation, schedule: Schedule, 
 type CheckedFrozen = Frozen & { findings: RecordedFinding[] | null };
 
 /**
- * Returns the frozen content of an automation's mail, or the problem that the owner must fix first. It is checked if the automation is live,
- * because then it is what contacts get.
+ * Returns the frozen content of an automation's mail, or the problem that the owner must fix first. It is checked if
+ * the automation is live, because then it is what contacts get.
  */
 export async function freezeSchedule(
   deps: AutomationDeps,
@@ -368,8 +368,8 @@ function findScheduleMailing(
 }
 
 /**
- * Creates a mailing with the frozen content of a schedule. If the newest one has the same content, sender and group, it only records what the
- * check found. Call inside a transaction.
+ * Creates a mailing with the frozen content of a schedule. If the newest one has the same content, sender and group, it
+ * only records what the check found. Call inside a transaction.
  */
 export function createScheduleMailing(
   db: Db,

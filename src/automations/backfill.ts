@@ -125,8 +125,8 @@ export async function countEntries(client: Database, automation: Automation, seg
 }
 
 /**
- * Lets all contacts of the target, or of a segment, enter from now on in the background; changes nothing while they do already. Call inside a
- * transaction.
+ * Lets all contacts of the target, or of a segment, enter from now on in the background; changes nothing while they do
+ * already. Call inside a transaction.
  */
 export function startBackfill(client: Database, automation: Automation, segment: number): void {
   const { table, id } = sourceOf(automation, segment);
@@ -180,9 +180,9 @@ const NEXT_BACKFILL = `
   WHERE a.status = ${AUTOMATION_STATUS.live} AND a.deleted_at IS NULL ORDER BY b.after_address LIMIT 1`;
 
 /**
- * Records the entries of the next page of a live automation's backfill. Returns whether there was one. Each page is one transaction with the
- * place it came to, so a kill continues there. An automation whose page fails becomes a draft with a reason, and the backfills of others go on.
- * Throws if the disk fails.
+ * Records the entries of the next page of a live automation's backfill. Returns whether there was one. Each page is one
+ * transaction with the place it came to, so a kill continues there. An automation whose page fails becomes a draft with
+ * a reason, and the backfills of others go on. Throws if the disk fails.
  */
 export function continueBackfills({ db, clock, log }: { db: Db; clock: Clock; log: Log }): boolean {
   const client = db.$client;

@@ -1,8 +1,9 @@
 /**
- * Lets contacts enter automations by a date of theirs. Each quarter of an hour, the contacts whose date is about today are found through an
- * index, and those enter for whom the hour of the trigger has come in their own time zone since the last look. Every zone is a number of
- * quarters ahead of UTC, so everybody enters at the hour itself. A contact whose time zone changes is looked at again: where the hour of the
- * last day has passed in the new zone, the contact enters late. A contact who was added after the hour does not enter.
+ * Lets contacts enter automations by a date of theirs. Each quarter of an hour, the contacts whose date is about today
+ * are found through an index, and those enter for whom the hour of the trigger has come in their own time zone since
+ * the last look. Every zone is a number of quarters ahead of UTC, so everybody enters at the hour itself. A contact
+ * whose time zone changes is looked at again: where the hour of the last day has passed in the new zone, the contact
+ * enters late. A contact who was added after the hour does not enter.
  */
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
@@ -97,7 +98,10 @@ export class DateEntries {
     return fillFields(client) || this.#lookAtRezoned(to);
   }
 
-  /** Lets contacts of the next account enter late whose hour has passed in their new time zone. Returns false if there are none to look at. */
+  /**
+   * Lets contacts of the next account enter late whose hour has passed in their new time zone. Returns false if there
+   * are none to look at.
+   */
   #lookAtRezoned(to: number): boolean {
     const client = this.#db.$client;
     const next = prepared<[number], number | null>(
@@ -156,7 +160,10 @@ export class DateEntries {
     return true;
   }
 
-  /** Records who enters, except contacts who were added after the moment: the hours of the last day may be looked at again for everybody. */
+  /**
+   * Records who enters, except contacts who were added after the moment: the hours of the last day may be looked at
+   * again for everybody.
+   */
   #record({ id, user_id }: Dated, key: string, entering: readonly Entering[]): void {
     inTransaction(this.#db, () => {
       prepared<[object]>(
@@ -173,8 +180,8 @@ export class DateEntries {
 type Entering = [contact: number, address: number | null, moment: number];
 
 /**
- * Returns the next contacts with a date on a day, of which those that do not fit are not meant, and those for whom the hour came. `only`: the
- * ids of the contacts that are looked at, as JSON; all by default.
+ * Returns the next contacts with a date on a day, of which those that do not fit are not meant, and those for whom the
+ * hour came. `only`: the ids of the contacts that are looked at, as JSON; all by default.
  */
 function readDay(
   client: Database,

@@ -1,7 +1,8 @@
 /**
- * Moves enrolments when the mails of an automation or the addresses of its contacts change: each keeps its place, and no contact gets a mail
- * twice. A few enrolments are moved in the transaction of the change. If there are many, the change stores the moves, and the background thread
- * carries them out in short transactions before it enqueues another mail of the automation.
+ * Moves enrolments when the mails of an automation or the addresses of its contacts change: each keeps its place, and
+ * no contact gets a mail twice. A few enrolments are moved in the transaction of the change. If there are many, the
+ * change stores the moves, and the background thread carries them out in short transactions before it enqueues another
+ * mail of the automation.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Database, Statement } from 'better-sqlite3';

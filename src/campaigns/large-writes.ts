@@ -1,6 +1,6 @@
 /**
- * Writes to any number of single sends. SQLite writes the row of each as a whole, with up to 2 MiB of content, so they are recorded first and
- * then made one by one in short transactions. After a kill the next start finishes them.
+ * Writes to any number of single sends. SQLite writes the row of each as a whole, with up to 2 MiB of content, so they
+ * are recorded first and then made one by one in short transactions. After a kill the next start finishes them.
  */
 import { and, eq, inArray, type SQL } from 'drizzle-orm';
 import { finishItems, recordedWrites, recordWrite } from '../audience/unfinished-writes.ts';
@@ -25,8 +25,8 @@ interface RecordedHold {
 }
 
 /**
- * Has the queued sends that match `which` moved to draft, with the reason. Call inside the transaction of what is the reason, and `finishHolds`
- * after it. `now` is an ISO timestamp.
+ * Has the queued sends that match `which` moved to draft, with the reason. Call inside the transaction of what is the
+ * reason, and `finishHolds` after it. `now` is an ISO timestamp.
  */
 export function recordHold(db: Db, which: SQL | undefined, { held_code, held_reason }: Held, now: string): void {
   const hold: RecordedHold = { sends: queuedSends(db, which), held_code, held_reason: stored(held_reason), now };
@@ -49,8 +49,8 @@ function isUnchanged({ id, updated_at }: RecordedSend): SQL | undefined {
 }
 
 /**
- * Deletes single sends, and cancels the mailings of running ones. Resolves with the ids of these. The caller has checked that the sends belong
- * to the account.
+ * Deletes single sends, and cancels the mailings of running ones. Resolves with the ids of these. The caller has
+ * checked that the sends belong to the account.
  */
 export async function deleteSends(db: Db, ids: readonly number[]): Promise<number[]> {
   if (ids.length === 1) return inTransaction(db, () => ids.flatMap((id) => deleteSend(db, id)));

@@ -126,8 +126,8 @@ export const IS_TO_BE_HELD = sql`EXISTS (SELECT 1 FROM unfinished_writes w, json
   WHERE w.kind = 'hold-sends' AND g.value ->> 'id' = ${singleSends.id})`;
 
 /**
- * Moves a send from queued to running with the sender that it uses. Returns false if it was changed or cancelled since it was read, or is to be
- * held.
+ * Moves a send from queued to running with the sender that it uses. Returns false if it was changed or cancelled since
+ * it was read, or is to be held.
  */
 export function startSend(
   db: Db,

@@ -40,8 +40,8 @@ export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: num
 }
 
 /**
- * Holds the campaigns that use segments whose rules can no longer be evaluated. Call inside the transaction that deletes their custom field,
- * and `finishHolds` after it.
+ * Holds the campaigns that use segments whose rules can no longer be evaluated. Call inside the transaction that
+ * deletes their custom field, and `finishHolds` after it.
  */
 export function holdCampaignsUsingSegments(db: Db, segmentIds: readonly number[], now: string): void {
   for (const id of segmentIds) {

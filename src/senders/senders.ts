@@ -161,9 +161,10 @@ export function verifySender(db: Db, sender: Sender, address: string, now: Date,
 }
 
 /**
- * Holds the campaigns that use a deleted sender: queued single sends become drafts, running ones are held, and live automations
- * become drafts, each with the reason. Call inside the transaction of the deletion, and `finishHolds` after it. Returns the ids of the sender's unfinished
- * mailings: once the worker has acknowledged their state, no more mail is sent from this sender.
+ * Holds the campaigns that use a deleted sender: queued single sends become drafts, running ones are held, and live
+ * automations become drafts, each with the reason. Call inside the transaction of the deletion, and `finishHolds` after
+ * it. Returns the ids of the sender's unfinished mailings: once the worker has acknowledged their state, no more mail
+ * is sent from this sender.
  */
 export function holdCampaignsUsingSender(db: Db, senderId: number, now: string): number[] {
   const reason = held('sender_deleted');

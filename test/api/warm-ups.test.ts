@@ -1,4 +1,7 @@
-/** The warm-up of sender domains over the interface and in the dashboard: who may set it, what is refused, what the report of a mailing says. */
+/**
+ * The warm-up of sender domains over the interface and in the dashboard: who may set it, what is refused, what the
+ * report of a mailing says.
+ */
 import t from 'tap';
 import { startApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';

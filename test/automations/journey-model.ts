@@ -1,7 +1,7 @@
 /**
- * What docs/automations.md says of triggers, paths, waits, re-entry, goals and exit rules, as a plain description in memory, without regard to
- * speed. Tests compare it with the product, line by line of the log. It knows nothing of positions, due times or pages: whoever is at a step is
- * looked at in every tick.
+ * What docs/automations.md says of triggers, paths, waits, re-entry, goals and exit rules, as a plain description in
+ * memory, without regard to speed. Tests compare it with the product, line by line of the log. It knows nothing of
+ * positions, due times or pages: whoever is at a step is looked at in every tick.
  */
 
 /** In milliseconds. */

@@ -1,6 +1,7 @@
 /**
- * Random journeys with every trigger, step, wait and way to enter again: the log of each contact must be the one of an independent model of the
- * rules, to the second. With SEED, as `npm run test:month` gives it, a month of one seed, or of SEEDS of them from that one; otherwise four days of three.
+ * Random journeys with every trigger, step, wait and way to enter again: the log of each contact must be the one of an
+ * independent model of the rules, to the second. With SEED, as `npm run test:month` gives it, a month of one seed, or
+ * of SEEDS of them from that one; otherwise four days of three.
  */
 import t from 'tap';
 import { startJourneys } from './journey-month.ts';

@@ -442,7 +442,10 @@ export async function startJourneys(t: Test, seed: number) {
       return new Map([...Map.groupBy(rows, ({ key }) => key)].map(([key, theirs]) => [key, theirs.map(line)]));
     },
 
-    /** What the log has: of entries the trigger and, if it is not the first, the way to enter again; of steps kind and outcome; reasons of ends. */
+    /**
+     * What the log has: of entries the trigger and, if it is not the first, the way to enter again; of steps kind and
+     * outcome; reasons of ends.
+     */
     happened(): Set<string> {
       const found = new Set<string>();
       for (const [key, lines] of world.log()) {

@@ -1,6 +1,7 @@
 /**
- * An upgrade from the release before automations had triggers and steps, with contacts on the way. upgrade/rows.sql has the rows of a database that
- * commit ff3ae5be^ made, and upgrade/mails.json what that same code sent from then on, recorded at each full hour.
+ * An upgrade from the release before automations had triggers and steps, with contacts on the way. upgrade/rows.sql has
+ * the rows of a database that commit ff3ae5be^ made, and upgrade/mails.json what that same code sent from then on,
+ * recorded at each full hour.
  */
 import { readFileSync } from 'node:fs';
 import t from 'tap';

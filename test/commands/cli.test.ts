@@ -70,7 +70,8 @@ t.test('a Node that is too old is told in one line before anything is loaded tha
   const { engines }: { engines: { node: string } } = JSON.parse(readFileSync('package.json', 'utf8'));
   const oldest = engines.node.replace('>=', '');
   const [major = 0, minor = 0] = oldest.split('.').map(Number);
-  // Says that this Node is another, and counts what is loaded besides the file it starts. Before 22.1, node:module lacks enableCompileCache.
+  // Says that this Node is another, and counts what is loaded besides the file it starts. Before 22.1, node:module
+  // lacks enableCompileCache.
   const pretend = (version: string) => `data:text/javascript,
     import { registerHooks } from 'node:module';
     Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });

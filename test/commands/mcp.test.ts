@@ -1,4 +1,7 @@
-/** `sendlark mcp` as a program with a language model uses it: the SDK's client over standard input and output, against a running service. */
+/**
+ * `sendlark mcp` as a program with a language model uses it: the SDK's client over standard input and output, against a
+ * running service.
+ */
 import { spawnSync } from 'node:child_process';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';

@@ -107,7 +107,10 @@ export function addIntakes(app: TestApp, accountId: number): string[] {
   return [1, 2].map(() => String(storeIntake(app.db, { accountId, provider: 'brevo', secret: null }, app.clock.now())));
 }
 
-/** A verified sender of a domain without a DKIM key, a domain with one, and a key to delete; the names of the domains and the key's id. `nth` makes the names unique. */
+/**
+ * A verified sender of a domain without a DKIM key, a domain with one, and a key to delete; the names of the domains
+ * and the key's id. `nth` makes the names unique.
+ */
 export function addDomains(app: TestApp, user_id: number, nth: number): Record<string, string[]> {
   const domain = `unsigned${nth}.example`;
   const sender = app.drizzle.select().from(senders).where(eq(senders.user_id, user_id)).get();

@@ -45,7 +45,10 @@ const MAX_TURNS = 30;
 /** How many names that are unique in an application were made there. */
 const namesMade = new WeakMap<TestApp, number>();
 
-/** What the application is started with: sends stay running for a while, the public address may be saved, returned mail tested, and a feed read on this machine. */
+/**
+ * What the application is started with: sends stay running for a while, the public address may be saved, returned mail
+ * tested, and a feed read on this machine.
+ */
 export const SETTINGS = {
   SEND_RATE: '1',
   SENDER_VERIFICATION: 'optional',
@@ -215,7 +218,8 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
     },
     nextName: () => nextName(app),
     async renew({ path }) {
-      // Not earlier: with a relay nobody reaches, the sends of no other account are completed. The last one cannot be deleted while mail waits.
+      // Not earlier: with a relay nobody reaches, the sends of no other account are completed. The last one cannot be
+      // deleted while mail waits.
       if (path.includes('/relays')) account.records.relays ??= [String(await addRelay()), String(await addRelay())];
       if (path.includes('/role-mails')) account.records.roleMails ??= [addRoleMail(app)];
       if (path.endsWith('/release')) holdSending(app.db, 'Held');

@@ -1,4 +1,7 @@
-/** The built service as a process beside others: it stops in time whoever holds on to it, and lives with a database that another process has locked. */
+/**
+ * The built service as a process beside others: it stops in time whoever holds on to it, and lives with a database that
+ * another process has locked.
+ */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';

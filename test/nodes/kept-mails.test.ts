@@ -1,4 +1,7 @@
-/** Mails of sender nodes with versions in other languages and conditions, and mails as sent: the same bytes as those that a server received. */
+/**
+ * Mails of sender nodes with versions in other languages and conditions, and mails as sent: the same bytes as those
+ * that a server received.
+ */
 import t from 'tap';
 import { fetch } from 'undici';
 import { startNats } from '../../fixtures/nats.ts';

@@ -1,4 +1,7 @@
-/** A node in somebody else's hands: what it publishes with the rights of a node must neither stop the service nor count for others' mails. */
+/**
+ * A node in somebody else's hands: what it publishes with the rights of a node must neither stop the service nor count
+ * for others' mails.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';

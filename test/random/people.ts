@@ -5,7 +5,10 @@ import type { World } from './world.ts';
 /** Changes something, and tells the model. Where a step can be repeated it changes the same, done or not. */
 export type Doing = () => Promise<void>;
 
-/** A step of the random run: how often it is drawn, what it will do (null: nothing to do it with), and whether it can be cut off and repeated. */
+/**
+ * A step of the random run: how often it is drawn, what it will do (null: nothing to do it with), and whether it can be
+ * cut off and repeated.
+ */
 export interface Step {
   share: number;
   prepare(): Doing | null;

@@ -1,6 +1,7 @@
 /**
- * Random steps with kills and erasures against a model in memory. `npm run test:random -- STEPS SEED` gives larger numbers; a seed that
- * failed draws from the same numbers again, while the moments of kills and mails differ. RANDOM_KEEP names where the file of a failed run is copied to.
+ * Random steps with kills and erasures against a model in memory. `npm run test:random -- STEPS SEED` gives larger
+ * numbers; a seed that failed draws from the same numbers again, while the moments of kills and mails differ.
+ * RANDOM_KEEP names where the file of a failed run is copied to.
  */
 import t from 'tap';
 import { comparePurged } from './compare.ts';

@@ -196,7 +196,10 @@ export class World {
     await this.restart(later);
   }
 
-  /** Lets everything leave that can, and compares all that the service knows with the model. `waiting`: the mails of automations that people may still wait for. */
+  /**
+   * Lets everything leave that can, and compares all that the service knows with the model. `waiting`: the mails of
+   * automations that people may still wait for.
+   */
   async compare(waiting = /hours|days/): Promise<void> {
     if (this.model.problems.length > 0) return;
     for (const { utr, subject } of this.paused.splice(0)) {

@@ -235,7 +235,8 @@ const MAX_BEGINNING = 64;
  * that comparing contacts soon finds some.
  */
 export function trigramsBeginningWith(client: Database, text: string): string[] | null {
-  // Of the kinds of this table, only `instance` gives a term without first reading all blocks that have it (FTS5, "The fts5vocab Virtual Table Module").
+  // Of the kinds of this table, only `instance` gives a term without first reading all blocks that have it (FTS5, "The
+  // fts5vocab Virtual Table Module").
   client.exec(
     "CREATE VIRTUAL TABLE IF NOT EXISTS temp.contact_search_terms USING fts5vocab('main', 'contact_search', 'instance')",
   );

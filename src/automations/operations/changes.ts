@@ -478,8 +478,8 @@ export const changeMail = operation({
 });
 
 /**
- * Changes columns of a mail of an automation. While the automation is live, the changed mail is frozen for the contacts who wait for it. Throws
- * 404, and 409 if the mail was changed since, or cannot be sent.
+ * Changes columns of a mail of an automation. While the automation is live, the changed mail is frozen for the contacts
+ * who wait for it. Throws 404, and 409 if the mail was changed since, or cannot be sent.
  */
 export async function changeMailColumns(
   context: Context,

@@ -82,7 +82,10 @@ interface ChangedWait {
   after: Waits;
 }
 
-/** The result of a change, the enrolments that it moves (null: none), and the step that it adds, changes or removes, or whom it concerns. */
+/**
+ * The result of a change, the enrolments that it moves (null: none), and the step that it adds, changes or removes, or
+ * whom it concerns.
+ */
 export interface ChangeResult<Result> {
   result: Result;
   moves: OrderChange | null;

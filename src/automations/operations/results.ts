@@ -132,7 +132,10 @@ function comparedGoal(treated: Counts, held: Counts, elapsed: number) {
   return { treated: treated.reached, held_out: held.reached, ...compared(difference, elapsed) };
 }
 
-/** Returns the shares that had reached the goal at the end of each day, from the first day with contacts in both groups. `now`: epoch milliseconds. */
+/**
+ * Returns the shares that had reached the goal at the end of each day, from the first day with contacts in both groups.
+ * `now`: epoch milliseconds.
+ */
 function daysOf(treated: Counts, held: Counts, now: number) {
   const entries = [treated, held].map(({ enteredOn }) => [...enteredOn.keys()]);
   if (entries.some((days) => days.length === 0)) return [];
@@ -175,7 +178,10 @@ function comparedValues(currency: string, treated: Counts, held: Counts, elapsed
   };
 }
 
-/** Returns a difference as the API has it. An interval becomes about half as wide with four times the contacts, so in four times the days. */
+/**
+ * Returns a difference as the API has it. An interval becomes about half as wide with four times the contacts, so in
+ * four times the days.
+ */
 function compared(found: Difference | null, elapsed: number) {
   if (found === null) return { difference: null, low: null, high: null, days_more: null };
   const { low, high } = found;
@@ -193,8 +199,8 @@ interface Entry {
 }
 
 /**
- * Counts the contacts who first entered since `since`, epoch milliseconds, each from then on: whether they reached the goal, and the value of
- * their events. Counts in pages, so that other requests can be handled in between.
+ * Counts the contacts who first entered since `since`, epoch milliseconds, each from then on: whether they reached the
+ * goal, and the value of their events. Counts in pages, so that other requests can be handled in between.
  */
 async function countResults(client: Database, automation: number, since: number) {
   const page = prepared<[object], Entry>(

@@ -1,4 +1,7 @@
-/** A step other than a mail: adding one, changing its settings, and removing it. If contacts wait there, the page shows the effects on them. */
+/**
+ * A step other than a mail: adding one, changing its settings, and removing it. If contacts wait there, the page shows
+ * the effects on them.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Field, listOwnFields } from '../../audience/fields/operations.ts';
 import { listNames } from '../../audience/segments/operations.ts';

@@ -127,7 +127,10 @@ export const deleteDrafts = operation({
   },
 });
 
-/** Writes to single sends one by one, in short transactions. Returns the sum of what `write` returns. After a kill the rest is not written. */
+/**
+ * Writes to single sends one by one, in short transactions. Returns the sum of what `write` returns. After a kill the
+ * rest is not written.
+ */
 async function writeInSteps(db: Db, ids: readonly number[], write: (id: number) => number): Promise<number> {
   let changed = 0;
   const rest = ids.values();

@@ -50,7 +50,10 @@ export const mailings = sqliteTable(
     acknowledged_state: text().notNull().default(''),
     /** The targets and how far enqueueing has come, as JSON (`EnqueueProgress`); null once all recipients are enqueued. */
     enqueue_progress: text(),
-    /** What the check found when a single send was launched, or a mail of an automation was set live or changed after that, as JSON; null if it was not checked. */
+    /**
+     * What the check found when a single send was launched, or a mail of an automation was set live or changed after
+     * that, as JSON; null if it was not checked.
+     */
     findings: text({ mode: 'json' }).$type<RecordedFinding[]>(),
     /** For a single send: how many recipients are enqueued. The number grows while `enqueue_progress` is set. */
     recipients: count(),

@@ -172,8 +172,8 @@ function anyMatches(keys: readonly KeyObject[], mac: string, expected: (key: Key
 }
 
 /**
- * Creates the tokens in mails of sender nodes. A node has no database, so they contain the address, encrypted. Tokens of releases that did not
- * sign the address are not accepted.
+ * Creates the tokens in mails of sender nodes. A node has no database, so they contain the address, encrypted. Tokens
+ * of releases that did not sign the address are not accepted.
  */
 export function createNodeTokens(secrets: readonly string[]): LinkTokens {
   const unsigned = { deliveries: 0, mailings: 0, addresses: 0 };

@@ -363,8 +363,9 @@ export const NEXT_SCHEDULE = `(SELECT s.id FROM automation_schedules s
     WHERE s.automation_id = e.automation_id AND s.position > ${POSITION} ORDER BY s.position LIMIT 1)`;
 
 /**
- * Wakes an enrolment that waits at a step, unless its wait has not begun. An event does not wake it if it happened before the step awaited it, or
- * after the time ran out, as it can while the automation is paused. Exported so that a test can check its query plan.
+ * Wakes an enrolment that waits at a step, unless its wait has not begun. An event does not wake it if it happened
+ * before the step awaited it, or after the time ran out, as it can while the automation is paused. Exported so that a
+ * test can check its query plan.
  */
 export const WAKE = `
   UPDATE enrolments AS e SET due_at = @at, arrived_step = iif(@change = 'arrived', @step_id, arrived_step),

@@ -1,4 +1,7 @@
-/** Why the mail of a campaign or automation waits: the warm-up of its sender, the rate of the mail provider, and what only campaigns have. */
+/**
+ * Why the mail of a campaign or automation waits: the warm-up of its sender, the rate of the mail provider, and what
+ * only campaigns have.
+ */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
@@ -13,7 +16,10 @@ import { dayOf, findWarmUp, volumeAfter } from '../warm-up/plans.ts';
 import { findWatch } from '../watch/watched-mailings.ts';
 import { type CheckedRule, checked, findContactAt, minuteOf, type Question } from './why.ts';
 
-/** Returns the rules about the sender's warm-up and the rate of the mail provider. `senderId`: the sender of the mail; null: it was deleted. */
+/**
+ * Returns the rules about the sender's warm-up and the rate of the mail provider. `senderId`: the sender of the mail;
+ * null: it was deleted.
+ */
 export function senderRules(client: Database, { email, now }: Question, senderId: number | null): CheckedRule[] {
   return [warmUpRule(client, senderId, now), paceRule(client, senderId, email, now)];
 }
@@ -59,7 +65,10 @@ interface Timing {
   canary_percent: number;
 }
 
-/** Returns the rules about the recipient's own time, the first batch and the A/B test of a campaign. `delivery`: undefined without a mail. */
+/**
+ * Returns the rules about the recipient's own time, the first batch and the A/B test of a campaign. `delivery`:
+ * undefined without a mail.
+ */
 export function campaignRules(
   client: Database,
   question: Question,

@@ -21,8 +21,8 @@ export interface CheckedFile {
 }
 
 /**
- * Checks a text by what it begins with: the header of a mail, MJML, or else HTML. A template is checked as a campaign with it is, but for what
- * only an account knows. Throws ContentError if it cannot be compiled.
+ * Checks a text by what it begins with: the header of a mail, MJML, or else HTML. A template is checked as a campaign
+ * with it is, but for what only an account knows. Throws ContentError if it cannot be compiled.
  */
 export async function checkFile(text: string): Promise<CheckedFile> {
   const kind = kindOf(text);

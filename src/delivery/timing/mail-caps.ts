@@ -93,7 +93,10 @@ interface CappedMail {
   updated_at: number;
 }
 
-/** Returns each cap with the mails that count for the address at `now`, epoch milliseconds, latest first; at most as many as a cap allows. */
+/**
+ * Returns each cap with the mails that count for the address at `now`, epoch milliseconds, latest first; at most as
+ * many as a cap allows.
+ */
 export function mailsWithinCaps(
   client: Database,
   address: number,

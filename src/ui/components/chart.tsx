@@ -4,8 +4,8 @@ import { Island } from './island.tsx';
 import { Table } from './table.tsx';
 
 /**
- * One row of bars, one line, or a band of intervals whose lower ends are the values. `colour` is the number of a chart colour. Losses can be
- * negative numbers.
+ * One row of bars, one line, or a band of intervals whose lower ends are the values. `colour` is the number of a chart
+ * colour. Losses can be negative numbers.
  */
 export interface Series {
   label: string;
@@ -19,8 +19,8 @@ export interface Series {
 }
 
 /**
- * Numbers over time, or shares from 0 to 1 with `isShare`. `labels` are the days or hours, one for each value of a series; `heading` is the word
- * for them.
+ * Numbers over time, or shares from 0 to 1 with `isShare`. `labels` are the days or hours, one for each value of a
+ * series; `heading` is the word for them.
  */
 export function Chart({
   title,

@@ -11,7 +11,10 @@ interface FieldProps {
   problems?: Problems | undefined;
 }
 
-/** The attributes that connect a control with its hint and its problem. The first control with a problem has the focus when the page opens. */
+/**
+ * The attributes that connect a control with its hint and its problem. The first control with a problem has the focus
+ * when the page opens.
+ */
 function describedBy({ name, hint, problems }: FieldProps) {
   const problem = problems?.[name]?.join(' ');
   const ids = [hint !== undefined && `${name}-hint`, problem !== undefined && `${name}-problem`].filter(Boolean);

@@ -65,8 +65,8 @@ t.test('after an erasure the index has no trigram of the person, and keeps those
 });
 
 /**
- * Every term in the pages of the index, of what is deleted, too (SQLite, ext/fts5/fts5_index.c, "segment leaf"). The first byte of a term is
- * the number of its index.
+ * Every term in the pages of the index, of what is deleted, too (SQLite, ext/fts5/fts5_index.c, "segment leaf"). The
+ * first byte of a term is the number of its index.
  */
 function termsOf(client: TestApp['db']): ReadonlySet<string> {
   const found = new Set<string>();

@@ -1,4 +1,7 @@
-/** Rules about what people did with their mails, beside a reckoning in memory: what people do counts, what proxies do proves nothing, and what machines do never counts. */
+/**
+ * Rules about what people did with their mails, beside a reckoning in memory: what people do counts, what proxies do
+ * proves nothing, and what machines do never counts.
+ */
 import t from 'tap';
 import { randomOf } from '../../../fixtures/random.ts';
 import { followActivity } from '../../../src/audience/segments/follow-activity.ts';

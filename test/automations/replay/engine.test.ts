@@ -1,7 +1,7 @@
 /**
- * The replay of an automation beside a live run over the same history: contacts who join, leave, are moved and change, who unsubscribe
- * and subscribe again, confirm a form, events, other mails that count to the caps; with every trigger, and steps that change contacts. Both must
- * give the same log and the same mails.
+ * The replay of an automation beside a live run over the same history: contacts who join, leave, are moved and change,
+ * who unsubscribe and subscribe again, confirm a form, events, other mails that count to the caps; with every trigger,
+ * and steps that change contacts. Both must give the same log and the same mails.
  */
 import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
@@ -53,8 +53,8 @@ async function withJourney(t: Test) {
 }
 
 /**
- * The same with steps before the second mail that change contacts: a field and a segment by hand, each with a condition that sees it, then for some
- * the end by the exit rule, for others by another list.
+ * The same with steps before the second mail that change contacts: a field and a segment by hand, each with a condition
+ * that sees it, then for some the end by the exit rule, for others by another list.
  */
 async function withChanges(world: Awaited<ReturnType<typeof withJourney>>) {
   const { step, mail, segment, utrOf } = world;

@@ -1,4 +1,7 @@
-/** A provider that takes so many mails a second and puts off the rest, on a real SMTP server: the rate to it converges, and everybody gets their mail. */
+/**
+ * A provider that takes so many mails a second and puts off the rest, on a real SMTP server: the rate to it converges,
+ * and everybody gets their mail.
+ */
 import t from 'tap';
 import { pacedGroupsOf } from '../../../src/delivery/pacing/paced-groups.ts';
 import { launchToSink } from '../../support/launched-mailing.ts';

@@ -161,7 +161,10 @@ const NAMED = '554 5.7.1 <news@example.com>: Sender address rejected: Access den
 
 const HOUR = 3_600_000;
 
-/** A mailing of an automation: laid out, and each person due an hour after the one before. Everybody is refused once `refuse` was called. */
+/**
+ * A mailing of an automation: laid out, and each person due an hour after the one before. Everybody is refused once
+ * `refuse` was called.
+ */
 async function sparse(t: Test, people: number) {
   let answer = ACCEPTED;
   const relay = new Relay(() => answer);

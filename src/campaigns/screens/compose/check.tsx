@@ -225,7 +225,10 @@ function Checks({ composed, findings }: { composed: Composed; findings: readonly
   );
 }
 
-/** What is found when the mails of all recipients are checked, or the button for it. `checked` is undefined before, null without recipients. */
+/**
+ * What is found when the mails of all recipients are checked, or the button for it. `checked` is undefined before, null
+ * without recipients.
+ */
 function ForAll({ address, checked }: { address: string; checked: CheckedForAll['recipients'] | undefined }) {
   const language = useLanguage();
   return (
