@@ -14,7 +14,8 @@ const TAG = /^([a-z]{2})(?:[-_][a-z0-9]{1,8})*$/i;
  */
 export function languageCode(given: string): string | null {
   const text = given.trim().toLowerCase();
-  if (text.length > MAX_CHARACTERS) return null;
+  // Most contacts have no language of their own, and reading the names below takes tens of milliseconds.
+  if (text === '' || text.length > MAX_CHARACTERS) return null;
   const tag = TAG.exec(text)?.[1];
   if (tag !== undefined) return presentCode(tag);
   codesByName ??= readNames();
