@@ -28,6 +28,7 @@ const BENCHES: Readonly<Record<string, readonly string[]>> = {
   nodes: ['20000'],
   jetstream: ['500000'],
   engagement: ['50000'],
+  check: ['100000'],
   webhooks: ['4'],
   idle: [],
   start: [],
