@@ -124,6 +124,12 @@ export function templateErrors(input: {
   );
 }
 
+/** Throws 422 at this field for the first of several subjects or preview texts that has a faulty condition. */
+export function requireConditions(field: string, lines: readonly string[]): void {
+  const problem = lines.map((line) => conditionProblem(line)).find((found) => found !== null);
+  if (problem !== undefined) throw invalid(field, problem);
+}
+
 /**
  * Throws 422 for a single send in the recipients' own time zones, or at their best hours, with a canary or an A/B test.
  * Both wait for results before the rest is sent, which would be too late for some recipients. It cannot have both times

@@ -69,6 +69,8 @@ t.test(
     t.equal((await change('/single/send/save', { subject: 'one' })).status, 200, 'what was so before can be left so');
     t.equal((await change('/single/send/variants', { ...test, canary_percent: 1 })).status, 422);
     t.equal((await change('/single/send/variants', { ...test, subjects: ['one'] })).status, 422);
+    const faulty = await change('/single/send/variants', { ...test, subjects: ['((if city))b'] });
+    t.match(faulty, { status: 422, body: { errors: { subjects: [/line 1, column 1/] } } });
     const stored = () => shop.app.db.prepare('SELECT canary_percent FROM single_sends').pluck().get();
     t.equal(stored(), 5, 'a test that is refused changes nothing');
     t.equal((await change('/single/send/variants', test)).status, 200);

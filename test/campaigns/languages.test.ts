@@ -135,6 +135,8 @@ t.test('what makes no version is refused, with the field', async (t) => {
   t.equal(await fault({ language: 'de' }), 'subject');
   t.equal(await fault({ language: 'de', template_id: 9999 }), 'template_id');
   t.equal(await fault({ language: 'de', template_id: 'x' }), 'template_id');
+  t.equal(await fault({ language: 'de', subject: '((if city))a' }), 'subject', 'a condition without its end');
+  t.equal(await fault({ language: 'de', subject: 'a', preheader: '((if city =))a((end))' }), 'preheader');
   t.equal((await save({ language: 'de', subject: 'a', utr: 'nobody' })).status, 404);
   const other = await app.two.call('POST', '/single/send/languages', { form: { utr, language: 'de', subject: 'a' } });
   t.equal(other.status, 404, "another account's campaign is unknown");

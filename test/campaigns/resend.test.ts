@@ -176,6 +176,7 @@ t.test('versions in other languages get new subjects, too, and none keeps its ol
     app.one.call('POST', '/single/send/resend', { form: { utr, subject: 'Once more', ...(subjects && { subjects }) } });
   t.match((await resend()).body.errors, { subjects: [] });
   t.match((await resend(['', 'Encore'])).body.errors, { subjects: [] });
+  t.match((await resend(['((if city))a'])).body.errors, { subjects: [/line 1, column 1/] });
   const { body } = await resend(['Noch einmal']);
   const listed = await mustAnswer(app, 'GET', '/single-send/languages', { query: { utr: body.message.utr } });
   t.match(listed.body.message.languages, [

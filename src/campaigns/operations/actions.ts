@@ -29,7 +29,14 @@ import { type Clock, isoTimestamp, NO_TIME } from '../../time/clock.ts';
 import { copyAttachments } from '../attachments.ts';
 import { deleteSends } from '../large-writes.ts';
 import { asVariant } from '../launch.ts';
-import { findSingleSendMailing, NO_DATE, NO_TIME_OF_DAY, requireSingleSend, type SingleSend } from '../single-sends.ts';
+import {
+  findSingleSendMailing,
+  NO_DATE,
+  NO_TIME_OF_DAY,
+  requireConditions,
+  requireSingleSend,
+  type SingleSend,
+} from '../single-sends.ts';
 import { cancelBeforeStart, draftsAmong, hideSends, insertCopy, insertDraft, runAgain } from '../status.ts';
 
 const MAX_WAIT_MS = 5000;
@@ -315,6 +322,8 @@ export const resendToUnopened = operation({
   }),
   output: Type.Object({ utr: Type.String() }),
   async run({ db, clock, wake, accountId, actor }, { utr, subject, subjects = [] }) {
+    requireConditions('subject', [subject]);
+    requireConditions('subjects', subjects);
     const now = isoTimestamp(clock.now());
     const made = inTransaction(db, () => {
       const { send, mailingId } = requireOpensKnown(db, accountId, utr);

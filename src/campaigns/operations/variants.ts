@@ -32,6 +32,7 @@ import {
   countDraftAudience,
   findSingleSendMailing,
   requireChangeable,
+  requireConditions,
   requireSingleSend,
   type SingleSend,
   type SingleSendDeps,
@@ -222,6 +223,8 @@ export const saveVariants = operation({
   input: SaveBody,
   output: Type.Object({ updated_at: isoTimestampSchema() }),
   run({ db, clock, config, accountId, actor }, { utr, unchanged_since, canary_percent, ...given }) {
+    requireConditions('subjects', given.subjects ?? []);
+    requireConditions('preheaders', given.preheaders ?? []);
     const ab_test = givenTest(given);
     const changes = { ab_test, ...(canary_percent !== undefined && { canary_percent }) };
     const save = () => {

@@ -63,7 +63,9 @@ const OPERAND = /[ \t]*(?:"([^"]*)"|'([^']*)'|[\u201c\u201e\u201d]([^\u201c\u201
 const JOINT = /[ \t]+(and|or)(?!\w)/iy;
 
 /** Returns the condition that is written in an `if`, as plain text, or the fault in it. */
-export function parseCondition(written: string): Condition | { fault: string; at: number } {
+export function parseCondition(condition: string): Condition | { fault: string; at: number } {
+  // Editors write a space that does not break the line where somebody types one.
+  const written = condition.replaceAll('\u00a0', ' ');
   let at = 0;
   const next = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;

@@ -55,7 +55,12 @@ const MAX_SCHEME_CHARACTERS = 60;
 // Every repetition is bounded and no two can match the same text, so that hostile input takes only linear time.
 const placeholder = /\(\([ \t]{0,8}(\w{1,255})[ \t]{0,8}(?:\|([^()|]{0,1000}))?\)\)/y;
 
-const condition = /\(\([ \t]{0,8}if[ \t]{1,8}([^()\r\n]{1,1000})\)\)/iy;
+/** What separates words of a condition: editors write a space that does not break the line where somebody types one. */
+const GAP = '(?:[ \\t\\u00a0]|&nbsp;|&#160;|&#xa0;)';
+const condition = new RegExp(`\\(\\([ \\t]{0,8}if${GAP}{1,8}([^()\\r\\n]{1,1000})\\)\\)`, 'iy');
+const CONDITION_BEGIN = new RegExp(`\\(\\([ \\t]{0,8}if${GAP}`, 'gi');
+/** What begins a tag or a comment, unlike a less-than sign in a text. */
+const TAG_BEGIN = /<[a-z/!?]/i;
 
 /** A placeholder or the beginning of a condition, as it stands in a text. */
 interface FoundTag {
@@ -128,10 +133,15 @@ export function withBranches(template: Template): Template {
   return template.map((piece) => {
     if (typeof piece === 'string') return piece;
     if (piece.name === IF) depth++;
-    const mark = depth > 0 ? BRANCH_WORDS.get(piece.name) : undefined;
+    const mark = depth > 0 ? branchWord(piece.name) : undefined;
     if (mark === END || piece.name === END) depth--;
     return mark === undefined ? piece : { ...piece, name: mark };
   });
+}
+
+/** The mark that owners write with this word, in small or capital letters like `if`. */
+function branchWord(name: string): string | undefined {
+  return BRANCH_WORDS.get(name.toLowerCase());
 }
 
 /** The pieces that a contact with these values gets: the pieces of the branches that apply, without the marks. */
@@ -210,9 +220,11 @@ function isMark(piece: Template[number]): boolean {
   return typeof piece !== 'string' && (piece.name === IF || piece.name === ELSE || piece.name === END);
 }
 
+const MARKS = new RegExp(`\\(\\([ \\t]{0,8}(?:if${GAP}{1,8}[^()\\r\\n]{1,1000}|else|end)[ \\t]{0,8}\\)\\)`, 'gi');
+
 /** Returns a text without the marks of conditions, with all branches. */
 export function withoutMarks(text: string): string {
-  return text.replaceAll(/\(\([ \t]{0,8}(?:if[ \t]{1,8}[^()\r\n]{1,1000}|else|end)[ \t]{0,8}\)\)/gi, '');
+  return text.replaceAll(MARKS, '');
 }
 
 /**
@@ -227,11 +239,12 @@ export function conditionProblem(
   let from = 0;
   let isInTag = false;
   for (const { index, end, name, condition: written } of findPlaceholders(text)) {
-    const branch = open.length > 0 ? BRANCH_WORDS.get(name) : undefined;
+    const branch = open.length > 0 ? branchWord(name) : undefined;
     if (isHtml) {
       const between = text.slice(from, index);
-      const [opened, closed] = [between.lastIndexOf('<'), between.lastIndexOf('>')];
-      if (opened !== closed) isInTag = opened > closed;
+      const closed = between.lastIndexOf('>');
+      if (closed >= 0) isInTag = false;
+      if (TAG_BEGIN.test(between.slice(closed + 1))) isInTag = true;
     }
     from = end;
     if (written === undefined && branch === undefined) continue;
@@ -248,8 +261,8 @@ export function conditionProblem(
   }
   const [first] = open;
   if (first !== undefined) return faultAt(text, first.index, 'its ((end)) is missing');
-  for (const { index } of text.matchAll(/\(\([ \t]{0,8}if[ \t]/gi))
-    if (tagAt(text, index) === null) return faultAt(text, index, 'it has no )) or has parentheses within');
+  for (const { index } of text.matchAll(CONDITION_BEGIN))
+    if (tagAt(text, index) === null) return faultAt(text, index, 'it has no )), or a line break or parentheses within');
   return null;
 }
 

@@ -6,6 +6,7 @@ import { eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { languageCode } from '../../audience/contacts/contact-languages.ts';
 import { listCustomFields } from '../../audience/fields/custom-fields.ts';
+import { requireConditions } from '../../campaigns/single-sends.ts';
 import { readMailRules } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
 import { type LanguageVersion, ownTemplates } from '../../database/schema/index.ts';
@@ -96,6 +97,8 @@ export function withVersion(
   { language: given, subject = '', preheader = '', template_id = 0 }: VersionInput,
 ): LanguageVersion[] {
   const language = requireLanguage(given);
+  requireConditions('subject', [subject]);
+  requireConditions('preheader', [preheader]);
   if (template_id !== 0 && !hasTemplate(db, accountId, template_id))
     throw invalid('template_id', messages.selected('template_id'));
   const html = (versions ?? []).find((version) => version.language === language)?.template_html ?? '';

@@ -68,6 +68,8 @@ t.test('a wrong condition is refused with its line and column', (t) => {
     ['((if a))1((else))2((else))3((end))', 'column 19'],
     ['((if a))((if b))((if c))((if d))x((end))((end))((end))((end))', 'more than 3 deep'],
     ['((if plan = "(x)"))b((end))', 'parentheses'],
+    ['((if plan =\n"x"))b((end))', 'a line break'],
+    ['((if\u00a0plan ~ "x"))b((end))', 'is not understood'],
     [`((if ${Array.from({ length: 11 }, (_, at) => `a = "${at}"`).join(' or ')}))x((end))`, 'more than 10 rules'],
   ] as const)
     t.match(conditionProblem(text), fault, text);
@@ -77,13 +79,28 @@ t.test('a wrong condition is refused with its line and column', (t) => {
     'no condition at all, ((else)) and ((end)) are merge tags here',
     '((if plan = "pro"))a((else))b((end))',
     '((if a))1((if b))2((if c))3((end))((end))((end))',
+    '((IF a))1((Else))2((END))',
   ])
     t.equal(conditionProblem(text), null, text);
+  t.equal(htmlConditionProblem('<p>5 < 6 ((if a))b((end))</p><!-- a > b -->((if a))b((end))'), null);
+  t.match(htmlConditionProblem('<p>x</p><!-- ((if a))b((end)) -->'), 'within a tag');
   t.equal(
     htmlConditionProblem('<b>((if age &gt; 5))a((end))</b> ((if a &lt;= &quot;5&quot;))b((end)) ((if a < 5))c((end))'),
     null,
   );
   t.end();
+});
+
+t.test('the spaces that editors write and capital letters change nothing', async (t) => {
+  for (const space of ['&nbsp;', '\u00a0', '&#160;']) {
+    const written = '((IF plan is "big one"))<b>a</b>((ELSE))<b>b</b>((End))'.replaceAll(' ', space);
+    t.equal(htmlConditionProblem(written), null, space);
+    const content = await buildContent({
+      ...{ template_json: null, template_html: written, preheader: '', subject: '', tracking: false, footer: false },
+    });
+    t.match(mergeHtml(content.html, { plan: 'Big one' }), /^<b>a<\/b>\s*$/, space);
+    t.match(mergeHtml(content.html, {}), /^<b>b<\/b>\s*$/, space);
+  }
 });
 
 t.test('64 kB of hostile text take linear time and find nothing', (t) => {
