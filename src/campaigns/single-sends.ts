@@ -99,16 +99,17 @@ export function singleSendErrors(
 }
 
 /**
- * Returns the field errors of template code, which is either MJML as JSON or HTML, not both, and of the conditions in it and in the lines
- * above it.
+ * Returns the field errors of template code, which is either MJML as JSON or HTML, not both, and of the conditions in it, in the lines
+ * above it, and in a plain text.
  */
 export function templateErrors(input: {
   template_json?: string;
   template_html?: string;
   subject?: string;
   preheader?: string;
+  text?: string;
 }): [string, Said][] {
-  const { template_json, template_html, subject = '', preheader = '' } = input;
+  const { template_json, template_html, subject = '', preheader = '', text = '' } = input;
   if (template_json && template_html)
     return [['template_html', 'The template html must be empty when template json is given.']];
   const inJson = template_json ? (templateProblem(template_json) ?? slotProblem(template_json)) : null;
@@ -116,6 +117,7 @@ export function templateErrors(input: {
   const problems = [
     ['subject', 'subject', conditionProblem(subject)],
     ['preheader', 'preheader', conditionProblem(preheader)],
+    ['text', 'text', conditionProblem(text)],
     ['template_json', 'template json', inJson],
     ['template_html', 'template html', inHtml],
   ] as const;

@@ -23,7 +23,7 @@ import type { Bodies } from '../delivery/transactional/mail.ts';
 import { conflict, invalid } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import { withOwnParts } from '../templates/languages/versions.ts';
-import { findVersions, withTemplateCopied } from '../templates/mail-content.ts';
+import { BLANK_TEMPLATE, findVersions, withTemplateCopied } from '../templates/mail-content.ts';
 
 type Sender = typeof senders.$inferSelect;
 
@@ -108,7 +108,7 @@ export async function composeMail(
   checkNames(given.data);
   const source = inLanguage(db, accountId, given);
   const { template_id, template_json, template_html } = source;
-  const isTextAlone = given.text !== '' && template_id === 1 && !template_json && !template_html;
+  const isTextAlone = given.text !== '' && template_id === BLANK_TEMPLATE && !template_json && !template_html;
   const key = createHash('sha256')
     .update(JSON.stringify([source, findPublicUrl(db.$client, config).url]))
     .digest('base64');
@@ -129,7 +129,9 @@ export async function composeMail(
 
 /** Returns the source of a mail: from the request, or from the version of its template in its language. */
 function inLanguage(db: Db, accountId: number, given: GivenContent) {
-  const { subject, preheader, template_id = 1, language, ...code } = given;
+  const { subject, preheader, language, ...code } = given;
+  // 0 means none, as in a request without a template.
+  const template_id = given.template_id || BLANK_TEMPLATE;
   const { template_json, template_html } = code;
   const mail = { user_id: accountId, subject, preheader, template_id, template_json, template_html };
   const versions = template_json || template_html ? null : findVersions(db, accountId, template_id);
@@ -156,10 +158,15 @@ function fieldOf({ template_json, template_html }: GivenContent): string {
   return template_json ? 'template_json' : template_html ? 'template_html' : 'template_id';
 }
 
-function valuesOf({ data, email, name }: GivenContent, sender: Sender, address: string): Record<string, string> {
+function valuesOf(
+  { data, email, name, language }: GivenContent,
+  sender: Sender,
+  address: string,
+): Record<string, string> {
   const values: Record<string, string> = Object.create(null);
   return Object.assign(values, {
     full_name: name,
+    language,
     ...data,
     email,
     sender_name: sender.from_name,

@@ -58,6 +58,19 @@ t.test('a mail is in the language that the call names, else of the contact, else
   t.match(outboxOf(app).at(-1)?.raw.toString(), 'Subject: Quittung 7');
 });
 
+t.test('a condition can ask for the language of the mail', async (t) => {
+  const { app, mail } = await withVersions(t);
+  const subject = '((if language = "de"))Quittung((else))Receipt((end)) ((language))';
+  for (const [language, expected] of [
+    ['de', 'Quittung de'],
+    ['pt-BR', 'Receipt pt'],
+  ] as const) {
+    await sent(app, { ...mail('ann@example.org', { language }), template_id: 0, text: 'Thanks', subject });
+    await app.background();
+    t.match(outboxOf(app).at(-1)?.raw.toString(), `Subject: ${expected}\r\n`);
+  }
+});
+
 t.test('a language that is none is refused, and another language is another request of the same key', async (t) => {
   const { app, mail } = await withVersions(t);
   t.match((await post(app.one, mail('ann@example.org', { language: 'Klingon' }))).body.errors, { language: [] });

@@ -122,6 +122,7 @@ t.test('what is wrong with a request is said, and nothing of it is kept', async 
     content: ['The mail has no content: give text, template_html, template_json or template_id.'],
   });
   t.strictSame(await wrong({ template_id: 99_999 }), [422, 'template_id']);
+  t.strictSame(await wrong({ text: 'Dear ((if order))a', template_html: '' }), [422, 'text']);
   t.strictSame(await wrong({ attachments: [{ name: 'a', content: 'no base64!' }] }), [422, 'attachments']);
   t.strictSame(await wrong({ attachments: [{ name: 'a', content: `${'A'.repeat(700_000)}*AAA` }] }), [
     422,
