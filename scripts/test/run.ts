@@ -6,7 +6,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable, Writable } from 'node:stream';
@@ -25,14 +25,17 @@ export interface FileResult {
 
 /** The longest that a file may take. What hangs is ended with its process, since nothing else may run beside it there. */
 const FILE_MS = 400_000;
-/** A process that has grown to this is replaced by a new one. */
-const MAX_MEMORY_BYTES = 1_000_000_000;
 const PROGRESS_MS = 15_000;
 const SLOWEST = 20;
 
 const words = process.argv.slice(2);
 /** Tests wait for a disk or a timer, so one process more than processors; those of the system wait for other processes, too, so two for each. */
 const PROCESSES = Math.min(words.includes('system') ? 2 * availableParallelism() : availableParallelism() + 1, 8);
+/**
+ * A process that has grown to this is replaced by a new one, which takes three seconds of CPU to be as fast again. All processes together
+ * have half of the memory.
+ */
+const MAX_MEMORY_BYTES = Math.min(2_000_000_000, totalmem() / 2 / PROCESSES);
 const showSlowest = words.includes('--slowest');
 const times = new FileTimes();
 const files = chosen(words.filter((word) => !word.startsWith('--')));
