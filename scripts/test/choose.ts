@@ -113,9 +113,9 @@ function reachedBy(test: string): Set<string> {
 }
 
 /**
- * The tests that reach a file in any way and are among the tests of its change or share a word of its path, the likeliest to notice a
- * fault first. A word counts the more the fewer tests have it, and an import the more the nearer it is; among equals the shortest name is
- * first.
+ * The tests that are among the tests of a file's change or share a word of its path, the likeliest to notice a fault first: of these those
+ * that reach it in any way, or all where none does. Where there are none at all, the tests that reach it. A word counts the more the fewer
+ * tests have it, and an import the more the nearer it is; among equals the shortest name is first.
  */
 export function nearestTests(file: string): string[] {
   const tests = [...imports().keys()].filter(isTest);
@@ -125,20 +125,22 @@ export function nearestTests(file: string): string[] {
     tests.flatMap((test) => [...wordsOf(test)]),
     (word) => word,
   );
-  // A document is reached by no import.
-  const mayBeReached = imports().has(file);
-  const isScript = file.startsWith('scripts/');
-  const found = tests.flatMap((test) => {
-    const all = wordsOf(test);
-    const shared = [...all].filter((word) => words.has(word));
-    if (shared.length === 0 && !chosen.has(test)) return [];
-    // The tests of a script may start it instead of importing it; they name it.
-    const isReached = (isScript && chosen.has(test)) || reachedFrom(imports(), test).has(file);
-    if (mayBeReached && !isReached) return [];
+  const sharedBy = (test: string) => [...wordsOf(test)].filter((word) => words.has(word));
+  const near = tests.filter((test) => chosen.has(test) || sharedBy(test).length > 0);
+  const reaching = (among: readonly string[]) => {
+    // A document is reached by no import. The tests of a script may start it instead of importing it; they name it.
+    if (!imports().has(file)) return among;
+    const isScript = file.startsWith('scripts/');
+    return among.filter((test) => (isScript && chosen.has(test)) || reachedFrom(imports(), test).has(file));
+  };
+  const nearAndReaching = reaching(near);
+  // What only the built program or a browser loads is reached by no import, and what puts the product together has no test of its name.
+  const others = near.length > 0 ? near : reaching(tests);
+  const found = (nearAndReaching.length > 0 ? nearAndReaching : others).map((test) => {
     const before = [...reachedBy(test)].indexOf(file);
-    const near = before === -1 ? 0 : 1 / before;
-    const score = shared.reduce((sum, word) => sum + 1 / (frequency.get(word)?.length ?? 1), near);
-    return [{ test, score, words: all.size }];
+    const first = before === -1 ? 0 : 1 / before;
+    const score = sharedBy(test).reduce((sum, word) => sum + 1 / (frequency.get(word)?.length ?? 1), first);
+    return { test, score, words: wordsOf(test).size };
   });
   const byScore = found.sort((a, b) => b.score - a.score || a.words - b.words || (a.test < b.test ? -1 : 1));
   return byScore.map(({ test }) => test);
@@ -152,7 +154,8 @@ function wordsOf(path: string): Set<string> {
 
 /**
  * The tests that have the name of the file or its beginning, below the mirrored top folder or else anywhere; or the name of a folder it is
- * in, the innermost first; or that mention its name. All tests of the top folder where there are none.
+ * in, the innermost first; or that mention its name. All tests of the top folder where there are none; where it has no
+ * tests, all tests that mention the name.
  */
 function namesakes(tests: readonly string[], file: string): string[] {
   const [, top = '', ...folders] = dirname(file).split('/');
@@ -164,7 +167,8 @@ function namesakes(tests: readonly string[], file: string): string[] {
     names.map((one) => among.filter((test) => hasName(test, one))).find((found) => found.length > 0);
   const found =
     called(below, beginnings) ?? called(tests, [name]) ?? called(below, folders.reverse()) ?? mentioning(below, name);
-  return found.length > 0 ? found : below;
+  if (found.length > 0) return found;
+  return below.length > 0 ? below : mentioning(tests, name);
 }
 
 function mentioning(tests: readonly string[], name: string): string[] {

@@ -146,6 +146,12 @@ t.test('a change runs the tests nearest to it, and says how many it leaves out',
   );
   t.ok(chosen('docs/contributing/guarantees.md').tests.includes('test/structure.test.ts'), 'what mentions it');
   t.ok(chosen('scripts/test/run.ts').tests.includes('test/scripts/run-tests.test.ts'), 'what starts it');
+  t.strictSame(chosen('src/server.ts').tests, ['test/server.test.ts'], 'what starts the built program');
+  t.ok(
+    chosen('src/ui/islands/chart.ts').tests.includes('test/dashboard/walk/keyboard.test.ts'),
+    'what looks at it in a browser',
+  );
+  t.ok(chosen('src/app.ts').tests.length > 0, 'some of all tests for what puts the product together');
   const { tests, left } = chosen('src/database/schema/audience.ts');
   t.ok(left > 100, `${left} of ${tests.length + left} are left out`);
 });
