@@ -10,21 +10,28 @@ export function wordId(account: number, word: string, bind: Bind): string {
   return `(SELECT id FROM event_words WHERE user_id = ${bind(String(account))} AND word = ${bind(word)})`;
 }
 
+/** SQL: 1 if text `g` is written like a number, such as `-12.5`. */
+const IS_NUMERIC_TEXT = "g GLOB '*[0-9]*' AND NOT (g GLOB '*[^0-9.-]*' OR g GLOB '?*-*' OR g GLOB '*.*.*')";
+
 /**
  * Returns the condition that event `v` passes a filter, as `parseFilter` accepts it: 0 or 1, never null. Texts are compared without
- * regard to case, sizes as numbers. An event without the property passes no filter except `!=`.
+ * regard to case; numbers and sizes are compared as numbers, so a value of 50 passes `value = 50` and `value = 50.0`. An event without
+ * the property passes no filter except `!=`.
  */
 export function filterHolds(filter: string, account: number, bind: Bind): string {
   const parsed = parseFilter(filter);
   if (parsed === null) throw new Error('a malformed filter of events was stored');
-  const { comparison, operand } = parsed;
-  const given = propertyValue(parsed, account, bind);
-  const isEqual = `ifnull(fold(CAST(${given} AS TEXT)) = ${bind(fold(operand))}, 0)`;
-  if (comparison === '=') return isEqual;
-  if (comparison === '!=') return `NOT ${isEqual}`;
+  const { comparison, operand, isNumber } = parsed;
+  const given = `FROM (SELECT ${propertyValue(parsed, account, bind)} AS g)`;
+  const number = () => `CAST(${bind(operand)} AS REAL)`;
+  if (comparison === '=' || comparison === '!=') {
+    const isSameText = `fold(CAST(g AS TEXT)) = ${bind(fold(operand))}`;
+    const isSame = isNumber ? `iif(typeof(g) = 'text', ${isSameText}, g = ${number()})` : isSameText;
+    const isEqual = `ifnull((SELECT ${isSame} ${given}), 0)`;
+    return comparison === '=' ? isEqual : `NOT ${isEqual}`;
+  }
   // A text counts as a number if it is written like one, because forms have only texts.
-  return `ifnull((SELECT iif(typeof(g) = 'text' AND (g = '' OR g GLOB '*[^0-9.-]*'), 0, CAST(g AS REAL) ${comparison} CAST(${bind(operand)} AS REAL))
-    FROM (SELECT ${given} AS g)), 0)`;
+  return `ifnull((SELECT iif(typeof(g) = 'text' AND NOT (${IS_NUMERIC_TEXT}), 0, CAST(g AS REAL) ${comparison} ${number()}) ${given}), 0)`;
 }
 
 function propertyValue({ property }: PropertyFilter, account: number, bind: Bind): string {

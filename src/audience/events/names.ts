@@ -35,6 +35,8 @@ export interface PropertyFilter {
   property: string;
   comparison: string;
   operand: string;
+  /** True if the operand is a number. */
+  isNumber: boolean;
 }
 
 const FILTER = /^([^=<>!]{1,64}?)\s*(!=|>=|<=|=|>|<)\s*(.{0,255})$/u;
@@ -47,9 +49,6 @@ const NUMBER = /^-?\d{1,15}(\.\d{1,9})?$/;
 export function parseFilter(text: string): PropertyFilter | null {
   const [, property = '', comparison = '', operand = ''] = FILTER.exec(text.trim()) ?? [];
   if (!isEventName(property)) return null;
-  return comparison.endsWith('=') && !/[<>]/.test(comparison)
-    ? { property, comparison, operand }
-    : NUMBER.test(operand)
-      ? { property, comparison, operand }
-      : null;
+  const isNumber = NUMBER.test(operand);
+  return isNumber || comparison === '=' || comparison === '!=' ? { property, comparison, operand, isNumber } : null;
 }

@@ -271,6 +271,27 @@ t.test(
   },
 );
 
+t.test('filters compare numbers as numbers, and a text such as a date is no number', async (t) => {
+  const app = await start(t);
+  const passing = async (filter: string) =>
+    members(app, await segment(app, ['event.purchase', 'happened at least with', '1', '30', filter]));
+  await report(app, {
+    events: [
+      { contact_id: 1, name: 'purchase', value: 50, properties: { price: 49.9, code: '007', on: '2024-05-01' } },
+      { contact_id: 2, name: 'purchase', value: 49.9, properties: { price: '49.90', code: 7, on: '-12.5' } },
+    ],
+  });
+  await app.background();
+  t.strictSame(await passing('value = 50'), ['ann']);
+  t.strictSame(await passing('value = 50.0'), ['ann']);
+  t.strictSame(await passing('value != 50'), ['bo']);
+  t.strictSame(await passing('price = 49.90'), ['ann', 'bo']);
+  t.strictSame(await passing('code = 7'), ['bo'], 'a text is compared as it is written');
+  t.strictSame(await passing('code = 007'), ['ann', 'bo']);
+  t.strictSame(await passing('on > -13'), ['bo']);
+  t.strictSame(await passing('on < 2025'), ['bo'], 'a date is not smaller than a number');
+});
+
 t.test('a rule about events whose operands are malformed is refused', async (t) => {
   const app = await start(t);
   const wrong: [string, string, ...string[]][] = [
