@@ -53,6 +53,7 @@ export interface IHttpRequestOptions {
   body?: Json;
   headers?: Record<string, string>;
   json: true;
+  disableFollowRedirect: true;
 }
 
 export interface IExecuteFunctions {

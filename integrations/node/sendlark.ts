@@ -163,11 +163,15 @@ export class Sendlark {
           },
           ...(given.json !== undefined && { body: JSON.stringify(given.json) }),
           signal: AbortSignal.timeout(timeoutMs),
+          // The keys go to no other address, and a POST does not become a GET.
+          redirect: 'manual',
         });
-        const body = await response.json().catch(() => ({ errors: 'no JSON' }));
-        if (response.ok) return body.message;
+        const body = await response.json().catch(() => null);
+        if (response.ok && body?.status === 'success') return body.message;
         const { status } = response;
-        if (isLast || (status !== TOO_MANY_REQUESTS && status < 500)) throw new SendlarkError(status, body.errors);
+        // A page of a proxy, or an answer that was cut off, is no success.
+        const mayPass = response.ok || status === TOO_MANY_REQUESTS || status >= 500;
+        if (isLast || !mayPass) throw new SendlarkError(status, body?.errors ?? 'no JSON of Sendlark');
         waitS = Number(response.headers.get('retry-after')) || waitS;
       } catch (error) {
         if (isLast || error instanceof SendlarkError) throw error;

@@ -13,9 +13,10 @@ import json
 import time
 import uuid
 from typing import Any, Iterator, Mapping, Optional, Sequence, Union
+from http.client import HTTPException
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 _PART = 1000
 _MAX_WAIT_S = 30
@@ -31,6 +32,13 @@ class SendlarkError(Exception):
         self.errors = errors
 
 
+class _NoRedirect(HTTPRedirectHandler):
+    """Answers a redirect as an error: the keys go to no other address, and a POST does not become a GET."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
 class Sendlark:
     """A service at an address such as https://mail.example.com, with a key pair."""
 
@@ -41,6 +49,7 @@ class Sendlark:
         self._keys = {"PublicKey": public_key, "SecretKey": secret_key}
         self._attempts = attempts
         self._timeout = timeout
+        self._open = build_opener(_NoRedirect).open
 
     def upsert(self, contact_type_id: int, contacts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Adds up to 1 000 contacts to a list, or changes those with the same address. Each has its own outcome."""
@@ -98,24 +107,42 @@ class Sendlark:
             wait: float = 2 ** (attempt - 1)
             try:
                 request = Request(f"{self._url}/api{path}", data, sent, method=method)
-                with urlopen(request, timeout=self._timeout) as answer:
-                    return json.load(answer)["message"]
+                with self._open(request, timeout=self._timeout) as answer:
+                    text = answer.read()
+                message = _message(text)
+                if message is not None:
+                    return message
+                # A page of a proxy is no success.
+                if is_last:
+                    raise SendlarkError(answer.status, _errors(text))
             except HTTPError as error:
                 with error:
                     if is_last or (error.code != 429 and error.code < 500):
                         raise SendlarkError(error.code, _errors(error.read())) from None
-                    wait = float(error.headers.get("Retry-After") or wait)
-            except (URLError, TimeoutError, ConnectionError):
+                    after = error.headers.get("Retry-After") or ""
+                    wait = float(after) if after.isdigit() else wait
+            except (URLError, HTTPException, TimeoutError, ConnectionError):
                 if is_last:
                     raise
             time.sleep(min(wait, _MAX_WAIT_S))
 
 
+def _message(body: bytes) -> Any:
+    """The message of an answer of Sendlark; None if the body is anything else."""
+    answer = _parsed(body)
+    return answer.get("message") if answer.get("status") == "success" else None
+
+
 def _errors(body: bytes) -> Any:
+    return _parsed(body).get("errors", "no JSON of Sendlark")
+
+
+def _parsed(body: bytes) -> dict[str, Any]:
     try:
-        return json.loads(body).get("errors")
+        answer = json.loads(body)
     except ValueError:
-        return "no JSON"
+        return {}
+    return answer if isinstance(answer, dict) else {}
 
 
 def verify_webhook(

@@ -1,8 +1,11 @@
 /** The clients for programs of Node and Python, beside the built service, each with a key pair of the smallest scopes. */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { Sendlark, SendlarkError, verifyWebhook } from '../../integrations/node/sendlark.ts';
 import { newSecret } from '../../src/webhooks/signature.ts';
 import type { Service } from '../support/service.ts';
@@ -100,6 +103,55 @@ t.test('the client for Python does the same', { skip: skipWithout('python') }, a
   });
   running.child.stdin?.end(JSON.stringify({ ...given, ...Object.fromEntries(keys) }));
   t.strictSame(JSON.parse((await running).stdout), { ...EXPECTED, verified: 'contact.created', forged: false });
+});
+
+/** What stands between a client and the service: it answers one request by a redirect, one by a page, one by a refusal with a date. */
+async function startProxy(t: Test): Promise<{ origin: string; asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    if (asked.length === 1) response.writeHead(302, { location: '/elsewhere' }).end();
+    else if (asked.length === 2) response.end('<h1>Back soon</h1>');
+    else response.writeHead(429, { 'retry-after': 'Wed, 21 Oct 2037 07:28:00 GMT' }).end('{"errors": "slower"}');
+  });
+  t.teardown(() => server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+const UPSERT = 'POST /api/contacts/upsert';
+/** The statuses that a client throws, with the keys sent to nobody but the address it was given. */
+const THROWN = [302, 200, 429];
+
+t.test('the client for Node follows no redirect and takes only answers of the service', async (t) => {
+  const { origin, asked } = await startProxy(t);
+  const client = new Sendlark({ url: origin, publicKey: 'pk', secretKey: 'sk', attempts: 1 });
+  for (const status of THROWN) await t.rejects(client.upsert(1, [ZOE]), { status });
+  t.strictSame(asked, [UPSERT, UPSERT, UPSERT]);
+});
+
+const PYTHON_THROWN = `
+import json, sys, time
+from sendlark import Sendlark, SendlarkError
+time.sleep = lambda seconds: None
+thrown = []
+for attempts in (1, 1, 2):
+    try:
+        Sendlark(sys.argv[1], "pk", "sk", attempts=attempts).upsert(1, [{"email": "zoe@example.org"}])
+    except SendlarkError as error:
+        thrown.append(error.status)
+print(json.dumps(thrown))
+`;
+
+t.test('so does the client for Python', { skip: skipWithout('python') }, async (t) => {
+  const { origin, asked } = await startProxy(t);
+  const { stdout } = await promisify(execFile)(toolPath('python'), ['-c', PYTHON_THROWN, origin], {
+    cwd: fileURLToPath(new URL('../../integrations/python', import.meta.url)),
+    env: { PYTHONDONTWRITEBYTECODE: '1' },
+  });
+  t.strictSame(JSON.parse(stdout), THROWN);
+  t.strictSame(asked, [UPSERT, UPSERT, UPSERT, UPSERT], 'the refusal is tried again, whatever says how long to wait');
 });
 
 t.test('the client for Node takes a webhook that is signed, and no other', (t) => {

@@ -41,10 +41,14 @@ function contextOf(service: Service, keys: Record<string, string>, items: Json[]
     getCredentials: async () => ({ url: `${service.origin}/` }),
     continueOnFail: () => goesOn,
     helpers: {
-      async httpRequestWithAuthentication(_name, { method, baseURL, url, qs = {}, body, headers }) {
+      async httpRequestWithAuthentication(
+        _name,
+        { method, baseURL, url, qs = {}, body, headers, disableFollowRedirect },
+      ) {
         const query = new URLSearchParams(Object.entries(qs).map(([name, value]) => [name, String(value)]));
         const response = await fetch(`${baseURL}${url}?${query}`, {
           method,
+          redirect: disableFollowRedirect ? 'error' : 'follow',
           headers: { ...headers, ...keys, 'Content-Type': 'application/json' },
           ...(body && { body: JSON.stringify(body) }),
         });

@@ -45,6 +45,7 @@ function wp_unslash( $text ) { return stripslashes( $text ); }
 function is_email( $text ) { return (bool) filter_var( $text, FILTER_VALIDATE_EMAIL ); }
 function shortcode_atts( $defaults, $given ) { return array_intersect_key( $given, $defaults ) + $defaults; }
 function wp_unique_id( $prefix ) { static $last = 0; return $prefix . ++$last; }
+function is_user_logged_in() { return ! empty( $GLOBALS['given']['isAdmin'] ); }
 function wp_create_nonce( $action ) { return "nonce-$action"; }
 function wp_verify_nonce( $nonce, $action ) { return "nonce-$action" === $nonce; }
 function admin_url( $path ) { return "https://blog.example.com/wp-admin/$path"; }
@@ -106,7 +107,7 @@ $steps = array(
 	},
 	'checkout'  => function () {
 		$GLOBALS['hooks']['woocommerce_init']();
-		return array( $GLOBALS['hooks']['field'], printed( $GLOBALS['hooks']['woocommerce_review_order_before_submit'] ) );
+		return array( $GLOBALS['hooks']['field'] ?? null, printed( $GLOBALS['hooks']['woocommerce_review_order_before_submit'] ) );
 	},
 	/** An order is placed, paid and reported; the answer is what is planned after that. */
 	'order'     => function ( $fields, $post, $meta ) {

@@ -224,11 +224,12 @@ function furtherFields(context: IExecuteFunctions, item: number): Json {
 /** Asks the API with the key pair of the credentials, and returns the message of the answer. n8n throws if it is no success. */
 async function ask(
   context: IExecuteFunctions,
-  { url, ...options }: Omit<IHttpRequestOptions, 'baseURL' | 'json'>,
+  { url, ...options }: Omit<IHttpRequestOptions, 'baseURL' | 'json' | 'disableFollowRedirect'>,
 ): Promise<Json> {
   const credentials = await context.getCredentials(CREDENTIALS);
   const baseURL = `${String(credentials.url).replace(/\/+$/, '')}/api`;
-  const request = { ...options, baseURL, url, json: true } as const;
+  // The keys go to no other address.
+  const request = { ...options, baseURL, url, json: true, disableFollowRedirect: true } as const;
   const answer = await context.helpers.httpRequestWithAuthentication.call(context, CREDENTIALS, request);
   return Object(Object(answer).message);
 }

@@ -84,7 +84,7 @@ function subscribe_box( $given = array() ): string {
 	$html   .= '<input type="hidden" name="action" value="' . esc_attr( ACTION ) . '">';
 	$html   .= '<input type="hidden" name="form" value="' . esc_attr( (string) absint( $given['form'] ) ) . '">';
 	$html   .= '<input type="hidden" name="box" value="' . esc_attr( $id ) . '">';
-	$html   .= '<input type="hidden" name="sendlark_nonce" value="' . esc_attr( wp_create_nonce( ACTION ) ) . '">';
+	$html   .= is_user_logged_in() ? '<input type="hidden" name="sendlark_nonce" value="' . esc_attr( wp_create_nonce( ACTION ) ) . '">' : '';
 	if ( $asks_name ) {
 		$html .= '<p><label for="' . esc_attr( $id ) . '-name">' . esc_html__( 'First name', 'sendlark' ) . '</label> ';
 		$html .= '<input id="' . esc_attr( $id ) . '-name" name="first_name" autocomplete="given-name" maxlength="255"></p>';
@@ -109,7 +109,8 @@ function take_subscription(): void {
  * @param callable(string): string $text Gives a field of the form, without markup and line breaks.
  */
 function outcome_of( callable $text ): string {
-	if ( ! wp_verify_nonce( $text( 'sendlark_nonce' ), ACTION ) ) {
+	// A visitor who is not signed in has no session to protect, and a page from a cache would have a nonce that is too old.
+	if ( is_user_logged_in() && ! wp_verify_nonce( $text( 'sendlark_nonce' ), ACTION ) ) {
 		return 'old';
 	}
 	$email = $text( 'email' );

@@ -27,9 +27,14 @@ add_action( 'woocommerce_order_status_processing', __NAMESPACE__ . '\\plan_repor
 add_action( 'woocommerce_order_status_completed', __NAMESPACE__ . '\\plan_report' );
 add_action( REPORT, __NAMESPACE__ . '\\report_order', 10, 2 );
 
+/** Returns true if the settings say where customers subscribe to; without that nobody is asked for a consent that leads nowhere. */
+function can_subscribe(): bool {
+	return is_set_up() && ( '' !== setting( 'list_id' ) || ( '' !== setting( 'form_id' ) && 'add' !== setting( 'mode' ) ) );
+}
+
 /** Adds the checkbox to the checkout of blocks (WooCommerce 8.9 and newer). */
 function add_checkout_field(): void {
-	if ( is_set_up() && function_exists( 'woocommerce_register_additional_checkout_field' ) ) {
+	if ( can_subscribe() && function_exists( 'woocommerce_register_additional_checkout_field' ) ) {
 		woocommerce_register_additional_checkout_field(
 			array( 'id' => FIELD, 'label' => consent_text(), 'location' => 'order', 'type' => 'checkbox' )
 		);
@@ -38,7 +43,7 @@ function add_checkout_field(): void {
 
 /** Prints the checkbox of the older checkout. It is not checked beforehand: consent is something that somebody does. */
 function show_checkbox(): void {
-	if ( is_set_up() ) {
+	if ( can_subscribe() ) {
 		printf(
 			'<p class="form-row"><label class="checkbox"><input type="checkbox" name="%s" value="1"> <span>%s</span></label></p>',
 			esc_attr( CHECKBOX ),
@@ -74,7 +79,7 @@ function report_order( int $order_id, int $attempt ): void {
 	}
 	$has_consent = 'yes' === $order->get_meta( CONSENT ) || $order->get_meta( FIELD_META );
 	$is_done     = ! $has_consent || 'yes' === $order->get_meta( SUBSCRIBED );
-	if ( ! $is_done && is_settled( subscribe_customer( $order ) ) ) {
+	if ( ! $is_done && is_subscribed( subscribe_customer( $order ) ) ) {
 		$order->update_meta_data( SUBSCRIBED, 'yes' );
 		$order->save();
 		$is_done = true;
@@ -86,7 +91,12 @@ function report_order( int $order_id, int $attempt ): void {
 	}
 }
 
-/** Returns true if asking again would change nothing: the service took the request, or refused what it says. */
+/** Returns true if the customer was asked or added. A refusal is tried again, since the settings may be mended meanwhile. */
+function is_subscribed( array $answer ): bool {
+	return 200 === $answer['status'] && 0 === ( $answer['message']['failed'] ?? 0 );
+}
+
+/** Returns true if asking again would change nothing: the service took the event, or refused what it says. */
 function is_settled( array $answer ): bool {
 	return 200 === $answer['status'] || 422 === $answer['status'];
 }
