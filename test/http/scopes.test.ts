@@ -110,6 +110,24 @@ t.test('scopes add up, and each gives its own rights only', async (t) => {
   t.equal((await both.call('POST', '/single/send/draft', { form: { single_send_name: 'More' } })).status, 403);
   t.equal((await both.call('GET', '/single-send/report', report)).body.message.report.design_url, '');
   const campaigns = withScopes(app, ['campaigns']);
+  await app.one.call('POST', '/unsubscribes-groups/save', {
+    form: { group_name: 'News', description: 'N', is_display: 1 },
+  });
+  const series = { type: 'welcome', automation_for: 'contacts_1', automation_name: 'Series', unsubscribe_group_id: 1 };
+  const { utr: automation } = (await app.one.call('POST', '/automations/create', { form: series })).body.message;
+  const step = {
+    form: {
+      utr: automation,
+      kind: 'set_field',
+      field: 'city',
+      value: 'Graz',
+      waiting_type: 'instantly',
+      waiting_period: 0,
+    },
+  };
+  const added = await campaigns.call('POST', '/automations/step/add', step);
+  t.match(added, { status: 403, body: { errors: LACKS } }, 'a step that changes contacts takes the scope contacts');
+  t.equal((await withScopes(app, ['campaigns', 'contacts']).call('POST', '/automations/step/add', step)).status, 200);
   t.match((await campaigns.call('GET', '/single-send/report', report)).body.message.report.design_url, '/design/');
   t.equal(
     (await campaigns.call('POST', '/archive/save', { form: { slug: 'x' } })).status,

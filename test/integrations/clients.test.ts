@@ -127,7 +127,7 @@ const THROWN = [302, 200, 429];
 t.test('the client for Node follows no redirect and takes only answers of the service', async (t) => {
   const { origin, asked } = await startProxy(t);
   const client = new Sendlark({ url: origin, publicKey: 'pk', secretKey: 'sk', attempts: 1 });
-  for (const status of THROWN) await t.rejects(client.upsert(1, [ZOE]), { status });
+  for (const status of THROWN) await t.rejects(client.upsert(1, [ZOE]), { message: `Sendlark answered ${status}` });
   t.strictSame(asked, [UPSERT, UPSERT, UPSERT]);
 });
 

@@ -58,6 +58,7 @@ import {
   NO_SETTINGS,
   OTHER_KINDS,
   type OtherKind,
+  requireScopeOfStep,
   storedSettings,
 } from './step-kinds.ts';
 import { checkTrigger, triggerColumns, triggerInput } from './triggers.ts';
@@ -322,7 +323,7 @@ export const addMail = operation({
 
 export const addStep = operation({
   name: 'Add a step other than a mail to an automation (addition)',
-  description: `if and split let contacts take one of two paths, yes or no, to which mails and steps are added; so does wait_until; set_field, move, segment_add and segment_remove change the contact; webhook tells webhooks; exit ends the run. ${described}`,
+  description: `if and split let contacts take one of two paths, yes or no, to which mails and steps are added; so does wait_until; set_field, move, segment_add and segment_remove change the contact, for which a key pair needs the scope contacts too; webhook tells webhooks; exit ends the run. ${described}`,
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
@@ -339,6 +340,7 @@ export const addStep = operation({
     checkSettings(context, given, errors);
   },
   async run(context, { utr, unchanged_since, before, parent, branch, ...given }) {
+    requireScopeOfStep(given.kind, context);
     const { db, clock, accountId, actor } = context;
     const automation_id = requireAutomation(db, accountId, utr).id;
     const stamp = isoTimestamp(clock.now());
@@ -388,7 +390,8 @@ export const changeStep = operation({
   },
   async run(context, { utr, unchanged_since, waiting_type, waiting_period, ...given }) {
     const { db, accountId, actor } = context;
-    const { automation_id } = requireOtherStep(db, accountId, utr).schedule;
+    const { automation_id, kind } = requireOtherStep(db, accountId, utr).schedule;
+    requireScopeOfStep(kind, context);
     const { result: updated_at, effects } = await changed(context, automation_id, given, (now) => {
       const { schedule, automation } = requireOtherStep(db, accountId, utr);
       requireUnchanged(schedule, unchanged_since);

@@ -12,6 +12,7 @@ import type { Db } from '../../database/open.ts';
 import { AWAITED, type automationSchedules, type STEP_KINDS } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
+import { type Caller, requireScope } from '../../operations/callers.ts';
 import type { Context } from '../../operations/operation.ts';
 
 /** The kinds of steps other than mails. */
@@ -117,6 +118,14 @@ export const OTHER_KINDS = [
   'webhook',
   'exit',
 ] as const;
+
+/** The kinds whose steps change contacts. */
+const CHANGES_CONTACTS: ReadonlySet<string> = new Set(['set_field', 'move', 'segment_add', 'segment_remove']);
+
+/** Throws 403 if a key pair may not change contacts and a step of this kind would. */
+export function requireScopeOfStep(kind: string, { scopes }: Pick<Caller, 'scopes'>): void {
+  if (scopes !== null && CHANGES_CONTACTS.has(kind)) requireScope({ role: 'editor', scope: 'contacts' }, scopes);
+}
 
 /** The fields that every contact has and steps can set. An address belongs to a consent, so no step changes it. */
 export const SETTABLE_FIELDS: readonly string[] = [...TEXT_COLUMNS, 'country'];
