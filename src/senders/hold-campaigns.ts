@@ -11,7 +11,7 @@ const NAMES = { contacts: 'type', segments: 'segment' } as const;
 
 /**
  * Holds the campaigns that use a deleted target. Queued single sends that include or exclude it, and live automations for it,
- * become drafts with a reason. After a contact type was deleted, this includes campaigns for its segments, which are now empty.
+ * or whose goal or exit rule it is, become drafts with a reason. After a contact type was deleted, this includes campaigns for its segments, which are now empty.
  * Call inside the transaction of the deletion, and `finishHolds` after it. `now` is an ISO timestamp.
  */
 export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: number, now: string): void {
@@ -64,4 +64,9 @@ function hold(
   recordHold(db, isNamed, { held_code: code, held_reason: sendReason }, now);
   const watches = sql`automation_for_table = ${table} AND automation_for = ${id}`;
   holdAutomations(db, watches, { held_code: code, held_reason: automationReason }, now);
+  // Without its exit rule or goal, an automation would let in and mail those whom the segment kept out.
+  if (table === 'segments') {
+    const ends = sql`(exit_segment_id = ${id} OR goal_segment_id = ${id})`;
+    holdAutomations(db, ends, { held_code: code, held_reason: sendReason }, now);
+  }
 }

@@ -91,20 +91,27 @@ t.test('a goal set later says first whom it concerns, and ends their run before 
   ]);
 });
 
-t.test('a deleted segment ends nothing, and 0 takes the goal away', async (t) => {
-  const { app, utr, set, got, get, live, join, pass } = await withSegments(t);
-  await set({ exit_segment_id: 2, goal_segment_id: 1 });
-  await set({ goal_segment_id: 0 });
-  t.match((await get('/automations/series', { utr })).body.message.series, {
-    goal_segment_id: null,
-    exit_segment_id: 2,
-  });
-  t.equal((await app.one.call('DELETE', '/segment/delete', { query: { segment_id: 2 } })).status, 200);
-  await live();
-  await join('ann');
-  await pass(4 * DAY);
-  t.strictSame(got(), ['ann one', 'ann two', 'ann three']);
-});
+t.test(
+  'a live automation whose exit rule is deleted becomes a draft, and goes on without it; 0 takes the goal away',
+  async (t) => {
+    const { app, utr, set, got, get, live, join, pass } = await withSegments(t);
+    await set({ exit_segment_id: 2, goal_segment_id: 1 });
+    await set({ goal_segment_id: 0 });
+    t.match((await get('/automations/series', { utr })).body.message.series, {
+      goal_segment_id: null,
+      exit_segment_id: 2,
+    });
+    await live();
+    t.equal((await app.one.call('DELETE', '/segment/delete', { query: { segment_id: 2 } })).status, 200);
+    t.match(app.db.prepare('SELECT status, held_code, held_reason FROM automations').get(), {
+      ...{ status: 0, held_code: 'target_missing', held_reason: ':held_segment_deleted' },
+    });
+    await live();
+    await join('ann');
+    await pass(4 * DAY);
+    t.strictSame(got(), ['ann one', 'ann two', 'ann three']);
+  },
+);
 
 t.test('killed between the event and the end, the run still ends, once', async (t) => {
   for (const steps of [0, 1, 2]) {
