@@ -122,7 +122,7 @@ export function templateErrors(input: {
     ['template_html', 'template html', inHtml],
   ] as const;
   return problems.flatMap(([field, name, problem]) =>
-    problem === null ? [] : [[field, `The ${name} is invalid: ${problem}`] satisfies [string, Said]],
+    problem === null ? [] : [[field, sentence('content_invalid', { field: name, problem })] satisfies [string, Said]],
   );
 }
 

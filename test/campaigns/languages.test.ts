@@ -187,6 +187,9 @@ t.test('versions are added, changed and removed beside the content; a viewer cha
   const refused = await app.page('POST', path, { headers: owner, form: { ...form, language: 'fr', subject: '' } });
   t.equal(refused.status, 422);
   t.match(refused.text, 'A version needs a subject');
+  const german = { ...owner, 'accept-language': 'de' };
+  const faulty = await app.page('POST', path, { headers: german, form: { ...form, subject: '((if city))Hallo' } });
+  t.match(faulty.text, /Die Bedingung in Zeile 1, Spalte 1 .*: ihr \(\(end\)\) fehlt\./);
   const removed = await app.page('POST', `${path}/remove`, { headers: owner, form: { language: 'de' } });
   t.equal(removed.status, 303);
   t.notMatch(await open(), '&lt;b>Hallo');

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '../../errors/failure.ts';
+import type { Said } from '../../errors/sentences.ts';
 import { readStored } from '../../errors/stored.ts';
 import { threadFile } from '../../thread-files.ts';
 import type { CheckedBuiltMail } from '../checks/built-mail.ts';
@@ -218,11 +219,11 @@ function textsOf(element: MjmlNode): string[] {
 }
 
 /** Returns the problem with a template's JSON that can be found without compiling it, for a field error; null if there is none. */
-export function templateProblem(template_json: string): string | null {
+export function templateProblem(template_json: string): Said | null {
   try {
     return htmlConditionProblem(textsOf(parseMjml(template_json)).join('\n'));
   } catch (error) {
-    if (error instanceof ContentError) return error.message;
+    if (error instanceof ContentError) return error.said;
     throw error;
   }
 }

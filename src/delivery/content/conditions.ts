@@ -4,6 +4,7 @@
  */
 import { TOPIC } from '../../audience/contacts/contact-fields.ts';
 import { fold } from '../../database/functions/fold.ts';
+import { type Sentence, sentence } from '../../errors/sentences.ts';
 
 /** The operators, named as in the rules of segments. */
 const OPERATORS = [
@@ -63,7 +64,7 @@ const OPERAND = /[ \t]*(?:"([^"]*)"|'([^']*)'|[\u201c\u201e\u201d]([^\u201c\u201
 const JOINT = /[ \t]+(and|or)(?!\w)/iy;
 
 /** Returns the condition that is written in an `if`, as plain text, or the fault in it. */
-export function parseCondition(condition: string): Condition | { fault: string; at: number } {
+export function parseCondition(condition: string): Condition | { fault: Sentence; at: number } {
   // Editors write a space that does not break the line where somebody types one.
   const written = condition.replaceAll('\u00a0', ' ');
   let at = 0;
@@ -77,7 +78,7 @@ export function parseCondition(condition: string): Condition | { fault: string; 
   let joint: string | null = null;
   for (;;) {
     const name = next(NAME)?.[1];
-    if (name === undefined) return { fault: 'the name of a merge tag is missing', at };
+    if (name === undefined) return { fault: sentence('condition_no_name'), at };
     const symbol = next(SYMBOL)?.[1];
     const words = symbol === undefined ? next(WORDS)?.[1] : undefined;
     const operator = symbol === undefined ? operatorOf(words) : SYMBOLS[symbol];
@@ -88,16 +89,16 @@ export function parseCondition(condition: string): Condition | { fault: string; 
       const operand = next(OPERAND)
         ?.slice(1)
         .find((text) => text !== undefined);
-      if (operand === undefined) return { fault: `a value in quotes is missing after “${symbol ?? words}”`, at };
+      if (operand === undefined) return { fault: sentence('condition_no_value', { after: symbol ?? words ?? '' }), at };
       rules.push({ name, operator, operand });
     }
-    if (rules.length > MAX_RULES) return { fault: `it has more than ${MAX_RULES} rules`, at };
+    if (rules.length > MAX_RULES) return { fault: sentence('condition_many_rules', { count: MAX_RULES }), at };
     if (written.slice(at).trim() === '') return { any: joint === 'or', rules };
     const before = at;
     const found = next(JOINT)?.[1]?.toLowerCase();
     if (found === undefined)
-      return { fault: `“${written.slice(before).trim().slice(0, 40)}” is not understood`, at: before };
-    if (joint !== null && joint !== found) return { fault: '“and” and “or” cannot be mixed', at: before };
+      return { fault: sentence('condition_unclear', { text: written.slice(before).trim().slice(0, 40) }), at: before };
+    if (joint !== null && joint !== found) return { fault: sentence('condition_mixed'), at: before };
     joint = found;
   }
 }

@@ -1,5 +1,6 @@
 /** Finds the positions of texts, attribute values and the body in an HTML document in one pass. */
 import { QuoteType, Tokenizer } from 'htmlparser2';
+import type { Sentence } from '../../errors/sentences.ts';
 import { conditionProblem } from './merge.ts';
 
 /** A text between tags, or an attribute value without its quotes. */
@@ -38,7 +39,7 @@ export function decodeText(raw: string): string {
 }
 
 /** Returns the first fault in the conditions of an HTML text, or null. */
-export function htmlConditionProblem(html: string): string | null {
+export function htmlConditionProblem(html: string): Sentence | null {
   return conditionProblem(html, { isHtml: true, decode: decodeText });
 }
 

@@ -2,6 +2,7 @@
  * Placeholders: finds ((name)) and ((name|default)) and replaces them with values, encoded for their context. Conditions decide which parts
  * of a text a contact gets: ((if …)), ((else)) and ((end)).
  */
+import { type Sentence, sentence } from '../../errors/sentences.ts';
 import { type Condition, type FindValue, MAX_DEPTH, parseCondition, readyCondition } from './conditions.ts';
 
 /** The values of placeholders by name. If a value is absent or empty, the placeholder's default is used. */
@@ -234,7 +235,7 @@ export function withoutMarks(text: string): string {
 export function conditionProblem(
   text: string,
   { isHtml = false, decode = (raw: string) => raw }: { isHtml?: boolean; decode?: (raw: string) => string } = {},
-): string | null {
+): Sentence | null {
   const open: { index: number; hasElse: boolean }[] = [];
   let from = 0;
   let isInTag = false;
@@ -248,28 +249,28 @@ export function conditionProblem(
     }
     from = end;
     if (written === undefined && branch === undefined) continue;
-    if (isInTag) return faultAt(text, index, 'a condition cannot be within a tag');
+    if (isInTag) return faultAt(text, index, sentence('condition_in_tag'));
     const innermost = open.at(-1);
     if (written !== undefined) {
       const parsed = parseCondition(decode(written));
       if ('fault' in parsed) return faultAt(text, index, parsed.fault);
       open.push({ index, hasElse: false });
-      if (open.length > MAX_DEPTH) return faultAt(text, index, `conditions are more than ${MAX_DEPTH} deep`);
+      if (open.length > MAX_DEPTH) return faultAt(text, index, sentence('condition_deep', { count: MAX_DEPTH }));
     } else if (branch === END) open.pop();
-    else if (innermost?.hasElse) return faultAt(text, index, 'the condition has an ((else)) already');
+    else if (innermost?.hasElse) return faultAt(text, index, sentence('condition_two_else'));
     else if (innermost !== undefined) innermost.hasElse = true;
   }
   const [first] = open;
-  if (first !== undefined) return faultAt(text, first.index, 'its ((end)) is missing');
+  if (first !== undefined) return faultAt(text, first.index, sentence('condition_no_end'));
   for (const { index } of text.matchAll(CONDITION_BEGIN))
-    if (tagAt(text, index) === null) return faultAt(text, index, 'it has no )), or a line break or parentheses within');
+    if (tagAt(text, index) === null) return faultAt(text, index, sentence('condition_unclosed'));
   return null;
 }
 
-function faultAt(text: string, index: number, fault: string): string {
+function faultAt(text: string, index: number, fault: Sentence): Sentence {
   const before = text.slice(0, index).split('\n');
-  const begin = text.slice(index, index + 40).split('\n')[0];
-  return `The condition in line ${before.length}, column ${(before.at(-1) ?? '').length + 1} (${begin}…): ${fault}.`;
+  const begin = text.slice(index, index + 40).split('\n')[0] ?? '';
+  return sentence('condition_fault', { line: before.length, column: (before.at(-1) ?? '').length + 1, begin, fault });
 }
 
 /** The context of the first placeholder in a URL, determined by the text before it and the character after it. */

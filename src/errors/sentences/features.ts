@@ -11,6 +11,20 @@ export const FEATURE_SENTENCES = {
   language_same: 'A version needs a subject, a preview text or a template of its own.',
   ab_not_open: 'There is no test of this mail that waits for a decision.',
 
+  // Faults of conditions in mails.
+  content_invalid: 'The {field} is invalid: {problem}',
+  condition_fault: 'The condition in line {line}, column {column} ({begin}…): {fault}.',
+  condition_no_name: 'the name of a merge tag is missing',
+  condition_no_value: 'a value in quotes is missing after “{after}”',
+  condition_many_rules: 'it has more than {count} rules',
+  condition_unclear: '“{text}” is not understood',
+  condition_mixed: '“and” and “or” cannot be mixed',
+  condition_in_tag: 'a condition cannot be within a tag',
+  condition_deep: 'conditions are more than {count} deep',
+  condition_two_else: 'the condition has an ((else)) already',
+  condition_no_end: 'its ((end)) is missing',
+  condition_unclosed: 'it has no )), or a line break or parentheses within',
+
   // Errors of the owner's input.
   feed_address: 'Give the address of a feed, such as https://example.com/feed.xml.',
   feed_plain:

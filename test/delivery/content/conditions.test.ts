@@ -16,7 +16,7 @@ import { createSend, outboxOf, RECALL, readyToSend } from '../../support/single-
 
 const holds = (written: string, values: Record<string, string>) => {
   const parsed = parseCondition(written);
-  if ('fault' in parsed) throw new Error(parsed.fault);
+  if ('fault' in parsed) throw new Error(String(parsed.fault));
   return readyCondition(parsed)((name) => values[name]);
 };
 
@@ -72,9 +72,9 @@ t.test('a wrong condition is refused with its line and column', (t) => {
     ['((if\u00a0plan ~ "x"))b((end))', 'is not understood'],
     [`((if ${Array.from({ length: 11 }, (_, at) => `a = "${at}"`).join(' or ')}))x((end))`, 'more than 10 rules'],
   ] as const)
-    t.match(conditionProblem(text), fault, text);
-  t.match(htmlConditionProblem('<p>a</p>\n<a href="((if plan))x((end))">b</a>'), 'line 2, column 10');
-  t.match(htmlConditionProblem('<p>a</p>\n<a href="((if plan))x((end))">b</a>'), 'within a tag');
+    t.match(String(conditionProblem(text)), fault, text);
+  t.match(String(htmlConditionProblem('<p>a</p>\n<a href="((if plan))x((end))">b</a>')), 'line 2, column 10');
+  t.match(String(htmlConditionProblem('<p>a</p>\n<a href="((if plan))x((end))">b</a>')), 'within a tag');
   for (const text of [
     'no condition at all, ((else)) and ((end)) are merge tags here',
     '((if plan = "pro"))a((else))b((end))',
@@ -83,7 +83,7 @@ t.test('a wrong condition is refused with its line and column', (t) => {
   ])
     t.equal(conditionProblem(text), null, text);
   t.equal(htmlConditionProblem('<p>5 < 6 ((if a))b((end))</p><!-- a > b -->((if a))b((end))'), null);
-  t.match(htmlConditionProblem('<p>x</p><!-- ((if a))b((end)) -->'), 'within a tag');
+  t.match(String(htmlConditionProblem('<p>x</p><!-- ((if a))b((end)) -->')), 'within a tag');
   t.equal(
     htmlConditionProblem('<b>((if age &gt; 5))a((end))</b> ((if a &lt;= &quot;5&quot;))b((end)) ((if a < 5))c((end))'),
     null,
@@ -218,5 +218,5 @@ t.test('an element of a design is shown only to the contacts that it names', asy
       t.notMatch(merged, /\(\(|data-show/);
     }
   const wrong = template_json.replaceAll('plan = ', 'plan ~ ');
-  t.match(templateProblem(wrong), 'is not understood');
+  t.match(String(templateProblem(wrong)), 'is not understood');
 });

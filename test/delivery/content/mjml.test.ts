@@ -59,7 +59,7 @@ t.test(
       [`${'{"tagName":"mjml","children":['.repeat(9000)}${']}'.repeat(9000)}`, /nested more than/],
     ];
     for (const [json, problem] of cases) {
-      t.match(templateProblem(json), problem);
+      t.match(String(templateProblem(json)), problem);
       await t.rejects(buildContent({ ...nothing, template_json: json }), { name: 'ContentError', message: problem });
     }
     t.equal(templateProblem(JSON.stringify(mjml([text('x')]))), null);

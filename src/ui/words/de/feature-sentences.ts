@@ -12,6 +12,20 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   ab_variant_problem: 'Variante {name}: {problem}',
   ab_not_open: 'Es gibt keinen Test dieser Mail, der auf eine Entscheidung wartet.',
 
+  // Faults of conditions in mails.
+  content_invalid: 'Im Feld „{field}“ ist ein Fehler: {problem}',
+  condition_fault: 'Die Bedingung in Zeile {line}, Spalte {column} ({begin}…): {fault}.',
+  condition_no_name: 'der Name eines Platzhalters fehlt',
+  condition_no_value: 'nach „{after}“ fehlt ein Wert in Anführungszeichen',
+  condition_many_rules: 'sie hat mehr als {count} Regeln',
+  condition_unclear: '„{text}“ wird nicht verstanden',
+  condition_mixed: '„and“ und „or“ lassen sich nicht mischen',
+  condition_in_tag: 'eine Bedingung kann nicht innerhalb eines Tags stehen',
+  condition_deep: 'mehr als {count} Bedingungen stehen ineinander',
+  condition_two_else: 'die Bedingung hat schon ein ((else))',
+  condition_no_end: 'ihr ((end)) fehlt',
+  condition_unclosed: 'sie hat kein )) oder enthält einen Zeilenumbruch oder Klammern',
+
   // Feeds.
   feed_address: 'Geben Sie die Adresse eines Feeds an, etwa https://example.com/feed.xml.',
   feed_plain:
