@@ -57,7 +57,7 @@ export function toUtc(date: string, time: string, timeZone: string): Date {
 }
 
 /** How far the local time is ahead of UTC at a moment, in milliseconds. */
-function offsetAt(moment: number, timeZone: string): number {
+export function offsetAt(moment: number, timeZone: string): number {
   const { date, time } = wallClock(new Date(moment), timeZone);
   // The year has six digits, so that the day after 9999-12-31 can be written, too.
   return Date.parse(`+${date.padStart('YYYYYY-MM-DD'.length, '0')}T${time}Z`) - moment;

@@ -9,7 +9,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { BY_PERSON, DELIVERY_STATE, MADE_BY, MAILING_ENDED, type Target } from '../../database/schema/index.ts';
-import { wallClock } from '../../time/zones.ts';
+import { offsetAt, wallClock } from '../../time/zones.ts';
 import { findZone, type Place, placeColumns, waitCounter } from '../timing/local-times.ts';
 import { fractionFor } from './variant-groups.ts';
 
@@ -95,7 +95,7 @@ export async function prepareBestHours(
   const clock = new Clocks(start, zone);
   for (const mailing of mailings) {
     for (const { list, count, hour, is_click, is_early, ...place } of sample.all(mailing)) {
-      const local = clock.of(place)[hour % HOURS] ?? 0;
+      const local = clock.of(place).hourOf(hour);
       const ofList = lists.get(list) ?? new Counts();
       lists.set(list, ofList);
       for (const counts of [all, ofList]) counts.add(local, count, weightOf({ is_click, is_early }));
@@ -142,9 +142,10 @@ export function findBestHours(client: Database, best: Evident, people: readonly 
   const clock = new Clocks(best.start, best.zone);
   return people.map((person) => {
     const counts = new Counts();
-    for (const one of own.get(person.address_id) ?? []) counts.add(one.hour % HOURS, 1, weightOf(one));
+    const local = clock.of(person);
+    for (const one of own.get(person.address_id) ?? []) counts.add(local.hourOf(one.hour), 1, weightOf(one));
     const usual = best.of_lists[String(person.list)] ?? best.usual;
-    const hour = bestHour(best.start, counts, usual, clock.of(person));
+    const hour = bestHour(best.start, counts, usual, local.next);
     return hour === null ? null : { at: nextTime(best.start, hour), evidence: counts.events };
   });
 }
@@ -236,26 +237,49 @@ class Counts {
   }
 }
 
-/** The local hours of the hours of the day in UTC, by zone, on the day of the start. */
+/** The clocks of the zones of contacts. */
 class Clocks {
   readonly #start: number;
   readonly #zone: string;
-  readonly #byZone = new Map<string, Hours>();
+  readonly #byZone = new Map<string, LocalClock>();
 
   constructor(start: number, zone: string) {
     this.#start = start;
     this.#zone = zone;
   }
 
-  of(place: Place): Hours {
+  of(place: Place): LocalClock {
     const zone = findZone(place) ?? this.#zone;
-    const known = this.#byZone.get(zone);
-    if (known !== undefined) return known;
-    const hours = Array.from({ length: HOURS }, (_, hour) =>
-      Number(wallClock(new Date(nextTime(this.#start, hour)), zone).time.slice(0, 2)),
+    const clock = this.#byZone.get(zone) ?? new LocalClock(this.#start, zone);
+    this.#byZone.set(zone, clock);
+    return clock;
+  }
+}
+
+/** The clock of a zone. */
+class LocalClock {
+  /** The local hours of the hours of the day in UTC, when each of them next begins after the start. */
+  readonly next: Hours;
+  readonly #zone: string;
+  /** How far the zone is ahead of UTC on a day since 1970, in hours. */
+  readonly #offsets = new Map<number, number>();
+
+  constructor(start: number, zone: string) {
+    this.#zone = zone;
+    this.next = Array.from({ length: HOURS }, (_, hour) =>
+      Number(wallClock(new Date(nextTime(start, hour)), zone).time.slice(0, 2)),
     );
-    this.#byZone.set(zone, hours);
-    return hours;
+  }
+
+  /**
+   * The local hour of the day of an hour since 1970, UTC. It is that of its own day, since habits stay when the clocks
+   * change. On the day of a change the hours before it count as those after it.
+   */
+  hourOf(hour: number): number {
+    const day = Math.floor(hour / HOURS);
+    const offset = this.#offsets.get(day) ?? offsetAt((day + 1 / 2) * HOURS * HOUR_MS, this.#zone) / HOUR_MS;
+    this.#offsets.set(day, offset);
+    return Math.floor(hour + offset) % HOURS;
   }
 }
 
@@ -266,14 +290,18 @@ function nextTime(start: number, hour: number): number {
   return later === 0 ? start : (first + later) * HOUR_MS;
 }
 
-/** The hour with the most evidence, in UTC; of equal ones the first after the start. Null without any evidence. */
+/**
+ * The hour with the most evidence, in UTC; of equal ones the first after the start. Null without any evidence. The evidence is by local hours,
+ * and `local` are those of the hours in UTC.
+ */
 function bestHour(start: number, own: Counts, usual: Hours | null, local: Hours): number | null {
   if (own.events === 0 && usual === null) return null;
   let best = 0;
   let most = -1;
   for (let after = 0; after < HOURS; after++) {
     const hour = (Math.floor(start / HOUR_MS) + after) % HOURS;
-    const score = own.at(hour) + USUAL_WEIGHT * (usual?.[local[hour] ?? 0] ?? 0);
+    const localHour = local[hour] ?? 0;
+    const score = own.at(localHour) + USUAL_WEIGHT * (usual?.[localHour] ?? 0);
     if (score > most) [best, most] = [hour, score];
   }
   return best;

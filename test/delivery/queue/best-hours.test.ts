@@ -137,6 +137,34 @@ t.test(
   },
 );
 
+t.test('contacts get it at their usual hour by their own clock after the clocks have changed', async (t) => {
+  const { app, all, book } = await readAtTheirHours(t);
+  await app.one.call('POST', '/custom-fields/save', { form: { field_name: 'time_zone', field_type: 'text' } });
+  const contacts = all.map((name) => ({
+    email: `${name}@example.org`,
+    custom_field: { time_zone: 'Europe/Berlin' },
+  }));
+  await app.one.call('POST', '/contacts/upsert', { json: { contact_type_id: 1, contacts } });
+  while (app.clock.now().getTime() < Date.parse('2026-03-29T08:00Z')) {
+    app.clock.advance(24 * HOUR);
+    await app.background();
+  }
+  const utr = await book({ schedule_date: '2026-03-30' });
+  await until(app, '2026-03-31T09:00');
+  const heldOut = all.filter((name) => fractionFor(mailOf(app, name).address, utr) < 0.1);
+  // In January they read at 6:00 and 20:00 UTC, which was 7:00 and 21:00 in Berlin.
+  const due = (name: string) => {
+    if (heldOut.includes(name)) return '03-30T09:00';
+    return name.startsWith('early') ? '03-31T05:00' : '03-30T19:00';
+  };
+  t.strictSame(
+    mailsInBrief(app)
+      .filter((mail) => mail.endsWith(' Again'))
+      .sort(),
+    all.map((name) => `${due(name)} ${name} Again`).sort(),
+  );
+});
+
 t.test('best hours exclude the contacts’ own zones, a first batch and an A/B test', async (t) => {
   const { app, utr, book } = await readAtTheirHours(t);
   const record = (await app.one.call('GET', '/single-send/details', { query: { utr: await book() } })).body.message;
