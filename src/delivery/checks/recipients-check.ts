@@ -198,9 +198,7 @@ export async function checkRecipients(
 
   function result(has_more: boolean): CheckedRecipients {
     const findings: RecipientFinding[] = [...empty].map(([name, found]) => ({ code: 'value_empty', name, ...found }));
-    for (const { recipients, ofSubject, ofHtml } of mails)
-      for (const name of recipients > 0 ? [ofSubject, ofHtml].flatMap(unusedBranches) : [])
-        findings.push({ code: 'branch_unused', name, count: 0, contact_id: null });
+    for (const name of unusedInAll(mails)) findings.push({ code: 'branch_unused', name, count: 0, contact_id: null });
     if (longest.length > LONG_SUBJECT)
       findings.push({ code: 'subject_longest', name: '', count: longest.length, contact_id: longest.contact_id });
     if (clipped.count > 0) findings.push({ code: 'mail_clipped', name: '', ...clipped });
@@ -209,17 +207,39 @@ export async function checkRecipients(
   }
 }
 
-/** The conditions of a text with a branch that no recipient got, within branches that somebody got. */
-function unusedBranches({ conditions }: Counted): string[] {
+/**
+ * The branches of conditions that no recipient got, within branches that somebody got. A branch that is written in the same way in several
+ * mails, such as a mail and its versions in other languages, counts only if nobody got it in any of them.
+ */
+function unusedInAll(mails: readonly ReturnType<typeof countedMail>[]): Set<string> {
+  const inMails = mails
+    .filter(({ recipients }) => recipients > 0)
+    .map(({ ofSubject, ofHtml }) => [ofSubject, ofHtml].flatMap(branchesOf));
+  const names = (branches: readonly Branch[], isUsed: boolean) =>
+    new Set(branches.filter((branch) => branch.isUsed === isUsed).map(({ name }) => name));
+  const unused = inMails.map((branches) => names(branches, false));
+  const used = inMails.map((branches) => names(branches, true));
+  const isUsedElsewhere = (name: string) => used.some((others, at) => others.has(name) && !unused[at]?.has(name));
+  return new Set(unused.flatMap((found) => [...found].filter((name) => !isUsedElsewhere(name))));
+}
+
+interface Branch {
+  name: string;
+  isUsed: boolean;
+}
+
+/** The branches of the conditions of a text; of those that no recipient got only the outermost. */
+function branchesOf({ conditions }: Counted): Branch[] {
   return conditions.flatMap(({ when, ifTrue, ifFalse, taken, skipped }) => {
     const written = when.rules.map(({ name, operator, operand }) =>
       `${name} ${operator} ${operand && JSON.stringify(operand)}`.trim(),
     );
-    const text = written.join(when.any ? ' or ' : ' and ');
-    return [
-      ...(taken === 0 && !isEmpty(ifTrue) ? [`((if ${text}))`] : unusedBranches(ifTrue)),
-      ...(skipped === 0 && !isEmpty(ifFalse) ? [`((else)) of ((if ${text}))`] : unusedBranches(ifFalse)),
+    const begin = `((if ${written.join(when.any ? ' or ' : ' and ')}))`;
+    const branch = (name: string, text: Counted, recipients: number): Branch[] => [
+      ...(isEmpty(text) ? [] : [{ name, isUsed: recipients > 0 }]),
+      ...(recipients > 0 ? branchesOf(text) : []),
     ];
+    return [...branch(begin, ifTrue, taken), ...branch(`((else)) of ${begin}`, ifFalse, skipped)];
   });
 }
 
