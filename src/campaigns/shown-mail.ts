@@ -196,6 +196,7 @@ async function checkMergeable(
     lacking: sender === undefined ? [] : lackingParts(sender),
     template: send.template_json ?? '',
     from: sender?.from_email ?? '',
+    linkRules: findLinkRules(db, send.user_id, send),
     attached: send.single_send === null ? [] : listAttachments(db, send.single_send.id).map(({ size }) => size),
   };
   return { contact_id, ...(await check(send.user_id, checking)) };

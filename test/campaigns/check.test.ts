@@ -55,6 +55,34 @@ t.test('a mail that is larger than 102 kB with the values of a contact is clippe
   t.match(findings, [{ code: 'mail_clipped', count: 1, contact_id: 4 }]);
 });
 
+t.test('findings name links as they were written, without the link parameters', async (t) => {
+  const { app } = await readyToSend(t);
+  await app.one.call('POST', '/sending/mails/save', { form: { utm_source: 'news', utm_content: 1 } });
+  const template_html = '<p><a href="http://localhost/x?a=1&amp;b=2#c">one</a> <a href="http://shop.de/y">two</a></p>';
+  const { findings } = (await app.one.call('POST', '/check', { form: { template_html } })).body.message.check;
+  const named = (code: string) => findings.find((found: { code: string }) => found.code === code)?.names;
+  t.strictSame(named('urls'), ['http://localhost/x?a=1&b=2#c']);
+  t.strictSame(named('http'), ['http://shop.de/y']);
+});
+
+t.test('a branch that stands in several versions is named once, and only if nobody sees it in any', async (t) => {
+  const { app, body } = await readyToSend(t);
+  await app.one.call('POST', '/contacts/upsert', {
+    json: { contact_type_id: 1, contacts: [{ email: 'ann@example.org', language: 'de' }] },
+  });
+  const template_html =
+    '<p>((if first_name = "Ann"))Ann((end)) ((if first_name = "Nobody"))a((end)) ((if first_name = "Nobody"))b((end))</p>';
+  const later = { schedule_type: 1, schedule_date: '2030-01-01', schedule_time: '10:00' };
+  const utr = await createSend(app, { ...body, template_html, ...later });
+  await app.one.call('POST', '/single/send/languages', { form: { utr, language: 'de', subject: 'Hallo' } });
+  const { recipients } = (await app.one.call('POST', '/check', { form: { utr } })).body.message.check;
+  const unused = recipients.findings.filter(({ code }: { code: string }) => code === 'branch_unused');
+  t.strictSame(
+    unused.map(({ name }: { name: string }) => name),
+    ['((if first_name is "Nobody"))'],
+  );
+});
+
 t.test('the page of the check looks at the mails of all recipients when asked', async (t) => {
   const { app, body } = await readyToSend(t);
   const utr = await createSend(app, {

@@ -38,6 +38,7 @@ const CONTEXT: CheckContext = {
   lacking: [],
   template: '',
   attached: [],
+  linkRules: null,
   from: 'lark@shop.example',
 };
 const wrongOf = (mail: Partial<typeof MAIL>, context: Partial<CheckContext> = {}) =>

@@ -1,5 +1,7 @@
 /** Checks of a mail before it is sent: those that a sent mail gets too, and checks of its links, placeholders and postal address. */
 
+import type { LinkRules } from '../../database/schema/index.ts';
+import { withoutParameters } from '../content/link-rules.ts';
 import { placeholderNames, scan } from '../content/merge.ts';
 import { type MjmlNode, parseMjml } from '../content/mjml.ts';
 import { encodedSize } from '../mime/attachments.ts';
@@ -37,6 +39,8 @@ export interface CheckContext {
   readonly from: string;
   /** The sizes of its attachments in bytes. */
   readonly attached: readonly number[];
+  /** The parameters that its links got, which findings leave out; null: none. */
+  readonly linkRules: LinkRules | null;
 }
 
 /** The path of the preference page in a preview, where there is no recipient yet. */
@@ -58,9 +62,11 @@ interface Merged {
 export function checkContent(
   { html, text }: Pick<Merged, 'html' | 'text'>,
   all: Merged,
-  { withoutValue, known, unknown, foreign, address, lacking, template, from, attached }: CheckContext,
+  { withoutValue, known, unknown, foreign, address, lacking, template, from, attached, linkRules }: CheckContext,
 ): { shared: SharedFinding[]; own: ContentFinding[]; further: (ReadingFinding | HeaderFinding)[] } {
-  const { findings, ...content } = checkMail({ html: all.html, text: all.text, headers: [] });
+  const { findings, ...sent } = checkMail({ html: all.html, text: all.text, headers: [] });
+  const links = sent.links.map(({ url, text }) => ({ url: linkRules ? withoutParameters(url, linkRules) : url, text }));
+  const content = { ...sent, links };
   const size = Buffer.byteLength(html);
   const finding = (check: NamedCheck, { count, names }: NameSample): ContentFinding => ({
     check,

@@ -72,7 +72,7 @@ async function checkTemplate(text: string, kind: 'mjml' | 'html'): Promise<Fault
   const { own, shared, further } = checkShown({
     showing: { frozen, variant: 0, values: OWN_PAGES, hasHtml: true },
     texts: [kind === 'html' ? text : template],
-    ...{ known: [], address: '', lacking: [], template, from: '', attached: [] },
+    ...{ known: [], address: '', lacking: [], template, from: '', attached: [], linkRules: null },
   });
   return faultsIn([...shared, ...further, ...own]).filter(({ code }) => !OF_ACCOUNT.has(code));
 }
