@@ -43,7 +43,8 @@ CREATE TRIGGER enrolments_uncounted AFTER DELETE ON enrolments BEGIN
 END;
 CREATE TRIGGER enrolments_recounted AFTER UPDATE OF state, reason, position, delivery_id ON enrolments
 WHEN old.state <> new.state OR old.reason IS NOT new.reason
-  OR (new.state = 'active' AND (old.position <> new.position OR (old.delivery_id IS NULL) <> (new.delivery_id IS NULL))) BEGIN
+  OR (new.state = 'active' AND (old.position <> new.position OR (old.delivery_id IS NULL) <> (new.delivery_id IS NULL))
+    AND NOT EXISTS (SELECT 1 FROM batch_moves)) BEGIN
   UPDATE enrolment_counts SET people = people - 1
   WHERE automation_id = old.automation_id AND state = old.state AND reason = ifnull(old.reason, '')
     AND position = iif(old.state = 'active', old.position, 0) AND is_queued = (old.state = 'active' AND old.delivery_id IS NOT NULL);
@@ -52,7 +53,7 @@ WHEN old.state <> new.state OR old.reason IS NOT new.reason
       new.state = 'active' AND new.delivery_id IS NOT NULL, 1)
     ON CONFLICT DO UPDATE SET people = people + 1;
 END;
--- The log of enrolments is written by the rows themselves. An end without a time is one of a change made by hand, which happens now.
+-- Entries and ends are logged by the rows themselves, steps by the statement that takes them. An end without a time is one of a change made by hand, which happens now.
 CREATE TRIGGER enrolments_logged AFTER INSERT ON enrolments WHEN new.state = 'active' BEGIN
   INSERT INTO enrolment_log (automation_id, address_id, run, code, happened_at)
     VALUES (new.automation_id, new.address_id, new.run, 'entered', new.entered_at);
@@ -61,10 +62,6 @@ CREATE TRIGGER enrolments_end_logged AFTER UPDATE OF state ON enrolments WHEN ol
   INSERT INTO enrolment_log (automation_id, address_id, run, code, reason, happened_at)
     VALUES (new.automation_id, new.address_id, new.run, new.state, new.reason,
       ifnull(new.ended_at, CAST(unixepoch('subsec') * 1000 AS INTEGER)));
-END;
-CREATE TRIGGER steps_logged AFTER INSERT ON steps BEGIN
-  INSERT INTO enrolment_log (automation_id, address_id, run, code, step_id, happened_at)
-    SELECT e.automation_id, e.address_id, e.run, new.outcome, new.schedule_id, new.taken_at FROM enrolments e WHERE e.id = new.enrolment_id;
 END;
 -- The dates of contacts in fields that are triggers of automations. The view contact_date_values has the rule of what is a date.
 CREATE TRIGGER contacts_dated AFTER INSERT ON contacts WHEN new.custom_values IS NOT NULL AND EXISTS (SELECT 1 FROM dated_fields WHERE user_id = new.user_id) BEGIN

@@ -5,7 +5,7 @@
 
 import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
-import { ineligibilityReason, isLiveContact } from '../audience/eligibility.ts';
+import { ineligibilityReason } from '../audience/eligibility.ts';
 import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
@@ -19,15 +19,22 @@ import {
 import { inTransaction } from '../database/transaction.ts';
 import { isTransientSqliteError } from '../database/write-lock.ts';
 import {
+  DUE_THERE,
+  type DuePlace,
   endReason,
   endReasonOf,
   enrolmentEnd,
   enrolmentMoves,
+  exitByStep,
   finishDueEnrolments,
+  lastStep,
+  logSteps,
   NEXT_SCHEDULE,
   passStep,
   passStepTo,
+  passTaken,
   waitMs,
+  withFirsts,
 } from '../delivery/queue/enrolment-state.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { fractionFor } from '../delivery/queue/variant-groups.ts';
@@ -45,10 +52,11 @@ import {
   problemOf,
   type Schedule,
 } from './automations.ts';
+import { CONTACT, ENROLLED_PERSON, WITH_PERSON } from './enrolled-person.ts';
 import { stepAfter } from './path.ts';
 import { holdAutomations, holdFailedAutomation } from './status.ts';
-import { type Acting, type AtStep, act, type Taken } from './step-actions.ts';
-import { lastLine, noteUsed, saidValues, type Used, usedField, usedFields } from './used-values.ts';
+import { type Acting, type AtStep, act, setField, type Taken } from './step-actions.ts';
+import { type UsedValues, usedChange, usedField, usedFields, usedValues } from './used-values.ts';
 import { endWaits, type WaitingContact, type Waits, waitColumns } from './waits.ts';
 
 const PAGE_ROWS = 250;
@@ -56,7 +64,7 @@ const PAGE_ROWS = 250;
  * The number of contacts who take a step at once, by the kind of the step, where that takes a few milliseconds because less is
  * written for each.
  */
-const STEP_ROWS: Partial<Record<Schedule['kind'], number>> = { if: 1000, split: 1000, set_field: 500 };
+const STEP_ROWS: Partial<Record<Schedule['kind'], number>> = { if: 2000, split: 2000, set_field: 1000 };
 
 interface Change {
   id: number;
@@ -106,15 +114,14 @@ export function applyMembershipChanges(client: Database): number {
 const IS_GOING = `automations.status = ${AUTOMATION_STATUS.live} AND automations.deleted_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM automation_moves v WHERE v.automation_id = automations.id)`;
 
-interface DueSchedule {
-  automation_id: number;
-  schedule_id: number | null;
-}
+/** SQL: the place of an automation whose contacts are due first, and their next step there; null after the last step. */
+export const FIRST_DUE = `${withFirsts('@automation')}
+  SELECT e.position, ${NEXT_SCHEDULE} AS schedule FROM firsts CROSS JOIN enrolments e ON e.id = firsts.id
+  WHERE e.due_at <= @now ORDER BY e.due_at LIMIT 1`;
 
-/** SQL: the next step of the first due enrolment; `schedule_id` is null after the last step. */
-export const FIRST_DUE = `
-  SELECT e.automation_id, ${NEXT_SCHEDULE} AS schedule_id FROM enrolments e INDEXED BY enrolments_due
-  WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? ORDER BY e.due_at LIMIT 1`;
+/** SQL: true if the step @schedule follows @position now. */
+const IS_NEXT = `@schedule = (SELECT n.id FROM automation_schedules n WHERE n.automation_id = @automation AND n.position > @position
+    ORDER BY n.position LIMIT 1)`;
 
 /**
  * Takes the next step of due enrolments, a page for each automation: enqueues its mail, decides on the path or changes the contacts. Returns
@@ -127,16 +134,17 @@ export async function enqueueDueMails(deps: AutomationDeps & { log: Log }, keeps
   const now = clock.now().getTime();
   let moved = 0;
   const live = prepared<[], { id: number }>(client, `SELECT id FROM automations WHERE ${IS_GOING}`).all();
-  const due = prepared<[number, number], DueSchedule>(client, FIRST_DUE);
+  const due = prepared<[object], { position: number; schedule: number | null }>(client, FIRST_DUE);
   const step = prepared<[number], Pick<Schedule, 'kind'>>(client, 'SELECT kind FROM automation_schedules WHERE id = ?');
   for (const { id } of live) {
-    const first = due.get(id, now);
+    const first = due.get({ automation: id, now });
     if (first === undefined) continue;
+    const { position, schedule } = first;
+    const place = { automation: id, position, now, rows: PAGE_ROWS };
     try {
-      if (first.schedule_id === null) moved += finishDueEnrolments(client, id, now, PAGE_ROWS);
-      else if (step.get(first.schedule_id)?.kind === 'mail')
-        moved += await sendSchedule(deps, id, first.schedule_id, now);
-      else moved += takeStep(deps, id, first.schedule_id, now, keepsValues);
+      if (schedule === null) moved += finishDueEnrolments(client, place);
+      else if (step.get(schedule)?.kind === 'mail') moved += await sendSchedule(deps, place, schedule);
+      else moved += takeStep(deps, place, schedule, keepsValues);
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       log({ automation: id, err: String(error) }, 'an automation could not go on', 'error');
@@ -146,15 +154,10 @@ export async function enqueueDueMails(deps: AutomationDeps & { log: Log }, keeps
   return moved;
 }
 
-async function sendSchedule(
-  deps: AutomationDeps,
-  automationId: number,
-  scheduleId: number,
-  now: number,
-): Promise<number> {
-  const { db } = deps;
-  const mailing = newestMailing(db.$client, scheduleId) ?? (await createMissingMailing(deps, automationId, scheduleId));
-  return mailing === undefined ? 0 : enqueueScheduleMail(db.$client, automationId, scheduleId, mailing, now);
+async function sendSchedule(deps: AutomationDeps, place: DuePlace, schedule: number): Promise<number> {
+  const { $client: client } = deps.db;
+  const mailing = newestMailing(client, schedule) ?? (await createMissingMailing(deps, place.automation, schedule));
+  return mailing === undefined ? 0 : enqueueScheduleMail(client, place, schedule, mailing);
 }
 
 /** Returns the id of the newest mailing of a schedule; undefined if it has none. */
@@ -201,76 +204,41 @@ async function createMissingMailing(
 }
 
 /**
- * SQL joins that find the contact of enrolment `e`: `c` is the contact that entered, in whichever contact type it is now; `k` is the
- * contact with the same address in the targeted contact type, for example after another import; `r` is its row in the targeted segment.
- */
-export const ENROLLED_PERSON = `
-  LEFT JOIN contacts c ON c.id = e.contact_id AND c.address_id = e.address_id AND ${isLiveContact('c')}
-  LEFT JOIN contacts k ON au.automation_for_table = 'contacts' AND k.contact_type_id = au.automation_for
-    AND k.address_id = e.address_id AND ${isLiveContact('k')}
-  LEFT JOIN segment_recipients r ON au.automation_for_table = 'segments' AND r.segment_id = au.automation_for
-    AND r.address_id = e.address_id AND r.is_removed = 0`;
-
-/** SQL: the contact whose values the mail gets, after the joins of `ENROLLED_PERSON`; null for a recipient who is not a contact. */
-export const CONTACT = 'coalesce(c.id, k.id, r.contact_id)';
-
-/**
  * SQL: why the recipient would not get the next mail, except for leaving the target; null if nothing prevents it. Needs `ENROLLED_PERSON`.
  */
 export const OBSTACLE = `ifnull(${ineligibilityReason('e', 'm.unsubscribe_group_id')}, iif(${CONTACT} IS NULL AND r.id IS NULL, ${storedSql('contact_deleted')}, NULL))`;
 
-/**
- * SQL: a page of the enrolments of @automation whose next step is @schedule, due at @now, in the order of their due times. Their positions
- * are from @low to below @high, because `IS_GOING` excludes automations with enrolments that are still to be moved.
- */
-const duePage = (columns: string, joins: string, rows: number) => `
-  SELECT e.id, e.address_id, ${columns} FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id ${joins}
-  WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now AND e.position >= @low AND e.position < @high
-  ORDER BY e.due_at, e.id LIMIT ${rows}`;
-
-/** Returns the bounds of `duePage` for a step. */
-function boundsOf(client: Database, automation: number, schedule: number, now: number) {
-  const bounds = prepared<[object], { low: number; high: number }>(
-    client,
-    `SELECT ifnull((SELECT max(p.position) FROM automation_schedules p WHERE p.automation_id = s.automation_id AND p.position < s.position), 0) AS low,
-      s.position AS high FROM automation_schedules s WHERE s.id = @schedule`,
-  ).get({ schedule });
-  return { automation, schedule, now, low: 0, high: 0, ...bounds };
-}
+/** SQL: these columns of the enrolments `e` of a `DuePlace`, in the order of their due times. */
+const duePage = (columns: string, joins: string) => `
+  SELECT ${columns} FROM enrolments e INDEXED BY enrolments_place JOIN automations au ON au.id = e.automation_id ${joins} WHERE ${DUE_THERE}`;
 
 const DUE_FOR_MAIL = duePage(
-  `${CONTACT} AS contact_id, r.id AS segment_recipient_id, e.run, ifnull(${endReason('e')}, ${OBSTACLE}) AS reason,
+  `e.id, e.address_id, ${CONTACT} AS contact_id, r.id AS segment_recipient_id, e.run, ifnull(${endReason('e')}, ${OBSTACLE}) AS reason,
     EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @schedule) AS is_taken`,
   `JOIN mailings m ON m.id = @mailing ${ENROLLED_PERSON}`,
-  PAGE_ROWS,
 );
 const IN_SEGMENT = `EXISTS (SELECT 1 FROM segment_recipients x JOIN segments g ON g.id = x.segment_id AND g.deleted_at IS NULL
   WHERE x.segment_id = @segment AND x.address_id = e.address_id AND x.is_removed = 0)`;
 
 /** Enqueues the mail for a page of due enrolments, and ends the enrolments of recipients who may not get it, in one transaction. */
-function enqueueScheduleMail(
-  client: Database,
-  automationId: number,
-  scheduleId: number,
-  mailingId: number,
-  now: number,
-): number {
-  const bounds = { ...boundsOf(client, automationId, scheduleId, now), mailing: mailingId };
+function enqueueScheduleMail(client: Database, place: DuePlace, schedule: number, mailing: number): number {
+  const given = { ...place, schedule, mailing };
   return client
     .transaction(() => {
       // A newer revision may have replaced this mailing. Deliveries added to a finished mailing would never be sent.
       const isLive = prepared(
         client,
         `
-          SELECT 1 FROM automations WHERE id = @automation AND ${IS_GOING}
+          SELECT 1 FROM automations WHERE id = @automation AND ${IS_GOING} AND ${IS_NEXT}
             AND EXISTS (SELECT 1 FROM mailings WHERE id = @mailing AND finished_at IS NULL)`,
-      ).get({ automation: automationId, mailing: mailingId });
+      ).get(given);
       if (isLive === undefined) return 0;
       const page = prepared<
         [object],
         AtStep & { segment_recipient_id: number | null; run: number; is_taken: 0 | 1; reason: string | null }
-      >(client, DUE_FOR_MAIL).all(bounds);
-      const leave = enrolmentEnd(client, now);
+      >(client, DUE_FOR_MAIL).all(given);
+      const after = lastStep(client);
+      const leave = enrolmentEnd(client, place.now);
       const step = prepared(
         client,
         'INSERT INTO steps (enrolment_id, schedule_id, delivery_id, outcome, taken_at) VALUES (?, ?, ?, ?, ?)',
@@ -283,12 +251,13 @@ function enqueueScheduleMail(
           continue;
         }
         const delivery =
-          is_taken === 1 ? null : deliver({ mailing_id: mailingId, address_id, contact_id, segment_recipient_id, run });
-        if (is_taken === 0) step.run(id, scheduleId, delivery, delivery === null ? 'skipped' : 'mail', now);
+          is_taken === 1 ? null : deliver({ mailing_id: mailing, address_id, contact_id, segment_recipient_id, run });
+        if (is_taken === 0) step.run(id, schedule, delivery, delivery === null ? 'skipped' : 'mail', place.now);
         // Without a delivery the contact has got the mail already, for example at another address.
-        if (delivery === null) passStep(client, [id], now);
+        if (delivery === null) passStep(client, [id], place.now);
         else send.run(delivery, contact_id, id);
       }
+      logSteps(client, { after });
       return page.length;
     })
     .immediate();
@@ -304,58 +273,57 @@ type OtherStep = Pick<Schedule, 'utr' | 'share'> &
  * Takes a step other than a mail for a page of due enrolments, in one transaction with its lines of the log. Returns how many took it, or wait
  * at it. A contact for whom the automation has ended exits instead.
  */
-function takeStep(
-  { db, config }: AutomationDeps,
-  automation: number,
-  schedule: number,
-  now: number,
-  keepsValues: boolean,
-): number {
+function takeStep({ db, config }: AutomationDeps, place: DuePlace, schedule: number, keepsValues: boolean): number {
   const client = db.$client;
+  const { automation, position, now } = place;
   return client
     .transaction(() => {
-      const step = prepared<[number, number], OtherStep>(
+      const step = prepared<[object], OtherStep>(
         client,
         `SELECT s.*, automations.goal_segment_id, automations.exit_segment_id, automations.exit_criteria
-        FROM automation_schedules s JOIN automations ON automations.id = s.automation_id WHERE s.id = ? AND s.automation_id = ? AND ${IS_GOING}`,
-      ).get(schedule, automation);
+        FROM automation_schedules s JOIN automations ON automations.id = s.automation_id WHERE s.id = @schedule AND ${IS_NEXT} AND ${IS_GOING}`,
+      ).get({ ...place, schedule });
       if (step === undefined) return 0;
-      const leave = enrolmentEnd(client, now);
-      const bounds = boundsOf(client, automation, schedule, now);
-      let found = 0;
-      const readPage = <Row extends AtStep>(columns: string, joins: string): Row[] => {
-        const page = duePage(
-          `${columns}, ${endReasonOf(step, 'e')} AS reason`,
-          joins,
-          STEP_ROWS[step.kind] ?? PAGE_ROWS,
-        );
-        const rows = prepared<[object], Row & { reason: string | null }>(client, page).all({
-          ...bounds,
-          segment: step.segment_id ?? 0,
-        });
-        found = rows.length;
-        for (const { id, reason } of rows) if (reason !== null) leave(id, reason);
-        return rows.filter(({ reason }) => reason === null);
-      };
-      const line = lastLine(client);
-      const { taken, used } = takenBy(step, readPage, db, { now, zone: config.TIME_ZONE });
+      const page = { ...place, rows: STEP_ROWS[step.kind] ?? PAGE_ROWS };
+      const ended = endThere(client, step, page);
+      page.rows -= ended;
+      const after = lastStep(client);
+      const { found, used, change } = takenBy(db, step, page, config.TIME_ZONE);
+      if (keepsValues && used !== undefined) logSteps(client, { after, ...used.values }, used.sql, used.joins);
+      else logSteps(client, { after });
+      change?.(after);
       const steps = prepared<[number], PlacedStep>(client, PLACED_STEPS).all(automation);
-      for (const [outcome, theirs] of Map.groupBy(taken, (one) => one.outcome)) {
-        const ids = theirs.map(({ id }) => id);
-        prepared<[object]>(
-          client,
-          `INSERT INTO steps (enrolment_id, schedule_id, outcome, taken_at)
-          SELECT value, @schedule, @outcome, @now FROM json_each(@ids) WHERE true ON CONFLICT DO NOTHING`,
-        ).run({ ids: JSON.stringify(ids), schedule, outcome, now });
+      const outcomes = prepared<[number], { outcome: string }>(
+        client,
+        'SELECT DISTINCT outcome FROM steps WHERE id > ?',
+      );
+      let passed = 0;
+      for (const { outcome } of outcomes.all(after)) {
         const next = stepAfter(steps, schedule, outcome);
-        if (outcome === 'exit') for (const id of ids) leave(id, stored(sentence('exit_step')));
-        else if (next === null) passStepTo(client, ids, now, { id: 0, before: steps.at(-1)?.position ?? 0, wait: 0 });
-        else passStepTo(client, ids, now, { id: next.id, before: next.position - 1, wait: waitMs(next) });
+        const to =
+          next === null
+            ? { id: 0, before: steps.at(-1)?.position ?? 0, wait: 0 }
+            : { id: next.id, before: next.position - 1, wait: waitMs(next) };
+        if (outcome === 'exit') passed += exitByStep(client, after, now);
+        else passed += passStepTo(client, { automation, position, after, outcome }, now, to);
       }
-      if (keepsValues) noteUsed(client, line, used);
-      return found;
+      const isFull = passed === page.rows;
+      return ended + Math.max(found, passed + (isFull ? 0 : passTaken(client, page, schedule)));
     })
     .immediate();
+}
+
+/** Ends the enrolments of a page for which the automation has ended. Returns how many. */
+function endThere(client: Database, step: OtherStep, page: DuePlace): number {
+  const reason = endReasonOf(step, 'e');
+  if (reason === 'NULL') return 0;
+  const leave = enrolmentEnd(client, page.now);
+  const found = prepared<[object], { id: number; reason: string }>(
+    client,
+    `SELECT id, reason FROM (${duePage(`e.id, ${reason} AS reason`, '')}) WHERE reason IS NOT NULL`,
+  ).all(page);
+  for (const row of found) leave(row.id, row.reason);
+  return found.length;
 }
 
 type PlacedStep = Pick<Schedule, 'id' | 'position' | 'parent_id' | 'branch' | 'waiting_type' | 'waiting_period'>;
@@ -363,67 +331,73 @@ type PlacedStep = Pick<Schedule, 'id' | 'position' | 'parent_id' | 'branch' | 'w
 const PLACED_STEPS =
   'SELECT id, position, parent_id, branch, waiting_type, waiting_period FROM automation_schedules WHERE automation_id = ? ORDER BY position';
 
-/** The enrolments that take a step, and which values of the contacts decided. */
-interface TakenStep {
-  taken: Taken[];
-  used: readonly Used[];
+/** A page of contacts who take a step, or wait at it. */
+interface TakenPage {
+  found: number;
+  /** What decided at the step; absent: nothing that is kept. */
+  used?: UsedValues | undefined;
+  /** Changes the contacts after their lines of the log were written, which keep the values from before. `after`: as of `logSteps`. */
+  change?: (after: number) => void;
 }
 
-/**
- * Takes a step for the next page of enrolments: decides on a path, changes the contacts, or ends a wait. Returns the enrolments that took the
- * step, each with its outcome, and the values that decided.
- */
-function takenBy(
-  step: OtherStep,
-  readPage: <Row extends AtStep>(columns: string, joins: string) => Row[],
-  db: Db,
-  { now, zone }: { now: number; zone: string },
-): TakenStep {
+/** Takes a step for a page of enrolments: decides on a path, changes the contacts, or ends a wait. */
+function takenBy(db: Db, step: OtherStep, page: DuePlace, zone: string): TakenPage {
   const account = step.user_id;
-  const withPerson = `${ENROLLED_PERSON} LEFT JOIN contacts p ON p.id = ${CONTACT}`;
+  const client = db.$client;
+  const given = { ...page, schedule: step.id };
+  const insert = 'INSERT INTO steps (enrolment_id, schedule_id, outcome, taken_at)';
+  const readPage = <Row extends AtStep>(columns: string, joins: string): Row[] =>
+    prepared<[object], Row>(client, duePage(`e.id, e.address_id, ${columns}`, joins)).all(page);
+  /** `outcome`: SQL over the enrolment `e` and `joins`. */
+  const takeAll = (outcome: string, joins = '', values = {}) =>
+    prepared<[object]>(
+      client,
+      `${insert} ${duePage(`e.id, @schedule, ${outcome}, @now`, joins)} ON CONFLICT DO NOTHING`,
+    ).run({ ...given, ...values }).changes;
+  const takeEach = (taken: readonly Taken[]) => {
+    const each = prepared<[object]>(
+      client,
+      `${insert} SELECT value, @schedule, @outcome, @now FROM json_each(@ids) WHERE true ON CONFLICT DO NOTHING`,
+    );
+    for (const [outcome, theirs] of Map.groupBy(taken, (one) => one.outcome))
+      each.run({ schedule: step.id, outcome, now: page.now, ids: JSON.stringify(theirs.map(({ id }) => id)) });
+  };
   switch (step.kind) {
     case 'if': {
-      const fields = usedFields(db, account, rulesOf(db, step.segment_id));
-      const columns = `NULL AS contact_id, ${IN_SEGMENT} AS is_in, json_array(${fields.map(({ sql }) => sql).join()}) AS found`;
-      const people = readPage<AtStep & { is_in: 0 | 1; found: string }>(columns, fields.length === 0 ? '' : withPerson);
-      return {
-        taken: people.map(({ id, is_in }) => ({ id, outcome: is_in === 1 ? 'yes' : 'no' })),
-        used: fields.length === 0 ? [] : people.map(({ id, found }) => ({ id, used: saidValues(fields, found) })),
-      };
-    }
-    case 'split': {
-      const share = (step.share ?? 0) / 100;
-      const taken = readPage('NULL AS contact_id', '').map(
-        ({ id, address_id }): Taken => ({
-          id,
-          outcome: fractionFor(address_id, step.utr) < share ? 'yes' : 'no',
-        }),
-      );
-      return { taken, used: [] };
+      const found = takeAll(`iif(${IN_SEGMENT}, 'yes', 'no')`, '', { segment: step.segment_id ?? 0 });
+      return { found, used: usedValues(usedFields(db, account, rulesOf(db, step.segment_id))) };
     }
     case 'exit':
-      return { taken: readPage('NULL AS contact_id', '').map(({ id }) => ({ id, outcome: 'exit' })), used: [] };
+      return { found: takeAll("'exit'") };
+    case 'split': {
+      const share = (step.share ?? 0) / 100;
+      const people = readPage('NULL AS contact_id', '');
+      takeEach(
+        people.map(({ id, address_id }) => ({ id, outcome: fractionFor(address_id, step.utr) < share ? 'yes' : 'no' })),
+      );
+      return { found: people.length };
+    }
     case 'wait_until': {
-      const people = readPage<WaitingContact>(`${CONTACT} AS contact_id, ${waitColumns(db, step)}`, withPerson);
-      const taken = endWaits(db.$client, step, people, { now, zone });
-      return { taken, used: step.until === 'event' ? [] : usedTimes(db, step, people, taken, zone) };
+      const people = readPage<WaitingContact>(`${CONTACT} AS contact_id, ${waitColumns(db, step)}`, WITH_PERSON);
+      const taken = endWaits(client, step, people, { now: page.now, zone });
+      takeEach(taken);
+      return { found: people.length, used: usedTimes(db, step, people, zone) };
+    }
+    case 'set_field': {
+      const field = usedField(db, account, { field: step.field ?? '', customId: step.field_id });
+      const isTheirs = `EXISTS (SELECT 1 FROM contacts p WHERE p.id = ${CONTACT} AND p.user_id = @account AND p.deleted_at IS NULL)`;
+      const found =
+        field === null
+          ? takeAll("'not_done'")
+          : takeAll(`iif(${isTheirs}, 'done', 'not_done')`, ENROLLED_PERSON, { account });
+      const used = field === null ? undefined : usedChange(field, step.value ?? '');
+      return { found, used, change: (after) => setField(db, step, after, new Date(page.now)) };
     }
     default: {
-      const field =
-        step.kind === 'set_field' ? usedField(db, account, { field: step.field ?? '', customId: step.field_id }) : null;
-      const people = readPage<AtStep & { before: string }>(
-        `${CONTACT} AS contact_id, ${field?.sql ?? "''"} AS before`,
-        field === null ? ENROLLED_PERSON : withPerson,
-      );
-      const done = act(db, step, people, new Date(now));
-      const changed = field === null ? [] : people.filter(({ id }) => done.has(id));
-      return {
-        taken: people.map(({ id }) => ({ id, outcome: done.has(id) ? 'done' : 'not_done' })),
-        used: changed.map(({ id, before }) => ({
-          id,
-          used: sentence('used_change', { field: field?.name ?? '', before: before || '–', after: step.value || '–' }),
-        })),
-      };
+      const people = readPage(`${CONTACT} AS contact_id`, ENROLLED_PERSON);
+      const done = act(db, step, people, new Date(page.now));
+      takeEach(people.map(({ id }) => ({ id, outcome: done.has(id) ? 'done' : 'not_done' })));
+      return { found: people.length };
     }
   }
 }
@@ -439,25 +413,20 @@ function rulesOf(db: Db, segment: number | null): SegmentRule[] {
 }
 
 /** Returns by which time zone, and which date, those waited who go on. */
-function usedTimes(
-  db: Db,
-  step: OtherStep,
-  people: readonly WaitingContact[],
-  taken: readonly Taken[],
-  zone: string,
-): Used[] {
+function usedTimes(db: Db, step: OtherStep, people: readonly WaitingContact[], zone: string): UsedValues | undefined {
+  if (step.until === 'event') return;
   const name = listCustomFields(db, step.user_id).find(({ id }) => id === step.field_id)?.field_name ?? '';
-  const goOn = new Set(taken.map(({ id }) => id));
-  return people
-    .filter(({ id }) => goOn.has(id))
-    .map((contact) => {
-      const theirs = findZone(contact) ?? zone;
-      return {
-        id: contact.id,
-        used:
-          step.until === 'date'
-            ? sentence('used_date', { field: name, date: contact.date || '–', zone: theirs })
-            : sentence('used_zone', { zone: theirs }),
-      };
-    });
+  const said = people.map((contact) => {
+    const theirs = findZone(contact) ?? zone;
+    const used =
+      step.until === 'date'
+        ? sentence('used_date', { field: name, date: contact.date || '–', zone: theirs })
+        : sentence('used_zone', { zone: theirs });
+    return [contact.id, stored(used)];
+  });
+  return {
+    sql: `@used ->> ('$.' || e.id)`,
+    values: { used: JSON.stringify(Object.fromEntries(said)) },
+    joins: '',
+  };
 }

@@ -17,6 +17,8 @@ import {
   addReaddressed,
   type Enrolment,
   isMember,
+  lastStep,
+  logSteps,
   mergeEnrolments,
   moveEnrolments,
   type OrderChange,
@@ -287,12 +289,14 @@ function joinPlaces(client: Database, place: Enrolment, other: Enrolment, contac
   const isSame = place.position === other.position && other.delivery_id !== null;
   const [kept, dropped] = isSame ? [other, place] : [further, behind];
   const isActive = further.state === 'active' || (further.state === 'left' && behind.state === 'active');
+  const after = lastStep(client);
   client
     .prepare(`
       INSERT INTO steps (enrolment_id, schedule_id, delivery_id, outcome, taken_at)
       SELECT ?, schedule_id, delivery_id, outcome, taken_at FROM steps WHERE enrolment_id = ? AND delivery_id IS NOT ?
       ON CONFLICT DO NOTHING`)
     .run(other.id, place.id, dropped.delivery_id);
+  logSteps(client, { after });
   const joined = {
     ...further,
     id: other.id,

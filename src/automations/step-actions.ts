@@ -12,6 +12,7 @@ import { prepared } from '../database/prepared.ts';
 import type { STEP_OUTCOMES } from '../database/schema/index.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import type { Schedule } from './automations.ts';
+import { CONTACT, ENROLLED_PERSON } from './enrolled-person.ts';
 
 /** A contact at a step: the enrolment, and the contact if there still is one. */
 export interface AtStep {
@@ -43,8 +44,6 @@ export function act(db: Db, step: Acting, people: readonly AtStep[], now: Date):
   const contacts = people.flatMap(({ contact_id }) => contact_id ?? []);
   const { user_id: account, segment_id: segment, contact_type_id: list } = step;
   switch (step.kind) {
-    case 'set_field':
-      return withContacts(people, setField(db, step, contacts, stamp));
     case 'move':
       moveToType(db, account, contacts, list ?? 0, stamp);
       return withContacts(people, contactsIn(db, list ?? 0, contacts));
@@ -68,20 +67,25 @@ function withContacts(people: readonly AtStep[], contacts: ReadonlySet<number>):
   return new Set(people.filter(({ contact_id }) => contacts.has(contact_id ?? 0)).map(({ id }) => id));
 }
 
-/** Sets a field of contacts, or clears it, and updates the segments of their lists. Returns the ids of the contacts. */
-function setField(
+/**
+ * Sets a field of the contacts who took this step, or clears it, and updates the segments of their lists. Does nothing if the field was
+ * deleted. Call it in the transaction that takes the step. `after`: the id of the last step before theirs.
+ */
+export function setField(
   db: Db,
   { user_id: account, field, field_id, value }: Acting,
-  contacts: readonly number[],
-  now: string,
-): Set<number> {
+  after: number,
+  date: Date,
+): void {
+  const now = isoTimestamp(date);
   const set = assignment(db, account, field, field_id, value ?? '');
-  if (set === null) return new Set();
-  const changed = prepared<[object], { id: number; contact_type_id: number; address_id: number }>(
+  if (set === null) return;
+  const changed = prepared<[object], { contact_type_id: number; address_id: number }>(
     db.$client,
-    `UPDATE contacts SET ${set.text}, updated_at = @now
-    WHERE id IN (SELECT value FROM json_each(@contacts)) AND user_id = @account AND deleted_at IS NULL RETURNING id, contact_type_id, address_id`,
-  ).all({ ...set.values, contacts: JSON.stringify(contacts), account, now });
+    `UPDATE contacts SET ${set.text}, updated_at = @now WHERE id IN (
+      SELECT ${CONTACT} FROM steps t CROSS JOIN enrolments e ON e.id = t.enrolment_id JOIN automations au ON au.id = e.automation_id ${ENROLLED_PERSON}
+      WHERE t.id > @after AND t.outcome = 'done') RETURNING contact_type_id, address_id`,
+  ).all({ ...set.values, after, now });
   for (const [list, rows] of Map.groupBy(changed, ({ contact_type_id }) => contact_type_id))
     syncAfterContactChange(
       db,
@@ -90,7 +94,6 @@ function setField(
       now,
       { field: { name: field, customId: field_id } },
     );
-  return new Set(changed.map(({ id }) => id));
 }
 
 /** Returns the SQL that gives a field of a contact this value, with what it binds; null if the field was deleted. */

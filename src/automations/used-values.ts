@@ -1,12 +1,11 @@
 /** The values of a contact that decided at a step, as they were at that moment. The lines of the log keep them for `EVENTS_DAYS`. */
-import type { Database } from 'better-sqlite3';
 import { isLineField } from '../audience/contacts/contact-fields.ts';
 import { customValuePath, listCustomFields } from '../audience/fields/custom-fields.ts';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import type { SegmentRule } from '../database/schema/index.ts';
-import { type Said, sentence } from '../errors/sentences.ts';
+import type { SentenceCode } from '../errors/sentences.ts';
 import { stored } from '../errors/stored.ts';
+import { WITH_PERSON } from './enrolled-person.ts';
 
 /** The number of fields of a condition whose values are kept. */
 const MOST_FIELDS = 5;
@@ -35,32 +34,38 @@ export function usedFields(db: Db, account: number, rules: readonly SegmentRule[
   return [...new Map(found.map((field) => [field.name, field])).values()].slice(0, MOST_FIELDS);
 }
 
-/** Returns the sentence about the values of these fields. `values`: a JSON list in the order of the fields. */
-export function saidValues(fields: readonly { name: string }[], values: string): Said {
-  const list: string[] = JSON.parse(values);
-  return sentence('used_values', { values: fields.map(({ name }, at) => `${name}: ${list[at] || '–'}`).join(', ') });
+const PERSON_JOINS = `JOIN automations au ON au.id = e.automation_id ${WITH_PERSON}`;
+
+/** What decided at a step, as SQL for `logSteps`. */
+export interface UsedValues {
+  sql: string;
+  values: Record<string, string | null>;
+  joins: string;
 }
 
-/** An enrolment at a step, and what decided there. */
-export interface Used {
-  id: number;
-  used: Said;
+/** Returns what a condition about these fields read; undefined without fields. */
+export function usedValues(fields: readonly { name: string; sql: string }[]): UsedValues | undefined {
+  if (fields.length === 0) return;
+  const names = fields.map(({ name }, at) => [`name${at}`, at === 0 ? stored(`${name}: `) : `, ${name}: `]);
+  const list = fields.map(({ sql }, at) => `@name${at} || ifnull(nullif(${sql}, ''), '–')`).join(' || ');
+  return {
+    sql: storedWith('used_values', `'values', ${list}`),
+    values: Object.fromEntries(names),
+    joins: PERSON_JOINS,
+  };
 }
 
-/** Returns the id of the last line of the log, for `noteUsed`. */
-export function lastLine(client: Database): number {
-  return prepared<[], number>(client, 'SELECT ifnull(max(id), 0) FROM enrolment_log').pluck().get() ?? 0;
+/** Returns the values of a field before a step that sets it, and after it, of the contacts for which it was done. */
+export function usedChange({ name, sql }: { name: string; sql: string }, value: string): UsedValues {
+  // As `stored` does, a mark at the beginning of a value is doubled.
+  const before = `ifnull(nullif(iif(${sql} GLOB ':*', ':', '') || ${sql}, ''), '–')`;
+  const change = storedWith('used_change', `'after', @to, 'before', ${before}, 'field', @field`);
+  return {
+    sql: `iif(t.outcome = 'done', ${change}, NULL)`,
+    values: { to: stored(value || '–'), field: stored(name) },
+    joins: PERSON_JOINS,
+  };
 }
 
-/** Adds to the lines of the log after `line` what decided there. Call it in the transaction that takes the step. */
-export function noteUsed(client: Database, line: number, used: readonly Used[]): void {
-  if (used.length === 0) return;
-  prepared<[object]>(
-    client,
-    `WITH lines AS MATERIALIZED (
-      SELECT l.id, u.value ->> 1 AS used FROM json_each(@used) u CROSS JOIN enrolments e ON e.id = u.value ->> 0
-        CROSS JOIN enrolment_log l INDEXED BY enrolment_log_person ON l.address_id = e.address_id AND l.id > @line
-      WHERE l.step_id IS NOT NULL)
-    UPDATE enrolment_log SET reason = lines.used FROM lines WHERE enrolment_log.id = lines.id`,
-  ).run({ line, used: JSON.stringify(used.map(({ id, used: said }) => [id, stored(said)])) });
-}
+/** SQL: the stored form of a sentence with these names and values, as arguments of `json_object`, in the order of the names. */
+const storedWith = (code: SentenceCode, values: string) => `':${code}' || json_object(${values})`;

@@ -10,6 +10,7 @@ import { DATE_STEP_MS } from '../automations/date-entries.ts';
 import { MAX_LEAD_MS } from '../campaigns/launch.ts';
 import { prepared } from '../database/prepared.ts';
 import { AUTOMATION_STATUS, DELIVERY_STATE, RESULT_HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
+import { firstDueAt } from '../delivery/queue/enrolment-state.ts';
 
 const DAY_MS = 86_400_000;
 /** The longest rest. Removals of old records that are not listed below are delayed by at most this time. */
@@ -40,9 +41,7 @@ const UNDER_WAY = [
 const DUE = [
   // Sends by recipients' local time are launched earlier.
   `min(starts_at - iif(local_time = 1, ${MAX_LEAD_MS}, 0)) FROM single_sends INDEXED BY single_sends_due WHERE status = ${SINGLE_SEND_STATUS.queued}`,
-  `min((SELECT min(e.due_at) FROM enrolments e INDEXED BY enrolments_due
-    WHERE e.automation_id = automations.id AND e.state = 'active' AND e.delivery_id IS NULL))
-    FROM automations WHERE status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`,
+  `min(${firstDueAt('automations.id')}) FROM automations WHERE status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`,
   `min(dates_checked_to / ${DATE_STEP_MS} + 1) * ${DATE_STEP_MS} FROM automations INDEXED BY automations_dates
     WHERE trigger_kind = 'date' AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`,
   'min(check_at) FROM segments INDEXED BY segments_checks WHERE check_at IS NOT NULL',
@@ -55,7 +54,7 @@ const DUE = [
 ];
 
 const IS_UNDER_WAY = `SELECT ${UNDER_WAY.map((rows) => `EXISTS (SELECT 1 ${rows})`).join(' OR ')}`;
-const NEXT_DUE = `SELECT min(at) FROM (${DUE.map((due) => `SELECT ${due.replace(' FROM', ' AS at FROM')}`).join(' UNION ALL ')})`;
+const NEXT_DUE = `SELECT min(at) FROM (SELECT NULL AS at UNION ALL ${DUE.map((due) => `SELECT ${due}`).join(' UNION ALL ')})`;
 
 /** The time of the next work, epoch milliseconds, at most an hour after `now`; `now` if work is in progress or due. */
 export function nextWorkAt(client: Database, now: number): number {

@@ -141,8 +141,11 @@ t.test(
       plan(LEAVE_TARGET)[0],
       /SEARCH enrolments USING INDEX enrolments_active \(automation_id=\? AND address_id=\?\)/,
     );
-    t.match(plan(FIRST_DUE)[0], /SEARCH e USING INDEX enrolments_due \(automation_id=\? AND due_at<\?\)/);
-    t.notOk(plan(FIRST_DUE).some((line) => /^SCAN/.test(line)));
+    t.match(plan(FIRST_DUE).join(), /SEARCH n USING INDEX enrolments_place \(automation_id=\? AND position>\?\)/);
+    t.notOk(
+      plan(FIRST_DUE).some((line) => /^SCAN (?!firsts|CONSTANT ROW)/.test(line)),
+      'only one row for each place',
+    );
   },
 );
 

@@ -4,6 +4,7 @@
  */
 import t, { type Test } from 'tap';
 import { startApp } from '../support/app.ts';
+import { HOUR, withPaths } from '../support/automations.ts';
 import { mustSucceed, sendCampaign } from '../support/campaign.ts';
 import { planned, wholeReads } from '../support/query-plans.ts';
 
@@ -210,8 +211,11 @@ t.test('a day of an installation', async (t) => {
     ['the moves of a person', /^SELECT 'contact_moved'/, ['v USING INDEX contact_moves_contact (contact_id=?)']],
     [
       'the enrolments that are due',
-      /^SELECT e\..* FROM enrolments e INDEXED/,
-      ['e USING INDEX enrolments_due (automation_id=? AND due_at<?)'],
+      /^WITH RECURSIVE firsts/,
+      [
+        'n USING INDEX enrolments_place (automation_id=?)',
+        'n USING INDEX enrolments_place (automation_id=? AND position>?)',
+      ],
     ],
   ];
   for (const [what, text, steps] of HOT) {
@@ -226,6 +230,31 @@ t.test('a day of an installation', async (t) => {
           );
       }
     });
+  }
+});
+
+t.test('steps of automations and the values that decided are found by their indexes', async (t) => {
+  const { post, step, utrOf, live, join, pass } = await withPaths(t);
+  await post('/custom-fields/save', { field_name: 'stage', field_type: 'text' });
+  const before = await utrOf('two');
+  await step({ kind: 'set_field', field: 'stage', value: 'new', before });
+  await step({ kind: 'if', segment_id: 1, before });
+  await step({ kind: 'split', share: 50, before });
+  await step({ kind: 'wait_until', until: 'hour', hour: 12, before });
+  const plans = await planned(async () => {
+    await live();
+    await join('ann');
+    await pass(30 * HOUR);
+  });
+  for (const plan of plans) t.strictSame(wholeReads(plan), [], plan.text.slice(0, 300));
+  const lines = plans.filter(({ text }) => /^INSERT INTO enrolment_log .* FROM steps t/.test(text));
+  t.equal(lines.length, 4, 'of a condition, a change, a wait and the steps that keep no values');
+  for (const { steps, text } of lines) {
+    t.match(steps.slice(0, 2), [
+      'SEARCH t USING INTEGER PRIMARY KEY (rowid>?)',
+      'SEARCH e USING INTEGER PRIMARY KEY (rowid=?)',
+    ]);
+    if (/contacts p/.test(text)) t.match(steps.join(), /SEARCH p USING INTEGER PRIMARY KEY \(rowid=\?\)/);
   }
 });
 

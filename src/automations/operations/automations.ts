@@ -25,6 +25,7 @@ import {
   unsubscribeGroups,
 } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
+import { withFirsts } from '../../delivery/queue/enrolment-state.ts';
 import { commandMailing, waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
@@ -492,8 +493,9 @@ function peopleInSeries(db: Db, { id }: Automation, now: Date) {
   const row = db.$client
     .prepare<Record<string, number>, { waiting: number; due_now: number; queued: number }>(`
       SELECT (SELECT ifnull(sum(people), 0) FROM enrolment_counts WHERE automation_id = @id AND state = 'active') AS waiting,
-        (SELECT count(*) FROM enrolments INDEXED BY enrolments_due
-          WHERE automation_id = @id AND state = 'active' AND delivery_id IS NULL AND due_at <= @now) AS due_now,
+        (${withFirsts('@id')} SELECT ifnull(sum((SELECT count(*) FROM enrolments d INDEXED BY enrolments_place
+            WHERE d.automation_id = @id AND d.position = e.position AND d.state = 'active' AND d.delivery_id IS NULL AND d.due_at <= @now)), 0)
+          FROM firsts CROSS JOIN enrolments e ON e.id = firsts.id) AS due_now,
         (SELECT ifnull(sum(people), 0) FROM enrolment_counts WHERE automation_id = @id AND state = 'active' AND is_queued = 1) AS queued`)
     .get({ id, now: now.getTime() });
   return { waiting: row?.waiting ?? 0, due_now: row?.due_now ?? 0, queued: row?.queued ?? 0 };

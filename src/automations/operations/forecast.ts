@@ -12,7 +12,8 @@ import { choice, described, email, flag, isoTimestampSchema, nullable, said } fr
 import { operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { type Automation, type ListedSchedule, listSchedules, requireAutomation } from '../automations.ts';
-import { ENROLLED_PERSON, OBSTACLE } from '../enrolment.ts';
+import { ENROLLED_PERSON } from '../enrolled-person.ts';
+import { OBSTACLE } from '../enrolment.ts';
 import { isDeciding } from '../path.ts';
 import { ByUtr } from './automations.ts';
 

@@ -22,7 +22,7 @@ import {
   type TrackingMode,
 } from '../../database/schema/index.ts';
 import type { Claim } from '../../delivery/queue/candidates.ts';
-import { endReason } from '../../delivery/queue/enrolment-state.ts';
+import { endReason, firstDueAt } from '../../delivery/queue/enrolment-state.ts';
 import { Ledger } from '../../delivery/queue/ledger/ledger.ts';
 import { createMailing } from '../../delivery/queue/mailing-state.ts';
 import { fractionFor } from '../../delivery/queue/variant-groups.ts';
@@ -284,10 +284,10 @@ class Run {
   }
 
   #nextDue(automation: number): number | undefined {
-    const { at } = prepared<[number], { at: number | null }>(
+    const { at } = prepared<[object], { at: number | null }>(
       this.#view.$client,
-      `SELECT min(due_at) AS at FROM enrolments INDEXED BY enrolments_due WHERE automation_id = ? AND state = 'active' AND delivery_id IS NULL`,
-    ).get(automation) ?? { at: null };
+      `SELECT ${firstDueAt('@automation')} AS at`,
+    ).get({ automation }) ?? { at: null };
     return at ?? undefined;
   }
 

@@ -367,7 +367,6 @@ export const enrolments = sqliteTable(
   (table) => [
     uniqueIndex('enrolments_person').on(table.automation_id, table.address_id, table.run),
     uniqueIndex('enrolments_active').on(table.automation_id, table.address_id).where(sql`state = 'active'`),
-    index('enrolments_due').on(table.automation_id, table.due_at).where(sql`state = 'active' AND delivery_id IS NULL`),
     index('enrolments_place')
       .on(table.automation_id, table.position, table.due_at)
       .where(sql`state = 'active' AND delivery_id IS NULL`),
@@ -396,6 +395,12 @@ export const enrolmentCounts = sqliteTable(
     primaryKey({ columns: [table.automation_id, table.state, table.reason, table.position, table.is_queued] }),
   ],
 );
+
+/**
+ * An automation while one statement moves many of its enrolments to another place. It is the row's transaction that counts them, not the
+ * trigger for each, so no row remains.
+ */
+export const batchMoves = sqliteTable('batch_moves', { automation_id: integer().primaryKey() });
 
 /**
  * A change of an automation's mails whose enrolments are still being moved to their new places. Until all are moved, none of

@@ -116,40 +116,121 @@ export function enrolmentEnd(client: Database, now: number): (id: number, reason
   };
 }
 
+/**
+ * Ends the enrolments that took an exit step. `after`: the id of the last step before theirs. `now`: epoch milliseconds. Returns how many.
+ * Call it in the transaction that takes the steps.
+ */
+export function exitByStep(client: Database, after: number, now: number): number {
+  return prepared<[object]>(
+    client,
+    `UPDATE enrolments SET state = 'left', reason = ${storedSql('exit_step')}, ended_at = @now
+    WHERE id IN (SELECT enrolment_id FROM steps WHERE id > @after AND outcome = 'exit')`,
+  ).run({ after, now }).changes;
+}
+
+/** Returns the id of the last step that was taken, for `logSteps`, `passStepTo` and `exitByStep`. */
+export function lastStep(client: Database): number {
+  return prepared<[], number>(client, 'SELECT ifnull(max(id), 0) FROM steps').pluck().get() ?? 0;
+}
+
+/**
+ * Writes the line of the log for each step with an id above `values.after`. Call it in the transaction that takes the steps.
+ * @param used SQL over the step `t`, its enrolment `e` and `joins`: what decided at the step, as stored; NULL: nothing.
+ * @param joins SQL joins that `used` needs.
+ */
+export function logSteps(
+  client: Database,
+  values: { after: number; [name: string]: number | string | null },
+  used = 'NULL',
+  joins = '',
+): void {
+  prepared<[object]>(
+    client,
+    `INSERT INTO enrolment_log (automation_id, address_id, run, code, step_id, reason, happened_at)
+    SELECT e.automation_id, e.address_id, e.run, t.outcome, t.schedule_id, ${used}, t.taken_at
+    FROM steps t CROSS JOIN enrolments e ON e.id = t.enrolment_id ${joins} WHERE t.id > @after ORDER BY t.id`,
+  ).run(values);
+}
+
 /** Moves enrolments (ids) that have taken their step to the wait for the next one, which begins at `now`, epoch milliseconds. */
 export function passStep(client: Database, ids: readonly number[], now: number): void {
-  prepared<[object]>(client, passStepText()).run({ ids: JSON.stringify(ids), now });
+  prepared<[object]>(client, passStepText('SELECT value FROM json_each(@ids)')).run({ ids: JSON.stringify(ids), now });
 }
 
 /** A function, because the parts are stated below. */
-const passStepText = () => `
+const passStepText = (ids: string) => `
   UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now, due_at = @now + ifnull(${WAIT_FOR_UNSENT}, 0)
-  WHERE id IN (SELECT value FROM json_each(@ids))`;
+  WHERE id IN (${ids})`;
 
 /** The step that follows another one on a path, for contacts who have not taken it yet. */
 export interface NextStep {
   /** 0: none, this was the last one. */
   id: number;
-  /** The position right before the step; without a step, the position of the last one. */
+  /** The position right before the next step; without one, the position of the last step. */
   before: number;
   /** In milliseconds. */
   wait: number;
 }
 
+/** Enrolments at one place that have all taken the same step with the same outcome. */
+export interface PassedStep {
+  automation: number;
+  /** The position at which they were. */
+  position: number;
+  /** The id of the last step before theirs. */
+  after: number;
+  outcome: string;
+}
+
 /**
- * Like `passStep`, for enrolments that have all taken the same step with the same outcome, so that the next one need
- * not be looked for in each. It is looked for only in those that have taken it already, because a reorder moved it
- * behind.
+ * Moves the enrolments that passed a step to the wait for the next one, which begins at `now`, epoch milliseconds. They are counted by one
+ * statement, because the trigger would count each. Does nothing for those that have taken the next step too, because a reorder moved it
+ * behind: `passTaken` moves them. Returns how many it moved. Call it in the transaction that takes the steps.
  */
-export function passStepTo(client: Database, ids: readonly number[], now: number, next: NextStep): void {
-  const given = { ids: JSON.stringify(ids), now, ...next };
-  const isTaken = 'EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @id)';
+export function passStepTo(client: Database, passed: PassedStep, now: number, next: NextStep): number {
+  const { automation, position } = passed;
+  const given = { ...passed, ...next, now };
+  const theirs = 'SELECT enrolment_id FROM steps WHERE id > @after AND outcome = @outcome';
+  prepared<[number]>(client, 'INSERT INTO batch_moves (automation_id) VALUES (?)').run(automation);
   const { changes } = prepared<[object]>(
     client,
     `UPDATE enrolments AS e SET position = @before, waiting_since = @now, due_at = @now + @wait
-    WHERE id IN (SELECT value FROM json_each(@ids)) AND NOT ${isTaken}`,
+    WHERE id IN (${theirs}) AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @id)`,
   ).run(given);
-  if (changes < ids.length) prepared<[object]>(client, `${passStepText()} AND ${isTaken}`).run(given);
+  prepared<[]>(client, 'DELETE FROM batch_moves').run();
+  const count = prepared<[object]>(
+    client,
+    `INSERT INTO enrolment_counts (automation_id, state, position, people) VALUES (@automation, 'active', @position, @people)
+    ON CONFLICT DO UPDATE SET people = people + @people`,
+  );
+  count.run({ automation, position, people: -changes });
+  count.run({ automation, position: next.before, people: changes });
+  return changes;
+}
+
+/** SQL after WHERE: the enrolments `e` of a `DuePlace`, in the order of their due times. */
+export const DUE_THERE = `e.automation_id = @automation AND e.position = @position AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now
+  ORDER BY e.due_at, e.id LIMIT @rows`;
+const IDS_THERE = `SELECT e.id FROM enrolments e INDEXED BY enrolments_place WHERE ${DUE_THERE}`;
+
+/** A page of the enrolments that are due at one place. */
+export interface DuePlace {
+  automation: number;
+  position: number;
+  /** Epoch milliseconds. */
+  now: number;
+  rows: number;
+}
+
+/**
+ * Moves on the due enrolments of a page that have taken this step already, or the one after it, because a reorder moved it behind. Returns
+ * how many.
+ */
+export function passTaken(client: Database, place: DuePlace, schedule: number): number {
+  return prepared<[object]>(
+    client,
+    `${passStepText(IDS_THERE)} AND EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @schedule)`,
+  ).run({ ...place, schedule }).changes;
 }
 
 /** Lets enrolments wait at their step until `due`, epoch milliseconds. */
@@ -160,15 +241,12 @@ export function waitAtStep(client: Database, waits: readonly { id: number; due: 
   ).run({ waits: JSON.stringify(waits) });
 }
 
-/** Finishes up to `limit` enrolments that are due at `now` (epoch milliseconds) and have received every mail. Returns how many. */
-export function finishDueEnrolments(client: Database, automationId: number, now: number, limit: number): number {
+/** Finishes a page of enrolments that are due and have received every mail. Returns how many. */
+export function finishDueEnrolments(client: Database, place: DuePlace): number {
   return prepared<[object]>(
     client,
-    `
-      UPDATE enrolments SET state = 'finished', ended_at = @now WHERE id IN (
-        SELECT e.id FROM enrolments e INDEXED BY enrolments_due
-        WHERE e.automation_id = @automationId AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now AND ${NEXT_SCHEDULE} IS NULL LIMIT @limit)`,
-  ).run({ automationId, now, limit }).changes;
+    `UPDATE enrolments AS e SET state = 'finished', ended_at = @now WHERE id IN (${IDS_THERE}) AND ${NEXT_SCHEDULE} IS NULL`,
+  ).run(place).changes;
 }
 
 /** The enrolments that a change of an automation's mails affects. */
@@ -361,6 +439,26 @@ export const POSITION = `ifnull((SELECT m.landing FROM moved_mails m WHERE m.aut
 /** The id of the schedule that an enrolment `e` waits for, as SQL: the first after its position; null at the end of the automation. */
 export const NEXT_SCHEDULE = `(SELECT s.id FROM automation_schedules s
     WHERE s.automation_id = e.automation_id AND s.position > ${POSITION} ORDER BY s.position LIMIT 1)`;
+
+/** SQL: an enrolment that waits in this automation, without a queued mail. */
+const isWaiting = (row: string, automation: string) =>
+  `${row}.automation_id = ${automation} AND ${row}.state = 'active' AND ${row}.delivery_id IS NULL`;
+
+/**
+ * SQL that begins a SELECT: the enrolments `e` that are due first at each place of an automation, as `FROM firsts CROSS JOIN enrolments e ON
+ * e.id = firsts.id`. Reads one row of the index for each place, of which there are as many as steps.
+ * @param automation SQL for the id of the automation.
+ */
+export const withFirsts = (automation: string) => `
+  WITH RECURSIVE firsts (id) AS (
+    SELECT (SELECT n.id FROM enrolments n INDEXED BY enrolments_place WHERE ${isWaiting('n', automation)} ORDER BY n.position, n.due_at LIMIT 1)
+    UNION ALL SELECT (SELECT n.id FROM enrolments n INDEXED BY enrolments_place
+      WHERE ${isWaiting('n', automation)} AND n.position > e.position ORDER BY n.position, n.due_at LIMIT 1)
+    FROM firsts CROSS JOIN enrolments e ON e.id = firsts.id)`;
+
+/** SQL: when the first enrolment of an automation is due, epoch milliseconds; null if nobody waits. `automation`: SQL for its id. */
+export const firstDueAt = (automation: string) =>
+  `(${withFirsts(automation)} SELECT min(e.due_at) FROM firsts CROSS JOIN enrolments e ON e.id = firsts.id)`;
 
 /**
  * Wakes an enrolment that waits at a step, unless its wait has not begun. An event does not wake it if it happened
