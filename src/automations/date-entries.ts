@@ -70,7 +70,8 @@ interface Look {
   after: number;
 }
 
-type Row = Place & { contact_id: number; address_id: number | null; fits: 0 | 1 };
+/** `added_at`: epoch milliseconds. */
+type Row = Place & { contact_id: number; address_id: number | null; added_at: number | null; fits: 0 | 1 };
 
 export class DateEntries {
   readonly #db: Db;
@@ -160,17 +161,13 @@ export class DateEntries {
     return true;
   }
 
-  /**
-   * Records who enters, except contacts who were added after the moment: the hours of the last day may be looked at
-   * again for everybody.
-   */
   #record({ id, user_id }: Dated, key: string, entering: readonly Entering[]): void {
     inTransaction(this.#db, () => {
       prepared<[object]>(
         this.#db.$client,
         `INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, event_key, happened_at)
         SELECT @user_id, @id, value ->> 1, value ->> 0, 'joined', @key, value ->> 2
-        FROM json_each(@entering) CROSS JOIN contacts c ON c.id = value ->> 0 WHERE value ->> 2 >= unixepoch(c.created_at) * 1000`,
+        FROM json_each(@entering) CROSS JOIN contacts c ON c.id = value ->> 0`,
       ).run({ user_id, id, key, entering: JSON.stringify(entering) });
     });
   }
@@ -181,7 +178,7 @@ type Entering = [contact: number, address: number | null, moment: number];
 
 /**
  * Returns the next contacts with a date on a day, of which those that do not fit are not meant, and those for whom the
- * hour came. `only`: the ids of the contacts that are looked at, as JSON; all by default.
+ * hour came. A contact who was added after the hour is not among these. `only`: the ids of the contacts that are looked at, as JSON; all by default.
  */
 function readDay(
   client: Database,
@@ -201,7 +198,7 @@ function readDay(
   const isMeant = automation.trigger_yearly === 1 ? 'd.date <= @meant' : 'd.date = @meant';
   const rows = prepared<[object], Row>(
     client,
-    `SELECT d.contact_id, c.address_id, ifnull(c.deleted_at IS NULL AND ${isMeant} AND ${isMember}, 0) AS fits, ${placeColumns(client, user_id, 'c')}
+    `SELECT d.contact_id, c.address_id, unixepoch(c.created_at) * 1000 AS added_at, ifnull(c.deleted_at IS NULL AND ${isMeant} AND ${isMember}, 0) AS fits, ${placeColumns(client, user_id, 'c')}
     FROM (SELECT contact_id, date FROM contact_dates INDEXED BY contact_dates_day
       WHERE field_id = @field AND day = @day AND ${only === undefined ? 'contact_id > @after' : 'contact_id IN (SELECT value FROM json_each(@only))'}
       ORDER BY contact_id LIMIT ${PAGE_ROWS}) d
@@ -213,7 +210,9 @@ function readDay(
     const zone = findZone(row) ?? zoneOfOthers;
     const moment = moments.get(zone) ?? hourIn(zone, date, automation.trigger_hour);
     moments.set(zone, moment);
-    return moment > from && moment <= to ? [[row.contact_id, row.address_id, moment]] : [];
+    return moment > from && moment <= to && moment >= (row.added_at ?? 0)
+      ? [[row.contact_id, row.address_id, moment]]
+      : [];
   });
   return { rows, entering };
 }

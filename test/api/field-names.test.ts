@@ -23,7 +23,17 @@ t.test('a custom field nothing uses is renamed and keeps its values', async (t) 
 
 t.test('a new name follows the rules for adding, and other accounts have no such field', async (t) => {
   const app = await startWithFields(t);
-  for (const name of ['POINTS', 'First_Name', 'web_copy', 'two words', 'größe', '__proto__', '', 'x'.repeat(256)]) {
+  for (const name of [
+    'POINTS',
+    'First_Name',
+    'created_at',
+    'web_copy',
+    'two words',
+    'größe',
+    '__proto__',
+    '',
+    'x'.repeat(256),
+  ]) {
     const { status, body } = await rename(app, name);
     t.equal(status, 422, name);
     t.ok(body.errors.field_name, name);

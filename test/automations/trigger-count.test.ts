@@ -101,18 +101,22 @@ t.test('by an event those of the target count who had it lately and pass its fil
 });
 
 t.test('by a date those count for whom it came, before, on or after the day', async (t) => {
-  const { app, counted, set } = await withTrigger(t, {
+  const { app, counted, set, later } = await withTrigger(t, {
     ...{ trigger_kind: 'date', trigger_field: 'renewal', trigger_days: 7, trigger_before: 1, trigger_hour: 9 },
   });
-  // It is 2026-01-15 09:00.
-  const contacts = ['2025-12-30', '2026-01-22', '2026-01-23', '2025-12-20', ''].map((renewal, at) => ({
+  // It is 2026-01-15 09:00, and 30 days later when they are counted.
+  const contacts = ['2026-01-29', '2026-02-21', '2026-02-22', '2026-01-19', ''].map((renewal, at) => ({
     email: `c${at}@example.org`,
     custom_field: { renewal },
   }));
   await app.one.call('POST', '/contacts/upsert', { json: { contact_type_id: 1, contacts } });
   t.match(await counted(), { is_complete: 0 }, 'while the dates are collected');
   await app.background();
+  later(30);
   t.match(await counted(), { contacts: 2, is_complete: 1 });
+  const added = { email: 'late@example.org', custom_field: { renewal: '2026-01-29' } };
+  await app.one.call('POST', '/contacts/upsert', { json: { contact_type_id: 1, contacts: [added] } });
+  t.match(await counted(), { contacts: 2 }, 'a contact who was added after the hour does not count');
   await set({ trigger_yearly: 1, trigger_days: 0 });
   t.equal((await counted()).contacts, 2, 'also a day of every year');
 });

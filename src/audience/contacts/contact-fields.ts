@@ -176,6 +176,8 @@ export const TOPIC = 'topic';
 const RESERVED_NAMES = new Set<string>([
   ...RESERVED_FIELDS,
   TOPIC,
+  // The field of rules for when a contact was added.
+  'created_at',
   'full_name',
   'sender_name',
   'sender_address',
