@@ -210,13 +210,14 @@ export const automations: Translation<typeof english> = {
   'automations.replay': 'Probelauf',
   'automations.replay.see': 'Probelauf über die letzten 90 Tage',
   'automations.replay.about':
-    'Lässt die Automation, wie sie jetzt ist, über das laufen, was in den letzten 90 Tagen wirklich geschah, als wäre sie aktiv gewesen. Nichts wird gesendet oder geändert.',
+    'Lässt die Automation, wie sie jetzt ist, über das laufen, was in den letzten Tagen wirklich geschah, als wäre sie aktiv gewesen. Nichts wird gesendet oder geändert.',
+  'automations.replay.days': 'Tage zurück, höchstens 90',
   'automations.replay.opens': 'Angenommene Öffnungsrate, in Prozent',
   'automations.replay.opens.hint':
     'Niemand weiß, wer Mails geöffnet hätte, die nie gesendet wurden. Wo ein Schritt davon abhängt, wird diese Rate angenommen.',
   'automations.replay.clicks': 'Angenommene Klickrate, in Prozent',
   'automations.replay.run': 'Probelauf starten',
-  'automations.replay.waiting': 'Probeläufe anderer Konten laufen noch. Dieser beginnt danach.',
+  'automations.replay.waiting': 'Andere Probeläufe laufen noch. Dieser beginnt danach.',
   'automations.replay.running': 'Läuft: {percent} fertig. Er endet, wenn Sie diese Seite verlassen.',
   'automations.replay.found': 'Was geschehen wäre',
   'automations.replay.time': 'Von {from} bis {to}.',
@@ -252,7 +253,7 @@ export const automations: Translation<typeof english> = {
   'automations.replay.limit.opens':
     'Öffnungen und Klicks von Mails, die nie gesendet wurden: Von hundert Mails gelten {opens} als geöffnet und {clicks} als angeklickt, jeweils eine Stunde danach.',
   'automations.replay.limit.shorter':
-    'Der Anfang der 90 Tage: Es geschah mehr als eine Million Mal etwas, darum beginnt der Probelauf später.',
+    'Der Anfang dieser Zeit: Es geschah mehr als eine Million Mal etwas, darum beginnt der Probelauf später.',
   'automations.replay.limit.delivery':
     'Bounces, Aufwärmen und Tempo: Jede Mail gilt zur nächsten vollen Stunde als angenommen.',
   'automations.replay.limit.removed':

@@ -203,13 +203,14 @@ export const automations = {
   'automations.replay': 'Replay',
   'automations.replay.see': 'Replay over the last 90 days',
   'automations.replay.about':
-    'Runs the automation as it is now over what really happened in the last 90 days, as if it had been live. Nothing is sent or changed.',
+    'Runs the automation as it is now over what really happened in the last days, as if it had been live. Nothing is sent or changed.',
+  'automations.replay.days': 'Days back, at most 90',
   'automations.replay.opens': 'Assumed open rate, in percent',
   'automations.replay.opens.hint':
     'Nobody knows who would have opened mails that were never sent. Where a step depends on it, this rate is assumed.',
   'automations.replay.clicks': 'Assumed click rate, in percent',
   'automations.replay.run': 'Replay',
-  'automations.replay.waiting': 'Replays of other accounts are running. This one begins after them.',
+  'automations.replay.waiting': 'Other replays are running. This one begins after them.',
   'automations.replay.running': 'Running: {percent} done. It ends if you leave this page.',
   'automations.replay.found': 'What would have happened',
   'automations.replay.time': 'From {from} to {to}.',
@@ -245,7 +246,7 @@ export const automations = {
   'automations.replay.limit.opens':
     'Opens and clicks of mails that were never sent: of a hundred mails, {opens} are taken as opened and {clicks} as clicked, an hour after each.',
   'automations.replay.limit.shorter':
-    'The beginning of the 90 days: more than a million things happened, so the replay begins later.',
+    'The beginning of that time: more than a million things happened, so the replay begins later.',
   'automations.replay.limit.delivery':
     'Bounces, warm-up and speed: every mail is taken as accepted at once, at the next full hour.',
   'automations.replay.limit.removed':

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { STEP_KINDS, STEP_OUTCOMES, TRIGGER_KINDS } from '../../database/schema/index.ts';
-import { conflict, unavailable } from '../../errors/failure.ts';
+import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { codeOf, readStored } from '../../errors/stored.ts';
 import { choice, email, integer, isoTimestampSchema, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
@@ -16,7 +16,8 @@ import type { ReasonCount, ReplayFigures, ReplayPath } from '../replay/result.ts
 import { ByUtr } from './automations.ts';
 import { timed } from './forecast.ts';
 
-const MAX_DAYS = 90;
+/** The greatest number of days, and the default. */
+export const MAX_DAYS = 90;
 export const DEFAULT_OPENS = 30;
 export const DEFAULT_CLICKS = 3;
 /** How long an answer waits for the result, in seconds. */
@@ -128,9 +129,9 @@ const Found = Type.Object({
 
 const Replay = Type.Object({
   state: {
-    ...choice('waiting', 'running', 'done', 'failed'),
+    ...choice('waiting', 'running', 'done'),
     description:
-      'waiting: other accounts have replays running. Ask again until it is done; it ends if nobody asks for 20 seconds.',
+      'waiting: another replay of the account, or two of other accounts, are running. Ask again until it is done; it ends if nobody asks for 20 seconds.',
   },
   progress: integer({ description: 'How far it is, in percent.' }),
   trigger: { ...choice(...TRIGGER_KINDS), description: 'The trigger by which contacts enter.' },
@@ -146,7 +147,7 @@ export type ShownReplay = Static<typeof Replay>;
 export const replayAutomation = operation({
   name: 'Replay an automation over the last days (addition)',
   description:
-    'Runs the automation as it is now over the real history of the account, as if it had been live: nothing is sent or changed. The answer waits for the result, and gives the progress if that takes longer; ask again with the same values. The result is kept for five minutes.',
+    'Runs the automation as it is now over the real history of the account, as if it had been live: nothing is sent or changed. The answer waits for the result, and gives the progress if that takes longer; ask again with the same values. The result is kept for five minutes. 409: the result had to make way for another replay meanwhile. 422: the days take too much memory.',
   role: 'viewer',
   input: Type.Object({
     ...ByUtr.properties,
@@ -183,7 +184,6 @@ export const replayAutomation = operation({
       { email: address, after, limit: limit + 1 },
       wait * 1000,
     );
-    if (answer.state === 'failed') throw unavailable(new Error('the thread of a replay ended without a result'));
     const { trigger_kind: trigger } = automation;
     const progress = Math.floor(answer.share * 100);
     if (answer.state !== 'done')

@@ -1,12 +1,14 @@
 /**
  * The replays of the service: one at a time for each account, each in a thread of its own, which keeps the result for
- * some minutes so that the paths of contacts can be looked for. A replay ends when no page asks for it any more, for
- * example because the page was closed.
+ * some minutes so that the paths of contacts can be looked for. A running replay ends when no page asks for it any more,
+ * for example because the page was closed. No request ends it, so that an account cannot start one thread after another.
  */
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
+import { conflict, type Failure, invalid, unavailable } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { threadFile } from '../../thread-files.ts';
 import type { ReplayPlan } from './engine.ts';
 import type { PathQuery, ReplayFigures, ReplayPath } from './result.ts';
@@ -15,8 +17,10 @@ import type { PathQuery, ReplayFigures, ReplayPath } from './result.ts';
 const MOST_RUNNING = 2;
 /** How many results are kept. */
 const MOST_KEPT = 4;
-/** The time without a request after which a running replay ends and a result is removed, in milliseconds. */
-const LEFT_ALONE_MS = { running: 20_000, done: 300_000 };
+/** The time without a request after which a running replay ends, in milliseconds. */
+const LEFT_ALONE_MS = 20_000;
+/** How long a result is kept, and how long the failure of a replay is answered, in milliseconds. */
+const KEPT_MS = { result: 300_000, failure: 20_000 };
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
 
 /** The data with which the thread is started. */
@@ -38,93 +42,109 @@ export type ReplayMessage = { share: number } | { figures: ReplayFigures } | { i
 
 /** How far a replay is. */
 export type ReplayAnswer =
-  | { state: 'waiting' | 'running' | 'failed'; share: number }
+  | { state: 'waiting' | 'running'; share: number }
   | { state: 'done'; share: 1; figures: ReplayFigures; paths: ReplayPath[] };
 
 /** One replay and its thread. */
 class RunningReplay {
   readonly key: string;
-  readonly ended: Promise<void>;
   figures: ReplayFigures | null = null;
+  /** Why it ended without a result. */
+  failure: Error | null = null;
   share = 0;
+  /** Whether it has nothing to answer any more. */
   isOver = false;
-  #thread: Worker;
-  #asked = 0;
+  readonly #thread: Worker;
+  readonly #ended = Promise.withResolvers<void>();
+  /** How many requests wait for the result. */
+  #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
-  readonly #waiting = new Map<number, (paths: ReplayPath[]) => void>();
+  #asked = 0;
+  readonly #askedPaths = new Map<number, (paths: ReplayPath[] | null) => void>();
 
   constructor(key: string, data: ReplayThreadData) {
     this.key = key;
     this.#thread = new Worker(threadFile('replay-thread'), { workerData: data, resourceLimits: LIMITS });
     this.#thread.unref();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.ended = promise;
     this.#thread.on('message', (message: ReplayMessage) => {
       if ('share' in message) this.share = message.share;
       else if ('figures' in message) {
         this.figures = message.figures;
-        resolve();
-      } else this.#waiting.get(message.id)?.(message.paths);
+        this.#endAfter(KEPT_MS.result);
+        this.#ended.resolve();
+      } else this.#askedPaths.get(message.id)?.(message.paths);
     });
     // An error is followed by the exit.
-    this.#thread.on('error', () => undefined);
+    this.#thread.on('error', (error) => {
+      this.failure = error;
+    });
     this.#thread.on('exit', () => {
-      this.isOver = true;
-      clearTimeout(this.#timer);
-      resolve();
-      for (const give of this.#waiting.values()) give([]);
+      if (this.isRunning) this.failure = new Error('the thread of a replay ended without a result');
+      if (this.failure !== null && this.figures === null) this.#endAfter(KEPT_MS.failure);
+      else this.isOver = true;
+      this.#ended.resolve();
+      for (const give of this.#askedPaths.values()) give(null);
     });
   }
 
-  /** Keeps it from being ended for some time. */
-  touch(): void {
-    clearTimeout(this.#timer);
-    const ms = this.figures === null ? LEFT_ALONE_MS.running : LEFT_ALONE_MS.done;
-    this.#timer = globalThis.setTimeout(() => void this.end(), ms).unref();
+  get isRunning(): boolean {
+    return this.figures === null && this.failure === null && !this.isOver;
   }
 
-  /** Returns the paths of contacts; none if the thread has ended. */
-  async paths(query: PathQuery): Promise<ReplayPath[]> {
-    if (this.isOver) return [];
+  /** Waits up to so many milliseconds for the result or the failure. */
+  async ends(ms: number): Promise<void> {
+    if (!this.isRunning) return;
+    this.#waiting++;
+    clearTimeout(this.#timer);
+    const waits = new AbortController();
+    await Promise.race([
+      this.#ended.promise,
+      setTimeout(ms, undefined, { signal: waits.signal, ref: false }).catch(() => undefined),
+    ]);
+    waits.abort();
+    if (--this.#waiting === 0 && this.isRunning) this.#endAfter(LEFT_ALONE_MS);
+  }
+
+  /** Returns the paths of contacts; null if the thread has ended. */
+  async paths(query: PathQuery): Promise<ReplayPath[] | null> {
+    if (this.isOver) return null;
     const id = ++this.#asked;
-    const { promise, resolve } = Promise.withResolvers<ReplayPath[]>();
-    this.#waiting.set(id, resolve);
+    const { promise, resolve } = Promise.withResolvers<ReplayPath[] | null>();
+    this.#askedPaths.set(id, resolve);
     this.#thread.postMessage({ id, query } satisfies PathsAsked);
-    return promise.finally(() => this.#waiting.delete(id));
+    return promise.finally(() => this.#askedPaths.delete(id));
   }
 
   async end(): Promise<void> {
+    this.isOver = true;
     clearTimeout(this.#timer);
     await this.#thread.terminate();
+  }
+
+  #endAfter(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = globalThis.setTimeout(() => void this.end(), ms).unref();
   }
 }
 
 /** The replays of a service, by account. The oldest comes first. */
 class Replays {
   readonly #byAccount = new Map<number, RunningReplay>();
-  /**
-   * Resolves when the last request has found or started its replay. Requests wait for each other, so that no two start
-   * the same replay.
-   */
-  #finding: Promise<unknown> = Promise.resolve();
 
-  /** Starts a replay, unless the account has that one already, and waits up to `waitMs` milliseconds for its result. */
+  /**
+   * Starts a replay, unless the account has that one already, and waits up to `waitMs` milliseconds for its result.
+   * Throws 409 if the result is given up meanwhile, 422 if the replay takes too much memory, and 503 if its thread fails.
+   */
   async ask(key: string, data: ReplayThreadData, query: PathQuery, waitMs: number): Promise<ReplayAnswer> {
-    const finding = this.#finding.then(() => this.#find(key, data));
-    this.#finding = finding.catch(() => undefined);
-    const run = await finding;
+    const run = this.#find(key, data);
     if (run === null) return { state: 'waiting', share: 0 };
-    run.touch();
-    const waits = new AbortController();
-    await Promise.race([
-      run.ended,
-      setTimeout(waitMs, undefined, { signal: waits.signal, ref: false }).catch(() => undefined),
-    ]);
-    waits.abort();
-    run.touch();
-    const { figures } = run;
-    if (figures !== null) return { state: 'done', share: 1, figures, paths: await run.paths(query) };
-    return { state: run.isOver ? 'failed' : 'running', share: run.share };
+    await run.ends(waitMs);
+    const { figures, failure, share } = run;
+    if (run.isRunning) return { state: 'running', share };
+    if (failure !== null && figures === null) throw answerTo(failure);
+    const paths = await run.paths(query);
+    if (figures === null || paths === null) throw conflict(sentence('replay_replaced'));
+    return { state: 'done', share: 1, figures, paths };
   }
 
   /** Ends all of them. */
@@ -134,23 +154,31 @@ class Replays {
     await Promise.all(all.map((run) => run.end()));
   }
 
-  async #find(key: string, data: ReplayThreadData): Promise<RunningReplay | null> {
-    const known = this.#byAccount.get(data.account);
-    if (known?.key === key && !known.isOver) return known;
-    this.#byAccount.delete(data.account);
-    if (known !== undefined) await known.end();
+  /** Finds or starts a replay. Returns null if it has to wait for another one. */
+  #find(key: string, data: ReplayThreadData): RunningReplay | null {
     for (const [account, { isOver }] of this.#byAccount) if (isOver) this.#byAccount.delete(account);
-    const running = [...this.#byAccount.values()].filter(({ figures }) => figures === null);
-    if (running.length >= MOST_RUNNING) return null;
+    const known = this.#byAccount.get(data.account);
+    if (known?.key === key) return known;
+    const running = [...this.#byAccount.values()].filter(({ isRunning }) => isRunning);
+    if (known?.isRunning || running.length >= MOST_RUNNING) return null;
+    this.#remove(data.account);
     const [oldest] = [...this.#byAccount].filter(([, { figures }]) => figures !== null);
-    if (this.#byAccount.size >= MOST_KEPT && oldest !== undefined) {
-      this.#byAccount.delete(oldest[0]);
-      await oldest[1].end();
-    }
+    if (this.#byAccount.size >= MOST_KEPT && oldest !== undefined) this.#remove(oldest[0]);
     const started = new RunningReplay(key, data);
     this.#byAccount.set(data.account, started);
     return started;
   }
+
+  #remove(account: number): void {
+    void this.#byAccount.get(account)?.end();
+    this.#byAccount.delete(account);
+  }
+}
+
+/** Returns what is answered if the thread of a replay fails: 422 if it ran out of memory, otherwise 503. */
+export function answerTo(error: Error): Failure {
+  const isOutOfMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+  return isOutOfMemory ? invalid('days', sentence('replay_too_large')) : unavailable(error);
 }
 
 const services = new WeakMap<Db, Replays>();

@@ -16,7 +16,7 @@ import { viewerOf } from '../../ui/signed-in.ts';
 import { texts } from '../../ui/submitted.ts';
 import { withQuery } from '../../ui/with-query.ts';
 import { useLanguage } from '../../ui/words/index.ts';
-import { DEFAULT_CLICKS, DEFAULT_OPENS, replayAutomation, type ShownReplay } from '../operations/replay.ts';
+import { DEFAULT_CLICKS, DEFAULT_OPENS, MAX_DAYS, replayAutomation, type ShownReplay } from '../operations/replay.ts';
 import { readSummary } from '../operations/reports.ts';
 import { BackToAutomation, replayAddress } from './changing.tsx';
 import { lineText } from './log.tsx';
@@ -29,7 +29,7 @@ const AGAIN = 2;
 
 interface Call {
   Params: { utr: string };
-  Querystring: { opens?: string; clicks?: string; run?: string; email?: string; after?: string };
+  Querystring: { days?: string; opens?: string; clicks?: string; run?: string; email?: string; after?: string };
 }
 
 type Found = NonNullable<ShownReplay['result']>;
@@ -39,17 +39,18 @@ export async function replayScreen(app: FastifyInstance): Promise<void> {
   pageRoute<Call>(app, '/automations/:utr/replay', async (request, reply) => {
     const { utr } = request.params;
     const { run, after } = request.query;
+    const [days = String(MAX_DAYS)] = texts(request.query.days);
     const [opens = String(DEFAULT_OPENS)] = texts(request.query.opens);
     const [clicks = String(DEFAULT_CLICKS)] = texts(request.query.clicks);
     const [email = ''] = texts(request.query.email);
     const { automation_name: title } = await ask(request, readSummary, { utr });
     const frame = { title, section: 'automations', action: <BackToAutomation utr={utr} /> } as const;
-    const given = { opens, clicks };
+    const given = { days, opens, clicks };
     const read =
       run === undefined
         ? null
         : await attempt(request, replayAutomation, {
-            ...{ utr, opens, clicks, limit: ROWS, wait: WAIT },
+            ...{ utr, ...given, limit: ROWS, wait: WAIT },
             ...(email.trim() !== '' && { email }),
             ...(after !== undefined && { after_id: after }),
           });
@@ -78,11 +79,18 @@ export async function replayScreen(app: FastifyInstance): Promise<void> {
 }
 
 interface Given {
+  days: string;
   opens: string;
   clicks: string;
 }
 
-function Assumptions({ opens, clicks, problems, problem }: Given & { problems: Problems; problem: string | null }) {
+function Assumptions({
+  days,
+  opens,
+  clicks,
+  problems,
+  problem,
+}: Given & { problems: Problems; problem: string | null }) {
   const language = useLanguage();
   const share = { type: 'number', min: 0, max: 100, required: true } as const;
   return (
@@ -90,6 +98,16 @@ function Assumptions({ opens, clicks, problems, problem }: Given & { problems: P
       <p>{language.say('automations.replay.about')}</p>
       <Problem>{problem}</Problem>
       <form method="get" class="narrow">
+        <TextField
+          type="number"
+          min={1}
+          max={MAX_DAYS}
+          required
+          name="days"
+          label={language.say('automations.replay.days')}
+          value={days}
+          problems={problems}
+        />
         <TextField
           {...share}
           name="opens"

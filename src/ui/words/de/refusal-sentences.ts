@@ -69,6 +69,8 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   live_no_segment: 'Die Automation lässt sich nicht starten: {problem}',
   live_mail_broken: 'Mit der Mail „{subject}“ lässt sich die Automation nicht starten: {problem}',
   live_change_broken: 'Die Automation läuft und kann das so nicht senden: {problem}',
+  replay_replaced: 'Das Ergebnis wurde durch einen anderen Probelauf ersetzt. Starten Sie den Probelauf noch einmal',
+  replay_too_large: 'Der Probelauf braucht zu viel Speicher: Wählen Sie weniger Tage',
   dkim_present: 'Mails von {domain} werden schon signiert. Den Schlüssel wechselt, wer diese Installation betreibt.',
   warm_up_no_sender: 'Nur die Domain eines Absenders kann aufgewärmt werden',
   warm_up_day: 'Geben Sie einen Tag innerhalb eines Jahres an, etwa 2026-03-01',
