@@ -52,10 +52,15 @@ export function makeIssue(source: IssueSource): { subject: string; preheader: st
   // Counted during writing, because a template could make a few items exceed the memory.
   const room: Room = { left: MAX_HTML_CHARACTERS };
   try {
-    const line = (text: string) => [...fill(text, values[0], inert, room)].slice(0, MAX_SUBJECT).join('');
+    const line = (text: string) => {
+      take(room, text.length);
+      return [...fill(text, values[0], inert, room)].slice(0, MAX_SUBJECT).join('');
+    };
     const [subject, preheader] = [line(source.subject), line(source.preheader)];
-    const inHtml = (part: string, of: Values | undefined) =>
-      fill(of?.item_image ? part : part.replace(PICTURE, ''), of, (text) => inert(escapeHtml(text)), room);
+    const inHtml = (part: string, of: Values | undefined) => {
+      take(room, part.length);
+      return fill(of?.item_image ? part : withoutItemImages(part), of, (text) => inert(escapeHtml(text)), room);
+    };
     return { subject, preheader, html: inBlocks(html, values, inHtml) };
   } catch (error) {
     if (error instanceof NoRoom) return null;
@@ -63,8 +68,14 @@ export function makeIssue(source: IssueSource): { subject: string; preheader: st
   }
 }
 
-/** The start tag of a picture of an item, which is left out where the item has none. */
-const PICTURE = /<img\s[^<>]{0,2000}\(\(\s{0,8}item_image\s{0,8}\)\)[^<>]{0,2000}>/gi;
+/** The start tag of a picture. It ends at the next angle bracket, so each character is looked at once. */
+const PICTURE = /<img\s[^<>]*>/gi;
+const ITEM_IMAGE = /\(\(\s{0,8}item_image\s{0,8}\)\)/;
+
+/** Leaves out the pictures of an item that has none. */
+function withoutItemImages(html: string): string {
+  return html.replace(PICTURE, (tag) => (ITEM_IMAGE.test(tag) ? '' : tag));
+}
 
 /** The HTML of a mail that declares this language, unless it declares one. */
 function withLanguage(html: string, language: string): string {
@@ -106,7 +117,6 @@ function inBlocks(
 }
 
 function fill(text: string, values: Values | undefined, encode: (text: string) => string, room: Room): string {
-  take(room, text.length);
   return text.replace(PLACEHOLDER, (_whole, name: string, fallback = '') => {
     const value = values?.[name] ?? '';
     const written = value === '' ? fallback : encode(value);

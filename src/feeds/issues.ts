@@ -1,4 +1,5 @@
 /** Makes single sends from waiting items: one for each item, or a digest of all. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
 import { createSingleSend, type SingleSendDeps } from '../campaigns/single-sends.ts';
@@ -45,33 +46,37 @@ export function nextItems(client: Database, { id, rhythm }: Pick<Feed, 'id' | 'r
     .map((row) => ({ id: row.id, item: JSON.parse(row.item) as FeedItem }));
 }
 
+/** A feed whose mail is due, with the items of the mail. */
+interface Due {
+  feed: Feed;
+  items: WaitingItem[];
+}
+
+/** Returns the feed with the items of its next mail; null if none is due. */
+function findDue(db: Db, feedId: number, now: Date): Due | null {
+  const feed = db.select().from(feeds).where(eq(feeds.id, feedId)).get();
+  if (feed === undefined || feed.state !== 'active' || feed.issue_at === null || feed.issue_at > now.getTime())
+    return null;
+  return { feed, items: nextItems(db.$client, feed) };
+}
+
 /**
  * Makes the mail that is due for a feed and marks its items as sent, in one transaction, so that after a kill no mail is lost
- * or sent twice. Holds the feed if the mail cannot be made.
+ * or sent twice. Holds the feed if the mail cannot be made. The text is made before the transaction, since that takes long: a
+ * feed that was changed meanwhile stays due.
  */
 export function makeDueIssue(deps: SingleSendDeps, feedId: number): void {
   const { db, clock } = deps;
-  const make = () => {
-    const now = clock.now();
-    const feed = db.select().from(feeds).where(eq(feeds.id, feedId)).get();
-    if (feed === undefined || feed.state !== 'active' || feed.issue_at === null || feed.issue_at > now.getTime())
-      return;
-    const items = nextItems(db.$client, feed);
-    if (items.length > 0) {
-      const html = findFeedTemplate(db, feed);
-      if (html === null) return holdFeed(db, feed.id, sentence('feed_no_template'), now);
-      const issue = issueOf(
-        feed,
-        html,
-        items.map(({ item }) => item),
-      );
-      if (issue === null) return holdFeed(db, feed.id, sentence('feed_mail_large'), now);
-      const languages = versionsOf(
-        db,
-        feed,
-        items.map(({ item }) => item),
-      );
-      if (typeof languages === 'string') return holdFeed(db, feed.id, sentence(languages), now);
+  const now = clock.now();
+  const due = findDue(db, feedId, now);
+  if (due === null) return;
+  const { feed, items } = due;
+  const mail = items.length === 0 ? null : makeMail(db, due);
+  inTransaction(db, () => {
+    if (!isDeepStrictEqual(findDue(db, feedId, now), due)) return;
+    if (typeof mail === 'string') return holdFeed(db, feed.id, sentence(mail), now);
+    if (mail !== null) {
+      const { issue, languages } = mail;
       createSingleSend(deps, feed.user_id, singleSendOf(feed, issue), { userId: null, languages });
       // Items that did not fit in a digest are not sent later.
       const done = feed.rhythm === 'item' ? 'AND id = ?' : 'AND ? > 0';
@@ -82,8 +87,24 @@ export function makeDueIssue(deps: SingleSendDeps, feedId: number): void {
     const hasMore = feed.rhythm === 'item' && countWaiting(db.$client, feed.id) > 0;
     const issue_at = hasMore ? now.getTime() : nextDigest(feed, now.getTime());
     db.update(feeds).set({ issue_at }).where(eq(feeds.id, feed.id)).run();
-  };
-  inTransaction(db, make);
+  });
+}
+
+/** Why the mail of a feed cannot be made: the code of a sentence. */
+type Problem = 'feed_no_template' | 'feed_mail_large';
+
+/** Returns the mail of a feed with its versions, null for none; or why it cannot be made. */
+function makeMail(
+  db: Db,
+  { feed, items: waiting }: Due,
+): { issue: NonNullable<ReturnType<typeof makeIssue>>; languages: LanguageVersion[] | null } | Problem {
+  const items = waiting.map(({ item }) => item);
+  const html = findFeedTemplate(db, feed);
+  if (html === null) return 'feed_no_template';
+  const issue = issueOf(feed, html, items);
+  if (issue === null) return 'feed_mail_large';
+  const languages = versionsOf(db, feed, items);
+  return typeof languages === 'string' ? languages : { issue, languages };
 }
 
 /** Returns the mail with these items, of which there is at least one; null if it would be too large. */
@@ -100,12 +121,8 @@ export function issueOf(
 /** The maximum number of characters of all versions of a mail together. */
 const MAX_VERSIONS_CHARACTERS = 2 * 1024 * 1024;
 
-/** Returns the versions of the mail with these items, null for none, or the code of the sentence that says why they cannot be made. */
-function versionsOf(
-  db: Db,
-  feed: Feed,
-  items: readonly FeedItem[],
-): LanguageVersion[] | null | 'feed_no_template' | 'feed_mail_large' {
+/** Returns the versions of the mail with these items, null for none, or why they cannot be made. */
+function versionsOf(db: Db, feed: Feed, items: readonly FeedItem[]): LanguageVersion[] | null | Problem {
   const made: LanguageVersion[] = [];
   let characters = 0;
   for (const { language, subject, preheader, template_id } of feed.languages ?? []) {

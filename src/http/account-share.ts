@@ -43,5 +43,8 @@ export const withinShare = limitPerKey(3, tooMany, 3);
 /** Runs an account's tasks one after the other: those that check for space and then use it, and those that need much memory. */
 export const inTurn = limitPerKey();
 
+/** For checks of a mail for all its recipients, each of which may read many contacts. */
+export const inCheckingTurn = limitPerKey(50, tooMany);
+
 /** For showing an account its mails, each of which takes megabytes and a fraction of a second of a shared thread. */
 export const inShowingTurn = limitPerKey(50, tooMany);

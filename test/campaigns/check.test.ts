@@ -42,6 +42,16 @@ t.test('a mail is checked for itself and for all its recipients, with codes, sev
   t.equal((await app.one.call('POST', '/check', { form: { utr: 'x' } })).status, 404);
 });
 
+t.test('checks of an account wait for each other instead of being refused, 50 at most', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const { recipient_id } = body;
+  const check = async () =>
+    (await app.one.call('POST', '/check', { form: { template_html: '<p>Hi</p>', recipient_id } })).status;
+  const answers = await Promise.all(Array.from({ length: 52 }, check));
+  t.equal(answers.filter((status) => status === 200).length, 50);
+  t.equal(answers.filter((status) => status === 429).length, 2);
+});
+
 t.test('a mail that is larger than 102 kB with the values of a contact is clipped for that one', async (t) => {
   const { app, body } = await readyToSend(t);
   const first_name = 'Q'.repeat(250);

@@ -1,6 +1,7 @@
 /** Feeds that are sent as mail: what is new, when it is sent, and what is held. */
 import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed, readOutbox } from '../support/campaign.ts';
@@ -204,6 +205,27 @@ t.test('a kill between the making of a mail and the rest neither loses nor doubl
   await send(app);
   await send(app);
   t.strictSame(await subjects(app), ['Item 2 for Anna']);
+});
+
+t.test('a mail is made without the write lock, and not sent if its feed was changed meanwhile', async (t) => {
+  const { app, site } = await started(t);
+  const { DateTimeFormat } = Intl;
+  const other = new Database(app.path);
+  t.teardown(() => other.close());
+  const feed = () => other.prepare('UPDATE feeds SET subject = ?');
+  let made = 0;
+  // The dates of items are written while the mail is made.
+  t.intercept(Intl, 'DateTimeFormat', {
+    value: class extends DateTimeFormat {
+      constructor(...of: ConstructorParameters<typeof DateTimeFormat>) {
+        super(...of);
+        if (of[0] === 'en-CA' && ++made === 1) feed().run('Changed: ((item_title))');
+      }
+    },
+  });
+  await again(app, site, [2, 1]);
+  t.strictSame(await subjects(app), ['Changed: Item 2']);
+  t.equal(made, 2);
 });
 
 t.test('a feed whose mail cannot be made keeps no other waiting', async (t) => {

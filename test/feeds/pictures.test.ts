@@ -56,6 +56,9 @@ t.test('a picture is where the template has it, and its element is left out with
     'escaped, and without merge tags',
   );
   for (const none of ['', undefined]) t.equal(made(html, none), '<b>One</b>');
+  const attribute = (name: string) => `${name}="${'x'.repeat(5_000)}"`;
+  const long = `<img ${attribute('alt')} src="(( item_image ))" ${attribute('title')}><img src="own.png">`;
+  t.equal(made(long, ''), '<img src="own.png">', 'however long its tag is');
 });
 
 t.test('a mail that declares no language has that of the feed', async (t) => {

@@ -17,6 +17,7 @@ import {
 import { FINDINGS, type Severity } from '../../delivery/checks/severity.ts';
 import { variantName } from '../../delivery/queue/variant-groups.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
+import { inCheckingTurn } from '../../http/account-share.ts';
 import {
   identifier,
   integer,
@@ -132,7 +133,7 @@ export const checkAnyMail = operation({
         ...(exclude_specific_recipient_id && { exclude_specific_recipient_id }),
       }),
     ),
-  run: async (context, input) => ({ check: await checkForAll(context, checkedSource(context, input)) }),
+  run: async (context, input) => ({ check: await checkForAll(context, () => checkedSource(context, input)) }),
 });
 
 /** A mail to check, with its variants or versions. */
@@ -148,8 +149,15 @@ export interface CheckedSource {
   page(step: 'content' | CheckedSource['kind']): string | null;
 }
 
-/** Checks a mail, its variants or versions, and the mails of all its recipients. Throws 422 and 429. */
-export async function checkForAll(context: Context, source: CheckedSource): Promise<CheckedForAll> {
+/**
+ * Checks a mail, its variants or versions, and the mails of all its recipients, one mail of the account after the other.
+ * `find` reads the mail, so it is called only when it is the account's turn. Throws 422 and 429.
+ */
+export function checkForAll(context: Context, find: () => CheckedSource): Promise<CheckedForAll> {
+  return inCheckingTurn(context.accountId, () => checkNow(context, find()));
+}
+
+async function checkNow(context: Context, source: CheckedSource): Promise<CheckedForAll> {
   const { db, accountId } = context;
   const sender = source.find(0).sender_id;
   const { checked, measured } = await checkMail(context, { find: () => source.find(0) });

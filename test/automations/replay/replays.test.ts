@@ -8,6 +8,8 @@ import { DAY, withPaths } from '../../support/automations.ts';
 
 const QUERY = { email: null, after: 0, limit: 10 };
 
+const refusal = (asked: Promise<unknown>) => asked.catch((error: unknown) => error);
+
 /** A replay of the welcome series, with its data for the threads of an account. */
 async function withReplays(t: Parameters<typeof withPaths>[0]) {
   const { app, join, pass } = await withPaths(t);
@@ -39,17 +41,17 @@ t.test('a request for another replay of the account waits, and those of other ac
 t.test('who reads a result that makes way for another replay is told so', async (t) => {
   const { replays, data } = await withReplays(t);
   t.equal((await replays.ask('a', data(1), QUERY, 20_000)).state, 'done');
-  const read = replays.ask('a', data(1), QUERY, 0);
+  const read = refusal(replays.ask('a', data(1), QUERY, 0));
   const other = replays.ask('b', data(1), QUERY, 0);
-  await t.rejects(read, { status: 409, errors: { code: 'replay_replaced' } });
+  t.match(await read, { status: 409, errors: { code: 'replay_replaced' } });
   t.match(await other, { state: 'running' });
 });
 
 t.test('a thread that fails is answered for some time and not started again by each request', async (t) => {
   const { replays, data } = await withReplays(t);
   const broken = { ...data(1), path: '/nowhere' };
-  await t.rejects(replays.ask('a', broken, QUERY, 20_000), { status: 503, cause: Error });
-  await t.rejects(replays.ask('a', data(1), QUERY, 20_000), { status: 503 }, 'the same answer');
+  t.match(await refusal(replays.ask('a', broken, QUERY, 20_000)), { status: 503, cause: Error });
+  t.match(await refusal(replays.ask('a', data(1), QUERY, 20_000)), { status: 503 }, 'the same answer');
   t.match(await replays.ask('b', data(1), QUERY, 20_000), { state: 'done' }, 'another one begins');
 });
 
