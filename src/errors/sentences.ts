@@ -158,6 +158,8 @@ export const SENTENCES = {
   picture_damaged: 'The picture is damaged.',
   picture_pixels: 'The picture has {width} × {height} pixels, which is too large for a mail.',
   column_folded: 'Address cells of several lines, joined into one: {count}',
+  column_zones:
+    'Values of {name} that are not an IANA time zone such as Europe/Berlin: {count} ({values}). Campaigns at local time use the country and state of these contacts.',
   column_unknown: 'Column not known: {name}',
   column_email: 'One column must be the email.',
 

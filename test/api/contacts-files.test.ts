@@ -190,6 +190,20 @@ function importAndDie(job: ImportJob): string | null {
   return child.signal;
 }
 
+t.test('values of time_zone that are no time zone are kept, counted and named', async (t) => {
+  const { one } = await startApp(t);
+  const type = await typeOf(one, 'Readers');
+  await one.call('POST', '/custom-fields/save', { form: { field_name: 'time_zone', field_type: 'text' } });
+  const zones = ['Europe/Vienna', 'EST5', '', 'CET or so', 'EST5', 'me@example.org', '-05:00'];
+  const rows = zones.map((zone, at) => `a${at}@example.org,A,${zone}`);
+  t.equal((await upload(one, type, ['email,first_name,time_zone', ...rows].join('\n'))).status, 200);
+  const { body } = await one.call('GET', '/contacts/imports/details', { query: { id: 1 } });
+  t.match(body.message.import, { created: 7, failed: 0 });
+  t.strictSame(body.message.import.notes, [
+    'Values of time_zone that are not an IANA time zone such as Europe/Berlin: 5 (EST5, CET or so, …). Campaigns at local time use the country and state of these contacts.',
+  ]);
+});
+
 t.test(
   'an address cell of several lines becomes one line and is noted; a name with a line break fails its row',
   async (t) => {

@@ -9,6 +9,8 @@ export const MAX_FIELDS = 1000;
 /** `yearly-date` is a day of every year, such as a birthday. */
 export const FIELD_TYPES = ['text', 'number', 'datetime-local', 'yearly-date'] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
+/** The custom field that holds the IANA name of a contact's zone. */
+export const ZONE_FIELD = 'time_zone';
 export type CustomField = typeof customFields.$inferSelect;
 
 const readers = new WeakMap<Db, (accountId: number) => CustomField[]>();

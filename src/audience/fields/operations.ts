@@ -9,7 +9,6 @@ import { prepared } from '../../database/prepared.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { customFields, dynamicContents } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { ZONE_FIELD } from '../../delivery/timing/local-times.ts';
 import { conflict, invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { sentence } from '../../errors/sentences.ts';
@@ -30,7 +29,7 @@ import { CONTRACT_FIELDS, isReservedName } from '../contacts/contact-fields.ts';
 import { segmentsWithField } from '../segments/broken-rules.ts';
 import { lookAtTimesAgain } from '../segments/membership.ts';
 import { nameFields } from '../segments/recompute.ts';
-import { FIELD_TYPES, listCustomFields, MAX_FIELDS } from './custom-fields.ts';
+import { FIELD_TYPES, listCustomFields, MAX_FIELDS, ZONE_FIELD } from './custom-fields.ts';
 
 const Field = Type.Object({
   id: integer(),

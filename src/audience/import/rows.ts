@@ -3,12 +3,13 @@ import { createReadStream } from 'node:fs';
 import { TRACKING_CHOICE } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { stored } from '../../errors/stored.ts';
-import { type Address, parseAddress } from '../contacts/addresses.ts';
+import { isTimeZone } from '../../time/zones.ts';
+import { type Address, addressesIn, parseAddress } from '../contacts/addresses.ts';
 import { RESERVED_FIELDS, reservedField } from '../contacts/contact-fields.ts';
 import { languageCode } from '../contacts/contact-languages.ts';
 import { countryId } from '../contacts/countries.ts';
 import { meantDomain } from '../contacts/misspelt-domains.ts';
-import { type CustomField, type FieldType, isValidValue, valueOfCell } from '../fields/custom-fields.ts';
+import { type CustomField, type FieldType, isValidValue, valueOfCell, ZONE_FIELD } from '../fields/custom-fields.ts';
 import { readCsv } from './csv.ts';
 import type { ImportOptions } from './import-job.ts';
 
@@ -63,6 +64,9 @@ const MAX_KNOWN_DOMAINS = 10_000;
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set(RESERVED_FIELDS.filter((name) => reservedField(name)?.isOfAddress));
 const LINE_BREAKS = /[\r\n\u2028\u2029]+/;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
+/** How many values that are no time zone are named. */
+const NAMED_ZONES = 3;
 
 /**
  * Parses the header row. Names of reserved and custom fields are matched regardless of case, with spaces as underscores. If a
@@ -96,6 +100,8 @@ export class RowReader {
   readonly #trackingAt: number;
   /** How many cells of several lines were joined into one line. */
   folded = 0;
+  /** The number of values of the field for time zones that are no time zone, and the first different ones. */
+  readonly noZones = { count: 0, named: new Set<string>() };
   /** The columns of the file for `columns`, in that order. Custom fields become one JSON value at the end. */
   readonly #plain: { at: number; field: string }[] = [];
   readonly #custom: { at: number; custom: CustomField; key: string }[] = [];
@@ -228,10 +234,19 @@ export class RowReader {
         const field = custom.field_name.toLowerCase();
         errors.push({ line, field, ...refusal(messages.selected(field), value) });
       }
+      if (value !== '' && custom.field_name.toLowerCase() === ZONE_FIELD && !isTimeZone(value)) this.#noteNoZone(value);
       if (value === '' && this.#emptyCells === 'keep') continue;
       json += (json === '' ? '' : ',') + key + (value === '' ? 'null' : JSON.stringify(value));
     }
     return `{${json}}`;
+  }
+
+  /** Counts and names a value. The note is kept, so it never names an address, which may belong to a person erased later. */
+  #noteNoZone(value: string): void {
+    const { named } = this.noZones;
+    this.noZones.count++;
+    if (named.size >= NAMED_ZONES) return;
+    named.add(addressesIn(value).length > 0 ? '…' : value.slice(0, MAX_SHOWN).replaceAll(CONTROLS, ' ').toWellFormed());
   }
 
   #tracking(line: number, cells: readonly string[], errors: RowError[]): number | null {

@@ -9,6 +9,7 @@ import { sentence } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
 import { countErasedAddresses, erasedTest } from '../contacts/address-rows.ts';
 import { addressesIn } from '../contacts/addresses.ts';
+import { ZONE_FIELD } from '../fields/custom-fields.ts';
 import { readCsv } from './csv.ts';
 import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress } from './import-job.ts';
 import { plannedFields } from './make-lists.ts';
@@ -114,6 +115,9 @@ async function stageRows(db: Db, job: ImportJob, progress: ImportProgress | unde
   } finally {
     client.exec('COMMIT');
   }
+  const { count, named } = reader.noZones;
+  if (count > 0)
+    notes.push(stored(sentence('column_zones', { name: ZONE_FIELD, count, values: [...named].join(', ') })));
   if (reader.folded > 0) notes.push(stored(sentence('column_folded', { count: reader.folded })));
   return found;
 }

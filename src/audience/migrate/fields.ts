@@ -1,5 +1,6 @@
 /** Maps the columns of an export to fields: a reserved field, a custom field of a type that fits all values, or none. */
 
+import { isTimeZone } from '../../time/zones.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { isReservedName, reservedField } from '../contacts/contact-fields.ts';
 import { languageCode } from '../contacts/contact-languages.ts';
@@ -11,6 +12,7 @@ import {
   fieldNameFor,
   isValidValue,
   MAX_FIELDS,
+  ZONE_FIELD,
 } from '../fields/custom-fields.ts';
 
 export interface MigratedColumn {
@@ -153,6 +155,7 @@ export function migratedValue({ field, type, isMonthDay }: MigratedColumn, value
   if (value === '' || value.length > MAX_VALUE) return '';
   if (field === 'country') return countryId(value) === null ? '' : value;
   if (field === 'language') return languageCode(value) ?? '';
+  if (field === ZONE_FIELD) return isTimeZone(value) ? value : '';
   if (field === 'alt_email') return parseAddress(value) === null ? '' : value;
   if (reservedField(field) !== undefined) return value.replaceAll(CONTROL, ' ').trim();
   if (isMonthDay) return monthDay(value) ?? '';

@@ -61,6 +61,9 @@ const MAX_ROW = 900_000;
 const MAX_TEMPLATES = 200;
 const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
 const NAMED_LEFT_OUT = 100;
+/** The maximum number of values of a column that are named because they do not fit its field. */
+const NAMED_VALUES = 3;
+const MAX_NAMED_VALUE = 100;
 const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
 const CONTROL_OR_BRACKET = /[\p{Cc}\u2028\u2029[\]]+/gu;
 
@@ -101,7 +104,7 @@ async function read(db: Db, job: ExportJob): Promise<ReadExport> {
     for (const column of collector.leftOut) leftOut.columns.add(column);
     const path = join(job.folder, 'people.csv');
     const leavingPath = join(job.folder, 'leaving.csv');
-    await writeFiles(
+    const misfits = await writeFiles(
       peopleOf(archive.files, { columns: new Set(), files: new Set() }),
       { path, leavingPath, listsField },
       columns,
@@ -115,6 +118,7 @@ async function read(db: Db, job: ExportJob): Promise<ReadExport> {
       notes: [
         ...(people > 0 && leaving === 0 ? [stored(sentence('export_nobody_left', { name: title }))] : []),
         ...(people === 0 && leaving === 0 ? [stored(sentence('export_empty', { name: title }))] : []),
+        ...misfitNotes(misfits),
         ...(lists.size > MAX_SEGMENTS ? [stored(sentence('export_lists', { count: MAX_SEGMENTS }))] : []),
       ],
       migration: {
@@ -167,11 +171,26 @@ function valuesWithLists({ values, lists }: ExportedPerson, listsField: string):
   return new Map([...values, [listsField, names.map((name) => `[${name}]`).join(' ')]]);
 }
 
+/** The values of a column that do not fit its field: how many, and the first different ones. */
+interface Misfits {
+  count: number;
+  named: Set<string>;
+}
+
+/** Returns a stored note for each column with values that do not fit its field. */
+function misfitNotes(misfits: ReadonlyMap<string, Misfits>): string[] {
+  return [...misfits].map(([name, { count, named }]) =>
+    stored(sentence('export_values', { name, count, values: [...named].join(', ') })),
+  );
+}
+
+/** Writes both files. Returns the values that are left out of the contacts, by column. */
 async function writeFiles(
   all: AsyncIterable<ExportedPerson | ExportedTemplate>,
   { path, leavingPath, listsField }: { path: string; leavingPath: string; listsField: string },
   columns: readonly MigratedColumn[],
-): Promise<void> {
+): Promise<Map<string, Misfits>> {
+  const misfits = new Map<string, Misfits>();
   const people = new Rows(path, ['email', ...columns.map(({ field }) => field)]);
   const leaving = new Rows(leavingPath, ['kind', 'name', 'email']);
   const groups = new Set<string>();
@@ -191,15 +210,27 @@ async function writeFiles(
       const values = valuesWithLists(one, listsField);
       let length = 0;
       const cells = columns.map((column) => {
-        const value = migratedValue(column, values.get(column.column) ?? '');
+        const given = values.get(column.column) ?? '';
+        const value = migratedValue(column, given);
         length += value.length;
-        return length > MAX_ROW ? '' : value;
+        const isKept = value !== '' && length <= MAX_ROW;
+        if (given !== '' && !isKept) addMisfit(misfits, column.column, given);
+        return isKept ? value : '';
       });
       await people.write([one.email.slice(0, MAX_EMAIL), ...cells]);
     }
   } finally {
     await Promise.all([people.end(), leaving.end()]);
   }
+  return misfits;
+}
+
+function addMisfit(misfits: Map<string, Misfits>, column: string, value: string): void {
+  const found = misfits.get(column) ?? { count: 0, named: new Set() };
+  misfits.set(column, found);
+  found.count++;
+  if (found.named.size < NAMED_VALUES)
+    found.named.add(value.slice(0, MAX_NAMED_VALUE).replaceAll(CONTROL, ' ').toWellFormed());
 }
 
 /** Writes a CSV file that `readCsv` reads back exactly. */

@@ -6,7 +6,7 @@
 
 import { readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import { customValuePath } from '../../audience/fields/custom-fields.ts';
+import { customValuePath, ZONE_FIELD } from '../../audience/fields/custom-fields.ts';
 import { DATA } from '../../database/data-folder.ts';
 import { prepared } from '../../database/prepared.ts';
 import { readCountries } from '../../database/reference-data.ts';
@@ -90,8 +90,6 @@ export function findLocalWait(client: Database, mailingId: number, now: Date): L
   return { people, next_at: isoTimestamp(new Date(next)), last_at: isoTimestamp(new Date(last)) };
 }
 
-/** The custom field that holds the IANA name of a contact's zone. */
-export const ZONE_FIELD = 'time_zone';
 /** The number of characters of a custom value compared with zone names; none is that long. */
 const MAX_ZONE_LENGTH = 65;
 

@@ -159,6 +159,7 @@ export const FEATURE_SENTENCES = {
   export_empty: 'Nobody was found in the file. Is it an export of {name}?',
   export_nobody_left:
     'This file has nobody who unsubscribed or bounced. If there are such contacts at {name}, export them too, before you send: they would get mail.',
+  export_values: 'Values of {name} that do not fit the field and are skipped: {count} ({values})',
   export_lists: 'Only the first {count} lists become segments; the others are in a field of each contact.',
   migrated_all: 'Unsubscribed there, and from all mail here: {count}, new here: {added}',
   migrated_group: 'Unsubscribed from a list there, and from the group {name} here: {count}, new here: {added}',

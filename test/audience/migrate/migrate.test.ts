@@ -188,14 +188,14 @@ t.test('birthdays, zones, addresses and telephone numbers keep what they mean', 
   const take = async (source: VendorName, header: string[], ...rows: string[][]) => {
     const upload = await look(app, { filename: 'contacts.csv', content: Buffer.from(csv(header, rows)) }, source);
     await ask(app, 'start', upload);
-    return upload.migration;
+    return { ...upload.migration, notes: upload.notes };
   };
   const mailchimp = await take(
     'mailchimp',
-    ['Email Address', 'Birthday', 'Size', 'TIMEZONE', 'GMTOFF'],
-    ['ann@example.org', '12/24', '12/24', 'America/New_York', '-5'],
-    ['bob@example.org', '02/29', '24/12', 'Nowhere', ''],
-    ['cy@example.org', '', '', '', ''],
+    ['Email Address', 'Birthday', 'Size', 'TIMEZONE', 'GMTOFF', 'Country'],
+    ['ann@example.org', '12/24', '12/24', 'America/New_York', '-5', 'Austria'],
+    ['bob@example.org', '02/29', '24/12', 'Nowhere', '', 'Narnia'],
+    ['cy@example.org', '', '', '', '', ''],
   );
   t.strictSame(mailchimp.new_fields, [
     { field_name: 'birthday', field_type: 'yearly-date' },
@@ -203,6 +203,10 @@ t.test('birthdays, zones, addresses and telephone numbers keep what they mean', 
     { field_name: 'time_zone', field_type: 'text' },
   ]);
   t.strictSame(mailchimp.left_out_columns, ['gmtoff']);
+  t.strictSame(mailchimp.notes.slice(1), [
+    'Values of time_zone that do not fit the field and are skipped: 1 (Nowhere)',
+    'Values of country that do not fit the field and are skipped: 1 (Narnia)',
+  ]);
   const sendgrid = await take(
     'sendgrid',
     ['EMAIL', 'CONTACT_ID', 'ADDRESS_LINE_1', 'ADDRESS_LINE_2', 'PHONE_NUMBER'],

@@ -5,7 +5,6 @@
  * month/day, such as 12/24. TIMEZONE is a zone by its IANA name: published exports have -8,-7,America/Los_Angeles under
  * GMTOFF,DSTOFF,TIMEZONE. An account export has these and the templates as HTML ("Export and back up account data").
  */
-import { isTimeZone } from '../../../time/zones.ts';
 import {
   columnsOf,
   type ExportedPerson,
@@ -74,12 +73,9 @@ export const mailchimp: Vendor = {
 };
 
 function personOf(row: Row, kind: string, leftOut: LeftOut): ExportedPerson {
-  const values = valuesOf(row, COLUMNS, leftOut);
-  // Campaigns in the recipients' own time zones read the field `time_zone`.
-  if (!isTimeZone(values.get('time_zone') ?? '')) values.delete('time_zone');
   return {
     email: row.get('email address') ?? '',
-    values,
+    values: valuesOf(row, COLUMNS, leftOut),
     lists: tagsOf(row.get('tags') ?? ''),
     left: leavingOf(row, kind),
   };

@@ -154,6 +154,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   export_empty: 'In der Datei wurde niemand gefunden. Ist es ein Export von {name}?',
   export_nobody_left:
     'Diese Datei enthält niemanden, der sich abgemeldet hat oder einen Bounce hatte. Wenn es bei {name} solche Kontakte gibt, exportieren Sie auch sie, bevor Sie senden: Sie bekämen sonst Mails.',
+  export_values: 'Werte von {name}, die nicht in das Feld passen und übersprungen werden: {count} ({values})',
   export_lists: 'Nur die ersten {count} Listen werden zu Segmenten. Die übrigen stehen in einem Feld jedes Kontakts.',
   migrated_all: 'Dort abgemeldet, und hier von allen Mails: {count}, davon hier neu: {added}',
   migrated_group: 'Dort von einer Liste abgemeldet, und hier vom Thema {name}: {count}, davon hier neu: {added}',

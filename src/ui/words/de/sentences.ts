@@ -154,6 +154,8 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Hinter dem Bild stehen in der Datei noch andere Daten. Speichern Sie das Bild neu und versuchen Sie es noch einmal.',
   picture_damaged: 'Das Bild ist beschädigt.',
   picture_pixels: 'Das Bild hat {width} × {height} Pixel. Das ist zu groß für eine Mail.',
+  column_zones:
+    'Werte von {name}, die keine IANA-Zeitzone wie Europe/Berlin sind: {count} ({values}). Kampagnen zur Ortszeit richten sich bei diesen Kontakten nach Land und Bundesland.',
   column_folded: 'Adressen in mehreren Zeilen, zu einer verbunden: {count}',
   column_unknown: 'Unbekannte Spalte: {name}',
   column_email: 'Eine Spalte muss die E-Mail-Adresse sein.',
