@@ -17,6 +17,7 @@ export const messages = {
   integer: (field: string) => sentence('field_integer', { field: fieldLabel(field) }),
   string: (field: string) => sentence('field_string', { field: fieldLabel(field) }),
   array: (field: string) => sentence('field_array', { field: fieldLabel(field) }),
+  json: (field: string) => sentence('field_json', { field: fieldLabel(field) }),
   taken: (field: string) => sentence('field_taken', { field: fieldLabel(field) }),
   erased: (field: string) => sentence('field_erased', { field: fieldLabel(field) }),
   oneLine: (field: string) => sentence('field_one_line', { field: fieldLabel(field) }),

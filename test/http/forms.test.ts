@@ -109,6 +109,22 @@ t.test('1 500 strIds are all handled and 10 001 are refused, never only some of 
   t.strictSame(tooMany.body.errors, { strIds: ['The str ids may not have more than 10000 items.'] });
 });
 
+t.test('objects within a list or an object are read from JSON only, and a form that has them is told so', async (t) => {
+  const app = await startApp(t);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const path = '/contacts/upsert';
+  const contact = { email: 'zoe@example.org', first_name: 'Zoë', country: 'Austria' };
+  const pairs = Object.entries(contact).map(([name, value]): [string, string] => [`contacts[0][${name}]`, value]);
+  const errors = { contacts: ['The contacts can only be nested like this in a JSON body.'] };
+  for (const encoding of ['form', 'multipart'] as const) {
+    const { status, body } = await app.one.call('POST', path, { [encoding]: [['contact_type_id', '1'], ...pairs] });
+    t.strictSame([status, body.errors], [422, errors], encoding);
+  }
+  t.match(await app.one.call('POST', path, { json: { contact_type_id: 1, contacts: [contact] } }), {
+    body: { message: { created: 1 } },
+  });
+});
+
 t.test('hostile keys are field errors', async (t) => {
   const app = await startApp(t);
   const keys = [

@@ -109,11 +109,21 @@ export function throwFieldErrors(request: FastifyRequest): Promise<void> | undef
   // A schema that does not compile is a bug, and must not let the request pass.
   if (validationError !== undefined && validationError.validation === undefined) throw validationError;
   collected.addSchemaErrors(validationError?.validation ?? []);
-  for (const field of malformedFields(request.body)) collected.add(field, messages.selected(field));
+  for (const field of malformedFields(request.body))
+    collected.add(field, takesObjects(request, field) ? messages.json(field) : messages.selected(field));
   const checking = request.routeOptions.config.check?.(request, collected);
   if (checking instanceof Promise) return checking.then(() => collected.throwIfAny());
   collected.throwIfAny();
   return undefined;
+}
+
+/** Whether a parameter is an object or a list of objects, whose fields a form cannot give. */
+function takesObjects({ routeOptions: { schema } }: FastifyRequest, field: string): boolean {
+  const { properties }: { properties?: Record<string, { type?: string; items?: { type?: string } }> } = Object(
+    schema?.body,
+  );
+  const parameter = properties?.[field];
+  return parameter?.type === 'object' || (parameter?.type === 'array' && parameter.items?.type === undefined);
 }
 
 function malformedFields(body: unknown): Iterable<string> {
