@@ -2,7 +2,9 @@
  * `sendlark mcp` as a program with a language model uses it: the SDK's client over standard input and output, against a
  * running service.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import t, { type Test } from 'tap';
@@ -50,6 +52,32 @@ async function start(t: Test, ...words: string[]) {
     ((await service.get('/single-send/summaries')).message as { summaries: object[] }).summaries;
   return { service, client, call, drafts };
 }
+
+t.test('what was asked before the input ends is answered, then the program ends', async (t) => {
+  const service = new Service(t, {});
+  await service.start();
+  const { PublicKey, SecretKey } = service.makeKeys('read');
+  const env = { SENDLARK_URL: service.origin, SENDLARK_PUBLIC_KEY: PublicKey, SENDLARK_SECRET_KEY: SecretKey };
+  const clientInfo = { name: 'test', version: '1' };
+  const ask = (id: number, method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
+  const input = [
+    ask(1, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }),
+    JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
+    ask(2, 'tools/list', {}),
+    ask(3, 'tools/call', { name: 'read_overview', arguments: {} }),
+    '',
+  ].join('\n');
+  const child = spawn(NODE, [...PROGRAM, 'mcp'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  const ended = once(child, 'close');
+  child.stdin.end(input);
+  const answers = (await text(child.stdout)).trim().split('\n');
+  const byId = new Map(answers.map((line) => [JSON.parse(line).id, JSON.parse(line).result]));
+  t.strictSame([...byId.keys()].sort(), [1, 2, 3]);
+  t.match(byId.get(2), { tools: [{ name: 'read_overview' }] });
+  t.match(byId.get(3), { content: [{ text: /set_up|under_way|overview/ }] });
+  t.strictSame(await ended, [0, null]);
+});
 
 t.test('without --drafts every tool reads, and each answers', async (t) => {
   const { service, client, call, drafts } = await start(t);
