@@ -110,12 +110,9 @@ t.test(
     for (const [operation, options] of Object.entries(asked)) {
       const [method = '', path = ''] = operation.split(' ');
       const { status, body } = await app.one.call(method, path, options);
-      if (path.startsWith('/me/')) t.equal(status, 404, 'a pair of keys is no person');
-      else {
-        t.equal(status, 403, operation);
-        const errors = 'A key pair may not do this: sign in to the dashboard or use the command line';
-        t.strictSame(body, { status: 'failed', errors }, operation);
-      }
+      t.equal(status, 403, operation);
+      const errors = 'A key pair may not do this: sign in to the dashboard or use the command line';
+      t.strictSame(body, { status: 'failed', errors }, operation);
     }
     t.strictSame(stored(), before);
   },
@@ -251,7 +248,7 @@ t.test('a person sets their own language, colours and shortcuts, whatever their 
     ['GET', '/me/details'],
     ['POST', '/me/update'],
   ] as const) {
-    t.equal((await app.one.call(method, path)).status, 404, 'a pair of keys is no person');
+    t.equal((await app.one.call(method, path)).status, 403, 'a pair of keys is no person');
   }
 });
 

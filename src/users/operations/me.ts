@@ -1,4 +1,4 @@
-/** Operations for the calling user's own settings (additions to the contract). A key pair has no user and gets 404. */
+/** Operations for the calling user's own settings (additions to the contract). */
 import { eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { readRecord, recordObject } from '../../database/record-json.ts';
@@ -12,7 +12,6 @@ import { isoTimestamp } from '../../time/clock.ts';
 import { auditBy } from '../audit.ts';
 import { findUser, type User } from '../users.ts';
 
-const description = 'Only for a signed-in user: a key pair gets 404.';
 const Language = {
   ...choice('browser', ...LANGUAGE_CODES),
   description: 'Language of the dashboard; browser: the first of its languages that the browser asks for.',
@@ -36,8 +35,8 @@ const record = recordObject(Me, users, {
 
 export const readMe = recordOperation({
   name: 'Read who calls, and what they have set for themselves (addition)',
-  description,
   role: 'viewer',
+  isForUsers: true,
   input: Type.Object({}),
   as: 'user',
   record: Me,
@@ -46,9 +45,9 @@ export const readMe = recordOperation({
 
 export const changeOwnSettings = operation({
   name: "Change the caller's own settings (addition)",
-  description,
   // Every user may change their own settings.
   role: 'viewer',
+  isForUsers: true,
   input: Type.Object({
     name: Type.Optional(line()),
     language: Type.Optional(Language),
