@@ -215,9 +215,13 @@ function firstWelcome(db: Db, publicUrl: string): string {
 /** Starts listening. Returns the origin. Throws a one-line Error that names the faulty setting, which may also be BOUNCE_LISTEN. */
 async function listen(app: FastifyInstance, { HOST, PORT, BOUNCE_LISTEN }: Config): Promise<string> {
   const at = { host: HOST, port: PORT };
+  const { level } = app.log;
+  // Without Fastify's own line about the address, because the caller prints the address.
+  app.log.level = 'warn';
   await app.listen(at).catch((error: unknown) => {
     throw listenFault(error, at, { host: 'HOST', port: 'PORT' });
   });
+  app.log.level = level;
   if (BOUNCE_LISTEN !== null) await assertFree(BOUNCE_LISTEN);
   const address = app.server.address() as AddressInfo;
   return localOrigin(HOST, address.port);
