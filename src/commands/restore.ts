@@ -5,8 +5,7 @@
 import { chmodSync, chownSync, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { ForeignDatabase } from '../database/faults.ts';
-import { connect, lockForServer } from '../database/open.ts';
+import { lockForServer } from '../database/open.ts';
 import { DELIVERY_STATE } from '../database/schema/index.ts';
 import { openBackup } from '../installation/backups/check-backup.ts';
 import { realPath } from '../installation/backups/files.ts';
@@ -35,7 +34,6 @@ Ids continue far beyond those handed out after the copy was made: links in mails
     const lock = lockForServer(path, 'Stop the service first: a restore replaces the file it works on');
     try {
       if (existsSync(path) && !call.flag('force')) throw new Error(`${path} exists; --force replaces it`);
-      refuseForeign(path);
       const owner = ownerOf(path);
       const queued = await withInputFile(file, existsSync(path) ? path : dirname(path), (input) =>
         put(input, path, owner, call),
@@ -49,16 +47,6 @@ Ids continue far beyond those handed out after the copy was made: links in mails
     }
   },
 };
-
-/** Throws if another program's database is at the path, which even --force does not replace. A damaged one is no obstacle. */
-function refuseForeign(path: string): void {
-  if (!existsSync(path)) return;
-  try {
-    connect(path).$client.close();
-  } catch (error) {
-    if (error instanceof ForeignDatabase) throw error;
-  }
-}
 
 /** Restores the file. Returns the number of mails that wait to be sent in the restored database. */
 async function put(file: string, path: string, owner: Owner, call: Call): Promise<number> {

@@ -186,7 +186,7 @@ export interface ServerLock {
 /**
  * Locks the file for this process until the process ends, even by a crash: by a lock file beside it and, on Linux, by the file itself under
  * whatever name, so that a removed lock file or a hard link starts no second server. Throws if another server has locked it; the message
- * ends with `advice`, if given.
+ * ends with `advice`, if given. Throws if the file is another program's, before anything is made beside it.
  */
 export function lockForServer(path: string, advice?: string): ServerLock {
   const inUse = () => new Error(`Another Sendlark server is running on ${path}${advice ? `. ${advice}` : ''}`);
@@ -194,6 +194,7 @@ export function lockForServer(path: string, advice?: string): ServerLock {
   const file = existsSync(path) ? realpathSync(path) : path;
   if (existsSync(file) && statSync(file).isDirectory())
     throw new Error(`The database ${path} cannot be opened: it is a folder`);
+  refuseForeign(file);
   const lock = opened(`${file}-lock`, { timeout: 0 });
   try {
     lock.pragma('journal_mode = DELETE');
@@ -223,6 +224,21 @@ export function lockForServer(path: string, advice?: string): ServerLock {
     throw error;
   }
   return { holdFile, release };
+}
+
+/** Throws if another program's database is at the path. A file that cannot be read is no obstacle, because a restore can replace it. */
+function refuseForeign(path: string): void {
+  if (!existsSync(path)) return;
+  try {
+    const client = opened(path, { timeout: 0 });
+    try {
+      if (isForeign(client)) throw new ForeignDatabase(path);
+    } finally {
+      client.close();
+    }
+  } catch (error) {
+    if (error instanceof ForeignDatabase) throw error;
+  }
 }
 
 /** The name of a file for locks, the same for all its names in the file system; empty where there is no file, or no such names. */

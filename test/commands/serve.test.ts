@@ -258,7 +258,7 @@ t.test(
   { skip: skipWithout('script') },
   async (t) => {
     const folder = t.testdir({});
-    const env = { ...BUILT.env, DATABASE_PATH: join(folder, 'test.db'), PORT: '0', LOG_LEVEL: 'error' };
+    const env = { ...BUILT.env, DATABASE_PATH: join(folder, 'test.db'), PORT: '0' };
     const command = `timeout -s TERM 20 ${BUILT.command.join(' ')} serve`;
     const child = spawn(toolPath('script'), ['-qec', command, '/dev/null'], {
       env,
@@ -270,6 +270,7 @@ t.test(
       shown += chunk;
       if (shown.includes('nothing leaves this machine')) break;
     }
+    t.match(shown, /^Sendlark serves http:/, 'a person reads no JSON first');
     t.match(shown, /^PublicKey: \S+\r?\nSecretKey: \S+\r?\n/m);
     t.match(shown, /\/welcome#\S+/);
     t.notOk(existsSync(join(folder, 'first-sign-in.txt')));
@@ -304,6 +305,19 @@ t.test('a start that cannot listen ends with one line that names the setting, an
   await service.end('SIGTERM');
   const { out } = await sendlark({ DATABASE_PATH: path }, 'keys', 'list');
   t.equal(out.trim().split('\n').length, 1, 'and only that start made any');
+});
+
+t.test("a start on another program's database leaves nothing beside it", async (t) => {
+  const folder = t.testdir({});
+  const path = join(folder, 'other.db');
+  const other = new Database(path);
+  other.exec('CREATE TABLE notes (text)');
+  other.close();
+  for (const words of [['serve'], ['restore', import.meta.filename]]) {
+    const { code, out, err } = await sendlark({ DATABASE_PATH: path, PORT: '0' }, ...words);
+    t.match({ code, out, err }, { code: 1, out: '', err: /^[^\n]+\n$/ }, `${words}`);
+    t.strictSame(readdirSync(folder), ['other.db'], `${words}`);
+  }
 });
 
 t.test('BOUNCE_LISTEN on the port of the API is refused', async (t) => {
