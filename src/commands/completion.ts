@@ -69,7 +69,7 @@ complete -o filenames -F _sendlark sendlark`;
 const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "'\\''")}'`;
 
 function zsh(entries: Entry[]): string {
-  const commands = entries.map(({ name, about }) => `    ${quoted(`${name}:${about.replaceAll(':', '\\:')}`)}`);
+  const commands = entries.map(({ name, about }) => `    ${quoted(`${name}:${about}`)}`);
   const cases = entries.map(
     ({ name, words, options }) => `    ${name}) words_of=(${words.join(' ')}); options_of=(${options.join(' ')}) ;;`,
   );
