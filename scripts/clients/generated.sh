@@ -4,7 +4,7 @@
 #
 #     scripts/clients/generated.sh http://127.0.0.1:3000 PUBLIC_KEY SECRET_KEY
 #
-# The service needs a confirmed sender, whose id is 1. Last run on 28 November 2026, with the versions named below: no piece was left out.
+# The service needs a new database with one sender, whose id is 1, and SENDER_VERIFICATION=optional or a confirmed sender. Last run on 28 November 2026, with the versions named below: no piece was left out.
 set -euo pipefail
 export SENDLARK_URL=$1 SENDLARK_PUBLIC_KEY=$2 SENDLARK_SECRET_KEY=$3
 folder=$(mktemp -d)
