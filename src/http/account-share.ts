@@ -14,17 +14,19 @@ interface Turns {
 
 /**
  * Returns a function that runs `work` for a key such as an account id: at most `atOnce` tasks of that key at a time, while further ones
- * wait. Throws the result of `refusal` if the key already has `most` running or waiting tasks.
+ * wait. Throws the result of `refusal` if the key already has `most` running or waiting tasks, and instead of the work if `isGone` holds
+ * when its turn comes.
  */
 export function limitPerKey(most = Number.POSITIVE_INFINITY, refusal = unavailable, atOnce = 1) {
   const byId = new Map<number, Turns>();
-  return async function inTurn<T>(id: number, work: () => Promise<T>): Promise<T> {
+  return async function inTurn<T>(id: number, work: () => Promise<T>, isGone = () => false): Promise<T> {
     const own = byId.get(id) ?? { underWay: 0, waiting: [] };
     if (own.underWay + own.waiting.length >= most) throw refusal();
     byId.set(id, own);
     if (own.underWay < atOnce) own.underWay++;
     else await new Promise<void>((begin) => own.waiting.push(begin));
     try {
+      if (isGone()) throw refusal();
       return await work();
     } finally {
       const next = own.waiting.shift();

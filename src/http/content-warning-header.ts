@@ -24,6 +24,8 @@ const OF_CONTACTS = new Set([
 const WITH_DATA = '/transactional/send';
 const TEXTS = ['subject', 'preheader', 'template_json', 'template_html', 'text'];
 const OK = 200;
+/** The maximum wait for the warnings. The mail is stored by then, and a client that gives up might send it again. */
+const MAX_WAIT_MS = 2000;
 
 /** True if the answer of the endpoint at this path, with /api, may have the header `Sendlark-Warnings`. */
 export function mayHaveWarnings(url: string): boolean {
@@ -35,7 +37,7 @@ function withoutPrefix(url: string): string {
   return url.replace(/^\/api/, '');
 }
 
-/** Sets `Sendlark-Warnings` on successful answers to requests with a mail: a JSON list in ASCII, at most 6 kB long. */
+/** Sets `Sendlark-Warnings` on successful answers to requests with a mail: a JSON list in ASCII, at most 6 kB long. Without them if they take long. */
 export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
   // Added to these routes alone, so that no other answer waits for an asynchronous hook.
   app.addHook('onRoute', (route) => {
@@ -55,13 +57,20 @@ export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
     const texts = TEXTS.map((name) => given[name]).filter((text) => typeof text === 'string');
     const known = isOfContacts ? knownPlaceholders(db, request.accountId) : null;
     try {
-      const found = await warnings(request.accountId, texts, known);
+      const found = await withinTime(warnings(request.accountId, texts, known));
       if (found.length > 0) reply.header('sendlark-warnings', asciiJson(found));
     } catch (error) {
       // The request itself has succeeded. It must not fail, and be repeated, because the warnings could not be made.
       request.log.warn({ err: error }, 'the texts of a mail could not be looked at for warnings');
     }
   }
+}
+
+/** Waits for warnings no longer than `MAX_WAIT_MS`; without them, there are none. Throws as the making of warnings does. */
+async function withinTime(made: Promise<ContentWarning[]>): Promise<ContentWarning[]> {
+  const { promise: late, resolve } = Promise.withResolvers<ContentWarning[]>();
+  const timer = setTimeout(resolve, MAX_WAIT_MS, []);
+  return Promise.race([made, late]).finally(() => clearTimeout(timer));
 }
 
 /** Returns JSON for a header field (RFC 9110, 5.5): characters other than ASCII are escaped. */

@@ -23,8 +23,8 @@ type Endpoint = `${Method} /${string}`;
 type Method = 'GET' | 'POST' | 'DELETE' | 'GET|POST';
 
 /** The context in which an operation runs for a request. */
-export function contextOf({ accountId, role, actor, sessionId, scopes }: FastifyRequest, deps: Deps): Context {
-  return { ...deps, accountId, role, actor, sessionId, scopes };
+export function contextOf({ accountId, role, actor, sessionId, scopes, raw }: FastifyRequest, deps: Deps): Context {
+  return { ...deps, accountId, role, actor, sessionId, scopes, isGone: () => raw.socket.destroyed };
 }
 
 /** Runs an operation for a request that may change data. */

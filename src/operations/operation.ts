@@ -10,7 +10,10 @@ import type { AccessRule, Caller } from './callers.ts';
 import type { Deps } from './deps.ts';
 
 /** The arguments of an operation besides its input: the application and the caller. */
-export type Context = Deps & Caller;
+export interface Context extends Deps, Caller {
+  /** Whether the connection of the request has ended, so that nobody waits for the answer. */
+  isGone(): boolean;
+}
 
 /** One thing that the product can do. */
 export interface Operation<Input extends TObject, Output> extends AccessRule {

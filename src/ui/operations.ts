@@ -40,7 +40,8 @@ export async function ask<Input extends TObject, Output>(
 }
 
 function contextOf(request: FastifyRequest): Context {
-  return { ...request.server.deps, ...callerWithSession(sessionOf(request), request.ip) };
+  const { server, ip, raw } = request;
+  return { ...server.deps, ...callerWithSession(sessionOf(request), ip), isGone: () => raw.socket.destroyed };
 }
 
 /** The result of a form: the output of its operation, or its problems in the user's language. */

@@ -1,5 +1,7 @@
 /** Single sends as records: templates, schedules, lists, copies and previews. */
+import { mock } from 'node:test';
 import t from 'tap';
+import { showThread } from '../../src/delivery/compiling/compile.ts';
 import { createSend, readyToSend } from '../support/single-sends.ts';
 
 t.test('a list of sends with large templates is whole, though its pages are small', async (t) => {
@@ -122,6 +124,26 @@ t.test(
     t.equal(singleSend[0].status, 3, 'what is accepted is not held later');
   },
 );
+
+t.test('a send does not wait for long for the warnings about its texts', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const asked = Promise.withResolvers<void>();
+  t.intercept(showThread, 'ask', {
+    value() {
+      asked.resolve();
+      return new Promise(() => undefined);
+    },
+  });
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const template_html = `<p>((frist_name)) ${'x'.repeat(100_000)}</p>`;
+  const created = app.one.call('POST', '/single/send/create', { form: { ...body, template_html } });
+  await asked.promise;
+  mock.timers.tick(2000);
+  const { status, headers } = await created;
+  t.equal(status, 200);
+  t.equal(headers['sendlark-warnings'], undefined);
+});
 
 t.test(
   'misspelt placeholders and tags of other services are named in a header, which changes nothing else',

@@ -1,5 +1,6 @@
 /** Mails as sent: their exact bytes for 90 days, only where the account keeps them, and for nobody else. */
 import t from 'tap';
+import { showThread } from '../../src/delivery/compiling/compile.ts';
 import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
 import { removeOldSentMails } from '../../src/delivery/sending/sent-mails.ts';
 import { OldMails } from '../../src/delivery/transactional/old-mails.ts';
@@ -11,6 +12,7 @@ import { ACCEPTED } from '../support/launched-mailing.ts';
 import { addPerson, callerOf, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { createSend, outboxOf, RECALL, readyToSend } from '../support/single-sends.ts';
 import { RECEIPT, sent, stateOf, withRelay } from '../support/transactional.ts';
+import { until } from '../support/until.ts';
 
 const KEEPS = { form: { keeps_sent_mails: 1 } };
 
@@ -83,6 +85,44 @@ t.test('the bytes of a large mail are the same', async (t) => {
   await send(app, { ...body, template_html: `<p>Hello ((first_name)) ${'und ein Löwe '.repeat(8000)}</p>` });
   for (const { raw, answer } of await compared(app)) t.ok(answer?.text === raw);
 });
+
+t.test(
+  'mails of an account are read and rendered one after the other, and not for requests that have ended',
+  async (t) => {
+    const { app, body } = await readyToSend(t);
+    await app.one.call('POST', '/sending/mails/save', KEEPS);
+    await send(app, { ...body, template_html: `<p>${'x'.repeat(100_000)}</p>` });
+    const origin = await app.fastify.listen({ port: 0, host: '127.0.0.1' });
+    const gate = Promise.withResolvers<void>();
+    const asked: unknown[] = [];
+    t.intercept(showThread, 'ask', {
+      async value(_account: number, name: string) {
+        asked.push(name);
+        await gate.promise;
+        return 'raw';
+      },
+    });
+    const { headers } = app.one;
+    const [id] = app.db.prepare<[], number>('SELECT delivery_id FROM sent_mails').pluck().all();
+    const ended = new AbortController();
+    const read = (signal?: AbortSignal) =>
+      fetch(`${origin}/api/deliveries/mail?id=${id}`, { headers, ...(signal && { signal }) });
+    const first = read();
+    await until(() => asked.length === 1);
+    const left = [read(ended.signal), read(ended.signal)];
+    const last = read();
+    const connections = () =>
+      new Promise<number>((found) => app.fastify.server.getConnections((_, count) => found(count)));
+    await until(async () => (await connections()) === 4);
+    ended.abort();
+    await Promise.allSettled(left);
+    await until(async () => (await connections()) === 2);
+    t.equal(asked.length, 1);
+    gate.resolve();
+    t.strictSame([(await first).status, (await last).status], [200, 200]);
+    t.strictSame(asked, ['renderAgain', 'renderAgain']);
+  },
+);
 
 for (const [name, path, form] of [
   ['each variant of an A/B test', 'variants', { subjects: ['Other'], winner_by: 'hand', share: 100 }],

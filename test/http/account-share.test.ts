@@ -40,6 +40,23 @@ t.test('what an account has waiting is bounded, and takes no room from another',
   t.equal(await inTurn(1, async () => 'again'), 'again');
 });
 
+t.test('what nobody waits for any more is not done when its turn comes', async (t) => {
+  const inTurn = limitPerKey();
+  const first = Promise.withResolvers<string>();
+  let isGone = false;
+  const done: string[] = [];
+  const work = async () => done.push('gone');
+  const own = inTurn(1, () => first.promise);
+  const left = inTurn(1, work, () => isGone).catch((error: unknown) => error);
+  const next = inTurn(1, async () => 'next');
+  isGone = true;
+  first.resolve('first');
+  t.equal(await own, 'first');
+  t.match(await left, { status: 503 });
+  t.equal(await next, 'next');
+  t.strictSame(done, []);
+});
+
 t.test('some of an account are under way at once where that is allowed', async (t) => {
   const inTurn = limitPerKey(4, undefined, 2);
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

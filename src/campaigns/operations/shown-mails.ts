@@ -99,7 +99,11 @@ interface MailSelection {
  * Throws 422 and 429.
  */
 export async function shownMailJson(context: Context, selection: MailSelection, hasHtml: boolean): Promise<string> {
-  const shown = await inShowingTurn(context.accountId, () => showMail(...showing(context, selection), hasHtml));
+  const shown = await inShowingTurn(
+    context.accountId,
+    () => showMail(...showing(context, selection), hasHtml),
+    context.isGone,
+  );
   if ('problem' in shown) {
     const none = { subject: '', html: '', text: '', text_length: 0, placeholders_without_value: [] };
     return JSON.stringify({ contact_id: null, ...none, ...shown });
@@ -111,7 +115,7 @@ export async function shownMailJson(context: Context, selection: MailSelection, 
 
 /** Returns the HTML of the mail; empty if there is no preview. Throws 422 and 429. */
 export function shownMailHtml(context: Context, selection: MailSelection): Promise<string> {
-  return inShowingTurn(context.accountId, () => showMailHtml(...showing(context, selection)));
+  return inShowingTurn(context.accountId, () => showMailHtml(...showing(context, selection)), context.isGone);
 }
 
 /** Returns the findings of the checks. Their `problem` says why there is no preview. Throws 422 and 429. */

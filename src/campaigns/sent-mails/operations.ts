@@ -12,6 +12,7 @@ import { readAttachments } from '../../delivery/queue/attachments.ts';
 import type { SentFacts, SentMail, SentRecipient } from '../../delivery/queue/sent-mail.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
+import { inShowingTurn } from '../../http/account-share.ts';
 import { identifier } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 
@@ -19,7 +20,7 @@ import { type Context, operation } from '../../operations/operation.ts';
 export const readSentMail = operation({
   name: 'Read a mail exactly as it was sent (addition)',
   description:
-    'The bytes that a server accepted for this delivery of a campaign or automation, without the dots that SMTP adds. They are rendered again from the values kept at that time, and compared with the SHA-256 of what left. 409: the values are not kept (keeps_sent_mails was 0, 90 days are over, or the service was started anew while a sender node had the mail), or the bytes would differ.',
+    'The bytes that a server accepted for this delivery of a campaign or automation, without the dots that SMTP adds. They are rendered again from the values kept at that time, and compared with the SHA-256 of what left. 429: too many mails are being shown. 409: the values are not kept (keeps_sent_mails was 0, 90 days are over, or the service was started anew while a sender node had the mail), or the bytes would differ.',
   role: 'editor',
   input: Type.Object({ id: identifier('The delivery: kept_mail_id of a timeline or of recipients.') }),
   async run(context, { id }): Promise<string> {
@@ -27,16 +28,22 @@ export const readSentMail = operation({
     const { accountId } = context;
     const kept = findKept(context.db.$client, delivery, accountId);
     if (kept === undefined) throw notFound('Record not found');
-    const mail = sentMailOf(context, delivery, kept);
-    if (mail === null) throw conflict(sentence('sent_mail_not_kept'));
-    const raw = await renderAgain(accountId, mail).catch((error: unknown) => {
-      if (error instanceof ContentError) return null;
-      throw error;
-    });
-    if (raw === null) throw conflict(sentence('sent_mail_changed'));
-    return raw;
+    // Its content and files are read only when it is the account's turn, because they take megabytes.
+    return inShowingTurn(accountId, () => rendered(context, delivery, kept), context.isGone);
   },
 });
+
+/** Returns a kept mail with the bytes that left. Throws 409 if that cannot be done. */
+async function rendered(context: Context, delivery: number, kept: Kept): Promise<string> {
+  const mail = sentMailOf(context, delivery, kept);
+  if (mail === null) throw conflict(sentence('sent_mail_not_kept'));
+  const raw = await renderAgain(context.accountId, mail).catch((error: unknown) => {
+    if (error instanceof ContentError) return null;
+    throw error;
+  });
+  if (raw === null) throw conflict(sentence('sent_mail_changed'));
+  return raw;
+}
 
 interface MailingColumns extends Pick<SentMail, 'id' | 'user_id' | 'unsubscribe_group_id' | 'owner_kind'> {
   normalized_email: string;
