@@ -532,6 +532,10 @@ export const campaigns: Translation<typeof english> = {
     one: 'Für {count} Kontakt gibt es keine Fassung in seiner Sprache ({name}); er bekommt die Mail selbst.',
     other: 'Für {count} Kontakte gibt es keine Fassung in ihrer Sprache ({name}); sie bekommen die Mail selbst.',
   },
+  'compose.check.all.more': {
+    one: '{count} weiterer Befund wird nicht angezeigt.',
+    other: '{count} weitere Befunde werden nicht angezeigt.',
+  },
   'compose.check.all.branch_unused': 'Kein Kontakt sieht, was nach {name} steht.',
   'compose.check.all.subject_longest': {
     one: 'Der längste Betreff hat {count} Zeichen; Postfächer schneiden ihn ab.',

@@ -508,6 +508,10 @@ export const campaigns = {
     one: '{count} contact has no version in their language ({name}) and gets the mail itself.',
     other: '{count} contacts have no version in their language ({name}) and get the mail itself.',
   },
+  'compose.check.all.more': {
+    one: '{count} more finding is not shown.',
+    other: '{count} more findings are not shown.',
+  },
   'compose.check.all.branch_unused': 'No contact sees what follows {name}.',
   'compose.check.all.subject_longest': {
     one: 'The longest subject has {count} character; inboxes cut it.',

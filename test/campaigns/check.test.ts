@@ -1,5 +1,8 @@
 /** The check of a mail before it is sent: the mail itself, and what all of its recipients would get. */
+import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
+import { measureMail } from '../../src/delivery/checks/measured-mail.ts';
+import { checkRecipients } from '../../src/delivery/checks/recipients-check.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { createSend, readyToSend } from '../support/single-sends.ts';
 
@@ -40,6 +43,45 @@ t.test('a mail is checked for itself and for all its recipients, with codes, sev
   t.match(await check({}), { problem: String }, 'no content');
   t.equal((await app.one.call('POST', '/check', { form: { recipient_id: ['contacts_99'] } })).status, 422);
   t.equal((await app.one.call('POST', '/check', { form: { utr: 'x' } })).status, 404);
+});
+
+t.test('a mail with hundreds of conditions gets 50 findings of a code, and the number of the others', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const { recipient_id } = body;
+  const template_html = Array.from({ length: 60 }, (_, at) => `((if first_name = "${at}"))x((end))`).join('');
+  const { recipients } = (await app.one.call('POST', '/check', { form: { template_html, recipient_id } })).body.message
+    .check;
+  t.equal(recipients.findings.length, 50);
+  t.match(recipients, { more_findings: 10, findings: [{ code: 'branch_unused', name: '((if first_name is "0"))' }] });
+  const utr = await createSend(app, {
+    ...body,
+    ...{ template_html, schedule_type: 1, schedule_date: '2030-01-01', schedule_time: '10:00' },
+  });
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+  t.match((await app.page('GET', `/campaigns/${utr}/edit/check?all=1`, { headers })).text, '10 more findings');
+});
+
+t.test('other work has its turn between the recipients of a check that takes long', async (t) => {
+  const { app } = await readyToSend(t);
+  const mail = measureMail({ subject: 'x', html: ['x'] }, {});
+  const audience = { targets: [{ table: 'contacts' as const, id: '1' }], excluded: [], groupId: 1 };
+  let time = 0;
+  let msPerLook = 0;
+  t.intercept(performance, 'now', { value: () => (time += msPerLook) });
+  const turns = async () => {
+    let count = 0;
+    let isDone = false;
+    const counting = (async () => {
+      for (; !isDone; await setImmediate()) count++;
+    })();
+    t.equal((await checkRecipients(app.db, mail, [], audience)).checked, 3);
+    isDone = true;
+    await counting;
+    return count;
+  };
+  const ofQuickOnes = await turns();
+  msPerLook = 10;
+  t.equal(await turns(), ofQuickOnes + 3);
 });
 
 t.test('checks of an account wait for each other instead of being refused, 50 at most', async (t) => {

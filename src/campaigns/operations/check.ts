@@ -80,8 +80,9 @@ const ForRecipients = Type.Object({
       contact_id: nullable(integer(), 'One of them.'),
       path: path(),
     }),
-    { description: 'The findings in the mails of all recipients.' },
+    { description: 'The findings in the mails of all recipients, at most 50 of each code.' },
   ),
+  more_findings: integer({ description: 'How many further findings there are.' }),
 });
 
 const CheckInput = Type.Object({
@@ -154,7 +155,7 @@ export interface CheckedSource {
  * `find` reads the mail, so it is called only when it is the account's turn. Throws 422 and 429.
  */
 export function checkForAll(context: Context, find: () => CheckedSource): Promise<CheckedForAll> {
-  return inCheckingTurn(context.accountId, () => checkNow(context, find()));
+  return inCheckingTurn(context.accountId, () => checkNow(context, find()), context.isGone);
 }
 
 async function checkNow(context: Context, source: CheckedSource): Promise<CheckedForAll> {
@@ -177,18 +178,29 @@ async function checkNow(context: Context, source: CheckedSource): Promise<Checke
           source.audience,
           measuredVersions(context, source, versions),
         );
+  const shown = firstOfEach(recipients?.findings ?? []);
   return {
     ...{ contact_id: checked.contact_id, findings, problem: checked.problem ?? problemIn(source, versions) },
     recipients: recipients && {
       ...recipients,
       has_more: recipients.has_more ? (1 as const) : (0 as const),
-      findings: recipients.findings.map((found) => ({
+      more_findings: recipients.findings.length - shown.length,
+      findings: shown.map((found) => ({
         ...found,
         severity: FINDINGS[found.code].severity,
         path: pathOf(source, sender, found.code, { contactId: found.contact_id }),
       })),
     },
   };
+}
+
+/** The greatest number of findings of one code in an answer. */
+const MAX_OF_CODE = 50;
+
+/** Returns the first findings of each code. */
+function firstOfEach(findings: readonly RecipientFinding[]): RecipientFinding[] {
+  const byCode = Map.groupBy(findings, ({ code }) => code);
+  return [...byCode.values()].flatMap((found) => found.slice(0, MAX_OF_CODE));
 }
 
 /** A variant of a mail, or its version in another language, as it was checked. */

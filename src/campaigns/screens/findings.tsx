@@ -56,6 +56,7 @@ export function FoundForAll({ checked }: { checked: CheckedForAll['recipients'] 
           </li>
         ))}
       </ul>
+      {checked.more_findings > 0 && <p>{language.say('compose.check.all.more', { count: checked.more_findings })}</p>}
     </>
   );
 }

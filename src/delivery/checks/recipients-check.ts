@@ -7,8 +7,8 @@ import type { Database } from 'better-sqlite3';
 import { languageCode, languageOfCountry } from '../../audience/contacts/contact-languages.ts';
 import { exclusionReason, isReadEarlier, isWithin } from '../../audience/eligibility.ts';
 import { topicsOf } from '../../audience/unsubscribes.ts';
-import { type Condition, readyCondition } from '../content/conditions.ts';
-import { mergeLine, type Values } from '../content/merge.ts';
+import { AskedValues, type Condition, readyCondition } from '../content/conditions.ts';
+import { mergeLine, type Slot, type Values } from '../content/merge.ts';
 import {
   type ContactFields,
   type CustomName,
@@ -43,6 +43,8 @@ export const MAX_CHECKED = 100_000;
 /** The maximum number of contacts that are looked at, of whom many may be no recipients. */
 const MAX_READ = 1_000_000;
 const PAGE_ROWS = 200;
+/** After how long other work has its turn, also within a page, because the conditions of a mail may take long. */
+const PAUSE_MS = 5;
 /** Inboxes cut a subject at about this length. */
 const LONG_SUBJECT = 70;
 
@@ -68,21 +70,45 @@ function counted({ conditions, ...text }: MeasuredText): Counted {
   return { ...text, conditions: counting };
 }
 
-/** Returns the bytes that a recipient gets of a text, and adds the merge tags that are empty in it. */
-function measure(text: Counted, values: Values, empty: Set<string>): number {
-  let bytes = text.bytes;
-  for (const { slot, times } of text.uses) {
-    const value = values[slot.name];
-    if (!value && slot.fallback === '') empty.add(slot.name);
-    else bytes += times * bytesOf(slot, value);
+/** The texts of one recipient: what was asked of the values is known for the next text. */
+class Measuring {
+  /** The merge tags that are empty. */
+  readonly empty = new Set<string>();
+  readonly #values: Values;
+  readonly #asked: AskedValues;
+  /** The bytes of values by their place and name. */
+  readonly #bytes = new Map<string, number>();
+
+  constructor(values: Values) {
+    this.#values = values;
+    this.#asked = new AskedValues((name) => values[name]);
   }
-  for (const condition of text.conditions) {
-    const isTaken = condition.holds((name) => values[name]);
-    if (isTaken) condition.taken++;
-    else condition.skipped++;
-    bytes += measure(isTaken ? condition.ifTrue : condition.ifFalse, values, empty);
+
+  /** Returns the bytes that the recipient gets of a text. */
+  measure(text: Counted): number {
+    let bytes = text.bytes;
+    for (const { slot, times } of text.uses) {
+      if (!this.#values[slot.name] && slot.fallback === '') this.empty.add(slot.name);
+      else bytes += times * this.#bytesOf(slot);
+    }
+    for (const condition of text.conditions) {
+      const isTaken = condition.holds(this.#asked);
+      if (isTaken) condition.taken++;
+      else condition.skipped++;
+      bytes += this.measure(isTaken ? condition.ifTrue : condition.ifFalse);
+    }
+    return bytes;
   }
-  return bytes;
+
+  #bytesOf(slot: Slot): number {
+    const value = this.#values[slot.name];
+    // Only then do the bytes depend on the default.
+    if (!value) return bytesOf(slot, value);
+    const key = `${slot.place} ${slot.name}`;
+    const bytes = this.#bytes.get(key) ?? bytesOf(slot, value);
+    this.#bytes.set(key, bytes);
+    return bytes;
+  }
 }
 
 /** The SQL of fields that are no columns of a contact `c` with a country `co`. */
@@ -169,6 +195,7 @@ export async function checkRecipients(
       earlier: JSON.stringify(targets.slice(0, at)),
     };
     for (let after = 0; ; await setImmediate()) {
+      let begun = performance.now();
       const last = reached.get({ target, after }) ?? null;
       if (last === null) break;
       if (checked >= MAX_CHECKED || read >= MAX_READ) return result(true);
@@ -181,15 +208,18 @@ export async function checkRecipients(
           missing.set(language, { count: (missing.get(language)?.count ?? 0) + 1, contact_id: id });
         mail.recipients++;
         const values = { ...own, ...mail.constants };
-        const without = new Set<string>();
-        if (measure(mail.ofSubject, values, without) > longest.length) {
+        const measuring = new Measuring(values);
+        if (measuring.measure(mail.ofSubject) > longest.length) {
           const { length } = mergeLine(mail.subject, values);
           if (length > longest.length) longest = { length, contact_id: id };
         }
-        if (measure(mail.ofHtml, values, without) > GMAIL_BYTES) clipped = { count: clipped.count + 1, contact_id: id };
-        for (const name of without)
+        if (measuring.measure(mail.ofHtml) > GMAIL_BYTES) clipped = { count: clipped.count + 1, contact_id: id };
+        for (const name of measuring.empty)
           empty.set(name, { count: (empty.get(name)?.count ?? 0) + 1, contact_id: empty.get(name)?.contact_id ?? id });
         checked++;
+        if (performance.now() - begun < PAUSE_MS) continue;
+        await setImmediate();
+        begun = performance.now();
       }
       after = last;
     }

@@ -40,6 +40,8 @@ export interface Condition {
 /** The greatest number of rules in one condition, and of conditions within each other. */
 const MAX_RULES = 10;
 export const MAX_DEPTH = 3;
+/** The greatest number of rules in all conditions of a text, because each may be asked of every recipient. */
+export const MAX_TEXT_RULES = 500;
 
 const SYMBOLS: Readonly<Record<string, Operator>> = {
   '=': 'is',
@@ -111,7 +113,39 @@ function operatorOf(words: string | undefined): Operator | undefined {
 /** Finds the value of a merge tag; undefined or empty if there is none. */
 export type FindValue = (name: string) => string | undefined;
 
-type Test = (find: FindValue) => boolean;
+/** The values of one contact as conditions ask for them: each is folded at most once, and only if a rule compares it. */
+export class AskedValues {
+  readonly #find: FindValue;
+  readonly #compared = new Map<string, Compared>();
+
+  constructor(find: FindValue) {
+    this.#find = find;
+  }
+
+  /** Returns the value of a merge tag; empty if there is none. */
+  value(name: string): string {
+    const value = this.#find(name);
+    // On a plain object, a name like `constructor` finds an inherited member, which is not a string.
+    return typeof value === 'string' ? value : '';
+  }
+
+  /** Returns the value of a merge tag as rules compare it. */
+  compared(name: string): Compared {
+    const known = this.#compared.get(name) ?? comparedOf(fold(this.value(name)));
+    this.#compared.set(name, known);
+    return known;
+  }
+}
+
+/** A folded value, and the number that it is; null if it is none. */
+interface Compared {
+  readonly text: string;
+  readonly number: number | null;
+}
+
+const comparedOf = (text: string): Compared => ({ text, number: numberOf(text) });
+
+type Test = (values: AskedValues) => boolean;
 
 /** What was made ready, because a mailing asks the same condition for each of its recipients. */
 const ready = new WeakMap<Condition, Test>();
@@ -122,48 +156,45 @@ export function readyCondition(condition: Condition): Test {
   if (known !== undefined) return known;
   const tests = condition.rules.map(readyRule);
   const test: Test = condition.any
-    ? (find) => tests.some((one) => one(find))
-    : (find) => tests.every((one) => one(find));
+    ? (values) => tests.some((one) => one(values))
+    : (values) => tests.every((one) => one(values));
   ready.set(condition, test);
   return test;
 }
 
 /** An unset value is blank: positive operators are false for it, their negations true. */
 function readyRule({ name, operator, operand }: Rule): Test {
+  if (operator === 'is blank') return (values) => values.value(name) === '';
+  if (operator === 'is not blank') return (values) => values.value(name) !== '';
   const wanted = fold(operand);
   const number = numberOf(operand);
-  const order = (value: string): number => {
-    const own = number === null ? null : numberOf(value);
+  const order = ({ text, number: own }: Compared): number => {
     if (number !== null && own !== null) return own - number;
-    const folded = fold(value);
-    return folded < wanted ? -1 : folded > wanted ? 1 : 0;
+    return text < wanted ? -1 : text > wanted ? 1 : 0;
   };
-  const tests: Readonly<Record<Operator, (value: string) => boolean>> = {
-    is: (value) => fold(value) === wanted || (value !== '' && number !== null && order(value) === 0),
+  const tests: Readonly<Record<typeof operator, (value: Compared) => boolean>> = {
+    is: ({ text, number: own }) => text === wanted || (own !== null && own === number),
     'is not': (value) => !tests.is(value),
-    contains: (value) => fold(value).includes(wanted),
+    contains: ({ text }) => text.includes(wanted),
     'does not contain': (value) => !tests.contains(value),
-    'starts with': (value) => fold(value).startsWith(wanted),
-    'ends with': (value) => fold(value).endsWith(wanted),
-    'is greater than': (value) => value !== '' && order(value) > 0,
-    'is less than': (value) => value !== '' && order(value) < 0,
-    'is equal or greater than': (value) => value !== '' && order(value) >= 0,
-    'is equal or less than': (value) => value !== '' && order(value) <= 0,
-    'is blank': (value) => value === '',
-    'is not blank': (value) => value !== '',
+    'starts with': ({ text }) => text.startsWith(wanted),
+    'ends with': ({ text }) => text.endsWith(wanted),
+    'is greater than': (value) => value.text !== '' && order(value) > 0,
+    'is less than': (value) => value.text !== '' && order(value) < 0,
+    'is equal or greater than': (value) => value.text !== '' && order(value) >= 0,
+    'is equal or less than': (value) => value.text !== '' && order(value) <= 0,
   };
   const test = name === TOPIC ? testOfLines(tests[operator], operator) : tests[operator];
-  // On a plain object, a name like `constructor` finds an inherited member, which is not a string.
-  return (find) => {
-    const value = find(name);
-    return test(typeof value === 'string' ? value : '');
-  };
+  return (values) => test(values.compared(name));
 }
 
 /** A contact gets several topics, one in a line: one that matches is enough, and for a negation none may. */
-function testOfLines(test: (value: string) => boolean, operator: Operator): (value: string) => boolean {
+function testOfLines(test: (value: Compared) => boolean, operator: Operator): (value: Compared) => boolean {
   const isNegated = operator === 'is not' || operator === 'does not contain';
-  return (value) => (isNegated ? value.split('\n').every(test) : value.split('\n').some(test));
+  return ({ text }) => {
+    const lines = text.split('\n').map(comparedOf);
+    return isNegated ? lines.every(test) : lines.some(test);
+  };
 }
 
 /** A decimal number as contacts' number fields have it; null for any other text. */

@@ -3,7 +3,15 @@
  * of a text a contact gets: ((if …)), ((else)) and ((end)).
  */
 import { type Sentence, sentence } from '../../errors/sentences.ts';
-import { type Condition, type FindValue, MAX_DEPTH, parseCondition, readyCondition } from './conditions.ts';
+import {
+  AskedValues,
+  type Condition,
+  type FindValue,
+  MAX_DEPTH,
+  MAX_TEXT_RULES,
+  parseCondition,
+  readyCondition,
+} from './conditions.ts';
 
 /** The values of placeholders by name. If a value is absent or empty, the placeholder's default is used. */
 export type Values = Readonly<Record<string, string>>;
@@ -148,12 +156,13 @@ function branchWord(name: string): string | undefined {
 /** The pieces that a contact with these values gets: the pieces of the branches that apply, without the marks. */
 export function chosenPieces(template: Template, find: FindValue): Template {
   if (!template.some(isMark)) return template;
+  const values = new AskedValues(find);
   const isTaken: boolean[] = [];
   return template.filter((piece) => {
     if (typeof piece !== 'string' && isMark(piece)) {
       if (piece.name === ELSE) isTaken.push(!isTaken.pop());
       else if (piece.name === END) isTaken.pop();
-      else isTaken.push(piece.when !== undefined && readyCondition(piece.when)(find));
+      else isTaken.push(piece.when !== undefined && readyCondition(piece.when)(values));
       return false;
     }
     return isTaken.every(Boolean);
@@ -238,6 +247,7 @@ export function conditionProblem(
 ): Sentence | null {
   const open: { index: number; hasElse: boolean }[] = [];
   let from = 0;
+  let rules = 0;
   let isInTag = false;
   for (const { index, end, name, condition: written } of findPlaceholders(text)) {
     const branch = open.length > 0 ? branchWord(name) : undefined;
@@ -254,6 +264,8 @@ export function conditionProblem(
     if (written !== undefined) {
       const parsed = parseCondition(decode(written));
       if ('fault' in parsed) return faultAt(text, index, parsed.fault);
+      rules += parsed.rules.length;
+      if (rules > MAX_TEXT_RULES) return faultAt(text, index, sentence('condition_many', { count: MAX_TEXT_RULES }));
       open.push({ index, hasElse: false });
       if (open.length > MAX_DEPTH) return faultAt(text, index, sentence('condition_deep', { count: MAX_DEPTH }));
     } else if (branch === END) open.pop();

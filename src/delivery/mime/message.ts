@@ -1,6 +1,6 @@
 /** Builds messages. Everything that the recipients of a mailing share is encoded once, so that each recipient costs only a few joins. */
 import type { Content } from '../content/compiled-content.ts';
-import { type Condition, readyCondition } from '../content/conditions.ts';
+import { AskedValues, type Condition, readyCondition } from '../content/conditions.ts';
 import {
   type Branches,
   branchesAt,
@@ -179,6 +179,8 @@ class Assembly {
 
 /** The conditions of a mail. Each is asked once for each recipient, wherever the mail has it. */
 class Conditions {
+  #recipient: Recipient | null = null;
+  #values = new AskedValues(() => undefined);
   readonly #known = new Map<string, (recipient: Recipient) => boolean>();
 
   /** Returns whether the condition holds for a recipient. */
@@ -190,12 +192,18 @@ class Conditions {
     let last: Recipient | null = null;
     let answer = false;
     const holds = (recipient: Recipient) => {
-      if (recipient !== last) answer = test((name) => valueFor(name, recipient));
+      if (recipient !== last) answer = test(this.#valuesOf(recipient));
       last = recipient;
       return answer;
     };
     this.#known.set(key, holds);
     return holds;
+  }
+
+  #valuesOf(recipient: Recipient): AskedValues {
+    if (recipient !== this.#recipient) this.#values = new AskedValues((name) => valueFor(name, recipient));
+    this.#recipient = recipient;
+    return this.#values;
   }
 }
 

@@ -20,6 +20,7 @@ export const FEATURE_SENTENCES = {
   condition_unclear: '“{text}” is not understood',
   condition_mixed: '“and” and “or” cannot be mixed',
   condition_in_tag: 'a condition cannot be within a tag',
+  condition_many: 'the conditions up to it have more than {count} rules',
   condition_deep: 'conditions are more than {count} deep',
   condition_two_else: 'the condition has an ((else)) already',
   condition_no_end: 'its ((end)) is missing',

@@ -1,7 +1,7 @@
 /** Conditions in mails: what is understood, what is refused with its place, and which contacts get which branch. */
 import t from 'tap';
 import { templateProblem } from '../../../src/delivery/compiling/compile.ts';
-import { parseCondition, readyCondition } from '../../../src/delivery/content/conditions.ts';
+import { AskedValues, parseCondition, readyCondition } from '../../../src/delivery/content/conditions.ts';
 import { htmlConditionProblem } from '../../../src/delivery/content/html-regions.ts';
 import {
   conditionProblem,
@@ -17,7 +17,7 @@ import { createSend, outboxOf, RECALL, readyToSend } from '../../support/single-
 const holds = (written: string, values: Record<string, string>) => {
   const parsed = parseCondition(written);
   if ('fault' in parsed) throw new Error(String(parsed.fault));
-  return readyCondition(parsed)((name) => values[name]);
+  return readyCondition(parsed)(new AskedValues((name) => values[name]));
 };
 
 t.test('the operators compare as the rules of segments do: without case, numbers as numbers, unset as blank', (t) => {
@@ -88,6 +88,37 @@ t.test('a wrong condition is refused with its line and column', (t) => {
     htmlConditionProblem('<b>((if age &gt; 5))a((end))</b> ((if a &lt;= &quot;5&quot;))b((end)) ((if a < 5))c((end))'),
     null,
   );
+  t.end();
+});
+
+t.test('the conditions of a text have 500 rules at most, also where others saved more', async (t) => {
+  const ten = Array.from({ length: 10 }, (_, at) => `plan contains "${at}ä"`).join(' or ');
+  const most = `((if ${ten}))x((end))\n`.repeat(50);
+  t.equal(conditionProblem(most), null);
+  t.match(String(conditionProblem(`${most}a ((if b))c((end))`)), 'line 51, column 3 (((if b))c((end))…)');
+  t.match(String(conditionProblem(`${most}a ((if b))c((end))`)), 'more than 500 rules');
+  const content = { json: null, preheader: '', subject: '', tracking: false, footer: false };
+  const source = { ...content, template_json: null, template_html: `${most}((if b))c((end))` };
+  await t.rejects(buildContent(source), { message: /more than 500 rules/ });
+  t.match(mergeText(scan(source.template_html), { plan: '3Ä', b: '1' }), /^(x\n){50}c$/, 'what was compiled before');
+  t.end();
+});
+
+t.test('a value is folded once for a contact, and only if a rule compares it', (t) => {
+  const text = scan(
+    '((if plan contains "a" and city))1((end))((if plan is "b" or plan ends with "c"))2((end))'.repeat(9),
+  );
+  const { normalize } = String.prototype;
+  const folded: string[] = [];
+  mergeText(text, {});
+  t.intercept(String.prototype, 'normalize', {
+    value(this: string, form: 'NFC') {
+      folded.push(String(this));
+      return Reflect.apply(normalize, this, [form]);
+    },
+  });
+  t.equal(mergeText(text, { plan: 'ABC', city: 'Ulm' }), '12'.repeat(9));
+  t.strictSame(folded, ['abc']);
   t.end();
 });
 

@@ -21,6 +21,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   condition_unclear: '„{text}“ wird nicht verstanden',
   condition_mixed: '„and“ und „or“ lassen sich nicht mischen',
   condition_in_tag: 'eine Bedingung kann nicht innerhalb eines Tags stehen',
+  condition_many: 'die Bedingungen bis zu ihr haben mehr als {count} Regeln',
   condition_deep: 'mehr als {count} Bedingungen stehen ineinander',
   condition_two_else: 'die Bedingung hat schon ein ((else))',
   condition_no_end: 'ihr ((end)) fehlt',
