@@ -10,6 +10,7 @@ import type { Config } from '../config.ts';
 import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
+import { prepared } from '../database/prepared.ts';
 import {
   AUTOMATION_STATUS,
   automationSchedules,
@@ -138,6 +139,32 @@ export function insertSchedule(
   return { id, position };
 }
 
+/** The maximum number of live automations of an account. */
+const MAX_LIVE = 100;
+/** The maximum number of live automations that one event starts: each of a thousand events in a request may start all of them. */
+const MAX_LIVE_BY_EVENT = 20;
+
+const OTHER_LIVE = `
+  SELECT count(*) FROM automations INDEXED BY automations_user
+  WHERE user_id = @user_id AND id <> @id AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`;
+
+/** Throws 409 if the account has the maximum number of other live automations. */
+function requireRoomForLive({ $client: client }: Db, { id, user_id }: Automation): void {
+  const live = prepared<[object], number>(client, OTHER_LIVE).pluck().get({ id, user_id }) ?? 0;
+  if (live >= MAX_LIVE) throw conflict(sentence('live_most', { count: MAX_LIVE }));
+}
+
+/** Throws 409 if the event of a trigger starts the maximum number of other live automations. '': the trigger has no event. */
+export function requireRoomForEvent(
+  { $client: client }: Db,
+  { id, user_id, trigger_event }: Pick<Automation, 'id' | 'user_id' | 'trigger_event'>,
+): void {
+  if (trigger_event === '') return;
+  const ofEvent = `${OTHER_LIVE} AND trigger_kind = 'event' AND trigger_event = @trigger_event`;
+  const live = prepared<[object], number>(client, ofEvent).pluck().get({ id, user_id, trigger_event }) ?? 0;
+  if (live >= MAX_LIVE_BY_EVENT) throw conflict(sentence('live_most_event', { count: MAX_LIVE_BY_EVENT }));
+}
+
 interface GoingLive {
   /** Whether contacts enter who are in its target already. */
   isBackfilled?: boolean;
@@ -168,6 +195,8 @@ function requireReadiness(db: Db, accountId: number, utr: unknown) {
   const automation = requireAutomation(db, accountId, utr);
   if (automation.unsubscribe_group_id === '0') throw conflict(sentence('live_no_group'));
   if (automation.automation_for === 0 || !targetExists(db, automation)) throw conflict(sentence('live_no_target'));
+  requireRoomForLive(db, automation);
+  requireRoomForEvent(db, automation);
   if (isTriggerGone(db, automation)) throw conflict(sentence('live_no_trigger'));
   const broken = automation.automation_for_table === 'segments' ? segmentProblem(db, automation.automation_for) : null;
   if (broken !== null) throw conflict(sentence('live_no_segment', { problem: broken }));

@@ -77,34 +77,56 @@ interface Change {
   happened_at: number;
 }
 
-/** SQL: a page of recorded changes that have not been applied, oldest first. */
+/** The account whose changes were applied last, for turns. */
+let lastAccount = 0;
+
+/** SQL: the next account after another one that has recorded changes, or the first one; null if there is none. */
+export const NEXT_CHANGED_ACCOUNT = `
+  SELECT ifnull((SELECT min(user_id) FROM membership_changes WHERE user_id > ?), (SELECT min(user_id) FROM membership_changes))`;
+
+/** SQL: recorded changes of an account that have not been applied, oldest first. */
 export const MEMBERSHIP_CHANGES_PAGE = `
-  SELECT m.id, m.automation_id, m.address_id, m.contact_id, m.change, m.step_id, m.event_key, m.happened_at FROM membership_changes m ORDER BY m.id LIMIT ${PAGE_ROWS}`;
+  SELECT m.id, m.automation_id, m.address_id, m.contact_id, m.change, m.step_id, m.event_key, m.happened_at
+  FROM membership_changes m WHERE m.user_id = ? ORDER BY m.id LIMIT ?`;
 
 /**
- * Applies the next page of recorded changes in their order: enrols contacts who joined, ends the enrolments of contacts
- * who left, and wakes contacts who waited for what happened. Returns how many changes were applied. A join is recorded
- * only while the automation is live, so it still counts if the automation was paused since.
+ * Applies the next page of recorded changes, in their order within each account: enrols contacts who joined, ends the
+ * enrolments of contacts who left, and wakes contacts who waited for what happened. Accounts take turns, so that many
+ * changes of one delay no other. Returns how many changes were applied. A join is recorded only while the automation is
+ * live, so it still counts if the automation was paused since.
  */
 export function applyMembershipChanges(client: Database): number {
+  const nextAccount = prepared<[number], number | null>(client, NEXT_CHANGED_ACCOUNT).pluck();
   // Checked first, because an immediate transaction takes the write lock from requests even if there is nothing to do.
-  if (prepared(client, 'SELECT 1 FROM membership_changes LIMIT 1').get() === undefined) return 0;
+  if (!nextAccount.get(lastAccount)) return 0;
   return client
     .transaction(() => {
-      const page = prepared<[], Change>(client, MEMBERSHIP_CHANGES_PAGE).all();
-      const last = page.at(-1);
-      if (last === undefined) return 0;
-      const { enter, leaveTarget, joinEnd, wake } = enrolmentMoves(client);
-      for (const { id: _id, change, happened_at: at, ...row } of page) {
-        if (change === 'joined' || change === 'let_in') enter({ ...row, at });
-        else if (change === 'left') leaveTarget({ ...row, at });
-        else if (change === 'arrived' || change === 'changed') wake({ ...row, at, change });
-        else joinEnd({ ...row, at }, change);
+      let applied = 0;
+      for (
+        let account = nextAccount.get(lastAccount);
+        account && applied < PAGE_ROWS;
+        account = nextAccount.get(account)
+      ) {
+        lastAccount = account;
+        applied += applyChanges(client, account, PAGE_ROWS - applied);
       }
-      prepared(client, 'DELETE FROM membership_changes WHERE id <= ?').run(last.id);
-      return page.length;
+      return applied;
     })
     .immediate();
+}
+
+/** Applies up to `limit` recorded changes of an account. Returns how many. */
+function applyChanges(client: Database, account: number, limit: number): number {
+  const page = prepared<[number, number], Change>(client, MEMBERSHIP_CHANGES_PAGE).all(account, limit);
+  const { enter, leaveTarget, joinEnd, wake } = enrolmentMoves(client);
+  for (const { id: _id, change, happened_at: at, ...row } of page) {
+    if (change === 'joined' || change === 'let_in') enter({ ...row, at });
+    else if (change === 'left') leaveTarget({ ...row, at });
+    else if (change === 'arrived' || change === 'changed') wake({ ...row, at, change });
+    else joinEnd({ ...row, at }, change);
+  }
+  prepared(client, 'DELETE FROM membership_changes WHERE user_id = ? AND id <= ?').run(account, page.at(-1)?.id);
+  return page.length;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Who gets the mails of an automation, and when. */
 import t from 'tap';
+import { applyMembershipChanges } from '../../src/automations/enrolment.ts';
 import { DAY, HOUR, mailsInBrief, mailsOf, withWelcomeSeries } from '../support/automations.ts';
 
 t.test('a person who joins while it is live gets each mail in time; one who was there before none', async (t) => {
@@ -143,4 +144,16 @@ t.test('joins and leaves while it is live are applied in the order in which they
   await join('ann');
   await pass(3 * DAY);
   t.equal(mailsOf(app).length, 1, 'left and back at once has left');
+});
+
+t.test('the entries of one account do not wait for the many of another', async (t) => {
+  const { app } = await withWelcomeSeries(t);
+  const add = app.db.prepare(`
+    INSERT INTO membership_changes (user_id, automation_id, address_id, change, happened_at) VALUES (?, 0, 1, 'left', 0)`);
+  const waiting = app.db.prepare('SELECT user_id, count(*) FROM membership_changes GROUP BY 1').raw();
+  for (let changes = 0; changes < 600; changes++) add.run(1);
+  add.run(2);
+  applyMembershipChanges(app.db);
+  applyMembershipChanges(app.db);
+  t.strictSame(waiting.all(), [[1, 600 - 250 - 249]]);
 });

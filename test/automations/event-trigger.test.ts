@@ -181,3 +181,22 @@ t.test(
     t.match(JSON.stringify(body), /awaits_event/);
   },
 );
+
+t.test('an account has at most 100 live automations, and one event starts at most 20 of them', async (t) => {
+  const { app, utr, set, get } = await withTrigger(t);
+  for (let copies = 0; copies < 100; copies++) await get('/automations/duplicate', { utr });
+  const setLive = async () => (await get('/automations/set-live', { utr })).body;
+  app.db.exec('UPDATE automations SET status = 1 WHERE id BETWEEN 2 AND 21');
+  const ofEvent = 'One event may not start more than 20 live automations: pause one of them first';
+  t.match(await setLive(), { status: 'failed', errors: ofEvent });
+  await set({ trigger_event: 'sign-up' });
+  t.match(await setLive(), { status: 'success' });
+  t.match(await set({ trigger_event: 'purchase' }), { status: 409, body: { errors: ofEvent } });
+  t.equal((await set({ trigger_event: 'log-in' })).status, 200);
+  await get('/automations/pause', { utr });
+  app.db.exec('UPDATE automations SET status = 1 WHERE id > 1');
+  const ofAll = 'An account may not have more than 100 live automations: pause one of them first';
+  t.match(await setLive(), { status: 'failed', errors: ofAll });
+  app.db.exec('UPDATE automations SET status = 0 WHERE id = 2');
+  t.match(await setLive(), { status: 'success' });
+});

@@ -72,6 +72,20 @@ t.test(
   },
 );
 
+t.test('an event by which a contact may not enter again yet records no entry', async (t) => {
+  for (const re_entry of ['days', 'key']) {
+    const form = { trigger_event: 'purchase', re_entry, re_entry_days: 10 };
+    const { app, join, live, pass, report } = await withReEntry(t, form);
+    await join('ann');
+    await live();
+    await report('ann', 'order 1');
+    await pass(4 * DAY);
+    const json = { email: 'ann@example.org', name: 'purchase' };
+    t.equal((await app.one.call('POST', '/events', { json })).status, 200);
+    t.equal(app.db.prepare('SELECT count(*) FROM membership_changes').pluck().get(), 0, re_entry);
+  }
+});
+
 t.test('a key whose event was removed with time lets nobody enter again', async (t) => {
   const { app, join, live, pass, report, runs } = await withReEntry(t, { trigger_event: 'purchase', re_entry: 'key' });
   await join('ann');

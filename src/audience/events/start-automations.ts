@@ -4,7 +4,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
-import { AUTOMATION_STATUS, type automations } from '../../database/schema/index.ts';
+import { AUTOMATION_STATUS, type automations, barsEntry } from '../../database/schema/index.ts';
 import { filterOf } from './event-sql.ts';
 
 /**
@@ -25,16 +25,16 @@ interface NewEvents {
 
 type Started = Pick<
   typeof automations.$inferSelect,
-  'id' | 'automation_for' | 'automation_for_table' | 'trigger_event' | 'trigger_filter' | 're_entry'
+  'id' | 'automation_for' | 'automation_for_table' | 'trigger_event' | 'trigger_filter'
 >;
 
 const LIVE = `
-  SELECT id, automation_for, automation_for_table, trigger_event, trigger_filter, re_entry FROM automations INDEXED BY automations_user
+  SELECT id, automation_for, automation_for_table, trigger_event, trigger_filter FROM automations INDEXED BY automations_user
   WHERE user_id = ? AND trigger_kind = 'event' AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`;
 
-/** SQL: true if the contact of event `v` was never in the automation. It only keeps the recorded entries few. */
-const NEVER_IN =
-  'AND NOT EXISTS (SELECT 1 FROM enrolments e WHERE e.automation_id = @automation AND e.address_id = v.address_id)';
+/** SQL: true if no earlier run keeps the contact of event `v` from entering. It only keeps the recorded entries few. */
+const MAY_ENTER = `NOT EXISTS (SELECT 1 FROM automations au CROSS JOIN enrolments n ON n.automation_id = au.id AND n.address_id = v.address_id
+  WHERE au.id = @automation AND ${barsEntry('v.event_key')})`;
 
 /** SQL: the contact `k` of event `v` in the target, by the table of the target. */
 const MEMBERS: Readonly<Record<string, { from: string; contact: string }>> = {
@@ -49,25 +49,22 @@ const MEMBERS: Readonly<Record<string, { from: string; contact: string }>> = {
 };
 
 /**
- * Records which contacts enter the account's live automations by new events: contacts who are in the target now and, if
- * the automation lets nobody enter again, were never in it. Enrolment applies them like joins. Call it in the
- * transaction that records the events.
+ * Records which contacts enter the account's live automations by new events: contacts who are in the target now and whom
+ * no earlier run keeps from entering. Enrolment applies them like joins. Call it in the transaction that records the events.
  */
 export function startAutomations(client: Database, account: number, { after, nameIds, now }: NewEvents): void {
   for (const automation of prepared<[number], Started>(client, LIVE).all(account)) {
     const name = nameIds.get(automation.trigger_event);
     const members = MEMBERS[automation.automation_for_table];
     if (name === undefined || members === undefined) continue;
-    const { trigger_filter, re_entry } = automation;
-    const { passes, values } = filterOf(trigger_filter, account);
+    const { passes, values } = filterOf(automation.trigger_filter, account);
     prepared<[object]>(
       client,
       `INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, event_key, happened_at)
-      SELECT @account, @automation, address_id, contact_id, 'joined', event_key, @now FROM (
+      SELECT @account, @automation, address_id, contact_id, 'joined', event_key, @at FROM (
       SELECT v.address_id, ${members.contact} AS contact_id, v.event_key, min(v.id)
       FROM contact_events v CROSS JOIN ${members.from}
-      WHERE v.id > @after AND v.name_id = @name AND v.happened_at >= @since ${passes}
-        ${re_entry === 'never' ? NEVER_IN : ''}
+      WHERE v.id > @after AND v.name_id = @name AND v.happened_at >= @since ${passes} AND ${MAY_ENTER}
       GROUP BY v.address_id)`,
     ).run({
       ...values,
@@ -76,7 +73,7 @@ export function startAutomations(client: Database, account: number, { after, nam
       target: automation.automation_for,
       after,
       name,
-      now,
+      at: now,
       since: now - MAX_AGE_MS,
     });
   }
@@ -102,7 +99,8 @@ const AWAITING = `
 export function wakeWaiting(client: Database, account: number, { after, nameIds, now }: NewEvents): void {
   const steps = prepared<[number], AwaitingStep>(client, AWAITING).all(account);
   if (steps.length === 0) return;
-  const mayEnter = prepared(client, 'SELECT 1 FROM membership_changes LIMIT 1').get() !== undefined;
+  const mayEnter =
+    prepared<[number]>(client, 'SELECT 1 FROM membership_changes WHERE user_id = ? LIMIT 1').get(account) !== undefined;
   const isIn = `AND EXISTS (SELECT 1 FROM enrolments e INDEXED BY enrolments_active
     WHERE e.automation_id = @automation AND e.address_id = v.address_id AND e.state = 'active')`;
   for (const { id: step, automation, event, event_filter } of steps) {

@@ -40,6 +40,7 @@ import {
   removeSchedule,
   requireAutomation,
   requireMail,
+  requireRoomForEvent,
   requireRoomForMail,
   requireStep,
   type Schedule,
@@ -219,6 +220,9 @@ export const changeAutomation = operation({
           throw invalid('automation_for', messages.required('automation_for'));
       }
       const trigger = triggerColumns(db, before, given, Date.parse(now));
+      const { trigger_event = before.trigger_event } = trigger;
+      if (before.status === AUTOMATION_STATUS.live && trigger_event !== before.trigger_event)
+        requireRoomForEvent(db, { ...before, trigger_event });
       const isOtherTarget =
         automation_for !== undefined &&
         (Number(target?.id ?? 0) !== before.automation_for || target?.table !== before.automation_for_table);

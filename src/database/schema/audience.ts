@@ -342,21 +342,25 @@ export const segmentRecipients = sqliteTable(
  * Contacts that joined or left the target of an automation, one row per automation. Written in the transaction that changes the
  * contacts or the segment; enrolment reads and removes the rows.
  */
-export const membershipChanges = sqliteTable('membership_changes', {
-  id: id(),
-  user_id: user(),
-  automation_id: count(),
-  address_id: address(),
-  contact_id: integer(),
-  /**
-   * `let_in`: like `joined`, of a contact who was in the target before and is let in by a backfill. `goal` and `exit`: the contact
-   * joined the segment that ends the automation for that reason. `arrived`: an event happened for which
-   * contacts wait at `step_id`. `changed`: the contact may have another date for which contacts wait there.
-   */
-  change: text({ enum: ['joined', 'let_in', 'left', 'goal', 'exit', 'arrived', 'changed'] }).notNull(),
-  step_id: integer(),
-  /** The key of the event by which the contact enters; null without one. */
-  event_key: text(),
-  /** Epoch milliseconds. */
-  happened_at: integer().notNull(),
-});
+export const membershipChanges = sqliteTable(
+  'membership_changes',
+  {
+    id: id(),
+    user_id: user(),
+    automation_id: count(),
+    address_id: address(),
+    contact_id: integer(),
+    /**
+     * `let_in`: like `joined`, of a contact who was in the target before and is let in by a backfill. `goal` and `exit`: the contact
+     * joined the segment that ends the automation for that reason. `arrived`: an event happened for which
+     * contacts wait at `step_id`. `changed`: the contact may have another date for which contacts wait there.
+     */
+    change: text({ enum: ['joined', 'let_in', 'left', 'goal', 'exit', 'arrived', 'changed'] }).notNull(),
+    step_id: integer(),
+    /** The key of the event by which the contact enters; null without one. */
+    event_key: text(),
+    /** Epoch milliseconds. */
+    happened_at: integer().notNull(),
+  },
+  (table) => [index('membership_changes_user').on(table.user_id)],
+);

@@ -322,11 +322,16 @@ export const automationSchedules = sqliteTable(
 );
 
 /**
- * SQL: true if the earlier run `n` of a contact keeps the contact from entering the automation `au` at @at, epoch milliseconds, by an event
- * with the key @event_key; null: without one.
+ * Returns SQL that is true if the earlier run `n` of a contact keeps the contact from entering the automation `au` at @at, epoch
+ * milliseconds, by an event with the key `eventKey`, which is SQL; null: without one.
  */
-export const BARS_ENTRY = `CASE au.re_entry WHEN 'days' THEN n.entered_at > @at - au.re_entry_days * 86400000
-    WHEN 'key' THEN @event_key IS NULL OR n.event_key = @event_key ELSE true END`;
+export const barsEntry = (
+  eventKey: string,
+) => `CASE au.re_entry WHEN 'days' THEN n.entered_at > @at - au.re_entry_days * 86400000
+    WHEN 'key' THEN ${eventKey} IS NULL OR n.event_key = ${eventKey} ELSE true END`;
+
+/** SQL: `barsEntry` for the key @event_key. */
+export const BARS_ENTRY = barsEntry('@event_key');
 
 /** A contact's run through an automation. Each address has at most one active run per automation. */
 export const enrolments = sqliteTable(

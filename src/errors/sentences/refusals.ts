@@ -59,10 +59,15 @@ export const REFUSAL_SENTENCES = {
     'The group is used by {single_sends} single sends that are not finished and {automations} automations: choose another group there first',
   field_used:
     'The field is used by {single_sends} single sends that are not finished, {automations} automations, {templates} templates, {blocks} saved blocks and {segments} segments: take it out there first',
+  segments_most: 'An account may not have more than {count} segments: delete one of them first',
+  segment_rules_most:
+    'The segments of an account may not have more than {count} rules together: delete some of them first',
   live_no_group: 'Unsubscribe group require to live automation',
   live_no_target: 'A target is required to live automation',
   live_no_trigger: 'The field or form of its trigger was deleted: choose another first',
   live_no_mail: 'At least one mail is required to live automation',
+  live_most: 'An account may not have more than {count} live automations: pause one of them first',
+  live_most_event: 'One event may not start more than {count} live automations: pause one of them first',
   live_no_segment: 'The automation cannot go live: {problem}',
   live_mail_broken: 'The mail "{subject}" cannot go live: {problem}',
   live_change_broken: 'The automation is live and cannot send this: {problem}',

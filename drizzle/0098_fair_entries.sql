@@ -1,0 +1,1 @@
+CREATE INDEX `membership_changes_user` ON `membership_changes` (`user_id`);
