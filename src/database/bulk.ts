@@ -52,6 +52,33 @@ export async function inChunks(client: Database, write: (rows: number) => boolea
   }
 }
 
+/** How long the slices of one transaction take. With the commit, a transaction then takes less than 20 ms. */
+const SLICES_MS = 4;
+
+/**
+ * Returns a step for `inChunks` that writes all items, in slices of at most `most`, and several slices in a transaction. The
+ * first slice has one item, and the number is adjusted to the time that a slice takes: how much each item costs may depend on
+ * the account, for example on its segments.
+ */
+export function inSlices<T>(items: readonly T[], most: number, write: (some: readonly T[]) => void): () => boolean {
+  let at = 0;
+  let count = 1;
+  return () => {
+    let begun = performance.now();
+    const until = begun + SLICES_MS;
+    while (begun < until) {
+      write(items.slice(at, at + count));
+      at += count;
+      if (at >= items.length) return false;
+      const ended = performance.now();
+      const share = SLICES_MS / Math.max(ended - begun, 0.1);
+      count = Math.round(Math.min(most, Math.max(1, count * Math.min(2, share))));
+      begun = ended;
+    }
+    return true;
+  };
+}
+
 /** Runs a transaction, retrying while another connection holds the lock. Returns its result and how many milliseconds it took. */
 async function whenUnlocked(write: () => boolean, maxWaitMs: number): Promise<{ more: boolean; heldMs: number }> {
   const until = performance.now() + maxWaitMs;

@@ -3,7 +3,7 @@
  * with it.
  */
 import type { Database } from 'better-sqlite3';
-import { inChunks } from '../../database/bulk.ts';
+import { inChunks, inSlices } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import { messages } from '../../errors/field-errors.ts';
@@ -27,7 +27,7 @@ import { countryId } from './countries.ts';
 /** The maximum number of contacts in one request. */
 export const MAX_CONTACTS = 1000;
 const MAX_LINE = 255;
-/** The number of contacts that one transaction writes, which takes a few milliseconds. */
+/** The maximum number of contacts that are written at once, which takes a few milliseconds where the list has few segments. */
 const ROWS = 100;
 /** How long a request waits for the write lock, in milliseconds. */
 const MAX_WAIT_MS = 10_000;
@@ -56,12 +56,8 @@ export async function upsertAll(
   now: string,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  // Several contacts in a transaction, because each commit waits for the disk and each segment of the list has to be read.
-  const write = () => {
-    const some = given.slice(outcomes.length, outcomes.length + ROWS);
-    outcomes.push(...upsertSome(db, accountId, list, some, now));
-    return outcomes.length < given.length;
-  };
+  // Several contacts at once, because each commit waits for the disk and each segment of the list has to be read.
+  const write = inSlices(given, ROWS, (some) => outcomes.push(...upsertSome(db, accountId, list, some, now)));
   await inChunks(db.$client, write, MAX_WAIT_MS);
   return outcomes;
 }

@@ -3,6 +3,7 @@
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { isOwned, ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
+import { prepared } from '../../database/prepared.ts';
 import {
   contactTypes,
   type SegmentRule,
@@ -11,7 +12,8 @@ import {
   type Target,
 } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { notFound } from '../../errors/failure.ts';
+import { conflict, notFound } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { addressId } from '../contacts/address-rows.ts';
 import type { Address } from '../contacts/addresses.ts';
@@ -31,6 +33,27 @@ interface SegmentInput {
   query_type?: 'and' | 'or' | '';
 }
 
+/** The maximum number of segments of an account. */
+const MAX_SEGMENTS = 1000;
+/** The maximum number of rules in all of them together: each write to a contact evaluates them. */
+const MAX_RULES_IN_ALL = 2000;
+
+/**
+ * Throws 409 if an account would have more segments or rules than it may with a segment that has `rules` rules from now on. `id`: the
+ * segment that is changed, which may keep its number of rules; 0: it is added.
+ */
+function requireRoom({ $client: client }: Db, account: number, id: number, rules: number): void {
+  const present = prepared<[object], { segments: number; rules: number; own: number }>(
+    client,
+    `SELECT count(*) AS segments, ifnull(sum(json_array_length(rules)), 0) AS rules,
+      ifnull(sum(json_array_length(rules)) FILTER (WHERE id = @id), 0) AS own
+    FROM segments INDEXED BY segments_user WHERE user_id = @account AND deleted_at IS NULL`,
+  ).get({ account, id }) ?? { segments: 0, rules: 0, own: 0 };
+  if (id === 0 && present.segments >= MAX_SEGMENTS) throw conflict(sentence('segments_most', { count: MAX_SEGMENTS }));
+  if (rules > present.own && present.rules - present.own + rules > MAX_RULES_IN_ALL)
+    throw conflict(sentence('segment_rules_most', { count: MAX_RULES_IN_ALL }));
+}
+
 /** Creates a segment and finds its members; the background thread finishes a large one. Returns its id. */
 export async function createSegment(db: Db, clock: Clock, accountId: number, input: SegmentInput): Promise<number> {
   const id = insertSegment(db, clock, accountId, input);
@@ -38,17 +61,19 @@ export async function createSegment(db: Db, clock: Clock, accountId: number, inp
   return id;
 }
 
-/** Creates a segment and marks it to be recomputed. Returns its id. */
+/** Creates a segment and marks it to be recomputed. Returns its id. Throws 409 if the account may not have another one. */
 export function insertSegment(db: Db, clock: Clock, accountId: number, input: SegmentInput): number {
   const now = isoTimestamp(clock.now());
+  const columns = segmentColumns(db, clock, accountId, input);
+  requireRoom(db, accountId, 0, columns.rules.length);
   return db
     .insert(segments)
-    .values({ ...segmentColumns(db, clock, accountId, input), user_id: accountId, created_at: now, updated_at: now })
+    .values({ ...columns, user_id: accountId, created_at: now, updated_at: now })
     .returning({ id: segments.id })
     .get().id;
 }
 
-/** Changes a segment and recomputes its members; the background thread finishes a large one. Throws 404 if there is none. */
+/** Changes a segment and recomputes its members; the background thread finishes a large one. Throws 404 if there is none, 409 if it has too many rules. */
 export async function updateSegment(
   db: Db,
   clock: Clock,
@@ -56,25 +81,27 @@ export async function updateSegment(
   given: unknown,
   input: SegmentInput,
 ): Promise<number> {
-  const changed = db
-    .update(segments)
-    .set({ ...segmentColumns(db, clock, accountId, input), updated_at: isoTimestamp(clock.now()) })
-    .where(ownedRecord(segments, given, accountId))
-    .returning({ id: segments.id })
-    .get();
-  if (changed === undefined) throw notFound();
-  await recomputeSoon(db, [changed.id], clock);
-  return changed.id;
+  const id = recordId(given);
+  if (!hasSegment(db, accountId, id)) throw notFound();
+  const columns = segmentColumns(db, clock, accountId, input);
+  requireRoom(db, accountId, id, columns.rules.length);
+  db.update(segments)
+    .set({ ...columns, updated_at: isoTimestamp(clock.now()) })
+    .where(ownedRecord(segments, id, accountId))
+    .run();
+  await recomputeSoon(db, [id], clock);
+  return id;
 }
 
 /**
  * Brings a deleted segment back and recomputes its members, who enter no automations by this; the background thread finishes a large one.
- * Throws 404 if the account has no such segment, it is not deleted, or its list is.
+ * Throws 404 if the account has no such segment, it is not deleted, or its list is, and 409 if the account may not have another one.
  */
 export async function restoreSegment(db: Db, clock: Clock, accountId: number, id: number): Promise<void> {
   const isDeleted = and(eq(segments.id, id), eq(segments.user_id, accountId), isNotNull(segments.deleted_at));
   const deleted = db.select().from(segments).where(isDeleted).get();
   if (deleted === undefined || !isOwned(db, contactTypes, deleted.contact_type_id, accountId)) throw notFound();
+  requireRoom(db, accountId, 0, deleted.rules.length);
   const check_at = dependsOnTime(deleted.rules) ? nextCheck(clock) : null;
   const updated_at = isoTimestamp(clock.now());
   db.update(segments)
