@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path';
 import { createSegment } from '../../src/audience/segments/segments.ts';
-import { enqueueDueMails } from '../../src/automations/enrolment.ts';
+import { enqueueDueMails, NewMails } from '../../src/automations/enrolment.ts';
 import { readConfig } from '../../src/config.ts';
 import { AUTOMATION_STATUS, automationSchedules, automations } from '../../src/database/schema/index.ts';
 import { isoTimestamp, systemClock } from '../../src/time/clock.ts';
@@ -20,7 +20,13 @@ await inFolder(async (folder) => {
   const db = madeDatabase(path, contacts);
   const client = db.$client;
   const stamps = { created_at: isoTimestamp(systemClock.now()), updated_at: isoTimestamp(systemClock.now()) };
-  const deps = { db, clock: systemClock, config: readConfig({ DATABASE_PATH: path }), log: () => undefined };
+  const deps = {
+    db,
+    clock: systemClock,
+    config: readConfig({ DATABASE_PATH: path }),
+    log: () => undefined,
+    newMails: new NewMails(),
+  };
   await createSegment(db, systemClock, 1, {
     segment_name: 'Smiths',
     contact_type_id: 1,

@@ -7,6 +7,7 @@ import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
 import { ineligibilityReason } from '../audience/eligibility.ts';
 import { listCustomFields } from '../audience/fields/custom-fields.ts';
+import { Preparations } from '../campaigns/preparations.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import {
@@ -48,7 +49,6 @@ import {
   type AutomationDeps,
   createScheduleMailing,
   freezeSchedule,
-  listSchedules,
   problemOf,
   type Schedule,
 } from './automations.ts';
@@ -136,6 +136,19 @@ function applyChanges(client: Database, account: number, limit: number): number 
 const IS_GOING = `automations.status = ${AUTOMATION_STATUS.live} AND automations.deleted_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM automation_moves v WHERE v.automation_id = automations.id)`;
 
+/** A mail that was added while its automation was live. */
+interface NewMail {
+  automation: Automation;
+  schedule: Schedule;
+}
+
+type FrozenMail = Awaited<ReturnType<typeof freezeSchedule>>;
+
+/** Mails that were added while their automation was live and are being prepared. */
+export class NewMails extends Preparations<NewMail, FrozenMail> {}
+
+type StepDeps = AutomationDeps & { log: Log; newMails: NewMails };
+
 /** SQL: the place of an automation whose contacts are due first, and their next step there; null after the last step. */
 export const FIRST_DUE = `${withFirsts('@automation')}
   SELECT e.position, ${NEXT_SCHEDULE} AS schedule FROM firsts CROSS JOIN enrolments e ON e.id = firsts.id
@@ -148,38 +161,48 @@ const IS_NEXT = `@schedule = (SELECT n.id FROM automation_schedules n WHERE n.au
 /**
  * Takes the next step of due enrolments, a page for each automation: enqueues its mail, decides on the path or changes the contacts. Returns
  * the number of enrolments. An automation that fails becomes a draft with a reason, and the others continue. Throws if the disk fails.
- * `keepsValues`: false in a replay, because the values that the contacts had in the past are not known.
+ * A mail that was added while its automation was live is prepared first, beside the steps. `keepsValues`: false in a replay, because the
+ * values that the contacts had in the past are not known.
  */
-export async function enqueueDueMails(deps: AutomationDeps & { log: Log }, keepsValues = true): Promise<number> {
-  const { db, clock, log } = deps;
+export async function enqueueDueMails(deps: StepDeps, keepsValues = true): Promise<number> {
+  const { db, clock, log, newMails } = deps;
   const client = db.$client;
   const now = clock.now().getTime();
   let moved = 0;
   const live = prepared<[], { id: number }>(client, `SELECT id FROM automations WHERE ${IS_GOING}`).all();
   const due = prepared<[object], { position: number; schedule: number | null }>(client, FIRST_DUE);
   const step = prepared<[number], Pick<Schedule, 'kind'>>(client, 'SELECT kind FROM automation_schedules WHERE id = ?');
-  for (const { id } of live) {
-    const first = due.get({ automation: id, now });
-    if (first === undefined) continue;
-    const { position, schedule } = first;
-    const place = { automation: id, position, now, rows: PAGE_ROWS };
+  const orHeld = (id: number, work: () => void) => {
     try {
-      if (schedule === null) moved += finishDueEnrolments(client, place);
-      else if (step.get(schedule)?.kind === 'mail') moved += await sendSchedule(deps, place, schedule);
-      else moved += takeStep(deps, place, schedule, keepsValues);
+      work();
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       log({ automation: id, err: String(error) }, 'an automation could not go on', 'error');
       holdFailedAutomation(db, id, error, clock.now());
     }
+  };
+  for (const { subject, take } of await newMails.ready())
+    orHeld(subject.automation.id, () => createMissingMailing(deps, subject, take()));
+  for (const { id } of live) {
+    const first = due.get({ automation: id, now });
+    if (first === undefined) continue;
+    const { position, schedule } = first;
+    const place = { automation: id, position, now, rows: PAGE_ROWS };
+    orHeld(id, () => {
+      if (schedule === null) moved += finishDueEnrolments(client, place);
+      else if (step.get(schedule)?.kind === 'mail') moved += sendSchedule(deps, place, schedule);
+      else moved += takeStep(deps, place, schedule, keepsValues);
+    });
   }
   return moved;
 }
 
-async function sendSchedule(deps: AutomationDeps, place: DuePlace, schedule: number): Promise<number> {
+function sendSchedule(deps: StepDeps, place: DuePlace, schedule: number): number {
   const { $client: client } = deps.db;
-  const mailing = newestMailing(client, schedule) ?? (await createMissingMailing(deps, place.automation, schedule));
-  return mailing === undefined ? 0 : enqueueScheduleMail(client, place, schedule, mailing);
+  const mailing = newestMailing(client, schedule);
+  if (mailing !== undefined) return enqueueScheduleMail(client, place, schedule, mailing);
+  prepareNewMail(deps, place.automation, schedule);
+  return 0;
 }
 
 /** Returns the id of the newest mailing of a schedule; undefined if it has none. */
@@ -190,38 +213,31 @@ function newestMailing(client: Database, scheduleId: number): number | undefined
   ).get(scheduleId)?.id;
 }
 
-/**
- * Creates the mailing of a schedule that was added while the automation was live. If its content cannot be sent, the automation
- * becomes a draft.
- */
-async function createMissingMailing(
-  deps: AutomationDeps,
-  automationId: number,
-  scheduleId: number,
-): Promise<number | undefined> {
-  const { db, clock } = deps;
-  const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, scheduleId)).get();
+/** Begins to prepare a mail that was added while its automation was live, unless the account is busy with another one. */
+function prepareNewMail(deps: StepDeps, automationId: number, scheduleId: number): void {
+  const { db, newMails } = deps;
   const automation = db.select().from(automations).where(eq(automations.id, automationId)).get();
-  if (schedule === undefined || automation === undefined) return;
-  const result = await freezeSchedule(deps, automation, schedule);
+  if (automation === undefined || newMails.isBusy(automation.user_id)) return;
+  const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, scheduleId)).get();
+  if (schedule === undefined) return;
+  newMails.begin(automation.user_id, { automation, schedule }, () => freezeSchedule(deps, automation, schedule));
+}
+
+/**
+ * Creates the mailing of a mail that was prepared, unless the mail or its automation was changed meanwhile. If its content cannot be sent,
+ * the automation becomes a draft.
+ */
+function createMissingMailing({ db, clock }: StepDeps, { automation, schedule }: NewMail, made: FrozenMail): void {
   const now = isoTimestamp(clock.now());
-  return inTransaction(db, () => {
-    if ('problem' in result) {
-      holdAutomations(
-        db,
-        sql`id = ${automationId}`,
-        {
-          held_code: result.code,
-          held_reason: problemOf('held_mail', schedule, result),
-        },
-        now,
-      );
-      return;
-    }
-    const current = listSchedules(db, automationId).find(({ id }) => id === scheduleId);
-    if (current?.updated_at !== schedule.updated_at) return;
-    createScheduleMailing(db, automation, schedule, result, now);
-    return newestMailing(db.$client, scheduleId);
+  inTransaction(db, () => {
+    const isUnchanged = db.get(sql`
+      SELECT 1 FROM automations a JOIN automation_schedules s ON s.automation_id = a.id
+      WHERE a.id = ${automation.id} AND a.updated_at = ${automation.updated_at} AND s.id = ${schedule.id} AND s.updated_at = ${schedule.updated_at}`);
+    if (isUnchanged === undefined) return;
+    if ('problem' in made) {
+      const reason = { held_code: made.code, held_reason: problemOf('held_mail', schedule, made) };
+      holdAutomations(db, sql`id = ${automation.id}`, reason, now);
+    } else createScheduleMailing(db, automation, schedule, made, now);
   });
 }
 

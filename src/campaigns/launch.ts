@@ -36,6 +36,7 @@ import { freezeVariants, freezeVersions } from '../templates/languages/freeze-ve
 import { asVersion, withOwnParts } from '../templates/languages/versions.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { keepAttachments, listAttachments } from './attachments.ts';
+import { Preparations } from './preparations.ts';
 import { launchesAt } from './schedule.ts';
 import { findingsInAll, languageCounter, listErrors } from './shown-mail.ts';
 import { hasStatus, holdQueuedSends, IS_TO_BE_HELD, startSend } from './status.ts';
@@ -46,11 +47,11 @@ export const MAX_LEAD_MS = 28 * 60 * MINUTE_MS;
 
 type SingleSend = typeof singleSends.$inferSelect;
 /** A due single send. `updated_at` later tells whether it was changed meanwhile. */
-type DueSend = Pick<SingleSend, 'id' | 'updated_at'>;
+type DueSend = Pick<SingleSend, 'id' | 'user_id' | 'updated_at'>;
 /** A single send that may be due. Those in the recipients' own time zones are launched before `starts_at`. */
 type WaitingSend = Pick<
   SingleSend,
-  'id' | 'updated_at' | 'starts_at' | 'local_time' | 'schedule_date' | 'schedule_time'
+  'id' | 'user_id' | 'updated_at' | 'starts_at' | 'local_time' | 'schedule_date' | 'schedule_time'
 >;
 
 interface LaunchDeps {
@@ -64,6 +65,7 @@ export class Launcher {
   readonly #deps: LaunchDeps;
   /** The sends whose segments were marked to be recomputed, with their `updated_at` at that time. */
   readonly #marked = new Map<number, string>();
+  readonly #preparations = new Preparations<SingleSend, Launch | Held>();
 
   /** Prepared once, because each background step asks. */
   readonly #dueNow: (now: number) => WaitingSend[];
@@ -73,6 +75,7 @@ export class Launcher {
     const due = deps.db
       .select({
         id: singleSends.id,
+        user_id: singleSends.user_id,
         updated_at: singleSends.updated_at,
         starts_at: singleSends.starts_at,
         local_time: singleSends.local_time,
@@ -96,40 +99,56 @@ export class Launcher {
   }
 
   /**
-   * Launches or holds the due single sends, one after the other, until `shouldContinue` returns false. Returns how many of them
-   * changed. A send to segments first waits until they are recomputed. A send that fails is held. Throws if the disk fails.
+   * Begins to prepare due single sends, at most one of each account at a time, until `shouldContinue` returns false, and
+   * launches or holds those that are ready. Returns true if there is more to do. A send to segments first waits until they
+   * are recomputed. A send that fails is held. Throws if the disk fails.
    */
-  async launchDue(shouldContinue: () => boolean): Promise<number> {
+  async launchDue(shouldContinue: () => boolean): Promise<boolean> {
     const due = this.#dueNow(this.#deps.clock.now().getTime());
     for (const id of this.#marked.keys()) if (!due.some((send) => send.id === id)) this.#marked.delete(id);
-    let moved = 0;
+    let hasMoved = false;
     for (const dueSend of due) {
-      if (await this.#launchOne(dueSend)) moved++;
+      if (this.#preparations.isBusy(dueSend.user_id)) continue;
+      if (this.#prepareOne(dueSend)) hasMoved = true;
       if (!shouldContinue()) break;
     }
-    return moved;
+    for (const { subject, take } of await this.#preparations.ready()) {
+      this.#orHeld(subject, () => {
+        launch(this.#deps, subject, take);
+        return true;
+      });
+      this.#marked.delete(subject.id);
+      hasMoved = true;
+    }
+    return hasMoved || this.#preparations.isUnderWay;
   }
 
-  /** Returns false while the send waits for its segments. */
-  async #launchOne(dueSend: DueSend): Promise<boolean> {
-    try {
+  /** Begins to prepare a send, unless it waits for its segments. Returns true if it was changed. */
+  #prepareOne(dueSend: DueSend): boolean {
+    return this.#orHeld(dueSend, () => {
       const send = this.#deps.db.select().from(singleSends).where(eq(singleSends.id, dueSend.id)).get();
       if (send === undefined) return false;
       const segments = [...send.recipient_id, ...send.exclude_specific_recipient_id]
         .filter(({ table }) => table === 'segments')
         .map(({ id }) => Number(id));
       if (this.#markOnce(dueSend, segments)) return true;
-      if (isRecomputing(this.#deps.db, segments, this.#deps.clock)) return false;
-      const reason = await launch(this.#deps, send);
-      if (reason !== null) hold(this.#deps, dueSend, reason);
+      if (!isRecomputing(this.#deps.db, segments, this.#deps.clock))
+        this.#preparations.begin(send.user_id, send, () => prepare(this.#deps, send));
+      return false;
+    });
+  }
+
+  /** Runs a part of the launch of a send. Holds the send and returns true if that fails. Throws if the disk fails. */
+  #orHeld(dueSend: DueSend, work: () => boolean): boolean {
+    try {
+      return work();
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       this.#deps.log({ single_send: dueSend.id, err: String(error) }, 'a single send could not be launched', 'error');
       const held_reason = sentence('held_not_launched', { problem: saidBy(error) });
       hold(this.#deps, dueSend, { held_code: 'internal_error', held_reason });
+      return true;
     }
-    this.#marked.delete(dueSend.id);
-    return true;
   }
 
   /** Marks the segments of a send to be recomputed, once for each version of the send. Returns true if it marked them now. */
@@ -141,14 +160,34 @@ export class Launcher {
   }
 }
 
-/** Returns why the send cannot be launched; null if it was launched, or was changed meanwhile. */
-async function launch({ db, clock, config, log }: LaunchDeps, send: SingleSend): Promise<Held | null> {
-  const lateMinutes = (clock.now().getTime() - send.starts_at) / MINUTE_MS;
-  if (send.schedule_type === 1 && lateMinutes > config.SCHEDULE_GRACE_MINUTES) {
-    const cause = sentence(send.starts_at <= releasedAt(db.$client) ? 'missed_held' : 'missed_stopped');
-    const held_reason = sentence('held_missed_time', { minutes: Math.floor(lateMinutes), cause });
-    return { held_code: 'missed_time', held_reason };
+/** What a mailing is created from. */
+type Launch = Frozen & { variants: Variant[]; findings: RecordedFinding[] | null; progress: EnqueueProgress };
+
+/** Launches a send that was prepared, or holds it with the reason, unless it was changed meanwhile. */
+function launch(deps: LaunchDeps, send: SingleSend, take: () => Launch | Held): void {
+  const made = missedTime(deps, send) ?? take();
+  if ('held_code' in made) {
+    hold(deps, send, made);
+    return;
   }
+  const mailing = start(deps.db, send, made, deps.clock.now());
+  if (mailing !== null) deps.log({ single_send: send.id, mailing }, 'campaign started');
+}
+
+/** Returns that the send cannot be launched because it is too late; null if it is not. */
+function missedTime({ db, clock, config }: LaunchDeps, send: SingleSend): Held | null {
+  const lateMinutes = (clock.now().getTime() - send.starts_at) / MINUTE_MS;
+  if (send.schedule_type !== 1 || lateMinutes <= config.SCHEDULE_GRACE_MINUTES) return null;
+  const cause = sentence(send.starts_at <= releasedAt(db.$client) ? 'missed_held' : 'missed_stopped');
+  const held_reason = sentence('held_missed_time', { minutes: Math.floor(lateMinutes), cause });
+  return { held_code: 'missed_time', held_reason };
+}
+
+/** Returns what the mailing of a send is created from, or why the send cannot be launched. */
+async function prepare(deps: LaunchDeps, send: SingleSend): Promise<Launch | Held> {
+  const { db, clock, config } = deps;
+  const missed = missedTime(deps, send);
+  if (missed !== null) return missed;
   const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null) return held('sender_deleted');
   if (isUnverified(db.$client, config, sender)) return held('sender_unverified');
@@ -190,9 +229,7 @@ async function launch({ db, clock, config, log }: LaunchDeps, send: SingleSend):
     groupId: send.unsubscribe_group_id,
   };
   const all = findings && [...findings, ...(await missing(send.languages, audience))];
-  const mailing = start(db, send, { ...frozen, findings: all }, progress, clock.now());
-  if (mailing !== null) log({ single_send: send.id, mailing }, 'campaign started');
-  return null;
+  return { ...frozen, findings: all, progress };
 }
 
 /**
@@ -202,14 +239,7 @@ async function launch({ db, clock, config, log }: LaunchDeps, send: SingleSend):
 function start(
   db: Db,
   send: SingleSend,
-  {
-    frozen,
-    links: urls,
-    destinations,
-    variants,
-    findings,
-  }: Frozen & { variants: Variant[]; findings: RecordedFinding[] | null },
-  progress: EnqueueProgress,
+  { frozen, links: urls, destinations, variants, findings, progress }: Launch,
   now: Date,
 ): number | null {
   return inTransaction(db, () => {

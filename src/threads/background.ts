@@ -9,7 +9,7 @@ import { recomputeDueSegments } from '../audience/segments/recompute.ts';
 import { continueSunsets } from '../audience/sunset/find-inactive.ts';
 import { continueBackfills } from '../automations/backfill.ts';
 import { DateEntries } from '../automations/date-entries.ts';
-import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';
+import { applyMembershipChanges, enqueueDueMails, NewMails } from '../automations/enrolment.ts';
 import { continueMoves } from '../automations/move-enrolments.ts';
 import { followTimeZone } from '../automations/waits.ts';
 import { UnusedFiles } from '../campaigns/attachments.ts';
@@ -86,6 +86,7 @@ export class Background {
   readonly #holds: HoldLog;
   readonly #mailWatch: MailWatch;
   readonly #launcher: Launcher;
+  readonly #newMails = new NewMails();
   readonly #canaries: Canaries;
   readonly #domainCounts: DomainCounts;
   readonly #abTests: AbTestDecisions;
@@ -185,12 +186,12 @@ export class Background {
       );
       await part('sunset', () => continueSunsets(db, clock));
       await part('feeds', async () => this.#feeds.step(this.#timeSlice()));
-      await part('launch', async () => (await this.#launcher.launchDue(this.#timeSlice())) > 0);
+      await part('launch', () => this.#launcher.launchDue(this.#timeSlice()));
       await part('dates in automations', async () => this.#dates.step(this.#timeSlice()));
       await part('entries in automations', async () => continueBackfills(this.#deps));
       await part('enrolment', async () => applyMembershipChanges(db.$client) > 0);
       await part('A/B tests', () => this.#abTests.step(clock.now().getTime(), clock.monotonic(), this.#timeSlice()));
-      await part('automations', async () => (await enqueueDueMails(this.#deps)) > 0);
+      await part('automations', () => this.#takeSteps());
     }
     const goesOn = this.#timeSlice();
     for (const { id, state } of mailingsToEnqueue(db.$client)) {
@@ -243,6 +244,12 @@ export class Background {
     const hasMoreNow = hasMore || isDelivering || this.#transactional.unfinished > 0;
     this.#logHolds(hasMoreNow);
     return hasMoreNow;
+  }
+
+  /** Takes steps of automations. Returns true if there are more. */
+  async #takeSteps(): Promise<boolean> {
+    const moved = await enqueueDueMails({ ...this.#deps, newMails: this.#newMails });
+    return moved > 0 || this.#newMails.isUnderWay;
   }
 
   /** Runs steps until nothing is due. */

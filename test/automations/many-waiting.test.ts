@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm';
 import t from 'tap';
 import { removeSchedule } from '../../src/automations/automations.ts';
-import { applyMembershipChanges, enqueueDueMails } from '../../src/automations/enrolment.ts';
+import { applyMembershipChanges, enqueueDueMails, NewMails } from '../../src/automations/enrolment.ts';
 import { continueMoves, moveOrStore, movesTo, orderMails } from '../../src/automations/move-enrolments.ts';
 import { readConfig } from '../../src/config.ts';
 import { connect, type Db } from '../../src/database/open.ts';
@@ -41,7 +41,13 @@ async function withMany(t: Parameters<typeof withWelcomeSeries>[0]) {
     const killed = connect(app.db.name);
     killed.$client.transaction(() => moveOrStore(killed.$client, 1, change(killed))).immediate();
     t.equal(await continueMoves(killed.$client, () => false), true, 'some are left');
-    const deps = { db: killed, clock: app.clock, config: readConfig({}), log: () => undefined };
+    const deps = {
+      db: killed,
+      clock: app.clock,
+      config: readConfig({}),
+      log: () => undefined,
+      newMails: new NewMails(),
+    };
     t.equal(await enqueueDueMails(deps), 0, 'no mail is enqueued for whoever is due');
     killed.$client.close();
     app.restartBackground();

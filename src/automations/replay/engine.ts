@@ -32,7 +32,7 @@ import { stored } from '../../errors/stored.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { type Automation, type ListedSchedule, listSchedules } from '../automations.ts';
 import { DateEntries } from '../date-entries.ts';
-import { applyMembershipChanges, enqueueDueMails } from '../enrolment.ts';
+import { applyMembershipChanges, enqueueDueMails, NewMails } from '../enrolment.ts';
 import { markLive } from '../status.ts';
 import { Feed, readHistory, type Scope, segmentsOf } from './history.ts';
 
@@ -237,7 +237,7 @@ class Run {
 
   async #pass(feed: Feed, { automation, from, to }: Scope, needsOpens: boolean, onProgress: (share: number) => void) {
     const clock = this.#clock;
-    const deps = { db: this.#view, clock, config: this.#config, log: () => undefined };
+    const deps = { db: this.#view, clock, config: this.#config, log: () => undefined, newMails: new NewMails() };
     const dates = automation.trigger_kind === 'date' ? new DateEntries(deps) : null;
     const post = new Post(this.#view, automation, this.#config.TIME_ZONE, needsOpens ? this.#plan : null);
     clock.time = from;

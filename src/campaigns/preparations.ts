@@ -1,0 +1,57 @@
+/**
+ * Work that is prepared beside the steps of the background thread, because a template may take half a minute to compile. Nothing is
+ * stored before a step takes up the result.
+ */
+import { setTimeout } from 'node:timers/promises';
+
+/** How long a step waits for what is being prepared, in milliseconds. Most templates take less. */
+const WAIT_MS = 20;
+
+interface Preparation<Subject, Made> {
+  subject: Subject;
+  ended: Promise<void>;
+  /** Returns what was prepared, or throws the error that stopped it; null: it is being prepared. */
+  take: (() => Made) | null;
+}
+
+/** Prepares at most one subject of each account at a time. */
+export class Preparations<Subject, Made> {
+  readonly #ofAccounts = new Map<number, Preparation<Subject, Made>>();
+
+  /** True while something of any account is being prepared, or is ready. */
+  get isUnderWay(): boolean {
+    return this.#ofAccounts.size > 0;
+  }
+
+  /** Returns true while something of the account is being prepared, or is ready. */
+  isBusy(accountId: number): boolean {
+    return this.#ofAccounts.has(accountId);
+  }
+
+  /** Begins to prepare a subject of an account that is not busy. */
+  begin(accountId: number, subject: Subject, prepare: () => Promise<Made>): void {
+    const end = (take: () => Made) => {
+      preparation.take = take;
+    };
+    const ended = prepare().then(
+      (made) => end(() => made),
+      (error: unknown) =>
+        end(() => {
+          throw error;
+        }),
+    );
+    const preparation: Preparation<Subject, Made> = { subject, ended, take: null };
+    this.#ofAccounts.set(accountId, preparation);
+  }
+
+  /** Waits a moment for what is being prepared. Returns what is ready, each subject once; `take` throws the error that stopped it. */
+  async ready(): Promise<{ subject: Subject; take: () => Made }[]> {
+    const underWay = [...this.#ofAccounts.values()].filter(({ take }) => take === null);
+    if (underWay.length > 0) await Promise.race([Promise.all(underWay.map(({ ended }) => ended)), setTimeout(WAIT_MS)]);
+    return [...this.#ofAccounts].flatMap(([accountId, { subject, take }]) => {
+      if (take === null) return [];
+      this.#ofAccounts.delete(accountId);
+      return [{ subject, take }];
+    });
+  }
+}
