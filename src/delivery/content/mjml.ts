@@ -17,6 +17,9 @@ const MAX_ELEMENTS = 5000;
 /** The maximum number of elements, attributes and lists in a template's JSON; parsing this many takes a few milliseconds. */
 const MAX_PARTS = 30_000;
 
+/** The maximum number of selectors of styles to inline times elements. Looking for that many takes about two seconds. */
+const MAX_INLINED = 1_000_000;
+
 /** The number of elements counted so far in one template. */
 interface Count {
   elements: number;
@@ -41,7 +44,23 @@ export function parseMjml(json: string): MjmlNode {
   if (!root.children?.some((child) => child.tagName === 'mj-body')) {
     throw new ContentError('The template has no mj-body.');
   }
+  const { selectors, elements } = countInlined(root);
+  if (selectors * elements > MAX_INLINED) {
+    throw new ContentError('The template has too many styles with the attribute inline for its number of elements.');
+  }
   return root;
+}
+
+/** Counts the selectors of styles that are written into the elements, and the elements with those in their texts. */
+function countInlined({ tagName, attributes, content = '', children = [] }: MjmlNode) {
+  const isInlined = tagName === 'mj-style' && attributes.inline !== undefined;
+  const count = { selectors: isInlined ? content.split(/[{,]/).length : 0, elements: content.split('<').length };
+  for (const child of children) {
+    const { selectors, elements } = countInlined(child);
+    count.selectors += selectors;
+    count.elements += elements;
+  }
+  return count;
 }
 
 /**

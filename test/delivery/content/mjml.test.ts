@@ -127,3 +127,16 @@ t.test('what fails because the thread ended may be tried again, and is no proble
   await t.rejects(compileContent(1, source), { status: 503, cause: /ended without an answer/ });
   t.match(html(await compileContent(1, source)), 'Hello');
 });
+
+t.test('styles to inline are bounded by the number of elements', (t) => {
+  const problemOf = (rules: number, elements: number) => {
+    const content = '.a td,.b td{color:red}'.repeat(rules);
+    const style = { tagName: 'mj-style', attributes: { inline: 'inline' }, content };
+    const root = mjml(Array(elements).fill(text('a')), [style]);
+    return templateProblem(JSON.stringify(root));
+  };
+  t.equal(problemOf(500, 300), null);
+  t.match(problemOf(500, 3000), 'too many styles with the attribute inline');
+  t.match(problemOf(50_000, 10), 'too many styles with the attribute inline');
+  t.end();
+});
