@@ -82,6 +82,10 @@ export const automations: Translation<typeof english> = {
   'automations.recipe.win_back.about': 'Zwei Mails im Abstand einer Woche an Kontakte, die nicht mehr reagieren.',
   'automations.recipe.win_back.trigger':
     'Wählen Sie ein Segment mit Kontakten, die nicht mehr reagieren, etwa denen, die 90 Tage nichts geöffnet haben. Wer es verlässt, steigt aus.',
+  'automations.chooseTarget': 'Wählen Sie eine Liste oder ein Segment.',
+  'automations.chooseSegment': 'Wählen Sie ein Segment.',
+  'automations.inactiveSegment': 'Segment mit inaktiven Kontakten anlegen',
+  'automations.inactiveSegment.name': 'Seit 90 Tagen inaktiv',
   'automations.create': 'Automation anlegen',
   'automations.who': 'Auslöser',
   'automations.target': 'Liste oder Segment',

@@ -77,6 +77,10 @@ export const automations = {
   'automations.recipe.win_back.about': 'Two mails, a week apart, for contacts who no longer react.',
   'automations.recipe.win_back.trigger':
     'Choose a segment of contacts who no longer react, such as those who opened nothing for 90 days. Contacts who leave the segment exit.',
+  'automations.chooseTarget': 'Choose a list or segment.',
+  'automations.chooseSegment': 'Choose a segment.',
+  'automations.inactiveSegment': 'Create a segment of inactive contacts',
+  'automations.inactiveSegment.name': 'Inactive for 90 days',
   'automations.create': 'Create automation',
   'automations.who': 'Trigger',
   'automations.target': 'List or segment',

@@ -3,6 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import { Failure, isSaid } from '../errors/failure.ts';
+import { fieldLabel } from '../errors/field-errors.ts';
+import { type Said, Sentence } from '../errors/sentences.ts';
 import { retryWhenUnlocked } from '../http/lock-waits.ts';
 import { callerWithSession } from '../operations/callers.ts';
 import type { Deps } from '../operations/deps.ts';
@@ -11,7 +13,7 @@ import { type Given, perform } from '../operations/perform.ts';
 import type { Problems } from './components/field.tsx';
 import { languageOf } from './page.tsx';
 import { sessionOf, viewerOf } from './signed-in.ts';
-import type { Language } from './words/index.ts';
+import { isWordKey, type Language } from './words/index.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -54,10 +56,12 @@ export interface Refusal {
   problems: Problems;
   /** A problem of the whole form; empty if a field is at fault. */
   problem: string;
+  /** The problems as one text that names the fields. */
+  text: string;
 }
 
 /** Returns the problems of a form that has no place for a problem of the whole form. Such a problem is shown at the field `otherwise`. */
-export function problemsAt({ problems = {}, problem }: Partial<Refusal>, otherwise: string): Problems {
+export function problemsAt({ problems = {}, problem }: Partial<Omit<Refusal, 'text'>>, otherwise: string): Problems {
   return !problem ? problems : { [otherwise]: [problem] };
 }
 
@@ -83,19 +87,30 @@ export async function attemptWith<Output>(
   }
 }
 
-/**
- * Returns a refusal as a text, for a page without the fields: the problem of the whole form, or the problems of all
- * fields.
- */
-export function sentenceOf({ problems, problem }: Refusal): string {
-  return problem || Object.values(problems).flat().join(' ');
+/** Returns a refusal as a text, for a page that does not show the fields. */
+export function sentenceOf({ text }: Refusal): string {
+  return text;
 }
 
 function refusalOf({ status, errors }: Failure, language: Language): Refusal {
-  if (isSaid(errors)) return { status, problems: {}, problem: language.sentence(errors) };
+  if (isSaid(errors)) {
+    const problem = language.sentence(errors);
+    return { status, problems: {}, problem, text: problem };
+  }
   const problems = Object.entries(errors).map(([field, texts]) => [
     field,
-    texts.map((text) => language.sentence(text)),
+    texts.map((text) => atField(language, field, text)),
   ]);
-  return { status, problems: Object.fromEntries(problems), problem: '' };
+  const sentences = Object.values(errors).flatMap((texts) => texts.map((text) => language.sentence(text)));
+  return { status, problems: Object.fromEntries(problems), problem: '', text: sentences.join(' ') };
+}
+
+/**
+ * Returns the error of a field as it is shown below the field. It does not name the field, because the API's name differs from the
+ * label on the page. An error that is about another field, such as one of the custom fields, names that field.
+ */
+function atField(language: Language, field: string, text: Said): string {
+  if (!(text instanceof Sentence) || text.values.field !== fieldLabel(field)) return language.sentence(text);
+  const key = `problem.${text.code}`;
+  return isWordKey(key) ? language.fill(key, { count: Number(text.values.count) }) : language.sentence(text);
 }

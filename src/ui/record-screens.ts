@@ -62,6 +62,6 @@ export function recordScreens<Added>(app: FastifyInstance, screens: RecordScreen
     const { id } = request.params;
     const deleted = await remove(request, id);
     if ('output' in deleted) return done(reply, 'Deleted', { request, values: {}, id });
-    return refused(request, reply, id, { status: deleted.status, problems: {}, problem: sentenceOf(deleted) });
+    return refused(request, reply, id, { ...deleted, problems: {}, problem: sentenceOf(deleted) });
   });
 }

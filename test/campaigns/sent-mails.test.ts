@@ -268,7 +268,9 @@ t.test('a transactional mail is kept as it left, with its files, for editors alo
   t.match((await open(utr)).text, `href="/transactional/${utr}/sent"`);
   t.notMatch((await open(utr, viewer)).text, '/sent"');
   t.notMatch((await open(before)).text, '/sent"');
-  t.match((await open(`${utr}/sent`)).text, `href="/transactional/${utr}/sent/mail.eml"`);
+  const kept = (await open(`${utr}/sent`)).text;
+  t.match(kept, `href="/transactional/${utr}/sent/mail.eml"`);
+  t.match(kept, `href="/transactional/${utr}">Back to the mail</a>`);
   t.match((await open(`${utr}/sent/html`)).text, 'Thank you, Ann Lee.');
   t.equal((await open(`${utr}/sent/mail.eml`)).text, raw);
   for (const part of ['', '/html', '/mail.eml']) t.equal((await open(`${utr}/sent${part}`, viewer)).status, 403);

@@ -130,6 +130,7 @@ t.test('an automation is made from a recipe by a form, with its mails in the lan
   const fields = { ...hiddenIn(text), automation_name: 'Geburtstag', automation_for: '', sender_id: '1' };
   const refused = await send('/automations/new', { ...fields, unsubscribe_group_id: '1' });
   t.match([refused.status, refused.text.includes('name="recipe" value="birthday"')], [422, true]);
+  t.match(refused.text, 'id="automation_for-problem">Wählen Sie eine Liste oder ein Segment.<');
   const made = await send('/automations/new', { ...fields, automation_for: 'contacts_1', unsubscribe_group_id: '1' });
   const utr = String(made.headers.location).split('/')[2];
   t.match(await seriesOf(utr), {
@@ -140,6 +141,26 @@ t.test('an automation is made from a recipe by a form, with its mails in the lan
     mails: [{ subject: /Geburtstag/ }],
   });
   t.equal((await open('/automations/new?recipe=unknown')).status, 200);
+});
+
+t.test('the win-back recipe offers only segments, and opens a new one with rules for inactive contacts', async (t) => {
+  const { app, open, send } = await withPages(t);
+  const rules = { select_field: ['email'], select_operator: ['is not'], value: ['x'] };
+  const loyal = await app.one.call('POST', '/segment/store', {
+    form: { segment_name: 'Loyal', contact_type_id: 1, ...rules },
+  });
+  t.equal(loyal.status, 200);
+  const { text } = await open('/automations/new?recipe=win_back');
+  t.match(text, />Loyal \(segment/);
+  t.notMatch(text, />Readers \(list/);
+  const [, form = ''] = /<form method="post" action="\/contacts\/segments\/new">(.*?)<\/form>/s.exec(text) ?? [];
+  t.match((await send('/contacts/segments/new', hiddenIn(form))).text, 'value="Inactive for 90 days"');
+  const saved = await send('/contacts/segments/new', { ...hiddenIn(form), do: 'save' });
+  t.match(saved.headers.location, /^\/contacts\/segments\/\d+$/);
+  const refused = await send('/automations/new', {
+    ...{ recipe: 'win_back', automation_name: 'Back', automation_for: '', sender_id: '1', unsubscribe_group_id: '1' },
+  });
+  t.match(refused.text, 'id="automation_for-problem">Choose a segment.<');
 });
 
 t.test(

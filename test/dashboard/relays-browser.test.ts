@@ -75,7 +75,7 @@ t.test('a relay is added, tested, put right and used by clicking', { skip: skipW
   await page.getByLabel('Port').fill(`${port}`);
   await page.getByLabel('User name').fill('shop');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
-  await page.getByText('The password field is required.').waitFor();
+  await page.getByText('This is required.').waitFor();
   t.equal(await page.getByLabel('Host').inputValue(), 'localhost', 'what was typed is kept');
   await page.getByLabel('Password').fill('wrong-canary');
   await page.getByRole('button', { name: 'Add', exact: true }).click();

@@ -143,10 +143,10 @@ t.test('what the API refuses stands beside the input it is about', async (t) => 
   };
   const { status, text } = await send('/contacts/segments/new', { ...FORM, ...rules, segment_name: '' });
   t.equal(status, 422);
-  t.match(text, /id="segment_name-problem">Bitte füllen Sie das Feld „Name“ aus\./);
+  t.match(text, /id="segment_name-problem">Diese Angabe fehlt\./);
   t.notMatch(text, 'id="value0-problem"');
   t.match(text, 'id="value1-problem"');
-  t.match(text, /id="value2-problem">Bitte füllen Sie das Feld „Wert“ aus\./);
+  t.match(text, /id="value2-problem">Diese Angabe fehlt\./);
   t.match(text, 'value="many"', 'what was typed is kept');
 });
 

@@ -302,8 +302,18 @@ export async function newAutomationScreen(app: FastifyInstance): Promise<void> {
             ...{ automation_name, automation_for, unsubscribe_group_id, sender_id },
           });
     if ('output' in created) return reply.redirect(editAddress(created.output.utr), 303);
-    return show(request, reply.code(created.status), recipe, given, problemsAt(created, 'automation_name'));
+    const problems = problemsAt(created, 'automation_name');
+    if (recipe === undefined || automation_for !== '')
+      return show(request, reply.code(created.status), recipe, given, problems);
+    const language = languageOf(request, viewerOf(request));
+    const choose = language.say(isForSegment(recipe) ? 'automations.chooseSegment' : 'automations.chooseTarget');
+    return show(request, reply.code(created.status), recipe, given, { ...problems, automation_for: [choose] });
   });
+}
+
+/** Returns true if a recipe is for a segment, because its contacts exit when they leave the segment. */
+function isForSegment(recipe: RecipeName | undefined): boolean {
+  return recipe !== undefined && RECIPE_BY_NAME[recipe].exit_criteria === 1;
 }
 
 function recipeNamed(name: string | undefined): RecipeName | undefined {
@@ -348,6 +358,7 @@ function NewAutomation({ recipe, given, choices, problems }: NewAutomationProps)
         <p class="quiet-text">
           {language.say(recipe === undefined ? 'automations.new.about' : `automations.recipe.${recipe}.trigger`)}
         </p>
+        {isForSegment(recipe) && <InactiveSegment targets={choices.targets} />}
         <form method="post" action="/automations/new" class="narrow">
           <AutomationFieldset given={given} choices={choices} problems={problems} recipe={recipe} />
           {recipe !== undefined && (
@@ -366,6 +377,27 @@ function NewAutomation({ recipe, given, choices, problems }: NewAutomationProps)
         </form>
       </Card>
     </>
+  );
+}
+
+/** The button that opens a new segment with the rules for inactive contacts, which the recipe needs. */
+function InactiveSegment({ targets }: Pick<Choices, 'targets'>) {
+  const language = useLanguage();
+  const [list] = targets.filter(({ kind }) => kind === 'list');
+  const given = {
+    segment_name: language.say('automations.inactiveSegment.name'),
+    contact_type_id: list?.value.replace('contacts_', '') ?? '',
+    query_type: 'and',
+    ...{ field0: 'activity.mails', operator0: 'received at least', value0: '3', until0: '90' },
+    ...{ field1: 'activity.last', operator1: 'is not within', value1: '90' },
+  };
+  return (
+    <form method="post" action="/contacts/segments/new">
+      {Object.entries(given).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <Button look="plain">{language.say('automations.inactiveSegment')}</Button>
+    </form>
   );
 }
 
@@ -432,6 +464,7 @@ function AutomationFieldset({
   const trigger = recipe === undefined ? given.trigger_kind : RECIPE_BY_NAME[recipe].trigger.trigger_kind;
   const isByOther = trigger !== undefined && trigger !== 'join';
   const none = { value: '', label: language.say('compose.choose') };
+  const offered = isForSegment(recipe) ? targets.filter(({ kind }) => kind === 'segment') : targets;
   return (
     <>
       <TextField
@@ -451,7 +484,7 @@ function AutomationFieldset({
         value={given.automation_for}
         options={[
           none,
-          ...targets.map(({ value, kind, name, people }) => ({
+          ...offered.map(({ value, kind, name, people }) => ({
             value,
             label: language.say(`automations.target.${kind}`, { name, count: people }),
           })),

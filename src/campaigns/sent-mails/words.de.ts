@@ -5,7 +5,8 @@ import type { sentMails as english } from './words.en.ts';
 
 export const sentMails: Translation<typeof english> = {
   'sentMails.title': 'Mail wie gesendet',
-  'sentMails.about': 'Genau diese Bytes wurden an diesen Kontakt gesendet. Das Ansehen zählt nicht als Öffnung.',
+  'sentMails.about': 'Genau diese Mail wurde an diesen Kontakt gesendet. Das Ansehen zählt nicht als Öffnung.',
+  'sentMails.back': 'Zurück zur Mail',
   'sentMails.download': 'Herunterladen (.eml)',
   'sentMails.views': 'Ansichten der Mail',
 };

@@ -238,7 +238,7 @@ async function previewColumns(
   { id: upload_id, columns }: Upload,
   given: GivenColumns,
   bothProblem: string,
-): Promise<{ refusal: Refusal; given: GivenColumns } | null> {
+): Promise<{ refusal: Omit<Refusal, 'text'>; given: GivenColumns } | null> {
   const mapping = [...given.mapping];
   for (const [at, { name }] of columns.entries()) {
     const field_type = mapping[at]?.startsWith(NEW_FIELD) ? mapping[at].slice(NEW_FIELD.length) : null;

@@ -36,23 +36,32 @@ export async function sentMailScreens(app: FastifyInstance): Promise<void> {
   }));
   await sentMailScreen(app, '/transactional/:utr/sent', readSentTransactionalMail, ({ params: { utr } }) => ({
     here: `/transactional/${encodeURIComponent(utr)}/sent`,
+    back: `/transactional/${encodeURIComponent(utr)}`,
     given: { utr },
   }));
 }
 
-/** Registers the pages of the mails that an operation reads. `find` returns a page's address and the operation's input. */
+/**
+ * Registers the pages of the mails that an operation reads. `find` returns a page's address, the address of the page that leads to it,
+ * and the operation's input.
+ */
 async function sentMailScreen<Input extends TObject>(
   app: FastifyInstance,
   route: string,
   readMail: Operation<Input, string>,
-  find: (request: FastifyRequest<Call>) => { here: string; given: Given<Input> },
+  find: (request: FastifyRequest<Call>) => { here: string; back?: string; given: Given<Input> },
 ): Promise<void> {
   pageRoute<Call>(app, route, async (request, reply) => {
     requireEditor(request);
     const viewer = viewerOf(request);
-    const { here, given } = find(request);
+    const { here, back, given } = find(request);
+    const language = languageOf(request, viewer);
     const found = await attempt(request, readMail, given);
-    const frame = { title: languageOf(request, viewer).say('sentMails.title'), section: 'campaigns' } as const;
+    const frame = {
+      title: language.say('sentMails.title'),
+      section: 'campaigns',
+      ...(back !== undefined && { action: <LinkButton href={back}>{language.say('sentMails.back')}</LinkButton> }),
+    } as const;
     if (!('output' in found)) {
       const problem = <Notice tone="warn">{sentenceOf(found)}</Notice>;
       // That a mail cannot be shown any more is what this page says, and no failure of it.
