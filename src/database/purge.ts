@@ -45,6 +45,7 @@ const DELETED: readonly [table: string, condition: string][] = [
   ['contact_imports', OF_DELETED_TYPES],
   ['contact_types', 'deleted_at IS NOT NULL'],
   ['senders', 'deleted_at IS NOT NULL'],
+  ['deleted_records', 'true'],
   // Sessions and login links that have expired. The service removes them only when it creates new ones.
   ['sessions', `last_seen_at < ${monthAgo()}`],
   ['login_links', `(used_at IS NOT NULL OR expires_at < ${monthAgo()})`],

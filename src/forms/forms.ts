@@ -80,13 +80,6 @@ export function changeForm(db: Db, { id, user_id }: Form, input: FormInput, now:
     .run();
 }
 
-/**
- * Removes a form: its page and the links in its mails stop working, and waiting mails are not sent. `removeRequests` removes the rest.
- */
-export function removeForm(db: Db, { id }: Form): void {
-  db.delete(forms).where(eq(forms.id, id)).run();
-}
-
 /** Returns why a form accepts no subscriptions now; null if it does. */
 export function formOffCode(client: Database, config: Config, form: Form): FormOffCode | null {
   if (form.is_active === 0) return 'off';

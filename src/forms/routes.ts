@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';
-import { createForm, deleteForm, listForms, readForm, saveForm } from './operations/forms.ts';
+import { createForm, deleteForm, listForms, readForm, saveForm, undeleteForm } from './operations/forms.ts';
 import { subscribeContact } from './operations/subscribe.ts';
 
 /** The API for forms. */
@@ -13,6 +13,7 @@ export const formRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => 
   forms.read('POST /forms/create', createForm);
   forms.change('POST /forms/save', saveForm, 'Updated Successfully');
   forms.change('DELETE /forms/delete', deleteForm, 'Deleted Successfully');
+  forms.change('POST /forms/undelete', undeleteForm, 'Restored Successfully');
 };
 
 /** The API with which other programs ask somebody for a subscription. Key pairs use it with the scope of contacts. */

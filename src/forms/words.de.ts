@@ -27,6 +27,8 @@ export const forms: Translation<typeof english> = {
   'forms.added': '„{name}“ wurde angelegt und ist noch geschlossen. Prüfen Sie es unten und öffnen Sie es dann.',
   'forms.saved': '„{name}“ wurde gespeichert.',
   'forms.deleted': '„{name}“ wurde gelöscht.',
+  'forms.undeleted':
+    '„{name}“ ist wieder da, unter derselben Adresse. Wer noch nicht bestätigt hatte, muss sich neu anmelden.',
   'forms.type': 'Kontakte in die Liste aufnehmen',
   'forms.sender': 'Absender',
   'forms.language': 'Sprache der Seite und der Mail',
@@ -98,6 +100,7 @@ export const forms: Translation<typeof english> = {
   'audit.form_added': 'Formular hinzugefügt',
   'audit.form_changed': 'Formular geändert',
   'audit.form_removed': 'Formular gelöscht',
+  'audit.form_restored': 'Formular wiederhergestellt',
   'person.moment.subscribed': 'Über ein Formular angemeldet',
   'source.form': 'über ein Formular',
 };

@@ -24,6 +24,7 @@ export const forms = {
   'forms.added': '“{name}” was created and is closed for now. Check it below, then open it.',
   'forms.saved': '“{name}” was saved.',
   'forms.deleted': '“{name}” was deleted.',
+  'forms.undeleted': '“{name}” is back at the same address. Visitors who had not confirmed yet must sign up again.',
   'forms.type': 'Add contacts to the list',
   'forms.sender': 'Sender',
   'forms.language': 'Language of the page and the mail',
@@ -90,6 +91,7 @@ export const forms = {
   'audit.form_added': 'Added a form',
   'audit.form_changed': 'Changed a form',
   'audit.form_removed': 'Deleted a form',
+  'audit.form_restored': 'Restored a form',
   'person.moment.subscribed': 'Subscribed with a form',
   'source.form': 'with a form',
 } as const;

@@ -1,7 +1,8 @@
 /** Operations for templates: the built-in ones, and those that accounts make from a mail, another template or code. */
-import { eq, type SQL, sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { templateErrors } from '../campaigns/single-sends.ts';
+import { deleteRestorably, restoreDeleted } from '../database/deleted-records.ts';
 import { fold } from '../database/functions/fold.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { readRecord, recordObject, totalBytes } from '../database/record-json.ts';
@@ -33,7 +34,7 @@ import { type Context, listOperation, operation, recordOperation } from '../oper
 import { type AuditAction, auditBy } from '../users/audit.ts';
 import { designToken } from './designs/designs.ts';
 import { findTemplateCodes, OWN_PREVIEW, requireMail, type TemplateCodes } from './mail-content.ts';
-import { addTemplate, changeTemplate, requireTemplate, templateCodes } from './own-templates.ts';
+import { addTemplate, changeTemplate, requireRoom, requireTemplate, templateCodes } from './own-templates.ts';
 
 const BLANK = 1;
 
@@ -192,13 +193,28 @@ export const updateTemplate = operation({
 
 export const deleteTemplate = operation({
   name: 'Delete a template of your own (addition)',
-  description: 'Mails made from it have a copy of its code and do not change.',
+  description:
+    'Mails made from it have a copy of its code and do not change. It can be restored until another one is deleted.',
   role: 'editor',
   input: Type.Object(ById),
-  run(context, { id: given }) {
-    change(context, given, 'template_removed', ({ id }) =>
-      context.db.delete(ownTemplates).where(eq(ownTemplates.id, id)).run(),
-    );
+  run(context, { id }) {
+    change(context, id, 'template_removed', (template) => deleteRestorably(context.db, ownTemplates, template));
+  },
+});
+
+export const undeleteTemplate = operation({
+  name: 'Undo the deletion of a template of your own (addition)',
+  description: 'Only the template that was deleted last can be restored, until `sendlark purge` removes it.',
+  role: 'editor',
+  input: Type.Object(ById),
+  run(context, { id }) {
+    const { db, accountId } = context;
+    const restore = () => {
+      restoreDeleted(db, ownTemplates, accountId, id);
+      requireRoom(db, accountId, 0, 0);
+      auditBy(context, 'template_restored', requireTemplate(db, accountId, id).template_name);
+    };
+    inTransaction(db, restore);
   },
 });
 

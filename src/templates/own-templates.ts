@@ -111,7 +111,7 @@ function sizeOf({ json_code, html_code }: TemplateCodes): number {
 }
 
 /** Throws 409 if an account cannot have `more` further templates with this number of further bytes. */
-function requireRoom(db: Db, accountId: number, bytes: number, more: number): void {
+export function requireRoom(db: Db, accountId: number, bytes: number, more: number): void {
   const { count, size } = db
     .select({ count: sql<number>`count(*)`, size: sql<number>`ifnull(sum(${ownTemplates.size}), 0)` })
     .from(ownTemplates)

@@ -9,6 +9,7 @@ import {
   listDesignTemplates,
   listTemplates,
   readTemplate,
+  undeleteTemplate,
   updateTemplate,
 } from './operations.ts';
 
@@ -24,4 +25,5 @@ export const templateRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
   templates.read('POST /templates/languages', saveTemplateLanguage);
   templates.read('POST /templates/languages/remove', removeTemplateLanguage);
   templates.change('POST /templates/delete', deleteTemplate, 'Deleted Successfully');
+  templates.change('POST /templates/undelete', undeleteTemplate, 'Restored Successfully');
 };

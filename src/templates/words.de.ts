@@ -19,7 +19,8 @@ export const templates: Translation<typeof english> = {
   'templates.create': 'Vorlage anlegen',
   'templates.added': 'Die Vorlage „{name}“ wurde angelegt.',
   'templates.renamed': 'Die Vorlage wurde umbenannt.',
-  'templates.deleted': 'Die Vorlage wurde gelöscht.',
+  'templates.deleted': '„{name}“ wurde gelöscht.',
+  'templates.undeleted': '„{name}“ ist wieder da.',
   'templates.back': 'Zurück zur Vorlage',
   'templates.frame': 'Gestaltung dieser Vorlage',
   'templates.placeholders': 'Platzhalter wie ((first_name)) werden beim Senden ausgefüllt.',
@@ -30,7 +31,7 @@ export const templates: Translation<typeof english> = {
   'templates.delete': 'Vorlage löschen',
   'templates.delete.title': '„{name}“ löschen?',
   'templates.delete.text':
-    'Sie wird für neue Mails nicht mehr angeboten; Mails, die aus ihr entstanden sind, bleiben, wie sie sind. Feeds, Fassungen in anderen Sprachen und A/B-Varianten, die sie verwenden, brauchen eine andere Vorlage. Programme, die Transaktionsmails aus ihr senden (Nummer {id}), werden abgewiesen. Das lässt sich nicht rückgängig machen.',
+    'Sie wird für neue Mails nicht mehr angeboten; Mails, die aus ihr entstanden sind, bleiben, wie sie sind. Feeds, Fassungen in anderen Sprachen und A/B-Varianten, die sie verwenden, brauchen eine andere Vorlage. Programme, die Transaktionsmails aus ihr senden (Nummer {id}), werden abgewiesen. Gleich danach können Sie es rückgängig machen.',
   'templates.keep': 'Als Vorlage speichern',
   'templates.own': 'Ihre Vorlagen',
   'templates.builtIn': 'Mitgelieferte Vorlagen',

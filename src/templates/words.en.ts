@@ -17,7 +17,8 @@ export const templates = {
   'templates.create': 'Create template',
   'templates.added': 'The template “{name}” was added.',
   'templates.renamed': 'The template was renamed.',
-  'templates.deleted': 'The template was deleted.',
+  'templates.deleted': '“{name}” was deleted.',
+  'templates.undeleted': '“{name}” is back.',
   'templates.back': 'Back to the template',
   'templates.frame': 'The designer of this template',
   'templates.placeholders': 'Merge tags such as ((first_name)) are filled in when a mail is sent.',
@@ -28,7 +29,7 @@ export const templates = {
   'templates.delete': 'Delete template',
   'templates.delete.title': 'Delete “{name}”?',
   'templates.delete.text':
-    'It is no longer offered for new mails; mails made of it stay as they are. Feeds, versions in other languages and A/B variants that use it need another template. Programs that send transactional mail from it (number {id}) are refused. This cannot be undone.',
+    'It is no longer offered for new mails; mails made of it stay as they are. Feeds, versions in other languages and A/B variants that use it need another template. Programs that send transactional mail from it (number {id}) are refused. You can undo this right afterwards.',
   'templates.keep': 'Save as template',
   'templates.own': 'Your templates',
   'templates.builtIn': 'Built-in templates',

@@ -19,7 +19,7 @@ export interface Flash {
 }
 
 /** The pages that undo something. The cookie can contain anything, and must not make a button post elsewhere. */
-const UNDO_PATH = /^\/contacts\/segments\/\d{1,15}\/undelete$/;
+const UNDO_PATH = /^\/(contacts\/segments|templates|forms)\/\d{1,15}\/undelete$/;
 
 /** Makes the next page show the text of this key with its values. */
 export function setFlash<Key extends WordKey>(

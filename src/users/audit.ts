@@ -49,6 +49,7 @@ export const AUDIT_ACTIONS = [
   'template_added',
   'template_changed',
   'template_removed',
+  'template_restored',
   'person_erased',
   'contacts_unsubscribed',
   'contact_resubscribed',
@@ -75,6 +76,7 @@ export const AUDIT_ACTIONS = [
   'form_added',
   'form_changed',
   'form_removed',
+  'form_restored',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

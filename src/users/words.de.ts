@@ -132,6 +132,7 @@ export const users: Translation<typeof english> = {
   'audit.template_added': 'Vorlage angelegt',
   'audit.template_changed': 'Vorlage geändert',
   'audit.template_removed': 'Vorlage gelöscht',
+  'audit.template_restored': 'Vorlage wiederhergestellt',
   'audit.person_erased': 'Kontakt endgültig gelöscht',
   'audit.backup_made': 'Sicherung heruntergeladen',
   'audit.restore_confirmed': 'Wiederherstellen einer Sicherung bestätigt',

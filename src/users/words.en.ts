@@ -125,6 +125,7 @@ export const users = {
   'audit.template_added': 'Added a template',
   'audit.template_changed': 'Changed a template',
   'audit.template_removed': 'Deleted a template',
+  'audit.template_restored': 'Restored a template',
   'audit.person_erased': 'Deleted a contact permanently',
   'audit.backup_made': 'Downloaded a backup',
   'audit.restore_confirmed': 'Confirmed restoring a backup',

@@ -49,6 +49,33 @@ t.test('a form is added, read, changed and deleted', async (t) => {
   t.strictSame(actions, ['form_added', 'form_changed', 'form_changed', 'form_removed']);
 });
 
+t.test(
+  'the form that was deleted last is restored at its address, and what begins with it waits until then',
+  async (t) => {
+    const app = await startApp(t);
+    const { id, path } = await addReadyForm(t, app);
+    const must = mustSucceed(t, app.one);
+    await must('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: '1' });
+    const { utr } = (await must('/automations/create', {
+      ...{ type: 'welcome', automation_for: 'contacts_1', automation_name: 'Welcome', unsubscribe_group_id: 1 },
+    })) as { utr: string };
+    await must('/automations/update', { utr, trigger_kind: 'form', trigger_form_id: id });
+    await must('/automations/step/add', { utr, kind: 'exit', waiting_type: 'instantly', waiting_period: 1 });
+    const start = () => app.one.call('GET', '/automations/set-live', { query: { utr } });
+    const undelete = (caller = app.one) => caller.call('POST', '/forms/undelete', { form: { id } });
+    const before = app.db.prepare('SELECT * FROM forms').all();
+    t.equal((await app.one.call('DELETE', '/forms/delete', { query: { id } })).status, 200);
+    t.equal((await app.page('GET', path)).status, 404);
+    const refused = await start();
+    t.equal((await undelete(app.two)).status, 404);
+    t.equal((await undelete()).status, 200);
+    t.strictSame(app.db.prepare('SELECT * FROM forms').all(), before);
+    t.equal((await app.page('GET', path)).status, 200);
+    t.not(JSON.stringify((await start()).body), JSON.stringify(refused.body), 'the automation finds its form again');
+    t.equal((await undelete()).status, 404);
+  },
+);
+
 t.test('what does not fit a form is a field error', async (t) => {
   const app = await startApp(t);
   const { id } = await addReadyForm(t, app);

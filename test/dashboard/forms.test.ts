@@ -70,7 +70,10 @@ t.test('a form is made, built, shown in a list and deleted', async (t) => {
   t.match(page.text, /Checkout.*Open.*&lt;form method=&quot;post.*Schuhgröße/s);
   t.match((await open('/forms')).text, /Checkout.*Landing page/s);
   t.equal((await send('/forms/1/delete')).status, 303);
+  t.match((await open('/forms')).text, /action="\/forms\/1\/undelete"><button[^>]*>Undo</);
   t.equal((await open('/forms/1')).status, 404);
+  t.equal((await send('/forms/1/undelete')).headers.location, '/forms/1');
+  t.match((await open('/forms/1')).text, /Checkout.*Schuhgröße/s);
 });
 
 t.test('the preview shows what was typed, and saves nothing', async (t) => {
@@ -98,6 +101,7 @@ t.test('a viewer looks at forms and changes none', async (t) => {
   const { app } = await withForm(t);
   const { open, send } = visitor(app, 'viewer');
   t.match((await open('/forms/1')).text, /<fieldset[^>]*disabled/);
-  for (const path of ['/forms/new', '/forms/1', '/forms/1/delete']) t.equal((await send(path, BUILT)).status, 403);
+  for (const path of ['/forms/new', '/forms/1', '/forms/1/delete', '/forms/1/undelete'])
+    t.equal((await send(path, BUILT)).status, 403);
   t.equal((await open('/forms/new')).status, 403);
 });

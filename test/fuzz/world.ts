@@ -240,6 +240,11 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
         const { status, body } = await caller.call('POST', '/automations/step/add', { form });
         if (status === 200) account.records.steps = [body.message.utr];
       }
+      const [, kind] = /\/(templates|blocks|forms)\/undelete$/.exec(path) ?? [];
+      if (kind !== undefined)
+        await caller.call(kind === 'forms' ? 'DELETE' : 'POST', `/${kind}/delete`, {
+          [kind === 'forms' ? 'query' : 'form']: { id: account.records[kind]?.[0] },
+        });
       if (path.endsWith('/segment/undelete')) {
         const rule = { select_field: ['email'], select_operator: ['is not blank'] };
         const form = { segment_name: 'Deleted', contact_type_id: world.contactTypes[0], ...rule };

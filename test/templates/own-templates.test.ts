@@ -267,6 +267,32 @@ t.test('a picture in a template counts as used until the template is changed or 
   t.equal((await app.one.call('POST', '/pictures/delete', { form: { id: picture.id } })).status, 200);
 });
 
+t.test('the template that an account deleted last is restored by this account, if it has room for it', async (t) => {
+  const app = await startApp(t);
+  const picture = await uploadPicture(app.one, png());
+  const june = await create(app.one, { template_name: 'June', template_html: `<img src="${picture.url}">` });
+  const july = await create(app.one, { template_name: 'July', template_html: '<p>July</p>' });
+  const before = await details(app.one, june);
+  const call = (path: string, id: number, caller = app.one) =>
+    caller.call('POST', `/templates/${path}`, { form: { id } });
+  t.equal((await call('undelete', june)).status, 404, 'it is not deleted');
+  await call('delete', july);
+  await call('delete', june);
+  t.equal((await call('undelete', july)).status, 404, 'another one was deleted since');
+  t.equal((await call('undelete', june, app.two)).status, 404, 'it is of another account');
+  t.equal((await call('undelete', june)).status, 200);
+  t.match(await details(app.one, june), { ...before, design_url: /./ });
+  t.equal((await call('undelete', june)).status, 404, 'it is restored once');
+  const kept = await app.one.call('POST', '/pictures/delete', { form: { id: picture.id } });
+  t.equal(kept.status, 409, 'its picture is in use again');
+  await call('delete', june);
+  app.db.prepare('UPDATE own_templates SET size = ?').run(MAX_TEMPLATE_BYTES);
+  const full = await create(app.one, { template_name: 'Full', template_html: 'x' });
+  app.db.prepare('UPDATE own_templates SET size = ? WHERE id = ?').run(MAX_TEMPLATE_BYTES, full);
+  t.equal((await call('undelete', june)).status, 409);
+  t.equal((await call('delete', full)).status, 200);
+});
+
 t.test('a template is designed by its link, which is for it alone and can be revoked', async (t) => {
   const app = await startApp(t);
   await buildWorld(app.one);

@@ -26,15 +26,23 @@ t.test('a template is begun with another one, renamed, duplicated and deleted by
   t.equal((await send('/templates/1001', { template_name: 'Autumn' })).status, 303);
   const page = await open('/templates/1001');
   t.match(page.text, /name="template_name" value="Copy of Autumn"/);
-  t.match(page.text, /Delete “Autumn”\?.*Feeds, versions in other languages.*number 1001.*cannot be undone/s);
+  t.match(
+    page.text,
+    /Delete “Autumn”\?.*Feeds, versions in other languages.*number 1001.*can undo this right afterwards/s,
+  );
   t.equal(
     (await send('/templates/new', { template_id: 1001, template_name: 'Copy of Autumn' })).headers.location,
     '/templates/1002',
   );
   t.match((await open('/templates/new?template=1002')).text, /<option value="1002" selected/);
   t.equal((await send('/templates/1001/delete')).status, 303);
+  const { text: list } = await open('/templates');
   t.equal((await open('/templates/1001')).status, 404);
-  t.match((await open('/templates')).text, 'Copy of Autumn');
+  t.match(list, 'Copy of Autumn');
+  t.match(list, /“Autumn” was deleted.*action="\/templates\/1001\/undelete"><button[^>]*>Undo</s);
+  t.equal((await send('/templates/1001/undelete')).headers.location, '/templates/1001');
+  t.match((await open('/templates/1001')).text, 'name="template_name" value="Copy of Autumn"');
+  t.equal((await send('/templates/1001/undelete')).status, 404, 'it is not deleted any more');
 });
 
 t.test('a mail is kept as a template, and a mailing is made of it from its page and in compose', async (t) => {

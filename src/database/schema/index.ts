@@ -4,6 +4,7 @@ export * from './accounts.ts';
 export * from './audience.ts';
 export * from './campaigns.ts';
 export * from './contact-events.ts';
+export * from './deleted-records.ts';
 export * from './delivery.ts';
 export * from './feeds.ts';
 export * from './forms.ts';

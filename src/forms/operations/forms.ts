@@ -4,6 +4,9 @@
  */
 
 import Type, { type Static } from 'typebox';
+import { deleteRestorably, restoreDeleted } from '../../database/deleted-records.ts';
+import type { Db } from '../../database/open.ts';
+import { forms } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { held } from '../../delivery/queue/holds.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
@@ -23,7 +26,6 @@ import {
   formOffCode,
   formPath,
   formsOf,
-  removeForm,
 } from '../forms.ts';
 import { removeRequests } from '../old-requests.ts';
 import { readShown } from '../shown-form.ts';
@@ -122,7 +124,7 @@ export const createForm = operation({
   run(context, given) {
     const { db, clock, accountId } = context;
     const add = () => {
-      if (formsOf(db, accountId).length >= MAX_FORMS) throw conflict(sentence('forms_many', { count: MAX_FORMS }));
+      requireRoom(db, accountId);
       auditBy(context, 'form_added', given.name);
       return addForm(db, accountId, formInput(db, accountId, given, null), clock.now());
     };
@@ -154,20 +156,42 @@ export const saveForm = operation({
 export const deleteForm = operation({
   name: 'Delete a form (addition)',
   description:
-    'Its page and the links in its mails are no longer found, and unconfirmed requests are removed. Confirmed contacts stay.',
+    'Its page and the links in its mails are no longer found, and unconfirmed requests are removed. Confirmed contacts stay. It can be restored until another one is deleted.',
   role: 'editor',
   input: ById,
   async run(context, { id }) {
     const { db } = context;
     const remove = () => {
-      const found = requireForm(context, id);
-      auditBy(context, 'form_removed', found.name);
-      removeForm(db, found);
-      return found;
+      const form = requireForm(context, id);
+      deleteRestorably(db, forms, form);
+      auditBy(context, 'form_removed', form.name);
+      return form;
     };
     await removeRequests(db.$client, inTransaction(db, remove).id);
   },
 });
+
+export const undeleteForm = operation({
+  name: 'Undo the deletion of a form (addition)',
+  description:
+    'Its page works again at the same address. Unconfirmed requests stay removed. Only the form that was deleted last can be restored, until `sendlark purge` removes it.',
+  role: 'editor',
+  input: ById,
+  run(context, { id }) {
+    const { db, accountId } = context;
+    const restore = () => {
+      requireRoom(db, accountId);
+      restoreDeleted(db, forms, accountId, id);
+      auditBy(context, 'form_restored', requireForm(context, id).name);
+    };
+    inTransaction(db, restore);
+  },
+});
+
+/** Throws 409 if an account has as many forms as it can have. */
+function requireRoom(db: Db, accountId: number): void {
+  if (formsOf(db, accountId).length >= MAX_FORMS) throw conflict(sentence('forms_many', { count: MAX_FORMS }));
+}
 
 function urlOf({ tokens, publicUrl }: Context, id: number): string {
   return publicUrl() + formPath(tokens, id);

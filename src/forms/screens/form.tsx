@@ -6,14 +6,14 @@ import { Confirm } from '../../ui/components/confirm.tsx';
 import { Stats } from '../../ui/components/figures.tsx';
 import { Island } from '../../ui/components/island.tsx';
 import { Card, Notice, Problem } from '../../ui/components/surface.tsx';
-import { setFlash } from '../../ui/flash.ts';
+import { setFlash, setFlashWithUndo } from '../../ui/flash.ts';
 import { ask, attempt, type Refusal } from '../../ui/operations.ts';
 import { sendPage } from '../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
 import { field } from '../../ui/submitted.ts';
 import type { Viewer } from '../../ui/viewer.ts';
 import { useLanguage } from '../../ui/words/index.ts';
-import { deleteForm, type Form, readForm, saveForm } from '../operations/forms.ts';
+import { deleteForm, type Form, readForm, saveForm, undeleteForm } from '../operations/forms.ts';
 import { FormState } from './basics.tsx';
 import { Builder } from './builder.tsx';
 import { type Draft, draftOf, givenBy, readChoices, typedDraft } from './draft.ts';
@@ -43,8 +43,16 @@ export async function formScreen(app: FastifyInstance): Promise<void> {
     requireEditor(request);
     const { form } = await ask(request, readForm, request.params);
     await ask(request, deleteForm, request.params);
-    setFlash(reply, 'good', 'forms.deleted', { name: form.name });
+    setFlashWithUndo(reply, `/forms/${form.id}/undelete`, 'forms.deleted', { name: form.name });
     return reply.redirect('/forms', SEE_OTHER);
+  });
+
+  app.post<ById>('/forms/:id/undelete', async (request, reply) => {
+    requireEditor(request);
+    await ask(request, undeleteForm, request.params);
+    const { form } = await ask(request, readForm, request.params);
+    setFlash(reply, 'good', 'forms.undeleted', { name: form.name });
+    return reply.redirect(`/forms/${form.id}`, SEE_OTHER);
   });
 
   async function show(

@@ -3,7 +3,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { revokeLinks } from './operations/design-links.ts';
-import { createBlock, listBlocks, readBlock, removeBlock, updateBlock } from './operations/saved-blocks.ts';
+import {
+  createBlock,
+  listBlocks,
+  readBlock,
+  removeBlock,
+  undeleteBlock,
+  updateBlock,
+} from './operations/saved-blocks.ts';
 
 /** The API for links to design pages. */
 export const designLinkRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
@@ -18,4 +25,5 @@ export const savedBlockRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   blocks.read('POST /blocks/create', createBlock);
   blocks.change('POST /blocks/update', updateBlock, 'Updated Successfully');
   blocks.change('POST /blocks/delete', removeBlock, 'Deleted Successfully');
+  blocks.change('POST /blocks/undelete', undeleteBlock, 'Restored Successfully');
 };

@@ -101,10 +101,12 @@ export const designer = {
   'designer.own.rename': 'Rename {block}',
   'designer.own.delete': 'Delete {block}',
   'designer.own.renamed': 'Renamed',
+  'designer.own.undelete': 'Undo: bring “{block}” back',
+  'designer.own.undeleted': '“{block}” is back.',
   'designer.own.deleted': '“{block}” was deleted. Mails that contain it do not change.',
   'designer.own.delete.title': 'Delete “{block}”?',
   'designer.own.delete.text':
-    'The saved block is no longer offered in any mail. Mails that contain it do not change. This cannot be undone.',
+    'The saved block is no longer offered in any mail. Mails that contain it do not change. You can undo this right afterwards.',
   'designer.own.delete.yes': 'Delete',
   'designer.brand.apply': 'Apply your brand',
   'designer.brand.applied': 'The mail has the fonts and buttons of your brand. Undo takes it back.',

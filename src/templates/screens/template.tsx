@@ -7,7 +7,7 @@ import { Confirm } from '../../ui/components/confirm.tsx';
 import { form } from '../../ui/components/form.tsx';
 import { MailFrames } from '../../ui/components/mail-frames.tsx';
 import { Card, Problem } from '../../ui/components/surface.tsx';
-import { setFlash } from '../../ui/flash.ts';
+import { setFlash, setFlashWithUndo } from '../../ui/flash.ts';
 import { sendKeptMailFrame } from '../../ui/mail-frame.ts';
 import { ask, attempt, type Refusal, sentenceOf } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
@@ -21,7 +21,7 @@ import {
   type Versions,
 } from '../languages/operations.ts';
 import { LanguagesCard, versionScreens } from '../languages/screens/versions.tsx';
-import { deleteTemplate, type OwnTemplate, readTemplate, updateTemplate } from '../operations.ts';
+import { deleteTemplate, type OwnTemplate, readTemplate, undeleteTemplate, updateTemplate } from '../operations.ts';
 
 const SEE_OTHER = 303;
 const NAME = form(updateTemplate.input, [
@@ -114,9 +114,18 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
 
   app.post<ById>('/templates/:id/delete', async (request, reply) => {
     requireEditor(request);
+    const { template_name: name } = await ask(request, readTemplate, request.params);
     await ask(request, deleteTemplate, request.params);
-    setFlash(reply, 'good', 'templates.deleted');
+    setFlashWithUndo(reply, `${pathOf(request.params.id)}/undelete`, 'templates.deleted', { name });
     return reply.redirect('/templates', SEE_OTHER);
+  });
+
+  app.post<ById>('/templates/:id/undelete', async (request, reply) => {
+    requireEditor(request);
+    await ask(request, undeleteTemplate, request.params);
+    const { template_name: name } = await ask(request, readTemplate, request.params);
+    setFlash(reply, 'good', 'templates.undeleted', { name });
+    return reply.redirect(pathOf(request.params.id), SEE_OTHER);
   });
 
   app.post<ById>('/templates/:id/mailing', async (request, reply) => {

@@ -1,6 +1,7 @@
 /** Operations for saved blocks, which are parts of mails to use again in the designer (additions to the contract). */
 import { asc, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
+import { deleteRestorably, restoreDeleted } from '../../../database/deleted-records.ts';
 import type { Db } from '../../../database/open.ts';
 import { ownedBy, ownedRecord } from '../../../database/ownership.ts';
 import { readRecord, recordObject } from '../../../database/record-json.ts';
@@ -86,11 +87,16 @@ export function changeBlock(
 
 /** Deletes a block. Throws 404. */
 export function deleteBlock(db: Db, accountId: number, id: unknown): void {
-  const { changes } = db
-    .delete(savedBlocks)
-    .where(ownedRecord(savedBlocks, id, accountId))
-    .run();
-  if (changes === 0) throw notFound('Record not found');
+  inTransaction(db, () => deleteRestorably(db, savedBlocks, requireBlock(db, accountId, id)));
+}
+
+/** Restores the block that was deleted last. Throws 404 if it is another one, and 409 if there is no room. */
+export function restoreBlock(db: Db, accountId: number, id: unknown): void {
+  const restore = () => {
+    restoreDeleted(db, savedBlocks, accountId, id);
+    requireRoom(db, accountId, 0, 0);
+  };
+  inTransaction(db, restore);
 }
 
 /** Throws 409 if an account cannot have `more` further blocks with this number of further bytes. */
@@ -169,10 +175,18 @@ export const updateBlock = operation({
 
 export const removeBlock = operation({
   name: 'Delete a saved block (addition)',
-  description: 'Mails that have the block keep it.',
+  description: 'Mails that have the block keep it. It can be restored until another one is deleted.',
   role: 'editor',
   input: ById,
   run: ({ db, accountId }, { id }) => deleteBlock(db, accountId, id),
+});
+
+export const undeleteBlock = operation({
+  name: 'Undo the deletion of a saved block (addition)',
+  description: 'Only the block that was deleted last can be restored, until `sendlark purge` removes it.',
+  role: 'editor',
+  input: ById,
+  run: ({ db, accountId }, { id }) => restoreBlock(db, accountId, id),
 });
 
 function checkCode(_context: Context, { json_code }: { json_code?: string }, errors: FieldErrorCollector): void {

@@ -44,6 +44,7 @@ import {
   listBlockNames,
   MAX_BLOCK_CHARACTERS,
   requireBlock,
+  restoreBlock,
 } from '../operations/saved-blocks.ts';
 import { editorPage, languageOfDesign } from './editor.tsx';
 import { designVersions, earlierVersions } from './versions.tsx';
@@ -362,6 +363,12 @@ async function designBlocks(app: FastifyInstance, deps: Deps, requireDesign: (to
   app.post<Call>('/design/:token/blocks/:id/delete', { onRequest }, async ({ params }) => {
     const { user_id } = requireChangeable(params.token);
     deleteBlock(db, user_id, params.id);
+    return {};
+  });
+
+  app.post<Call>('/design/:token/blocks/:id/undelete', { onRequest }, async ({ params }) => {
+    const { user_id } = requireChangeable(params.token);
+    restoreBlock(db, user_id, params.id);
     return {};
   });
 }

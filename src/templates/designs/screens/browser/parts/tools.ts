@@ -115,8 +115,8 @@ export function keepTool(editor: Editor): Tool {
   return { label: say('designer.keep'), isFor: () => true, run: (part) => void keep(editor, part) };
 }
 
-/** Fills the list of saved blocks. */
-export async function showKept(editor: Editor): Promise<void> {
+/** Fills the list of saved blocks. The block that was just deleted can be restored there. */
+export async function showKept(editor: Editor, deleted?: Kept): Promise<void> {
   const { blocks = [] } = await call('/blocks').catch(() => ({ blocks: [] }));
   const items = blocks.map((block) => {
     const item = document.createElement('li');
@@ -131,7 +131,24 @@ export async function showKept(editor: Editor): Promise<void> {
   });
   const none = document.createElement('li');
   none.textContent = say('designer.own.none');
-  element('own-list', HTMLElement).replaceChildren(...(items.length > 0 ? items : [none]));
+  element('own-list', HTMLElement).replaceChildren(
+    ...(items.length > 0 ? items : [none]),
+    ...(deleted ? [undoItem(editor, deleted)] : []),
+  );
+}
+
+/** The entry of the list that restores the block that was just deleted. */
+function undoItem(editor: Editor, { id, name }: Kept): HTMLElement {
+  const item = document.createElement('li');
+  const restore = async () => {
+    await call(`/blocks/${id}/undelete`, {});
+    await showKept(editor);
+    return say('designer.own.undeleted', { block: name });
+  };
+  item.append(
+    button(say('designer.own.undelete', { block: name }), () => void showProgress(say('designer.saving'), restore)),
+  );
+  return item;
 }
 
 async function askName(name: string): Promise<string | null> {
@@ -189,7 +206,7 @@ async function forget(editor: Editor, { id, name }: Kept): Promise<void> {
   if ((await ask('delete-dialog')) !== 'delete') return;
   await showProgress(say('designer.saving'), async () => {
     await call(`/blocks/${id}/delete`, {});
-    await showKept(editor);
+    await showKept(editor, { id, name });
     return say('designer.own.deleted', { block: name });
   });
 }
