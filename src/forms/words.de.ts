@@ -36,7 +36,7 @@ export const forms: Translation<typeof english> = {
   'forms.active': 'Offen: Das Formular nimmt Anmeldungen an',
   'forms.segment': 'Kontakte in das Segment aufnehmen',
   'forms.segment.hint':
-    'Soll mit jeder Anmeldung eine Automation beginnen, machen Sie dieses Segment zu ihrem Auslöser.',
+    'Eine Automation kann auch ohne Segment mit jeder Anmeldung beginnen: Wählen Sie dieses Formular als ihren Auslöser.',
   'forms.segment.none': 'Keines',
   'forms.share': 'Teilen',
   'forms.share.page': 'Das Formular hat eine eigene Seite, auf die Sie verlinken können.',

@@ -31,7 +31,7 @@ export const forms = {
   'forms.language.hint': 'The default texts change with it; your own stay.',
   'forms.active': 'Open: the form accepts sign-ups',
   'forms.segment': 'Add contacts to the segment',
-  'forms.segment.hint': 'To start an automation with each sign-up, make this segment its trigger.',
+  'forms.segment.hint': 'An automation can start with each sign-up without a segment: choose this form as its trigger.',
   'forms.segment.none': 'None',
   'forms.share': 'Share',
   'forms.share.page': 'The form has its own page, which you can link to.',

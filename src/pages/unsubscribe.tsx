@@ -171,7 +171,7 @@ function Groups({ text, preferences }: { text: PageWords['preferences']; prefere
               <span>
                 {group_name}
                 {id === own && <small>{text.own}</small>}
-                {description !== '' && <small>{description}</small>}
+                {description !== '' && description !== group_name && <small>{description}</small>}
               </span>
             </label>
             <input type="hidden" name="shown" value={id} />

@@ -462,7 +462,8 @@ function AutomationFieldset({
 }) {
   const language = useLanguage();
   const trigger = recipe === undefined ? given.trigger_kind : RECIPE_BY_NAME[recipe].trigger.trigger_kind;
-  const isByOther = trigger !== undefined && trigger !== 'join';
+  // Before the automation is created, it has no other trigger than joining.
+  const isByOther = triggers !== undefined || (trigger !== undefined && trigger !== 'join');
   const none = { value: '', label: language.say('compose.choose') };
   const offered = isForSegment(recipe) ? targets.filter(({ kind }) => kind === 'segment') : targets;
   return (
@@ -508,23 +509,26 @@ function AutomationFieldset({
               problems={problems}
             />
           ))}
-          <SelectField
-            name="re_entry"
-            label={language.say('automations.reEntry')}
-            hint={language.say('automations.reEntry.hint')}
-            value={given.re_entry ?? 'never'}
-            options={RE_ENTRY.map((value) => ({ value, label: language.say(`automations.reEntry.${value}`) }))}
-            problems={problems}
-          />
-          <TextField
-            name="re_entry_days"
-            label={language.say('automations.reEntry.afterDays')}
-            hint={language.say('automations.reEntry.afterDays.hint')}
-            value={given.re_entry_days ?? String(DEFAULT_RE_ENTRY_DAYS)}
-            maxLength={4}
-            autocomplete="off"
-            problems={problems}
-          />
+          <div class="re-entry">
+            <SelectField
+              name="re_entry"
+              label={language.say('automations.reEntry')}
+              hint={language.say('automations.reEntry.hint')}
+              value={given.re_entry ?? 'never'}
+              options={RE_ENTRY.map((value) => ({ value, label: language.say(`automations.reEntry.${value}`) }))}
+              problems={problems}
+            />
+            <div class="of-days">
+              <TextField
+                name="re_entry_days"
+                label={language.say('automations.reEntry.afterDays')}
+                value={given.re_entry_days ?? String(DEFAULT_RE_ENTRY_DAYS)}
+                maxLength={4}
+                autocomplete="off"
+                problems={problems}
+              />
+            </div>
+          </div>
           <TextField
             name="hold_out"
             label={language.say('automations.holdOut')}
@@ -644,7 +648,7 @@ function AddLinks({
 }) {
   const language = useLanguage();
   return (
-    <div class="buttons below">
+    <div class="buttons add-links">
       <LinkButton look={look} href={withQuery(`${automationAddress(utr)}/mails/new`, query)}>
         {language.say('automations.addMail')}
       </LinkButton>

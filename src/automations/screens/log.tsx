@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Problems } from '../../ui/components/field.tsx';
+import { plainSubject } from '../../ui/components/subject.tsx';
 import { Card, Problem } from '../../ui/components/surface.tsx';
 import { numberColumn, Pager, SearchForm, Table } from '../../ui/components/table.tsx';
 import { ask, attempt } from '../../ui/operations.ts';
@@ -110,6 +111,11 @@ function Log({ utr, email, log, pages, problems }: LogProps) {
   );
 }
 
+/** Returns the kind of a step in words. */
+function stepName(language: Language, kind: LogLine['kind']): string {
+  return language.say(kind === null ? 'automations.log.removed' : `automations.step.${kind}`);
+}
+
 /** Returns a line in words, such as “Mail: Welcome” or “Exited: unsubscribed from all mail”. */
 export function lineText(
   language: Language,
@@ -118,9 +124,8 @@ export function lineText(
   const isOfWait = kind === 'wait_until' && (code === 'yes' || code === 'no');
   const what = language.say(isOfWait ? `automations.path.wait.${code}` : `automations.log.${code}`);
   const isStep = code !== 'entered' && code !== 'finished' && code !== 'left';
-  const step = isStep
-    ? (subject ?? language.say(kind === null ? 'automations.log.removed' : `automations.step.${kind}`))
-    : '';
+  const name = subject === null ? stepName(language, kind) : plainSubject(language, subject);
+  const step = isStep ? name : '';
   const why = reason === null ? '' : language.sentence(reason);
   const about = kind === 'mail' ? why || step : [step, why].filter(Boolean).join(' – ');
   return about === '' ? what : `${what}: ${about}`;

@@ -22,6 +22,7 @@ import { LanguagesCard, type TranslatedKind } from '../../templates/languages/sc
 import { type ListedTemplate, listTemplates } from '../../templates/operations.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
+import { plainSubject } from '../../ui/components/subject.tsx';
 import { Card, Notice, Problem, Tabs } from '../../ui/components/surface.tsx';
 import { setFlash } from '../../ui/flash.ts';
 import { ask, attempt } from '../../ui/operations.ts';
@@ -126,7 +127,11 @@ interface MailPage {
 /** Sends one of the pages of a mail, with links to the others. */
 function sendMailPage(request: FastifyRequest, reply: FastifyReply, page: MailPage) {
   const { series, mail, step, content, problem } = page;
-  const frame = { title: mail.subject, section: 'automations', action: <BackToEdit utr={series.utr} /> } as const;
+  const frame = {
+    title: plainSubject(languageOf(request, viewerOf(request)), mail.subject),
+    section: 'automations',
+    action: <BackToEdit utr={series.utr} />,
+  } as const;
   const current = step === 'check' ? 'check' : 'content';
   return sendPage(
     request,

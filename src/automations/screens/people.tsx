@@ -7,10 +7,11 @@ import { pageRoute } from '../../http/pages/layout.ts';
 import { Button } from '../../ui/components/button.tsx';
 import { TextField } from '../../ui/components/field.tsx';
 import { Time } from '../../ui/components/figures.tsx';
+import { plainSubject, Subject } from '../../ui/components/subject.tsx';
 import { Badge, Card, type Tone } from '../../ui/components/surface.tsx';
 import { Pager, Table } from '../../ui/components/table.tsx';
 import { ask, attempt } from '../../ui/operations.ts';
-import { sendPage } from '../../ui/page.tsx';
+import { languageOf, sendPage } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
 import { withQuery } from '../../ui/with-query.ts';
 import { useLanguage } from '../../ui/words/index.ts';
@@ -35,7 +36,7 @@ export async function waitingScreen(app: FastifyInstance): Promise<void> {
       ...(after !== undefined && { after_id: after }),
     });
     const frame = {
-      title: mail.subject,
+      title: plainSubject(languageOf(request, viewerOf(request)), mail.subject),
       section: 'automations',
       action: <BackToAutomation utr={series.utr} />,
     } as const;
@@ -190,7 +191,7 @@ function Timeline({
               language.say(mayCome && at > last ? 'automations.forecast.open' : 'automations.forecast.never')
             )}
             <br />
-            <bdi>{subject}</bdi>
+            <Subject text={subject} />
           </li>
         ))}
       </ol>

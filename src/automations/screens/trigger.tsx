@@ -107,6 +107,7 @@ export function TriggerFieldset({
         options={TRIGGER_KINDS.map((value) => ({ value, label: language.say(`automations.kind.${value}`) }))}
         problems={problems}
       />
+      <p class="of-join small quiet-text">{language.say('automations.who.hint')}</p>
       <div class="of-event">
         <EventFields
           names={['trigger_event', 'trigger_filter']}

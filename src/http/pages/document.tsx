@@ -127,6 +127,7 @@ button.plain{background:transparent;color:var(--accent)}
 button:hover{text-decoration:underline}
 a{color:var(--accent)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:3px;border-radius:4px}
+form+p{margin-top:1rem}
 section button{margin-top:.25rem}
 @media(max-width:30rem){button{width:100%;padding:.55rem .75rem}}
 table{border-collapse:collapse;width:100%}th,td{padding:.3rem .75rem .3rem 0;text-align:left;vertical-align:top}
