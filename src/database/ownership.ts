@@ -5,7 +5,8 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Failure } from '../errors/failure.ts';
 import type { Db } from './open.ts';
 
-interface OwnedTable {
+/** A table whose rows belong to accounts. */
+export interface OwnedTable {
   id: SQLiteColumn;
   user_id: SQLiteColumn;
   deleted_at?: SQLiteColumn;

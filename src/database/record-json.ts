@@ -4,6 +4,7 @@ import { and, fillPlaceholders, type SQL, sql } from 'drizzle-orm';
 import { type SQLiteColumn, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import type { TObject } from 'typebox';
 import type { Db } from './open.ts';
+import { type OwnedTable, ownedBy } from './ownership.ts';
 
 /**
  * Returns the SQL `json_object` of a record: every property of its schema, in order, from the column of the same name, unless
@@ -42,6 +43,11 @@ export interface ListSource {
    * set, `where` is ignored.
    */
   find?: ((afterId: number, limit: number) => Found) | undefined;
+}
+
+/** Returns the source of a list with the records of an account in a table. */
+export function ownedList(record: SQL, table: OwnedTable, accountId: number): ListSource {
+  return { record, from: sql`${table}`, where: ownedBy(table, accountId), id: table.id };
 }
 
 /** The result of one step of a search. */

@@ -7,17 +7,16 @@ import { readCookie } from '../http/cookies.ts';
 import { documentOf } from '../http/pages/document.tsx';
 import { builtUrls } from '../http/static-files.ts';
 import { currentHold } from '../installation/operations.ts';
+import { HoldBanner, TestModeBar } from './components/banners.tsx';
 import { Button } from './components/button.tsx';
 import { Finder, FinderLink, finderKeys } from './components/finder.tsx';
-import { HoldBanner } from './components/hold-banner.tsx';
 import { IslandsProvider } from './components/island.tsx';
 import { ITEMS, Navigation, type Section } from './components/navigation.tsx';
 import { Notice } from './components/surface.tsx';
-import { TestModeBar } from './components/test-mode.tsx';
 import { densityOf } from './density.ts';
 import { takeFlash } from './flash.ts';
 import { PREFETCH_RULES } from './prefetch.ts';
-import type { ColourScheme, Viewer } from './viewer.ts';
+import type { Viewer } from './viewer.ts';
 import { chooseLanguage } from './words/choose.ts';
 import { type Language, LanguageProvider, type PlainKey, useLanguage } from './words/index.ts';
 
@@ -116,7 +115,7 @@ const EVERYWHERE = 'frame';
 function sendDocument(
   reply: FastifyReply,
   language: Language,
-  { title, look, scheme }: { title: string; look: 'app' | 'bare'; scheme: ColourScheme },
+  { title, look, scheme }: { title: string; look: 'app' | 'bare'; scheme: Viewer['colourScheme'] },
   body: VNode,
 ) {
   const islands = new Set([EVERYWHERE]);

@@ -1,9 +1,4 @@
-/** The signed-in user for whom a page is made. */
-
-/** What a user may do, from least to most: a viewer changes nothing; an editor changes everything but settings, keys and users. */
-export type Role = 'viewer' | 'editor' | 'owner';
-
-export type ColourScheme = 'system' | 'light' | 'dark';
+import type { ColourScheme, Role } from '../database/schema/index.ts';
 
 /** The signed-in user for whom a page is made, whatever the user's role. */
 export interface Viewer {

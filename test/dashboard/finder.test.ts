@@ -1,7 +1,7 @@
 /** The command menu: what it finds for whom, and how it is used by keyboard, by touch and with a screen reader. */
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import type { Role } from '../../src/ui/viewer.ts';
+import type { Role } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { excessWidth, findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
 import { fillAccount } from '../support/dashboard/filled-account.ts';

@@ -3,9 +3,9 @@
 import { sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { finishHolds } from '../../campaigns/large-writes.ts';
-import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
+import { ownedRecord, recordId } from '../../database/ownership.ts';
 import { prepared } from '../../database/prepared.ts';
-import { readRecord, recordObject } from '../../database/record-json.ts';
+import { ownedList, readRecord, recordObject } from '../../database/record-json.ts';
 import { contactTypes } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { notFound } from '../../errors/failure.ts';
@@ -40,13 +40,7 @@ export const listContactTypes = listOperation({
   input: listQuery,
   as: 'contactTypes',
   record: ListedContactType,
-  select: ({ accountId }, part) => ({
-    record: listed,
-    from: sql`${contactTypes}`,
-    where: ownedBy(contactTypes, accountId),
-    id: contactTypes.id,
-    part,
-  }),
+  select: ({ accountId }, part) => ({ ...ownedList(listed, contactTypes, accountId), part }),
 });
 
 export const addContactType = operation({

@@ -4,9 +4,9 @@ import { and, asc, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { finishHolds } from '../../campaigns/large-writes.ts';
 import type { Db } from '../../database/open.ts';
-import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
+import { ownedRecord, recordId } from '../../database/ownership.ts';
 import { prepared } from '../../database/prepared.ts';
-import { recordObject } from '../../database/record-json.ts';
+import { ownedList, recordObject } from '../../database/record-json.ts';
 import { customFields, dynamicContents } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { conflict, invalid, notFound } from '../../errors/failure.ts';
@@ -70,13 +70,7 @@ export const listOwnFields = listOperation({
   input: listQuery,
   as: 'customFields',
   record: Field,
-  select: ({ accountId }, part) => ({
-    record,
-    from: sql`${customFields}`,
-    where: ownedBy(customFields, accountId),
-    id: customFields.id,
-    part,
-  }),
+  select: ({ accountId }, part) => ({ ...ownedList(record, customFields, accountId), part }),
 });
 
 export const addField = operation({

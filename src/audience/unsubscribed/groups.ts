@@ -2,8 +2,8 @@
 
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { ownedBy, ownedRecord } from '../../database/ownership.ts';
-import { readRecord, recordObject, totalBytes } from '../../database/record-json.ts';
+import { ownedRecord } from '../../database/ownership.ts';
+import { ownedList, readRecord, recordObject, totalBytes } from '../../database/record-json.ts';
 import { SINGLE_SEND_STATUS, unsubscribeGroups } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
@@ -50,10 +50,7 @@ export const listGroups = listOperation({
   as: 'unsubscribesGroups',
   record: ListedGroup,
   select: ({ accountId }, part) => ({
-    record: listed,
-    from: sql`${unsubscribeGroups}`,
-    where: ownedBy(unsubscribeGroups, accountId),
-    id: unsubscribeGroups.id,
+    ...ownedList(listed, unsubscribeGroups, accountId),
     bytes: totalBytes(unsubscribeGroups.description),
     part,
   }),
@@ -100,7 +97,7 @@ export const countUsesOfGroup = operation({
   run: (context, { id }) => ({ uses: countUses(context, requireGroup(context, id)) }),
 });
 
-/** For the screen of a group. */
+/** Used by the screen of a group. */
 export const readGroupAndUses = operation({
   name: 'Read a group with what it is used for',
   role: 'viewer',

@@ -21,7 +21,7 @@ import { eventsRemovedTime } from '../../delivery/feedback/old-events.ts';
 import { pacedGroupsOf } from '../../delivery/pacing/paced-groups.ts';
 import { COMMON_HELD_CODES, reportedHold } from '../../delivery/queue/holds.ts';
 import { keptMails, mailingReport, type ShownDeliveryState as Shown } from '../../delivery/reporting/mailing-report.ts';
-import { exportRecipients, findRecipients, RECIPIENT_DEEDS } from '../../delivery/reporting/recipients.ts';
+import { exportRecipients, findRecipients, RECIPIENT_ACTIVITIES } from '../../delivery/reporting/recipients.ts';
 import { findLocalWait } from '../../delivery/timing/local-times.ts';
 import { findWaitsUntil } from '../../delivery/timing/send-window.ts';
 import { COURIERS, courierInUse } from '../../delivery/transport/relays/in-use.ts';
@@ -93,7 +93,7 @@ const Summary = Type.Object({
   is_hidden: { ...zeroOrOne(), description: '1: it was taken off the list of the dashboard.' },
 });
 
-/** The orders of the list. In all but the first, the newest 1 000 are ordered. */
+/** The orders of the list. All but the first order only the newest 1 000 single sends. */
 export const ORDERS = ['newest', 'name', 'opens', 'clicks'] as const;
 
 const SummariesQuery = Type.Object({
@@ -139,7 +139,7 @@ const FilterQuery = Type.Object({
   reason: Type.Optional(text({ maxLength: MAX_REASON, description: 'Only those with this reason, as in the report.' })),
   link: Type.Optional(integer({ description: 'Only those who clicked the link with this number in the report.' })),
   did: Type.Optional({
-    ...choice(...RECIPIENT_DEEDS),
+    ...choice(...RECIPIENT_ACTIVITIES),
     description: 'Only those who did this, without bots.',
   }),
   search: Type.Optional(line({ description: 'Only those whose address begins with this.' })),
@@ -364,7 +364,7 @@ const record = recordObject(ListedRecipient, deliveries, {
   updated_at: sql`iif(${deliveries.updated_at} = 0, NULL, strftime('%Y-%m-%dT%H:%M:%S', ${deliveries.updated_at} / 1000, 'unixepoch') || '.000000Z')`,
 });
 
-/** How many recipients of a mailing `m` it is known of whether they opened it, as SQL. */
+/** SQL: the number of recipients of a mailing `m` of whom it is known whether they opened the mail. */
 const MEASURED = `(m.delivered - ${keptMails('m')} - m.unmeasured)`;
 const share = (column: string) => `iif(${MEASURED} > 0, CAST(m.${column} AS REAL) / ${MEASURED}, NULL)`;
 
@@ -439,7 +439,7 @@ export const listSummaries = operation({
   },
 });
 
-/** How many of the last campaigns are the usual ones. */
+/** The number of last campaigns whose average rates are the usual rates. */
 const USUAL = 5;
 
 /** Null if none of the last campaigns was measured. */
@@ -450,7 +450,7 @@ export interface UsualRates {
   unsubscribed: number | null;
 }
 
-/** For the list and the reports, which compare each campaign with them. */
+/** Used by the list and the reports, which compare each campaign with them. */
 export const readUsualRates = operation({
   name: 'Read the average rates of the last five measured single sends, to compare another one with them',
   role: 'viewer',
@@ -470,7 +470,7 @@ export const readUsualRates = operation({
   },
 });
 
-/** For the screens of one single send. */
+/** Used by the screens of one single send. */
 export const readSummary = operation({
   name: 'Read the counters of a single send',
   role: 'viewer',

@@ -7,9 +7,9 @@ import type { Database } from 'better-sqlite3';
 import { removeOldContactEvents } from '../../audience/events/old-events.ts';
 import { inChunks } from '../../database/bulk.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
+import { prepared } from '../../database/prepared.ts';
 import { continueShrinking } from '../../database/shrink.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { removeOldEnrolmentLog } from '../queue/old-enrolment-log.ts';
 
 const DAY_MS = 86_400_000;
 /** The working time of one call of `continueRemoval`. */
@@ -99,4 +99,17 @@ function removeSome(client: Database, horizon: number, rows: number): boolean {
   const value: Removed = { id: recent === null ? end : recent - 1, before: Math.max(horizon, removed.before) };
   writeNamedValue(client, REMOVED, JSON.stringify(value));
   return true;
+}
+
+/**
+ * Removes the lines of the log of enrolments before `horizon`, epoch milliseconds, among the oldest `rows`. Returns
+ * true if there may be more. Lines are in the order of their time, except those recorded while the clock was wrong,
+ * which stay until the lines before them are removed.
+ */
+function removeOldEnrolmentLog(client: Database, horizon: number, rows: number): boolean {
+  const { changes } = prepared<[number, number]>(
+    client,
+    `DELETE FROM enrolment_log WHERE happened_at < ? AND id IN (SELECT id FROM enrolment_log ORDER BY id LIMIT ?)`,
+  ).run(horizon, rows);
+  return changes > 0;
 }

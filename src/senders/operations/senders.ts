@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { finishHolds } from '../../campaigns/large-writes.ts';
-import { ownedBy, ownedRecord } from '../../database/ownership.ts';
-import { readRecord, recordObject } from '../../database/record-json.ts';
+import { ownedRecord } from '../../database/ownership.ts';
+import { ownedList, readRecord, recordObject } from '../../database/record-json.ts';
 import {
   AUTOMATION_STATUS,
   cities,
@@ -113,13 +113,7 @@ export const listSenders = listOperation({
   input: listQuery,
   as: 'senders',
   record: Sender,
-  select: ({ accountId }, part) => ({
-    record,
-    from: sql`${senders}`,
-    where: ownedBy(senders, accountId),
-    id: senders.id,
-    part,
-  }),
+  select: ({ accountId }, part) => ({ ...ownedList(record, senders, accountId), part }),
 });
 
 export const readSender = recordOperation({

@@ -79,7 +79,7 @@ export function AreaField({ name, label, hint, problems, value, ...area }: Field
 interface Option {
   value: string;
   label: string;
-  /** The heading that it stands below, together with the options next to it that have the same. */
+  /** The heading of this option; neighbouring options with the same heading stand together below it. */
   group?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Keeps those links of a list that have each typed word in their text or in what they are about, as one types. */
+/** Filters the links of a list while the user types: a link stays if its text or description contains each typed word. */
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="find-links"]')) {
   const box = island.querySelector<HTMLInputElement>('input[type="search"]');
   const status = island.querySelector<HTMLElement>('[data-none]');

@@ -98,7 +98,7 @@ function groupsFor(request: FastifyRequest): Shown[] {
     .filter(([, tabs]) => tabs.length > 0);
 }
 
-/** The links to all settings by group, with a box that keeps those with a word in their name or in what they are about. */
+/** The links to all settings by group, with a search box that filters them by words of their names and descriptions. */
 function Groups({ groups, current }: { groups: readonly Shown[]; current: Tab | null }) {
   const language = useLanguage();
   return (

@@ -5,8 +5,8 @@
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { createKeys, revokeKeys } from '../../database/accounts.ts';
-import { ownedBy, ownedRecord } from '../../database/ownership.ts';
-import { recordObject } from '../../database/record-json.ts';
+import { ownedRecord } from '../../database/ownership.ts';
+import { ownedList, recordObject } from '../../database/record-json.ts';
 import { apiKeys, SCOPES } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { notFound } from '../../errors/failure.ts';
@@ -50,13 +50,7 @@ export const listKeys = listOperation({
   input: listQuery,
   as: 'keys',
   record: Key,
-  select: ({ accountId }, part) => ({
-    record,
-    from: sql`${apiKeys}`,
-    where: ownedBy(apiKeys, accountId),
-    id: apiKeys.id,
-    part,
-  }),
+  select: ({ accountId }, part) => ({ ...ownedList(record, apiKeys, accountId), part }),
 });
 
 export const readOwnScopes = operation({

@@ -1,8 +1,8 @@
 /** Operations for past imports: their reports and their undo. */
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { ownedBy, ownedRecord, recordId } from '../../../database/ownership.ts';
-import { readRecord, recordObject, totalBytes } from '../../../database/record-json.ts';
+import { ownedRecord, recordId } from '../../../database/ownership.ts';
+import { ownedList, readRecord, recordObject, totalBytes } from '../../../database/record-json.ts';
 import { contactImports, contacts, importKept } from '../../../database/schema/index.ts';
 import { notFound } from '../../../errors/failure.ts';
 import { readStored } from '../../../errors/stored.ts';
@@ -89,10 +89,7 @@ export const listImports = listOperation({
   as: 'imports',
   record: Import,
   select: (context, part) => ({
-    record: recordOf(context),
-    from: sql`${contactImports}`,
-    where: ownedBy(contactImports, context.accountId),
-    id: contactImports.id,
+    ...ownedList(recordOf(context), contactImports, context.accountId),
     bytes: totalBytes(contactImports.notes, contactImports.errors),
     part,
   }),
@@ -113,7 +110,7 @@ export const readImport = recordOperation({
     ),
 });
 
-/** The same report for a screen, with its texts as sentences that can be translated. */
+/** The report of an import for a screen, with the texts as sentences that can be translated. */
 export const readImportReport = operation({
   name: 'Read the report of an import',
   role: 'viewer',

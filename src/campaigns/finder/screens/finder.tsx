@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fold } from '../../../database/functions/fold.ts';
+import type { Role } from '../../../database/schema/index.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import { ITEMS } from '../../../ui/components/navigation.tsx';
 import { NothingFound } from '../../../ui/components/surface.tsx';
@@ -12,7 +13,6 @@ import { attempt } from '../../../ui/operations.ts';
 import { languageOf, sendPage, sendParts } from '../../../ui/page.tsx';
 import { settingsPages } from '../../../ui/settings/frame.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
-import type { Role } from '../../../ui/viewer.ts';
 import { type Language, type PlainKey, useLanguage } from '../../../ui/words/index.ts';
 import { type FoundRecord, findRecords, wordsOf } from '../operations.ts';
 

@@ -77,7 +77,7 @@ function makeMenu(dialog: HTMLDialogElement): { start: () => void } | null {
     } else if (event.key === 'Enter') {
       event.preventDefault();
       const isShown = shown === field.value;
-      // Who types quickly means what will be found, not what was found before.
+      // A user who types quickly and presses Enter means the options of the typed text, not those shown before.
       void (isShown ? Promise.resolve() : look()).then(() => active()?.click());
     }
   });

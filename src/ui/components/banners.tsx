@@ -1,17 +1,17 @@
-/** The banner on every page while all sending is held, which operators can release, or while mail waits for a sender node. */
-
+/** The banners above the content of every page: test mode, and why all mail is held or waits. */
 import type { Said } from '../../errors/sentences.ts';
 import type { Hold } from '../../installation/operations.ts';
 import type { Viewer } from '../viewer.ts';
 import { useLanguage } from '../words/index.ts';
 import { Confirm } from './confirm.tsx';
+import { Icon } from './icon.tsx';
 import { Island } from './island.tsx';
 import { Notice } from './surface.tsx';
 
 /** How often the page checks whether mail still waits for a sender node. */
 const LOOK_MS = 5000;
 
-/** The banner on every page while all sending is held. */
+/** The banner on every page while all sending is held, which operators can release, or while mail waits for a sender node. */
 export function HoldBanner({ hold, viewer }: { hold: Hold; viewer: Viewer }) {
   const language = useLanguage();
   if (hold.held_reason === null) return hold.has_nodes ? <Waits reason={hold.waits_reason} viewer={viewer} /> : null;
@@ -60,5 +60,21 @@ function Waits({ reason, viewer }: { reason: Said | null; viewer: Viewer }) {
         </Notice>
       </div>
     </Island>
+  );
+}
+
+/** The bar on every page of an account in test mode: it says that no recipient gets its mail, and where to change that. */
+export function TestModeBar({ viewer }: { viewer: Viewer }) {
+  const language = useLanguage();
+  return (
+    <div class="test-mode">
+      <Icon name="tray" />
+      <strong>{language.say('testMode.title')}</strong>
+      {viewer.isOperator ? (
+        <a href="/settings/sending">{language.say('testMode.connect')}</a>
+      ) : (
+        <span>{language.say('testMode.ask')}</span>
+      )}
+    </div>
   );
 }
