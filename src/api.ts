@@ -41,8 +41,9 @@ import { webhookRoutes } from './webhooks/routes.ts';
 type Feature = FastifyPluginAsyncTypebox<Deps>;
 
 /**
- * The routes of every feature, and the scope with which key pairs use them (src/operations/callers.ts). `everything`: a key pair with less
- * can read them at most. Each feature is a plugin, so that its hooks and body parsers do not affect others.
+ * The routes of every feature, and the scope with which key pairs use them (src/operations/callers.ts). `everything`: a
+ * key pair with a narrower scope can at most read them. Each feature is a plugin, so that its hooks and body parsers do
+ * not affect others.
  */
 const FEATURES: readonly [routes: Feature, scope: RouteRule['scope']][] = [
   [overviewRoutes, 'everything'],

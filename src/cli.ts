@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * The program's entry point. It imports nothing that loads a package before the version of Node is checked: the database addon crashes a
- * Node that is too old, and static imports are loaded before the first statement of a file runs. Nor does it import by name what a Node of
- * before OLDEST lacks: such a file does not start there at all.
+ * The program's entry point. It imports nothing that loads a package before the version of Node is checked: the
+ * database addon crashes a Node that is too old, and static imports are loaded before the first statement of a file
+ * runs. It imports by name nothing that a Node older than OLDEST lacks, because Node would refuse to start such a file.
  */
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';

@@ -3,8 +3,8 @@ import { hostname } from 'node:os';
 import type { Config } from './config.ts';
 
 /**
- * error: somebody must act; warn: the program goes on by itself, look if it stays; info: what happened. The numbers are
- * the levels of pino, as the lines of the log have them
+ * error: somebody must act; warn: the program goes on by itself, but somebody should look if the line recurs; info:
+ * what happened. The numbers are the levels of pino, as the lines of the log have them
  * (https://github.com/pinojs/pino/blob/main/docs/api.md#level-string).
  */
 const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60 };

@@ -1,7 +1,7 @@
 /**
- * The only place that defines who may get mail, in words and as SQL. Excluded are addresses that unsubscribed from all mail or
- * from the mail's group, addresses suppressed after a bounce or complaint, and, for campaigns, contacts stopped as inactive by
- * the account's sunset rule. Two further conditions select recipients: that a contact is not deleted, and that an address is in
+ * The only place that defines who may get mail, in words and as SQL. No mail goes to addresses that unsubscribed from all mail
+ * or from the mail's group, or that were suppressed after a bounce or complaint. No campaign goes to contacts that the account's
+ * sunset rule stopped as inactive. Two further conditions select recipients: that a contact is not deleted, and that an address is in
  * a target. delivery/queue/candidates.ts has the conditions that depend on one delivery.
  */
 import { storedSql } from '../errors/stored.ts';

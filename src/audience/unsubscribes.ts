@@ -154,7 +154,7 @@ interface Subscription {
   /** The networks from which the form was submitted and confirmed. */
   askedFrom: string;
   confirmedFrom: string;
-  /** When it was confirmed, ISO timestamp. */
+  /** When the subscription was confirmed, ISO timestamp. */
   now: string;
 }
 

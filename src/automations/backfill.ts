@@ -65,7 +65,10 @@ export function entryRecord(client: Database, change: 'joined' | 'let_in'): Stat
   );
 }
 
-/** Where the contacts are looked for. Entries that are not applied yet are not looked up: they enter once all the same. */
+/**
+ * Where the contacts are looked for. Entries that are not applied yet need not be looked up, because a contact with two
+ * entries enters once.
+ */
 interface Source {
   table: 'contacts' | 'segments';
   id: number;

@@ -1,9 +1,9 @@
 /**
- * Lets contacts enter automations by a date of theirs. Each quarter of an hour, the contacts whose date is about today
- * are found through an index, and those enter for whom the hour of the trigger has come in their own time zone since
- * the last look. Every zone is a number of quarters ahead of UTC, so everybody enters at the hour itself. A contact
- * whose time zone changes is looked at again: where the hour of the last day has passed in the new zone, the contact
- * enters late. A contact who was added after the hour does not enter.
+ * Lets contacts enter automations on a date in one of their fields. Each quarter of an hour, the contacts whose date is
+ * about today are found through an index, and those enter for whom the hour of the trigger has come in their own time
+ * zone since the last look. Every zone is a number of quarters ahead of UTC, so everybody enters at the hour itself. A
+ * contact whose time zone changes is looked at again: where the hour of the last day has passed in the new zone, the
+ * contact enters late. A contact who was added after the hour does not enter.
  */
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
@@ -61,7 +61,7 @@ interface Day {
  * keys prevent a second entry.
  */
 interface Look {
-  /** From when to when the hour of the trigger comes, epoch milliseconds; `from` itself was looked at before. */
+  /** The period that is looked at for hours of the trigger, epoch milliseconds. `from` itself belongs to the period before. */
   from: number;
   to: number;
   days: Day[];

@@ -1,4 +1,4 @@
-/** The files that a campaign carries. */
+/** The attachments of campaigns: storing them, and removing those that nothing needs any more. */
 import type { Database } from 'better-sqlite3';
 import { asc, eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
@@ -10,7 +10,7 @@ import { sentence } from '../errors/sentences.ts';
 const MIB = 1024 * 1024;
 /** The maximum size of the attachments of all single sends of an account, also of deleted ones whose mails are kept. */
 const MAX_ACCOUNT_BYTES = 512 * MIB;
-/** The maximum number of them. Each request that adds some reads the sizes of all. */
+/** The maximum number of these attachments. Each request that adds an attachment reads the sizes of all. */
 const MAX_ACCOUNT_FILES = 2000;
 /** How often the background looks for files that nothing needs any more. */
 const REMOVAL_MS = 60_000;
@@ -70,8 +70,9 @@ export function keepAttachments(db: Db, sendId: number, mailing_id: number): voi
 }
 
 /**
- * Removes the files of deleted single sends whose mailing has ended and of which no mail is kept. Each takes a transaction of its
- * own, because SQLite overwrites its bytes. Files of a single send that was not launched are removed with it (drizzle/triggers.sql).
+ * Removes the files of deleted single sends whose mailing has ended and of which no mail is kept. Each file is removed
+ * in a transaction of its own, because SQLite overwrites the bytes of the file. Files of a single send that was not
+ * launched are removed with it (drizzle/triggers.sql).
  */
 export class UnusedFiles {
   readonly #client: Database;

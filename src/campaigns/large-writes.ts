@@ -25,8 +25,8 @@ interface RecordedHold {
 }
 
 /**
- * Has the queued sends that match `which` moved to draft, with the reason. Call inside the transaction of what is the
- * reason, and `finishHolds` after it. `now` is an ISO timestamp.
+ * Has the queued sends that match `which` moved to draft, with the reason. Call it inside the transaction of the change
+ * that is the reason, and `finishHolds` after that. `now` is an ISO timestamp.
  */
 export function recordHold(db: Db, which: SQL | undefined, { held_code, held_reason }: Held, now: string): void {
   const hold: RecordedHold = { sends: queuedSends(db, which), held_code, held_reason: stored(held_reason), now };

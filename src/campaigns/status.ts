@@ -13,7 +13,7 @@ import { type Clock, isoTimestamp, plainTimestamp } from '../time/clock.ts';
 import { publishSent } from './archive/archive.ts';
 
 const MINUTE_MS = 60_000;
-/** For changes that were not made to the content by a user. */
+/** The column for changes that no user made to the content. */
 const NOT_BY_USER = { changed_by: null };
 
 type SingleSend = typeof singleSends.$inferSelect;

@@ -25,7 +25,8 @@ Settings come from the environment and from a file .env in the working directory
     // Imported only here, because without this import the other commands start in a fraction of the time.
     const { serve: startServer } = await import('../server.ts');
     const server = await startServer(config);
-    // Before the lines are printed, because a program that reads them may stop the service at once.
+    // The signals are handled before the lines below are printed, because a program that reads these lines may stop the
+    // service at once.
     stopOnSignal(() => server.close());
     const isTerminal = process.stdout.isTTY;
     const secrets = firstSecrets(server);

@@ -46,8 +46,9 @@ export async function toStandardOutput(databasePath: string, write: (path: strin
 }
 
 /**
- * Ends the process once standard output takes nothing any more. Without a word and with the exit code of a shell's SIGPIPE if nobody reads
- * it, such as `head` or a terminal that was closed; otherwise, as on a full disk, after `fail` has said why and set the exit code.
+ * Ends the process once standard output takes nothing any more. If its reader is gone, such as `head` or a closed
+ * terminal, the process ends silently with the exit code of a shell's SIGPIPE. Otherwise, as on a full disk, `fail`
+ * first says why and sets the exit code.
  */
 export function endWithOutput(fail: (error: Error) => void): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

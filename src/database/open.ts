@@ -248,8 +248,9 @@ function fileLockName(file: string): string {
 }
 
 /**
- * Takes a name among the abstract sockets of the machine, which the kernel gives to one process at a time and takes back when that ends
- * (unix(7)). Returns how to give it back; null if another process has it.
+ * Takes a name among the abstract sockets of the machine, which the kernel gives to one process at a time and takes
+ * back when that process ends (unix(7)). Returns a function that gives the name back; null if another process has the
+ * name.
  */
 function holdName(name: string): (() => void) | null {
   const server = createServer((socket) => socket.destroy());

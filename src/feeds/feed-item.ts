@@ -13,16 +13,16 @@ export interface FeedItem {
   link: string;
   summary: string;
   author: string;
-  /** When it was published, as an ISO timestamp; empty if the feed does not say. */
+  /** When the item was published, as an ISO timestamp; empty if the feed does not say. */
   date: string;
-  /** The https address of its picture; empty without one, absent in items that an earlier release stored. */
+  /** The https address of the item's picture; empty without a picture, absent in items that an earlier release stored. */
   image?: string;
 }
 
 /** A parsed feed. */
 export interface ReadFeed {
   title: string;
-  /** The language that it declares, such as de or pt-BR (BCP 47); empty if it declares none. */
+  /** The language that the feed declares, such as de or pt-BR (BCP 47); empty if the feed declares none. */
   language: string;
   /** In the order of the feed, without repeats. */
   items: (FeedItem & { key: string })[];

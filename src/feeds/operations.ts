@@ -150,7 +150,7 @@ export const listFeeds = operation({
   run: ({ db, accountId }) => ({ feeds: feedsOf(db, accountId).map((feed) => shown(db, feed)) }),
 });
 
-/** For the screen of a feed. */
+/** Used by the screen of a feed. */
 export const readFeed = operation({
   name: 'Read a feed',
   role: 'viewer',

@@ -14,7 +14,6 @@ import {
   switchFeed,
 } from './operations.ts';
 
-/** The API for feeds. */
 export const feedRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const feeds = operationRoutes(app, deps, 'Feeds');
   feeds.read('GET /feeds', listFeeds);

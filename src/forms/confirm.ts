@@ -1,6 +1,6 @@
 /**
  * Carries out a confirmed link: adds the contact as the API does, or fills in its empty fields; removes it from the lists of
- * unsubscribed addresses; and writes to the consent log what it agreed to, and whether its opens and clicks may be recorded.
+ * unsubscribed addresses; and writes to the consent log what the contact agreed to, and whether its opens and clicks may be recorded.
  */
 import type { Database } from 'better-sqlite3';
 import { and, eq } from 'drizzle-orm';

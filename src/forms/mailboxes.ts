@@ -1,6 +1,6 @@
 /**
  * Limits the mail to one per mailbox and day, across all forms and visitors, so that forms cannot be used to flood a stranger.
- * Stored in the file, so that a restart forgets nothing.
+ * Stored in the file, so that the limit holds across restarts.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
@@ -21,8 +21,9 @@ const PROVIDERS = [
 const BY_SUBDOMAIN = /^([^.]+)\.(fastmail\.(?:com|fm))$/;
 
 /**
- * Takes the one mail that a mailbox may get within a day. Returns false if it had one. A time in the future, recorded while the
- * clock was wrong, counts only if it is less than a day away. Call it in the transaction that queues the mail.
+ * Takes the one mail that a mailbox may get within a day. Returns false if the mailbox had a mail already. A time in
+ * the future, recorded while the clock was wrong, counts only if it is less than a day away. Call it in the transaction
+ * that queues the mail.
  */
 export function takeMailOfDay(client: Database, address: Address, now: number): boolean {
   const mailbox = hashOf(client, mailboxOf(address));

@@ -47,7 +47,7 @@ export interface FilledForm {
   groups: Record<string, 0 | 1>;
   /** The text that was agreed to. */
   consentText: string;
-  /** Where it was agreed to; empty: on the form's page. */
+  /** Where the text was agreed to; empty: on the form's page. */
   source: string;
   /** The text of the consent box about opens and clicks if it was ticked; otherwise empty. */
   trackingText: string;

@@ -12,7 +12,7 @@ export interface Tool {
   name: string;
   title: string;
   description: string;
-  /** Whether it creates or changes a draft; other tools only read. */
+  /** Whether the tool creates or changes a draft; other tools only read. */
   isForDrafts: boolean;
   /** Whether reading is a POST, because the request may hold a whole mail. */
   isPost?: boolean;
@@ -22,7 +22,7 @@ export interface Tool {
   scopes: readonly Scope[];
   /** The parameters, which have the same names in the request; the API checks their values. */
   input: TObject;
-  /** True if the API itself refuses to change what is no draft. */
+  /** True if the API itself refuses to change anything but a draft. */
   isOfAutomation?: true;
 }
 

@@ -78,8 +78,8 @@ export function readErased(subject: string, text: string): ErasedContact | null 
 }
 
 /**
- * Opens and clicks in order of arrival: ids of delivery, mailing and address, link (null: an open), time, whether a controller of an
- * earlier release counts it as a machine's, the reader, and the device.
+ * An open or a click as a row of a message: ids of delivery, mailing and address, link (null: an open), time, whether a controller of an
+ * earlier release counts the hit as made by a machine, the reader, and the device.
  */
 type HitRow = [...EarlierHit, reader: Reader, device: Device];
 type EarlierHit = [

@@ -76,7 +76,7 @@ export interface Beat {
   rate: number;
   /** Why its relays reject it; empty if they do not. */
   refusal: string;
-  /** The same for mail bound to one stored SMTP relay; absent if the node has its own relays. */
+  /** The capacity and the refusal for mail bound to each stored SMTP relay; absent if the node has its own relays. */
   relays?: RelayShare[] | undefined;
   /** Its WARM_UP: the number of mails on the first day; 0 or absent: no ceiling. */
   warmUp?: number;

@@ -26,7 +26,10 @@ export interface Caller {
 export interface AccessRule {
   /** The lowest role that may perform it. */
   role: Role;
-  /** True if it changes nothing and shows no secret although its role is above viewer, so that the scope `read` suffices for a key pair. */
+  /**
+   * True if the operation changes nothing and shows no secret although its role is above viewer, so that the scope
+   * `read` suffices for a key pair.
+   */
   isReading?: true | undefined;
   /** True if one scope suffices for a key pair, whichever it is. */
   isForAnyScope?: true | undefined;
@@ -35,7 +38,10 @@ export interface AccessRule {
    * enough to become an operator, or to keep access after the pair is revoked.
    */
   isForUsers?: true | undefined;
-  /** True if it concerns the whole installation, so that only signed-in operators may perform it and a key pair is not enough. */
+  /**
+   * True if the operation concerns the whole installation, so that only signed-in operators may perform it and a key
+   * pair is not enough.
+   */
   isForOperators?: true | undefined;
 }
 

@@ -10,9 +10,9 @@ const LOCK_WAIT_MS = 1500;
 
 /**
  * Runs an operation that is one write (`isOneWrite`) in one transaction with such operations of other requests, and
- * resolves with its output once that is on the disk. Its check is repeated in the transaction, because a write before
- * it may have taken the same name. Throws what the operation throws, and 503 if the write lock does not become free in
- * time.
+ * resolves with the output of the operation once the transaction is on the disk. The check of the operation is repeated
+ * in the transaction, because an earlier write may have taken the same name. Throws what the operation throws, and 503
+ * if the write lock does not become free in time.
  */
 export async function runTogether<Input extends TObject, Output>(
   operation: Operation<Input, Output>,
@@ -39,7 +39,7 @@ export async function runTogether<Input extends TObject, Output>(
   }
 }
 
-/** Returns what an operation has returned. Throws, which takes the write back, if it goes on after the transaction. */
+/** Returns what an operation has returned. Throws if that is a promise, so that the transaction is rolled back. */
 function requireSynchronous<T>({ name }: { name: string }, result: T | Promise<T>): T {
   if (result instanceof Promise) throw new Error(`${name} is not one write`);
   return result;

@@ -20,7 +20,7 @@ export interface SenderDomain {
   domain: string;
   /** The domain of the envelope sender, for which SPF is checked. */
   returnPath: string;
-  /** Its DKIM keys, oldest first, each with its DNS record, also as a line of a zone file. */
+  /** The DKIM keys of the domain, oldest first, each with its DNS record, also as a line of a zone file. */
   keys: SenderDomainKey[];
 }
 

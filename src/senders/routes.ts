@@ -1,4 +1,4 @@
-/** The API for senders, for the DNS records, DKIM keys and warm-ups of their domains. */
+/** The API for senders, and for the DNS records, DKIM keys and warm-ups of their domains. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';
@@ -16,7 +16,6 @@ import {
 } from './operations/senders.ts';
 import { changeWarmUp, readWarmUps, stopWarmUp } from './operations/warm-ups.ts';
 
-/** The API for senders. */
 export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const senders = operationRoutes(app, deps, 'Senders');
   senders.list('GET|POST /senders', listSenders);

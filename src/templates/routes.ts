@@ -13,7 +13,6 @@ import {
   updateTemplate,
 } from './operations.ts';
 
-/** The API for templates. */
 export const templateRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const templates = operationRoutes(app, deps, 'Templates');
   templates.list('GET /get-design/template', listDesignTemplates);

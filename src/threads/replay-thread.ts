@@ -5,7 +5,7 @@ import type { PathsAsked, ReplayMessage, ReplayThreadData } from '../automations
 import { readFigures, readPaths } from '../automations/replay/result.ts';
 import { openView } from '../automations/replay/view.ts';
 
-/** The share by which a replay goes on before it is reported. */
+/** Progress is reported each time a further share of this size is done. */
 const REPORTED = 0.01;
 
 const { path, config, account, plan }: ReplayThreadData = workerData;

@@ -1,6 +1,6 @@
+/** The signed-in user for whom a page is made, whatever the user's role. */
 import type { ColourScheme, Role } from '../database/schema/index.ts';
 
-/** The signed-in user for whom a page is made, whatever the user's role. */
 export interface Viewer {
   name: string;
   email: string;

@@ -22,7 +22,7 @@ export interface NewLink {
   user: User | null;
   /** True if using the link also switches two-factor authentication off and removes the user's passkeys. */
   resetsSecondFactor?: boolean;
-  /** For how long it works, in milliseconds; 30 minutes by default. */
+  /** For how long the link works, in milliseconds; 30 minutes by default. */
   lastsMs?: number;
 }
 

@@ -9,7 +9,6 @@ import { listPasskeys, removePasskey } from './operations/passkeys.ts';
 import { endSession, listSessions } from './operations/sessions.ts';
 import { deleteUser, inviteUser, listUsers, makeLoginLink, updateUser } from './operations/users.ts';
 
-/** The API for users, keys and sessions. */
 export const userRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const users = operationRoutes(app, deps, 'Users and sessions');
   users.list('GET /users/list', listUsers);

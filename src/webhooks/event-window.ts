@@ -6,7 +6,7 @@ const MAX_EVENTS = 1000;
 
 export interface Item {
   event: StoredEvent;
-  /** True if it succeeded, is not asked for, or was put among the waiting events. */
+  /** True if the event succeeded, is not asked for, or was put among the waiting events. */
   isDone: boolean;
 }
 

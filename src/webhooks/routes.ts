@@ -13,7 +13,6 @@ import {
   testWebhook,
 } from './operations/webhooks.ts';
 
-/** The API for webhooks. */
 export const webhookRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const webhooks = operationRoutes(app, deps, 'Webhooks');
   webhooks.read('GET /webhooks', listWebhooks);

@@ -82,7 +82,7 @@ export function cancelJob(db: Db, accountId: number, id: number, now: string): v
     .run(now, id);
 }
 
-/** Confirms a job that has collected its contacts and waits for it; it then changes them. Throws 409 if it does not wait. */
+/** Confirms a job that has collected its contacts, so that the job changes them. Throws 409 if the job does not wait for a confirmation. */
 export function confirmJob(db: Db, accountId: number, id: number): void {
   const { changes } = db.$client
     .prepare("UPDATE contact_jobs SET state = 'running' WHERE id = ? AND state = 'ready'")

@@ -39,9 +39,10 @@ const ASCII_NOT_IN_DOMAINS = /(?![a-z\d.-])\p{ASCII}/iu;
 const INVISIBLE = /(?![\u200c\u200d])\p{Default_Ignorable_Code_Point}/u;
 
 /**
- * Parses one address; null if it is not accepted. Accepted are an ASCII dot-atom of at most 64 characters (RFC 5321 4.5.3.1.1),
- * `@`, and a domain with a dot, which may be internationalised (UTS #46): together at most 254 characters with the domain in
- * ASCII form (RFC 3696 erratum 1690). Quoted local parts, comments, display names, groups and address literals are refused.
+ * Parses one address; null if it is not accepted. An accepted address is an ASCII dot-atom of at most 64 characters
+ * (RFC 5321 4.5.3.1.1), `@`, and a domain with a dot, which may be internationalised (UTS #46): together at most 254
+ * characters with the domain in ASCII form (RFC 3696 erratum 1690). Quoted local parts, comments, display names, groups
+ * and address literals are refused.
  */
 export function parseAddress(text: string): Address | null {
   const address = text.trim();

@@ -1,7 +1,7 @@
 /** The fields that every contact has, and the names that custom fields cannot have. */
 /** The properties of a field that every contact has. */
 interface ReservedField {
-  /** For the API reference; without it: "as it was given". */
+  /** The description in the API reference. Without it, the reference says that the value is as it was given. */
   description?: string;
   /** Other names for the column of a file, in English and German. Case, spaces and signs are ignored in comparisons. */
   headings: readonly string[];

@@ -34,7 +34,7 @@ const PAIRS = LETTERS.flatMap((first) => LETTERS.map((second) => first + second)
 const namesIn = (language: string) => new Intl.DisplayNames(language, { type: 'language', fallback: 'none' });
 
 let englishNames: Intl.DisplayNames | undefined;
-/** By two letters; null: no language. Each is looked up once, because looking up all of them takes tens of milliseconds. */
+/** Language codes by the two letters that were looked up; null: no language. Looking up all letters at once takes tens of milliseconds. */
 const presentCodes = new Map<string, string | null>();
 
 /** Returns the code of the language that two letters mean; null if they mean none. */

@@ -24,7 +24,7 @@ const LARGE = [
   'wanadoo.fr',
   'libero.it',
 ].map((domain) => ({ domain, ...parts(domain) }));
-/** Providers of their own, one letter from a larger one. */
+/** Domains of other providers that differ by one letter from a larger provider's. */
 const OWN = new Set(['email.com', 'mail.com', 'ymail.com', 'cloud.com']);
 
 /**
@@ -48,7 +48,7 @@ export function meantDomain(domain: string): string | null {
   return meant;
 }
 
-/** Other endings are often a provider's own in another country. */
+/** A domain with another ending often belongs to the same provider in another country. */
 const isCom = ({ ending }: { ending: string }) => ending === 'com';
 
 function parts(domain: string): { label: string; ending: string } {

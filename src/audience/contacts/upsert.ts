@@ -1,6 +1,5 @@
 /**
- * Adds contacts to a list, or changes those whose address the list has already. Other programs keep a list up to date
- * with it.
+ * Keeps a list up to date for other programs: adds contacts, or changes those whose address the list has already.
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks, inSlices } from '../../database/bulk.ts';

@@ -87,7 +87,7 @@ export function isValidValue(type: string, value: string): boolean {
   return date.getUTCMonth() + 1 === month && date.getUTCDate() === day;
 }
 
-/** Returns a cell of a file as a field of this type holds it: a day of every year is the day of a whole date, such as that of a birth. */
+/** Returns a cell of a file as a field of this type holds it. A field for a day of every year takes the day from a whole date. */
 export function valueOfCell(type: string, cell: string): string {
   const isWhole = type === 'yearly-date' && isValidValue('datetime-local', cell);
   return isWhole ? cell.slice('YYYY-'.length, 'YYYY-MM-DD'.length) : cell;

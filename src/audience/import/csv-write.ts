@@ -15,7 +15,7 @@ export function csvStream(header: readonly string[], pages: Pages): Readable {
     yield `${header.map((name) => quoted(textOf(name))).join(',')}\r\n`;
     for await (const rows of pages) if (rows.length > 0) yield rows.map(lineOf).join('');
   }
-  // It buffers one page only: a page is the most work that may be done before others take their turn.
+  // The stream buffers one page only: a page is the most work that may be done before others take their turn.
   return Readable.from(text(), { objectMode: false, highWaterMark: 1 });
 }
 

@@ -126,7 +126,7 @@ function begin(db: Db, job: ImportJob, { rows, failed, notes, errors }: StagedFi
 }
 
 function end(db: Db, id: number, now: string): void {
-  // Not if its undo was requested meanwhile.
+  // An import stays unchanged if its undo was requested meanwhile.
   const isWriting = and(eq(contactImports.id, id), eq(contactImports.state, 'writing'));
   db.update(contactImports).set({ state: 'done', created_at: now }).where(isWriting).run();
 }

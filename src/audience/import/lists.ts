@@ -223,7 +223,7 @@ async function mark(
  */
 export function importTrackingChoices(db: Db, job: ImportJob, chunk: Chunk, recorder: UndoRecorder, now: string): void {
   const client = db.$client;
-  // Not a cached statement, because each import creates the temporary table again.
+  // The statement is not cached, because each import creates the temporary table again.
   const people = client
     .prepare<[Chunk], { address: number; choice: number; before: number }>(
       `SELECT a.id AS address, p.tracking AS choice, a.tracking_choice AS before

@@ -45,7 +45,7 @@ const MAX_SHOWN = 100;
  * choice belongs to the address.
  */
 export const TRACKING_COLUMN = 'tracking_allowed';
-/** The values of its cells. An empty cell is not a choice. */
+/** The values of the cells in that column. An empty cell is not a choice. */
 const TRACKING_CELLS: Readonly<Record<string, number>> = {
   '1': TRACKING_CHOICE.allowed,
   true: TRACKING_CHOICE.allowed,

@@ -113,7 +113,8 @@ export async function continueUndos(
      ORDER BY user_id < ?, user_id, id DESC LIMIT 1`,
   );
   const account = next.get(lastAccount + 1)?.user_id;
-  // Not while sending is held, because one cause of a hold is a wrong clock, by which everything may seem old.
+  // Nothing expires while sending is held, because one cause of a hold is a wrong clock, by which everything may seem
+  // old.
   if (account === undefined) return !isHeld && removeExpired(db, clock);
   lastAccount = account;
   const until = performance.now() + BACKGROUND_MS;

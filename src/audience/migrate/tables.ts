@@ -42,7 +42,7 @@ export interface LeftOut {
 
 /** A service from which users can migrate. */
 export interface Vendor {
-  /** Its name in its own spelling. */
+  /** The name of the service in its own spelling. */
   title: string;
   /** The name of the field that gets the lists of a contact. */
   listsField: string;

@@ -45,7 +45,7 @@ const FIRST_STATEMENTS = [
   'DELETE FROM event_totals WHERE address_id = @address',
   'DELETE FROM form_requests WHERE address_id = @address',
   'DELETE FROM transactional_pieces WHERE utr IN (SELECT utr FROM transactional_mails WHERE address_id = @address)',
-  // The others have left, and are removed in steps, because a message of up to 1 MiB is kept of each.
+  // Mails whose message is kept are removed in steps, because each message may have 1 MiB.
   'DELETE FROM transactional_mails WHERE address_id = @address AND NOT EXISTS (SELECT 1 FROM sent_transactional_mails k WHERE k.mail_id = transactional_mails.id)',
   // Webhooks still receive the event that the contact was deleted, with only its id.
   "DELETE FROM webhook_log WHERE reply <> '' AND event_id IN (SELECT id FROM webhook_events WHERE lane = @address)",
@@ -57,7 +57,8 @@ const FIRST_STATEMENTS = [
 ];
 
 /**
- * Where rows of other contacts can contain an address as their second one, as typed: which rows of the account, and how it is removed.
+ * The columns in which other contacts can have the address as their second one, as it was typed, with the condition for the rows of the
+ * account, and the change that removes the address.
  */
 const SECOND_ADDRESSES = {
   contacts: {
@@ -230,7 +231,7 @@ interface Erasure {
   email: string;
   /** The ids of the person's contacts, deleted ones too; absent in records of earlier releases. */
   contacts?: readonly number[];
-  /** When it began, an ISO timestamp; absent in records of earlier releases. */
+  /** When the erasure began, an ISO timestamp; absent in records of earlier releases. */
   at?: string;
 }
 

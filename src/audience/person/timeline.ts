@@ -1,8 +1,9 @@
 /**
- * The timeline of a contact: everything that is recorded about one person, as a list of moments. First the times of all moments
- * are read in small steps, with other requests answered in between; then the content of the newest ones. The ledger has no
- * index by address over all mailings, because each mailing would write all over that index, and more so the longer the ledger
- * is. So mails, opens, clicks and bounces are looked up in each mailing of the account, by its index of addresses.
+ * The timeline of a contact: everything that is recorded about one person, as a list of moments. First the times of all
+ * moments are read in small steps, with other requests answered in between; then the content of the newest ones. The
+ * ledger has no index by address over all mailings, because each mailing would write to places all over that index,
+ * which costs more the longer the ledger is. So mails, opens, clicks and bounces are looked up in each mailing of the
+ * account, by its index of addresses.
  */
 
 import { setImmediate } from 'node:timers/promises';

@@ -178,7 +178,7 @@ export const findContacts = operation({
 /** How long a request counts the contacts of a page. Other requests are answered after each step. */
 const COUNT_ON_MS = 200;
 
-/** For the page: `findContacts` counts for a few milliseconds, and this goes on to the exact number. */
+/** Used by the page: `findContacts` counts for a few milliseconds, and this goes on to the exact number. */
 export const countContacts = operation({
   name: 'Count the contacts that a filter finds',
   role: 'viewer',

@@ -1,6 +1,6 @@
 /**
- * Reads reported events for segments with rules about them, in the order of their ids: their contacts are updated in the segments whose
- * rules name one of the events.
+ * Reads reported events in the order of their ids, and updates the contacts of the events in the segments whose rules name one of these
+ * events.
  */
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';

@@ -205,8 +205,8 @@ const IS_MEASURED = isMeasuredNow('c.address_id');
 const OF_ABSENCE = ['is blank', 'is before', 'is not on', 'is not between', 'is not within'];
 
 /**
- * For rules about inactivity: SQL for the time at which the contact may have been active after all, which is the last open by a
- * proxy; empty without one. Null for other rules.
+ * For rules about inactivity, returns SQL for the time of the last open by a proxy, when the contact may have been active after all. The
+ * time is empty if there is no such open. Returns null for other rules.
  */
 function possibleActivity({ field, operator }: Pick<SegmentRule, 'field' | 'operator'>): string | null {
   return field === 'activity.last' && OF_ABSENCE.includes(operator) ? momentOf('last_at', 'proxied_activity') : null;

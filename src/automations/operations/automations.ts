@@ -196,7 +196,7 @@ export const duplicateAutomation = operation({
     let automation_id: number | undefined;
     let at = 0;
     const copy = () => {
-      // It counts as deleted until it is whole.
+      // The copy counts as deleted until all its steps are copied.
       automation_id ??= insertDraft(db, {
         ...{ ...source, automation_name, utr },
         ...{ deleted_at: now, created_at: now, updated_at: now },

@@ -83,8 +83,8 @@ interface ChangedWait {
 }
 
 /**
- * The result of a change, the enrolments that it moves (null: none), and the step that it adds, changes or removes, or
- * whom it concerns.
+ * The result of a change, and the enrolments that it moves (null: none). `concerns` is the step that it adds, changes or removes, or says
+ * whom else it concerns.
  */
 export interface ChangeResult<Result> {
   result: Result;
@@ -169,7 +169,7 @@ export async function withEffects<Result>(
 
 /**
  * Returns the planned moves with the times at which contacts go on from a changed wait. The moves themselves only let the background
- * look at those contacts, which for most of them ends nothing.
+ * look at those contacts, most of whom go on waiting.
  */
 function withGoingOn(
   db: Db,

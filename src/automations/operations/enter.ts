@@ -162,7 +162,7 @@ function requireLive({ db, accountId }: Context, utr: unknown): Automation {
   return automation;
 }
 
-/** For the screen, which has shown the counts. */
+/** Used by the screen, which has shown the counts. */
 export const startEntering = operation({
   name: 'Let all contacts who are in the target now enter an automation, without counting them',
   role: 'editor',

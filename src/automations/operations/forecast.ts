@@ -44,7 +44,7 @@ export interface PlannedStep {
   schedule: ListedSchedule;
   /** What was done at it; undefined before. */
   taken: MailProgress | undefined;
-  /** When it comes, epoch milliseconds; null if it does not, or that is not known. */
+  /** When the step comes, epoch milliseconds; null if the step does not come, or the time is not known. */
   due_at: number | null;
   /** Whether the contact took the other path. */
   is_elsewhere: boolean;

@@ -174,7 +174,7 @@ export const listSummaries = operation({
   },
 });
 
-/** For the screen of an automation. */
+/** Used by the screen of an automation. */
 export const readSummary = operation({
   name: 'Read an automation with its contacts and results',
   role: 'viewer',

@@ -23,7 +23,7 @@ const PAGE_ROWS = 500;
 const LEAST_WITH_VALUE = 20;
 /** The number of days of the shares over time. */
 const MOST_POINTS = 60;
-/** More days than these are not foretold. */
+/** The maximum number of days that a forecast names. */
 const MOST_DAYS = 365;
 
 const comparison = {

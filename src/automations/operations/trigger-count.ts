@@ -16,7 +16,7 @@ import { ByUtr } from './automations.ts';
 /** How far back contacts are counted. */
 const DAYS = 30;
 const DAY_MS = 86_400_000;
-/** The number of rows that are read without a pause, which takes some milliseconds, and altogether. */
+/** The number of rows that are read without a pause, which takes some milliseconds, and the maximum of all rows. */
 const PAGE_ROWS = 2000;
 const MOST_ROWS = 50_000;
 

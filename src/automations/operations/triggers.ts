@@ -152,7 +152,7 @@ export function triggerColumns(db: Db, before: Automation, given: Given, now: nu
     trigger_filter: given.trigger_filter,
     re_entry,
     re_entry_days: given.re_entry_days,
-    // Dates of a time in which it had another trigger start nothing.
+    // Dates that came while the automation had another trigger start nothing.
     ...(hasOtherDates && {
       dates_checked_to: kind === 'date' ? now : null,
       dates_since: kind === 'date' ? now : null,

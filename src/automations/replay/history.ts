@@ -133,7 +133,7 @@ class Reader {
       insert.run({ ...this.#values, ...(newest !== null && { after, last: after + IDS_AT_ONCE }) });
   }
 
-  /** Who was in the lists, and from when to when. A contact who was moved is in several of them, one after the other. */
+  /** Who was in the lists, and from when to when. A contact who was moved is in several lists, one after the other. */
   #readContacts(): void {
     const client = this.#view.$client;
     const theirs = 'contact_type_id IN (SELECT value FROM json_each(@lists))';
@@ -201,7 +201,7 @@ class Reader {
     );
   }
 
-  /** Who unsubscribed and subscribed again, by a form too, and who was suppressed or stopped as inactive. */
+  /** Who unsubscribed, who subscribed again, including by a form, and who was suppressed or stopped as inactive. */
   #readConsent(): void {
     const { automation } = this.#scope;
     for (const list of ['unsubscribe_groups_id IS NULL', 'unsubscribe_groups_id = @group'])

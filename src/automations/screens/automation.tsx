@@ -104,10 +104,10 @@ interface OverviewProps {
   summary: Summary;
   report: Report;
   series: Series;
-  /** Who enters it; undefined where it has none. */
+  /** The list or segment whose contacts enter; undefined if the automation has none. */
   target: Target | undefined;
   forms: readonly { id: number; name: string }[];
-  /** How many contacts met its trigger lately. */
+  /** How many contacts met the trigger lately. */
   trigger: CountedTrigger;
   now: Date;
   canChange: boolean;
@@ -416,7 +416,7 @@ export async function stateActions(app: FastifyInstance): Promise<void> {
 
 interface ActionsProps {
   series: Series;
-  /** Who enters it; undefined where it has none. */
+  /** The list or segment whose contacts enter; undefined if the automation has none. */
   target: Target | undefined;
   forms: readonly { id: number; name: string }[];
   trigger: CountedTrigger;

@@ -18,7 +18,7 @@ interface Call {
   Querystring: { all?: string };
 }
 
-/** Registers the page that checks all mails of an automation for the contacts whom they would reach now. */
+/** Registers the page that checks all mails of an automation for all contacts whom they would reach now. */
 export async function checkScreen(app: FastifyInstance): Promise<void> {
   pageRoute<Call>(app, '/automations/:utr/check', async (request, reply) => {
     const { utr } = request.params;

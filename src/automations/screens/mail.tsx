@@ -380,7 +380,7 @@ function MailFieldset({
   given: MailFields;
   senders: readonly SenderChoice[];
   problems: Problems;
-  /** True if it is the first mail of its automation, whose wait is counted from the entry. */
+  /** True for the first mail of an automation, whose wait is counted from the entry. */
   isFirst: boolean;
 }) {
   return (

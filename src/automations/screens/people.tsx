@@ -125,7 +125,7 @@ interface PersonForecastProps {
   isTrial: boolean;
 }
 
-/** What comes when for one contact, or for any contact who enters now. */
+/** The coming mails and steps of one contact with their times, or of any contact who enters now. */
 export function PersonForecast({ email, asked, now, isTrial }: PersonForecastProps) {
   const language = useLanguage();
   const hasMails = 'output' in asked && asked.output.preview.mails.length > 0;

@@ -4,7 +4,6 @@ import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { changeArchive, changeArchivedMail, readArchive, readArchivedMail } from './operations.ts';
 
-/** The API for the archive. */
 export const archiveRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const archive = operationRoutes(app, deps, 'Archive');
   archive.read('GET /archive', readArchive);

@@ -52,8 +52,8 @@ const FIND_NAMED = NAMED_KINDS.map(
 ).join(' UNION ALL ');
 
 /**
- * For the page. Compares the newest 500 records of each kind and looks for contacts for 3 milliseconds, so that it can be asked at each
- * keystroke. Without a text it gives the newest campaigns only.
+ * Used by the command menu. Compares the newest 500 records of each kind and looks for contacts for 3 milliseconds, so
+ * that it can be asked at each keystroke. Without a text it gives the newest campaigns only.
  */
 export const findRecords = operation({
   name: 'Find records by words of their names',

@@ -1,10 +1,9 @@
-/** The API of the settings for the check and the links of mails. */
+/** The API for the settings of the check and the links of mails. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { changeMailSettings, readMailSettings } from './operations.ts';
 
-/** The API for the checks and links of mails. */
 export const mailSettingsRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const sends = operationRoutes(app, deps, 'Campaigns (single sends)');
   sends.read('GET /sending/mails', readMailSettings);

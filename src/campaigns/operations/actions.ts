@@ -115,7 +115,7 @@ export const hideSingleSends = operation({
   },
 });
 
-/** For the page that asks first. */
+/** Used by the page that asks first. */
 export const deleteDrafts = operation({
   name: 'Delete the drafts among several single sends',
   role: 'editor',

@@ -13,7 +13,7 @@ export interface PlannedCampaign {
   utr: string;
   name: string;
   state: (typeof SHOWN_STATES)[number];
-  /** When it starts or started, in epoch milliseconds. */
+  /** When the campaign starts or started, in epoch milliseconds. */
   starts_at: number;
 }
 

@@ -141,12 +141,12 @@ export const checkAnyMail = operation({
 export interface CheckedSource {
   /** Returns the variant or version with this number; 0: the mail itself. */
   find(number: number): ShownSource;
-  /** The names of its variants, or the languages of its versions, from number 1 on. */
+  /** The names of the variants, or the languages of the versions, from number 1 on. */
   others: readonly string[];
   kind: 'variants' | 'languages';
-  /** Whom it would reach now; without targets only the mail itself is checked. */
+  /** The audience that the mail would reach now; without targets only the mail itself is checked. */
   audience: CheckedAudience;
-  /** Returns the page of the dashboard that changes its content or its variants; null for a mail that is not stored. */
+  /** Returns the page of the dashboard that changes the content or the variants; null for a mail that is not stored. */
   page(step: 'content' | CheckedSource['kind']): string | null;
 }
 
@@ -228,7 +228,7 @@ function measuredVersions(
   return { language: readMailRules(db, accountId).mail_language, mails: new Map(mails) };
 }
 
-/** Returns why there is no mail of a variant or version, which it names; null if there are all. */
+/** Returns why a variant or version has no mail, with its name; null if all of them have one. */
 function problemIn({ kind }: CheckedSource, versions: readonly CheckedVersion[]): Said | null {
   for (const { version: name, checked } of versions) {
     const { problem } = checked;

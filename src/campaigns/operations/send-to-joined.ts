@@ -69,7 +69,7 @@ function requireExtendable(db: Db, accountId: number, utr: unknown): { send: Sin
   const send = requireSingleSend(db, accountId, utr);
   const mailing = findSingleSendMailing(db, send);
   if (mailing?.state !== 'done') throw conflict(sentence('joined_unfinished'));
-  // Its variants were divided among the recipients whom it had.
+  // The variants of an A/B test are divided among the recipients at the launch.
   if (send.ab_test !== null) throw conflict(sentence('joined_tested'));
   const sender = db
     .select({ deleted_at: senders.deleted_at })

@@ -212,7 +212,7 @@ export const readSingleSendCode = operation({
   run: ({ db, accountId }, { utr }) => requireSingleSend(db, accountId, utr).template_html ?? '',
 });
 
-/** For the list of campaigns, which shows a small picture of each. */
+/** Used by the list of campaigns, which shows a small picture of each. */
 export const sketchSingleSend = operation({
   name: 'Draw a small picture of the mail of a single send',
   role: 'viewer',
@@ -248,7 +248,7 @@ export const testSingleSend = operation({
   },
 });
 
-/** For the page with the designer. */
+/** Used by the page with the designer. */
 export const readDesignUrl = operation({
   name: 'Read the link to the designer of a single send',
   role: 'editor',

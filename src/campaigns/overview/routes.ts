@@ -1,10 +1,9 @@
-/** The API for the overview. */
+/** The API for the figures on Home. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { readOverview } from './operations.ts';
 
-/** The API for the figures on Home. */
 export const overviewRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   operationRoutes(app, deps, 'Overview').read('GET /overview', readOverview);
 };

@@ -1,4 +1,4 @@
-/** The files that a campaign carries: adding and removing them, beside the content. */
+/** The attachments of a campaign: the page that adds and removes them, and their card beside the content. */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

@@ -249,7 +249,7 @@ export function Actions({ summary, report, now }: { summary: Summary; report: Re
         </form>
       )}
       {(['preparing', 'sending', 'paused'].includes(state) ||
-        // While it is counted down, the countdown has the button that stops it.
+        // During the countdown, the countdown itself has the button that undoes the send.
         (state === 'scheduled' && !isSoon(recordTime(summary.starts_at) ?? now, now)) ||
         (state === 'held' && (isLaunched || report.held_code === 'sender_unverified'))) && (
         <Cancel summary={summary} isLaunched={isLaunched} />

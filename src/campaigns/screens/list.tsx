@@ -163,7 +163,7 @@ function NoCampaign({ mayAdd }: { mayAdd: boolean }) {
   );
 }
 
-/** To the mails that are of no campaign. */
+/** The link to the transactional mails, which belong to no campaign. */
 function TransactionalLink() {
   return (
     <LinkButton look="plain" href="/transactional">
@@ -345,7 +345,7 @@ function isUnsent({ state, recipients }: Summary): boolean {
   return state === 'draft' || (state === 'held' && recipients === 0);
 }
 
-/** The state, and how far it is while that is still open. */
+/** The state of a campaign, with the progress of an unfinished one. */
 function State({ summary: { state, recipients, finished } }: { summary: Summary }) {
   const language = useLanguage();
   return (

@@ -5,7 +5,7 @@
 
 import type { PacedGroup } from '../../delivery/pacing/paced-groups.ts';
 import type { ReportedHour, ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
-import type { RecipientDeed } from '../../delivery/reporting/recipients.ts';
+import type { RecipientActivity } from '../../delivery/reporting/recipients.ts';
 import type { LocalWait } from '../../delivery/timing/local-times.ts';
 import type { WarmUpWait } from '../../delivery/warm-up/plans.ts';
 import { stored } from '../../errors/stored.ts';
@@ -149,7 +149,10 @@ function Results({ summary, report, usual }: ReportProps) {
   );
 }
 
-/** The headline: what became of the mail in shares, each beside the average of the campaigns before; nothing before anybody has it. */
+/**
+ * The headline: what became of the mail in shares, each beside the average of the campaigns before; nothing until a
+ * recipient has the mail.
+ */
 function Rates({ summary: { utr }, report: { funnel, tracking }, usual }: ReportProps) {
   const language = useLanguage();
   const received = funnel.delivered - funnel.kept;
@@ -200,7 +203,7 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
     value: language.number(count),
     ...(detail !== undefined && { detail }),
   });
-  const ofDeed = (shown: ReturnType<typeof figure>, count: number, did: RecipientDeed) => ({
+  const ofActivity = (shown: ReturnType<typeof figure>, count: number, did: RecipientActivity) => ({
     ...shown,
     ...(count > 0 && { href: `/campaigns/${summary.utr}/recipients?did=${did}` }),
   });
@@ -233,9 +236,13 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
             language.say('campaigns.ofRecipients', { share: language.percent(delivered / funnel.recipients) }),
           ),
           ...(funnel.kept > 0 ? [ofState(language.say('delivery.kept'), funnel.kept, 'kept')] : []),
-          ofDeed(followed(language.say('campaigns.opened'), funnel.people_opens), funnel.people_opens, 'opened'),
-          ofDeed(followed(language.say('campaigns.clicked'), funnel.people_clicks), funnel.people_clicks, 'clicked'),
-          ofDeed(
+          ofActivity(followed(language.say('campaigns.opened'), funnel.people_opens), funnel.people_opens, 'opened'),
+          ofActivity(
+            followed(language.say('campaigns.clicked'), funnel.people_clicks),
+            funnel.people_clicks,
+            'clicked',
+          ),
+          ofActivity(
             figure(language.say('campaigns.left'), funnel.unsubscribes, ofDelivered(funnel.unsubscribes)),
             funnel.unsubscribes,
             'unsubscribed',

@@ -7,7 +7,7 @@ import type { VNode } from 'preact';
 import type { Static } from 'typebox';
 import { listContactTypes } from '../../audience/contact-types/operations.ts';
 import { SHOWN_DELIVERY_STATES, type ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
-import { RECIPIENT_DEEDS, type RecipientDeed } from '../../delivery/reporting/recipients.ts';
+import { RECIPIENT_ACTIVITIES, type RecipientActivity } from '../../delivery/reporting/recipients.ts';
 import { english, readable, readStored } from '../../errors/stored.ts';
 import { sendLongCsv } from '../../http/list-response.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
@@ -36,7 +36,7 @@ interface Filter {
   state?: ShownDeliveryState;
   reason?: string;
   link?: string;
-  did?: RecipientDeed;
+  did?: RecipientActivity;
   domain?: string;
 }
 
@@ -89,14 +89,14 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
 
 /** Returns the filter in the URL of a page, without empty and unknown parameters. */
 function readFilter({ search, state, reason, link, did, domain }: Record<string, string | undefined>): Filter {
-  const deed = RECIPIENT_DEEDS.find((name) => name === did);
+  const activity = RECIPIENT_ACTIVITIES.find((name) => name === did);
   const known = SHOWN_DELIVERY_STATES.find((name) => name === state);
   return {
     ...(search && { search }),
     ...(known && { state: known }),
     ...(reason && { reason }),
     ...(link && /^\d{1,6}$/.test(link) && { link }),
-    ...(deed && { did: deed }),
+    ...(activity && { did: activity }),
     ...(domain && { domain }),
   };
 }

@@ -224,7 +224,7 @@ function asGiven({ variants, share, winner_by, hours }: NonNullable<StoredTest['
 interface VariantProps {
   number: number;
   own: GivenTest['variants'][number] | undefined;
-  /** True if it is open from the start: existing variants, and the next one. */
+  /** True if the variant is open from the start: existing variants, and the next one. */
   isNext: boolean;
   templates: readonly ListedTemplate[];
 }

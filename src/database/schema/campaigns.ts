@@ -112,7 +112,7 @@ export const singleSends = sqliteTable(
     link_rules: text({ mode: 'json' }).$type<LinkRules | 'off'>(),
     /** 1: the single send ignores the frequency caps. Automations have the same column. */
     ignores_caps: flag(),
-    /** When it was taken off the list of campaigns; null: it is on it. What is queued or running is never off it. */
+    /** When the single send was archived; null: it is on the list of campaigns. A queued or running single send is never archived. */
     hidden_at: text(),
     changed_by: changedBy(),
     ...stamps(),
@@ -135,8 +135,9 @@ export const singleSends = sqliteTable(
 );
 
 /**
- * The files that single sends carry. A file of a single send that was launched belongs to its mailing. When the single send is deleted, the
- * background removes the file, once the mailing has ended and none of its mails is kept. Other files are removed with their single send.
+ * The attachments of single sends. A file of a single send that was launched belongs to its mailing. When the single
+ * send is deleted, the background removes the file, once the mailing has ended and none of its mails is kept. Other
+ * files are removed with their single send.
  */
 export const singleSendAttachments = sqliteTable(
   'single_send_attachments',

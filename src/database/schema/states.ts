@@ -84,7 +84,7 @@ export interface Variant {
 export const MADE_BY = { person: 0, machine: 1, proxied: 2 } as const;
 export type MadeBy = (typeof MADE_BY)[keyof typeof MADE_BY];
 
-/** The kind of device that opened or clicked, as in `events.device`: `proxy` is one of a mailbox provider, which hides it. */
+/** The kind of device that opened or clicked, as in `events.device`: `proxy` is a mailbox provider's proxy, which hides the device. */
 export const DEVICE = { unknown: 0, desktop: 1, phone: 2, tablet: 3, proxy: 4 } as const;
 export type Device = keyof typeof DEVICE;
 /** The kinds of devices, each at the place of its number. */

@@ -56,8 +56,8 @@ interface Merged {
 }
 
 /**
- * Checks a mail as one contact of its audience would receive it. `all` is the mail with all branches of its conditions, in which everything
- * is looked for but its size and what Gmail clips.
+ * Checks a mail as one contact of its audience would receive it. `all` is the mail with all branches of its conditions, which most checks
+ * read. The size, what Gmail clips, the unsubscribe link and the postal address are checked in the mail to the contact.
  */
 export function checkContent(
   { html, text }: Pick<Merged, 'html' | 'text'>,
@@ -124,8 +124,9 @@ function countUndescribedImages({ tagName, attributes, children = [] }: MjmlNode
 }
 
 /**
- * Finds the links of a mail that lead nowhere: those without a web address with a dot in its host, an e-mail address or a phone number, and
- * those that a placeholder of a draft stands in. A link that begins with a merge tag without a value may lead anywhere.
+ * Finds the links of a mail that lead nowhere: those without a web address with a dot in its host, an e-mail address or
+ * a phone number, and those with a draft's placeholder. A link that begins with a merge tag without a value may lead
+ * anywhere.
  */
 export function findBadUrls(links: readonly MailLink[]): NameSample {
   return sampleNames(

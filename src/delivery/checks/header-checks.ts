@@ -17,13 +17,13 @@ export interface HeaderFinding {
 /** Fields that a mail has exactly once (RFC 5322, 3.6); Gmail refuses mails with several. */
 const ONCE = ['From', 'Date', 'Message-ID', 'Subject', 'To'];
 /**
- * Mailbox providers, whose domains' DMARC policies have receivers refuse or file as spam what others send in their name: Gmail and Yahoo
- * name this in their rules.
+ * The domains of mailbox providers. Their DMARC policies make receivers refuse mail that others send from these
+ * domains, or treat it as spam: Gmail and Yahoo name this in their rules.
  */
 const MAILBOX_PROVIDER =
   /^(?:gmail\.com|googlemail\.com|(?:yahoo|ymail|rocketmail)\.[a-z.]+|aol\.com|(?:outlook|hotmail|live|msn)\.[a-z.]+|icloud\.com|me\.com|mac\.com|gmx\.[a-z]+|web\.de|t-online\.de|mail\.ru|proton\.me|protonmail\.com)$/i;
 
-/** Whether the address of a sender is one that a mailbox provider gives away, so that mail in its name fails DMARC. */
+/** Whether a sender's address belongs to a mailbox provider such as Gmail, so that mail from this address fails DMARC. */
 export function checkSender(address: string): HeaderFinding {
   const domain = domainOf(address);
   const isProvider = MAILBOX_PROVIDER.test(domain);

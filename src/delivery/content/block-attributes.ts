@@ -1,5 +1,5 @@
-/** The attribute of an element that only some contacts get: a condition without `((if` and `))`. */
+/** The attribute whose value is the condition for showing an element, without `((if` and `))`. */
 export const SHOW_TO = 'data-show-to';
 
-/** The attribute with the name that its owner gave to an element in the designer. */
+/** The attribute whose value is the name that a user gave to an element in the designer. */
 export const BLOCK_NAME = 'data-name';

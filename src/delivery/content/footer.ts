@@ -70,8 +70,8 @@ function stylesFor(regions: readonly Region[], language: FooterLanguage | undefi
 }
 
 /**
- * The language of the version, else that which the document declares (HTML 3.2.6.2), else the other one: the first of them that the footer
- * has; English if it has none.
+ * Returns the first of these languages in which there is a footer, or else English: the language of the version, the language that the
+ * document declares (HTML 3.2.6.2), and `otherwise`.
  */
 function languageOf(regions: readonly Region[], language: FooterLanguage | undefined): PageLanguage {
   const declared = regions.find(({ tag, attribute }) => tag === 'html' && attribute === 'lang')?.value ?? '';

@@ -87,7 +87,7 @@ export class MailForm {
   }
 
   /**
-   * Writes the message with these values. One that many recipients get, such as a branch of a condition, is mail data
+   * Writes the message with these values. A value that many recipients get, such as a branch of a condition, is mail data
    * that was checked once.
    * @param target a buffer to write to if it is large enough; the result is then a view of it.
    * @throws TypeError for a value that is not printable ASCII in lines that end with CRLF.

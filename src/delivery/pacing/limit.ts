@@ -30,7 +30,7 @@ export class Limit {
   #cutAt: number;
   /** When the next mail may leave. */
   #next: number;
-  /** By mailing: when the next of its recipients that has to wait asks again. */
+  /** By mailing: when the next recipient who has to wait may ask again. */
   readonly #tails = new Map<number, number>();
   /** When a mail was last sent or refused. */
   usedAt: number;

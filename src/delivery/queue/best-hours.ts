@@ -122,7 +122,7 @@ export interface Person extends Place {
 
 /** A best hour, and how many opens and clicks of the contact's own speak for it. */
 export interface BestHour {
-  /** When it next begins, epoch milliseconds; the start if that is in it. */
+  /** When the hour next begins, epoch milliseconds; the start of the mailing if that is in the hour. */
   at: number;
   evidence: number;
 }

@@ -44,9 +44,9 @@ interface Membership {
 
 /**
  * Returns functions that enrol a contact in an automation and end the enrolment when the contact leaves the target.
- * `at`: epoch milliseconds. A contact who is in it, or may not enter again, does not enter; nor does one outside the
- * target, where it was not looked at when the entry was recorded. A contact of the hold-out enters and exits at once,
- * in every run.
+ * `at`: epoch milliseconds. A contact does not enter who is in the automation already, may not enter again, or is
+ * outside the target. The target is not looked at if it was when the entry was recorded. A contact of the hold-out
+ * enters and exits at once, in every run.
  */
 export function enrolmentMoves(client: Database) {
   const refresh = prepared(
@@ -72,7 +72,7 @@ export function enrolmentMoves(client: Database) {
     client,
     'SELECT utr, hold_out FROM automations WHERE id = ?',
   );
-  // Also after the run and of the hold-out, so that both can be compared.
+  // The goal is recorded also after the run, and for the hold-out, so that both groups can be compared.
   const reach = prepared(
     client,
     `
@@ -508,12 +508,12 @@ function segmentEnd(row: string): string {
   return `CASE WHEN ${isIn('goal_segment_id')} THEN ${ENDS.goal} WHEN ${isIn('exit_segment_id')} THEN ${ENDS.exit} END`;
 }
 
-/** The same, or because the contact left the target where that ends the automation. */
+/** The reason of `segmentEnd`, or that the contact left the target if that ends the automation. */
 export function endReason(row: string): string {
   return `ifnull(${segmentEnd(row)}, iif(au.exit_criteria = 1 AND NOT (${isMember(row)}), ${storedSql('left_target')}, NULL))`;
 }
 
-/** The same of an automation that has been read, so that a page of contacts is not asked for what it does not have. */
+/** Like `endReason`, for an automation that has been read: without lookups for each contact if nothing can end the automation. */
 export function endReasonOf(
   {
     goal_segment_id,

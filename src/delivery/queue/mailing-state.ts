@@ -191,7 +191,7 @@ export class MailingStates {
       .pluck();
     this.#unacknowledged = client.prepare('SELECT id, state FROM mailings WHERE acknowledged_state <> state');
     this.#acknowledge = client.prepare('UPDATE mailings SET acknowledged_state = ? WHERE id = ?');
-    // Neither the hold nor a release right after it counts as acknowledged.
+    // The empty text makes the hold unacknowledged, and also a release right after it.
     this.#hold = client.prepare(`
       UPDATE mailings SET state = 'held', acknowledged_state = '', held_code = ?, held_reason = ?
       WHERE id = ? AND state = 'sending'`);

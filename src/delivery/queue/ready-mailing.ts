@@ -23,7 +23,7 @@ export interface FrozenContent extends SenderFacts {
    * other languages than `content`.
    */
   variants?: readonly FrozenVariant[];
-  /** For a mail with versions: the language of contacts whose language is unknown. */
+  /** For a mail with versions: the language that is assumed for contacts whose language is unknown. */
   language?: string;
   /** The ids of its attachments. */
   attachments?: readonly number[];
@@ -98,7 +98,7 @@ export interface ReadyMailing {
   /** The contact fields that its mails use. */
   readonly fields: readonly ClaimField[];
   envelopeFrom(claim: Claim): string;
-  /** Renders the whole message of this time for a claimed recipient, into `buffer` if that is large enough. */
+  /** Renders the whole message for a claimed recipient with this date, into `buffer` if that is large enough. */
   render(claim: RenderedClaim, to: string, date: Date, buffer?: Buffer): MailData;
   /** Renders the message with its DKIM signature, made in the thread pool; null if the sender's domain has no key. */
   renderSigned(claim: RenderedClaim, to: string, date: Date): Promise<MailData> | null;

@@ -1,4 +1,4 @@
-/** Renders a mail that has left once more, from what was kept of it. It is plain data, so that another thread can do it. */
+/** Renders a mail that has left once more, from what was kept of it: plain data, so that another thread can render the mail. */
 import { hash } from 'node:crypto';
 import type { Purpose } from '../links/tokens.ts';
 import { type AttachedFile, attachedParts } from '../mime/attachments.ts';
@@ -24,7 +24,7 @@ export interface SentMail extends Pick<MailingSource, 'id' | 'user_id' | 'unsubs
   content: string;
   attachments: readonly AttachedFile[];
   common: CommonFacts;
-  /** The key that signed it; null: it was not signed. */
+  /** The key that signed the mail; null: the mail was not signed. */
   key: Pick<DkimKey, 'domain' | 'selector' | 'privateKey'> | null;
   delivery: number;
   recipient: SentRecipient;
@@ -32,7 +32,7 @@ export interface SentMail extends Pick<MailingSource, 'id' | 'user_id' | 'unsubs
   tokens: Record<Purpose, string>;
   /** The links that all recipients of its mailing share. */
   urls: { open: string; click: string };
-  /** When it was rendered, epoch milliseconds. */
+  /** When the mail was rendered, epoch milliseconds. */
   renderedAt: number;
   /** The SHA-256 of the message that left. */
   digest: Uint8Array;

@@ -51,7 +51,7 @@ export function readGauges(client: Database): Gauges {
 }
 
 /**
- * Since when the longest-waiting due mail has been due, epoch milliseconds; null if none is due. Mail that is paused or held is not due.
+ * Returns when the mail that has been due longest became due, epoch milliseconds; null if none is due. Paused and held mail is not due.
  * Only the first recipient in each mailing's queue is read.
  */
 export function oldestDueAt(client: Database, now: number): number | null {

@@ -6,11 +6,11 @@ import { sendingHeldReason } from '../queue/holds.ts';
 import { relayFailing } from '../queue/relay-use.ts';
 import { oldestDueAt, readGauges } from './gauges.ts';
 
-/** Shorter waits are no news: a relay is restarted, or its limit of connections is reached. */
+/** Shorter waits are not logged: a relay is restarted, or its limit of connections is reached. */
 const NEWS_AFTER_MS = 60_000;
-/** A hand-off that takes this long is told. RFC 5321, 4.5.3.2 lets an SMTP server take ten minutes for the last reply. */
+/** A hand-off that takes this long is logged. RFC 5321, 4.5.3.2 lets an SMTP server take ten minutes for the last reply. */
 const SILENT_AFTER_MS = 120_000;
-/** While it stays so, it is logged again after this time. */
+/** While mail still waits, it is logged again after this time. */
 const REPEATED_MS = 10 * 60_000;
 const LOOK_MS = 5000;
 

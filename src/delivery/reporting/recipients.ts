@@ -18,7 +18,7 @@ export interface RecipientFilter {
   /** The number of a link they clicked. */
   link?: number | undefined;
   /** What they did with the mail. */
-  did?: RecipientDeed | undefined;
+  did?: RecipientActivity | undefined;
   /** The domain of the e-mail address, in lower case. */
   domain?: string | undefined;
   /** The beginning of the e-mail address. */
@@ -26,14 +26,14 @@ export interface RecipientFilter {
 }
 
 /** What recipients may have done with a mail, and the SQL condition on their delivery `d`; as people, whom the report counts. */
-const DEEDS = {
+const ACTIVITIES = {
   opened: `d.state = ${DELIVERY_STATE.accepted} AND d.by_person & ${BY_PERSON.opened} <> 0`,
   clicked: `d.by_person & ${BY_PERSON.clicked} <> 0`,
   unsubscribed: 'd.unsubscribed_at IS NOT NULL',
 } as const;
-export type RecipientDeed = keyof typeof DEEDS;
+export type RecipientActivity = keyof typeof ACTIVITIES;
 /** Everything that recipients can be found by. */
-export const RECIPIENT_DEEDS = Object.keys(DEEDS) as RecipientDeed[];
+export const RECIPIENT_ACTIVITIES = Object.keys(ACTIVITIES) as RecipientActivity[];
 
 export interface FoundRecipient {
   id: number;
@@ -120,7 +120,7 @@ export function findRecipients(
 /** SQL: whether delivery `d` to address `a` passes the parts of the filter that no index finds. */
 function wantedSql({ did, domain }: RecipientFilter): string {
   return [
-    did === undefined ? '1' : DEEDS[did],
+    did === undefined ? '1' : ACTIVITIES[did],
     domain === undefined
       ? '@domain IS NULL'
       : "substr(a.normalized_email, instr(a.normalized_email, '@') + 1) = @domain",

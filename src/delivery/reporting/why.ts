@@ -42,11 +42,11 @@ export const RULES = [
 /** A rule at this moment. */
 export interface CheckedRule {
   rule: (typeof RULES)[number];
-  /** 1: it allows the mail. */
+  /** 1: the rule allows the mail. */
   is_met: 0 | 1;
-  /** What is the case. */
+  /** The value of the rule now, as a sentence. */
   value: Said;
-  /** What would make it allow the mail; null if it does. */
+  /** What would make the rule allow the mail; null if the rule does. */
   change: Said | null;
   /** Of a frequency cap: the mails that count, latest first. */
   counted_mails?: CountedMail[];

@@ -18,7 +18,7 @@ export class Rates {
   #reserved = 0;
   /** When the next mail to each domain may be sent. */
   readonly #next: DomainTimes = new Map();
-  /** By mailing: when the next waiting recipient of a domain should ask again. */
+  /** By mailing and domain: when the next recipient who has to wait may ask again. */
   readonly #tails = new Map<number, DomainTimes>();
 
   constructor(clock: Clock, { perSecond, perDomain }: { perSecond: number; perDomain: number }) {

@@ -25,7 +25,7 @@ export class ResultBuffer {
     return this.#results.length + this.#requeued.length;
   }
 
-  /** The number of them that belong to one mailing. */
+  /** The number of results and claims of one mailing. */
   countOf(mailingId: number): number {
     const claims = [...this.#results, ...this.#requeued.map(({ claim }) => claim)];
     return claims.filter(({ mailing_id }) => mailing_id === mailingId).length;
@@ -55,7 +55,7 @@ export class ResultBuffer {
     return retryAt(claim.attempt + 1, claim.first_tried_at || now, now);
   }
 
-  /** Writes all of them to the ledger. Call `clear` after the transaction has committed. */
+  /** Writes all results and claims to the ledger. Call `clear` after the transaction has committed. */
   write(ledger: Ledger, moment: Date): void {
     ledger.record(this.#results, moment.getTime(), isoTimestamp(moment));
     ledger.requeue(this.#requeued);

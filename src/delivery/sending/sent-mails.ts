@@ -73,7 +73,7 @@ const ADD = `
 export class SentMails {
   readonly #client: Database;
   #mails: LeavingMail[] = [];
-  /** By the facts that the mails have in common, an object for each time that their mailing was prepared. */
+  /** Rows by the facts that the mails have in common. Each preparation of a mailing makes a new object of facts. */
   #facts = new WeakMap<CommonFacts, FactsRow>();
 
   constructor(client: Database) {

@@ -21,8 +21,9 @@ export interface CheckedFile {
 }
 
 /**
- * Checks a text by what it begins with: the header of a mail, MJML, or else HTML. A template is checked as a campaign
- * with it is, but for what only an account knows. Throws ContentError if it cannot be compiled.
+ * Checks a text by what it begins with: the header of a mail, MJML, or else HTML. A template gets the checks of a
+ * campaign with this template, except those that need an account. Throws ContentError if the template cannot be
+ * compiled.
  */
 export async function checkFile(text: string): Promise<CheckedFile> {
   const kind = kindOf(text);

@@ -4,7 +4,7 @@ import { Parser } from 'htmlparser2';
 
 /** How a mail is displayed in the iframe. */
 export interface FrameLook {
-  /** Whether to display it as mail clients in dark mode do. */
+  /** Whether to display the mail as mail clients in dark mode do. */
   readonly isDark?: boolean;
   /** The badges next to its links, by link number. */
   readonly badges?: ReadonlyMap<number, Badge>;
@@ -13,7 +13,7 @@ export interface FrameLook {
    * images of other sites too; `counted`: the open pixel too, as in a mail client.
    */
   readonly images?: 'own' | 'all' | 'counted';
-  /** Whether its links work, each in a new tab. */
+  /** Whether the links work, each in a new tab. */
   readonly hasLinks?: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface MailFrame {
   html: string;
   /** A hash of the HTML, as an entity tag (RFC 9110, 8.8.3). */
   etag: string;
-  /** Whether it contains images of the library. */
+  /** Whether the document contains images of the library. */
   hasPictures: boolean;
 }
 

@@ -75,7 +75,7 @@ export class TransactionalWorker {
   readonly #senders: Senders;
   readonly #keys: DkimKeys;
   readonly #steady: () => number;
-  /** The mails being sent, and accepted ones until their message is kept, because it takes memory as long. */
+  /** The mails being sent, and accepted ones until their message is kept, because the message takes memory until then. */
   readonly #inFlight = new Map<number, ClaimedMail>();
   #results: MailResult[] = [];
   #withdrawn: ClaimedMail[] = [];

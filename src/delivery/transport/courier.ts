@@ -18,7 +18,7 @@ export interface Handoff {
   to: string;
   /** The id of the only stored SMTP relay that may be used; any relay if null or absent. */
   relayId?: number | null;
-  /** Whether it overtakes campaign mail that waits for a connection. */
+  /** Whether the message overtakes campaign mail that waits for a connection. */
   isUrgent?: boolean;
   /**
    * Returns the message, or null to withdraw it. Called right before MAIL FROM is written, in the same turn of the event loop, and again if

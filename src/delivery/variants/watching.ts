@@ -47,8 +47,8 @@ export function standingOf(groups: readonly Group[]): Standing {
  * iterated logarithm", Ann. Math. Statist. 41, 1970; Howard, Ramdas, McAuliffe, Sekhon, "Time-uniform, nonparametric, nonasymptotic
  * confidence sequences", Ann. Statist. 49, 2021, equation 14), the interval of the mixture SPRT of Johari, Koomen, Pekelis and Walsh
  * ("Always valid inference", Operations Research 70, 2022). The rates and their variance are those of Agresti and Caffo (The American
- * Statistician 54, 2000), so that few successes have no variance of zero. The information grows with people and with the odds of success:
- * in a mailing the people are there from the beginning, and the successes come.
+ * Statistician 54, 2000), so that few successes have no variance of zero. The information grows with people and with the odds of success,
+ * because the people of a mailing are known from the beginning, while the successes come later.
  */
 export function watchedDifference(first: Group, second: Group, pairs: number): Difference {
   if (first.people === 0 || second.people === 0) return { difference: 0, low: -1, high: 1 };

@@ -89,8 +89,8 @@ export function endWarmUp(client: Database, id: number, today: string): void {
 }
 
 /**
- * Begins the warm-up of one of the account's domains, again if an earlier one is over, or changes an active one, keeping the days already
- * used.
+ * Begins the warm-up of one of the account's domains, also if an earlier warm-up is over. An active warm-up is changed
+ * and keeps the days already used.
  */
 export function saveWarmUp(client: Database, accountId: number, domain: string, plan: Plan): void {
   client.transaction(() => {
@@ -111,7 +111,7 @@ function savePlan(client: Database, accountId: number, domain: string, plan: Pla
     .run({ ...plan, user_id: accountId, domain });
 }
 
-/** Removes the plan of a domain, so that its mail is no longer limited. Returns false if it has none. */
+/** Removes the plan of a domain, so that its mail is no longer limited. Returns false if the domain has no plan. */
 export function removeWarmUp(client: Database, accountId: number, domain: string): boolean {
   return client.prepare('DELETE FROM warm_ups WHERE user_id = ? AND domain = ?').run(accountId, domain).changes > 0;
 }

@@ -132,7 +132,7 @@ function tagLabels(language: Language): Record<string, string> {
   );
 }
 
-/** How a template of one's own takes the posts. */
+/** Explains how a template of the account shows the posts. */
 function TemplateTags() {
   const language = useLanguage();
   return (

@@ -168,7 +168,7 @@ export function exampleBody(schema: Record<string, unknown>): Record<string, unk
   return Object.fromEntries(entries);
 }
 
-/** The example that a parameter states itself, because others of its name have another; undefined without one. */
+/** The example in the schema of a parameter, which differs from that of other parameters with this name; undefined if it has none. */
 function ownExample(property: object): unknown {
   return 'examples' in property && Array.isArray(property.examples) ? property.examples[0] : undefined;
 }

@@ -22,7 +22,7 @@ interface Operation {
     in: string;
     required?: boolean;
     description?: string;
-    /** The example that its schema states, because others of its name have another. */
+    /** The example in the schema of the parameter, if it differs from that of other parameters with this name. */
     example?: unknown;
     schema: Json;
   }[];

@@ -4,7 +4,7 @@
  */
 import type { PublicBrand } from '../../templates/brand/brand.ts';
 
-/** The grounds of content in the two looks, as in the style sheet of public pages. */
+/** The background colours of content in light and dark mode, as in the style sheet of public pages. */
 const CARD = { light: '#ffffff', dark: '#1c2229' };
 const LEAST = 4.5;
 /** By how much a colour is mixed with black or white until its contrast suffices. */
@@ -17,7 +17,7 @@ export function brandStyle({ colour, logo }: PublicBrand): string {
     return `:root{--accent:${shown};--on-accent:${contrast(shown, '#ffffff') >= LEAST ? '#ffffff' : '#000000'}}`;
   };
   const coloured = colour === '' ? '' : `${accent('light')}@media(prefers-color-scheme:dark){${accent('dark')}}`;
-  // A logo may be dark on nothing, so it has a light ground where the page is dark.
+  // A logo may be dark without a background of its own, so a dark page shows it on a light background.
   const logoStyle =
     logo === null
       ? ''
@@ -35,7 +35,7 @@ export function Logo({ brand: { logo } }: { brand: PublicBrand }) {
   );
 }
 
-/** Returns the colour, or the nearest mixture with black or white that can be read on this ground. */
+/** Returns the colour, or the nearest mixture with black or white that can be read on this background. */
 function readable(colour: string, ground: string): string {
   const target = luminance(ground) > 0.5 ? 0 : 255;
   const parts = partsOf(colour);

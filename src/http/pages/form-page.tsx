@@ -23,9 +23,9 @@ dl{margin:0 0 1rem}dt{color:var(--quiet);font-size:.95rem}dd{margin:0 0 .5rem;ov
 
 /** Additional permissions of a form page. */
 interface Abilities {
-  /** The URL of its script, if it has one. */
+  /** The URL of the page's script, if the page has one. */
   script?: string;
-  /** Where it sends its data: nowhere, to us, or to us with a redirect to the form's `redirect_url`. */
+  /** Where the page sends its data: nowhere, to us, or to us with a redirect to the form's `redirect_url`. */
   sends?: 'nowhere' | 'here' | 'on';
 }
 

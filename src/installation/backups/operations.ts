@@ -111,8 +111,8 @@ export const restoreBackup = operation({
     await backups.confirm(upload_id, stored(actor.name), (fileName) =>
       inTransaction(db, () => auditBy(context, 'restore_confirmed', fileName)),
     );
-    // Even if the user who confirmed it has disconnected, because otherwise the restore would happen at some later start and
-    // surprise everyone.
+    // The service restarts even if the user who confirmed the restore has disconnected, because otherwise a later start would restore
+    // the backup and surprise everyone.
     restart();
   },
 });

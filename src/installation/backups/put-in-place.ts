@@ -68,7 +68,7 @@ function prepare(waiting: string, path: string): void {
   try {
     if (schemaState($client) === 'newer') throw new Error('it is of a newer release');
     const who = findNamedValue($client, CONFIRMED_BY);
-    // Without this value, an earlier start has done this already and was then killed.
+    // If the value is missing, an earlier start has already done this and was then killed.
     if (who !== null) {
       $client.transaction(() => {
         continueFromCopy($client, readLastIds(path), who);

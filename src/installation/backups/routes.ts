@@ -16,7 +16,6 @@ const UploadBody = Type.Object({
   file: Type.String({ format: 'binary', description: 'A backup, as it was downloaded or made by sendlark backup.' }),
 });
 
-/** The API for backups. */
 export const backupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { backups } = deps;
   const routes = operationRoutes(app, deps, 'Installation');

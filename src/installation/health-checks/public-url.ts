@@ -33,7 +33,7 @@ interface Answer {
 }
 
 interface Certificate {
-  /** Why it is not accepted, as node:tls names it; null if it is. */
+  /** The reason of node:tls for not accepting the certificate; null if it is accepted. */
   fault: string | null;
   names: string;
   endsAt: Date;

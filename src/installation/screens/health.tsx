@@ -235,7 +235,7 @@ function FindingItem({ name, state, found, advice, isOperator, freeBytes }: Heal
   );
 }
 
-/** Registers its route. */
+/** Registers the route that holds and releases all sending. */
 export async function holdScreens(app: FastifyInstance): Promise<void> {
   app.post('/sending/release', async (request, reply) => {
     const released = await attempt(request, releaseHold, {});

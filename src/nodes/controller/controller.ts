@@ -165,7 +165,7 @@ export class Controller {
     });
   }
 
-  /** Forgives silence, because nodes could not be heard without a connection. */
+  /** Restarts the silence timer of the nodes after a reconnection, because nodes could not be heard without a connection. */
   async #watch(connection: NatsConnection, handoffs: NodeHandoffs): Promise<void> {
     for await (const { type } of connection.status()) {
       if (type === 'disconnect') this.#isCutOff = true;

@@ -1,4 +1,4 @@
-/** Records in the database which nodes exist and why mail waits for one, because another thread serves lists and screens. */
+/** Records in the database which nodes exist and why mail waits for a node, because lists and screens are served by another thread. */
 
 import type { Database, Statement } from 'better-sqlite3';
 import type { NodeState } from '../../database/schema/index.ts';

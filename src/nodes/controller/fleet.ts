@@ -11,7 +11,7 @@ export interface FleetNode {
   protocol: number;
   /** The number of mails on the first day of its warm-up; 0: none. */
   warmUp: number;
-  /** Whether it is shutting down. */
+  /** Whether the node is shutting down. */
   isEnding: boolean;
   capacity: number;
   rate: number;

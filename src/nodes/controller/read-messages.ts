@@ -94,7 +94,7 @@ function isEnded(given: unknown): given is Ended {
   );
 }
 
-/** Whether it is a time, in epoch milliseconds, and a SHA-256 in hexadecimal digits. */
+/** Whether a value is a time, in epoch milliseconds, and a SHA-256 in hexadecimal digits. */
 function isSent(given: unknown): boolean {
   return isPair(given) && isCount(given[0]) && isText(given[1], SHA256_DIGITS) && /^[0-9a-f]{64}$/.test(given[1]);
 }

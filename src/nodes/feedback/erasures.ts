@@ -1,4 +1,4 @@
-/** Keeps the erasures of people in JetStream, so that nothing that nodes report or an older backup has brings them back. */
+/** Keeps the erasures of people in JetStream, so that neither a report of a node nor an older backup brings an erased person back. */
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { erasePerson } from '../../audience/person/erase.ts';

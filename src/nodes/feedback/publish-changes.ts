@@ -178,7 +178,7 @@ const LISTS = [
   },
 ] as const;
 
-/** Adds all list entries to those to be published, in short transactions. Entries that already wait stay as they are. */
+/** Queues all list entries for publishing, in short transactions. Entries that already wait stay as they are. */
 export async function publishEverything(db: Db, lock: WriteLock): Promise<void> {
   for (const { table, list, at, which } of LISTS) {
     const step = db.$client.prepare(`

@@ -5,7 +5,7 @@ import { processMetrics } from '../../http/process-metrics.ts';
 
 /** The state of a node that its gauges show. */
 export interface NodeStatus {
-  /** Whether it may start mails: the controller has renewed its lease lately. */
+  /** Whether the node may start mails: the controller has renewed its lease lately. */
   isSending: boolean;
   /** Whether an SMTP server that it uses failed and has taken no mail since. */
   isRelayFailing: boolean;

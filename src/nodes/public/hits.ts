@@ -16,6 +16,7 @@ const MAX_PER_MAIL = 100;
 /** The number of mails for which this node remembers its opens and clicks. */
 const MAX_COUNTED = 50_000;
 
+/** Publishes the opens and clicks that are added, until `close`. */
 export class PublishedHits {
   readonly #client: JetStreamClient;
   /** By delivery and kind. */
@@ -23,7 +24,7 @@ export class PublishedHits {
   readonly #ending = new AbortController();
   readonly #running: Promise<void>;
   #waiting: Hit[] = [];
-  /** Set when hits still waiting are dropped. */
+  /** True once the hits that still wait are dropped. */
   #isClosed = false;
 
   constructor(client: JetStreamClient) {
@@ -58,7 +59,7 @@ export class PublishedHits {
         continue;
       }
       try {
-        // Repeated with the same id, so that a lost acknowledgement does not lead to double counting.
+        // A repeated message has the same id, so that its hits are not counted twice if an acknowledgement was lost.
         await this.#client.publish(SUBJECT.hits, encodeHits(batch), { msgID, timeout: ATTEMPT_MS });
         this.#waiting = this.#waiting.slice(batch.length);
         msgID = randomUUID();

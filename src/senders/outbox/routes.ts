@@ -1,10 +1,9 @@
-/** The API of the built-in outbox. */
+/** The API for the built-in outbox. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { listMails, readMail } from './operations.ts';
 
-/** The API for the outbox. */
 export const outboxRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const outbox = operationRoutes(app, deps, 'Outbox');
   outbox.list('GET /outbox/list', listMails);

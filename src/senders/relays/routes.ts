@@ -1,4 +1,4 @@
-/** The API of SMTP relays, their tests, and the public URL. */
+/** The API for SMTP relays, their tests, and the public URL. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
@@ -6,7 +6,6 @@ import { changePublicUrl, readPublicUrl } from './operations/public-url.ts';
 import { deleteRelay, orderRelays, readRelays, saveRelay } from './operations/relays.ts';
 import { testRelay } from './operations/test.ts';
 
-/** The API for SMTP relays and the public URL. */
 export const relayRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const installation = operationRoutes(app, deps, 'Installation');
   installation.read('GET /public-address', readPublicUrl);

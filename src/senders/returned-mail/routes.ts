@@ -1,10 +1,9 @@
-/** The API of the URLs at which mail providers report events, and of the mail to the feedback-loop, abuse and postmaster addresses. */
+/** The API for the URLs at which mail providers report events, and for the mail to the feedback-loop, abuse and postmaster addresses. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { addIntake, deleteIntake, deleteRoleMail, listIntakes, listRoleMails } from './operations.ts';
 
-/** The API for returned mail. */
 export const returnedMailRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const routes = operationRoutes(app, deps, 'Bounces and suppressions');
   routes.read('GET /provider-events', listIntakes);

@@ -1,10 +1,9 @@
-/** The API of frequency caps, sending hours, and limits of results. */
+/** The API for frequency caps, sending hours and limits of results. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { changeAutoHold, changeCaps, changeWindow, readCaps, readResultLimits, readWindow } from './operations.ts';
 
-/** The API for frequency caps, sending hours and limits of results. */
 export const sendingTimeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const sends = operationRoutes(app, deps, 'Campaigns (single sends)');
   sends.read('GET /sending/limits', readResultLimits);

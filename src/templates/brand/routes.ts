@@ -4,7 +4,6 @@ import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { changeBrand, readBrandWithLogo } from './operations.ts';
 
-/** The API for the brand. */
 export const brandRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const brand = operationRoutes(app, deps, 'Brand');
   brand.read('GET /brand', readBrandWithLogo);

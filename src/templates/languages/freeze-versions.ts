@@ -12,9 +12,9 @@ type Sender = typeof senders.$inferSelect;
 
 /** A variant in addition to the mail itself. */
 interface OtherVariant extends Omit<FrozenVariant, 'content'> {
-  /** Reads it with its code, which can have megabytes, when it is its turn. */
+  /** Reads the variant with its code when the variant is frozen, because the code can have megabytes. */
   source(): ContentSourceRow;
-  /** What names it where it has a problem. */
+  /** The name of the variant in the sentence about its problem. */
   name: string;
 }
 

@@ -25,7 +25,6 @@ const UploadBody = Type.Object({
   alt: Type.Optional(line({ description: 'The alternative text.' })),
 });
 
-/** The API for pictures. */
 export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   app.post(
     '/pictures/upload',

@@ -62,7 +62,7 @@ function New() {
 interface Listed {
   /** One more than a page shows if there is a further page. */
   templates: readonly ListedTemplate[];
-  /** Those to begin with, which the first page shows. */
+  /** The built-in templates, which only the first page shows. */
   builtIn: readonly ListedTemplate[];
   search: string;
   isLater: boolean;
@@ -166,7 +166,7 @@ interface NewQuery {
   /** The utr of the mail to copy, and the proposed name. */
   mail?: string;
   name?: string;
-  /** The template that it begins with. */
+  /** The template that the new one begins with. */
   template?: string;
 }
 

@@ -1,10 +1,9 @@
-/** The API for the versions of mails. */
+/** The API for earlier versions of mails. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { listMailVersions, readVersion, restoreVersion } from './operations.ts';
 
-/** The API for earlier versions of content. */
 export const versionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const versions = operationRoutes(app, deps, 'Versions');
   versions.read('GET /versions/list', listMailVersions);

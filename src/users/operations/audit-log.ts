@@ -41,7 +41,7 @@ export const listAudit = listOperation({
   }),
 });
 
-/** For the screen of the log: newest entries first. */
+/** Used by the screen of the log. The newest entries come first. */
 export const readAuditLog = operation({
   name: 'Read the audit log',
   role: 'owner',

@@ -37,7 +37,7 @@ export const listPasskeys = listOperation({
   select: (context, part) => ({ ...listed, where: isVisibleTo(context), part }),
 });
 
-/** For the page of a user's own account. */
+/** Used by the page of a user's own account. */
 export const listOwnPasskeys = listOperation({
   name: "List the caller's own passkeys",
   role: 'viewer',

@@ -103,7 +103,7 @@ export const listWebhooks = operation({
   }),
 });
 
-/** For the screen of a webhook. */
+/** Used by the screen of a webhook. */
 export const readWebhook = operation({
   name: 'Read a webhook',
   role: 'owner',

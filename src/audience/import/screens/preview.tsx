@@ -106,7 +106,7 @@ function figuresOf(language: Language, { counts, removed, failed, repeated }: Pr
   ];
 }
 
-/** The button says in numbers what it does. There is none if nothing would happen. */
+/** The button that starts the import and says in numbers what it does; none if the import would change nothing. */
 function Start({ upload, plan, preview }: { upload: Upload; plan: Plan; preview: Preview | null }) {
   const language = useLanguage();
   const what = preview === null || preview.is_possible === 0 ? '' : whatHappens(language, plan, preview);

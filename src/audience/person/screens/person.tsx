@@ -430,7 +430,7 @@ function pageOf({ kind, utr, automation_utr }: Moment): string | null {
 }
 
 function reason(language: Language, moment: Moment): string {
-  // The state says it already.
+  // The state already says that the mail is kept in the outbox.
   if (shownState(moment) === 'kept') return '';
   const { kind, reason } = moment;
   return kind === 'unsubscribed' || kind === 'resubscribed'

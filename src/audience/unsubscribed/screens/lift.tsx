@@ -17,7 +17,7 @@ interface LiftQuery {
   list?: string;
   email?: string;
   group?: string;
-  /** The contact to whose page it leads back. */
+  /** The contact whose page the link back leads to. */
   contact?: string;
 }
 

@@ -93,7 +93,7 @@ const MOVING = ['preparing', 'sending', 'cancelling'];
 
 const needsAttention = ({ held_reason: reason, waits_for_choice: choice }: Campaign) => reason !== null || choice === 1;
 
-/** The campaigns in the order in which the owner wants to know of them. */
+/** The campaigns, the most urgent first. */
 function mostUrgent(campaigns: readonly Campaign[]): Campaign[] {
   const rank = (campaign: Campaign) => (needsAttention(campaign) ? 0 : MOVING.includes(campaign.state) ? 1 : 2);
   return campaigns.toSorted((one, other) => rank(one) - rank(other)).slice(0, MOST_UNDER_WAY);
@@ -261,7 +261,7 @@ function Audience({ audience: { contacts, days, months } }: Pick<Overview, 'audi
 
 type UsualRates = Awaited<ReturnType<typeof readUsualRates.run>>;
 
-/** The last campaign that is over and of which mail has left; its figures say something. */
+/** The last finished campaign that sent mail, because only the figures of such a campaign mean something. */
 function lastReceived(mailings: readonly Mailing[]): Mailing | undefined {
   return mailings.find(({ state, delivered, kept }) => state === 'done' && delivered > kept);
 }

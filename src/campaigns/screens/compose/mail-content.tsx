@@ -54,29 +54,29 @@ export interface Composed
     | 'updated_at'
   > {
   name: string;
-  /** What its links get when it is sent, as in a query; empty or absent: nothing. */
+  /** The parameters that the links of the mail get when it is sent, as in a query; empty or absent: none. */
   link_parameters?: string;
-  /** Saves other content, unless it was changed since. Returns null if it was saved, otherwise why not. */
+  /** Saves other content, unless the content was changed since. Returns null if the content was saved, otherwise why not. */
   save(content: Readonly<Record<string, string>>, unchangedSince: string): Promise<Refusal | null>;
-  /** Returns its HTML before merging. */
+  /** Returns the HTML of the mail before merging. */
   code(): Promise<string>;
-  /** Returns its HTML as a recipient sees it. */
+  /** Returns the HTML of the mail as a recipient sees it. */
   html(seen: Seen): Promise<string>;
-  /** Returns the findings of its checks for a recipient. */
+  /** Returns the findings of the checks of the mail for a recipient. */
   check(seen: Seen): Promise<Attempt<Static<typeof checkSingleSendMail.output>>>;
-  /** Checks it for all recipients; undefined if the check is refused. */
+  /** Checks the mail for all recipients; undefined if the check is refused. */
   checkAll(): Promise<CheckedForAll | undefined>;
-  /** Sends it as a test mail. */
+  /** Sends the mail as a test mail. */
   test(given: { email_address: string; variant?: string }): Promise<Attempt<unknown>>;
-  /** Returns the URL of one of its pages. */
+  /** Returns the URL of one of the pages of the mail. */
   address(step: string): string;
-  /** Returns what it still lacks before it can be sent, as a part of the page. */
+  /** Returns what the mail still lacks before it can be sent, as a part of the page. */
   missing(): Promise<VNode | null>;
-  /** The address of the page that follows its check; null where none does. */
+  /** The address of the page that follows the check; null if none follows. */
   next: string | null;
-  /** Returns the link to its designer. */
+  /** Returns the link to the designer of the mail. */
   readDesignUrl(): Promise<string>;
-  /** Sends one of its pages. `problem` is the problem with the submitted form. */
+  /** Sends one of the pages of the mail. `problem` is the problem with the submitted form. */
   send(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -84,15 +84,15 @@ export interface Composed
   ): unknown;
 }
 
-/** The parameters of its routes. */
+/** The parameters of the routes of such a mail. */
 export interface ComposedParams {
   utr: string;
-  /** The utr of its automation, if it belongs to one. */
+  /** The utr of the automation that the mail belongs to, if it belongs to one. */
   automation?: string;
 }
 
 export interface ComposedKind {
-  /** The beginning of its pages' routes, with parameters. */
+  /** The beginning of the routes of the pages, with parameters. */
   route: string;
   section: 'campaigns' | 'automations';
   /** Throws 404 if the account has no such mail. */

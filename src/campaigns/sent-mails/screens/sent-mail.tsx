@@ -64,7 +64,7 @@ async function sentMailScreen<Input extends TObject>(
     } as const;
     if (!('output' in found)) {
       const problem = <Notice tone="warn">{sentenceOf(found)}</Notice>;
-      // That a mail cannot be shown any more is what this page says, and no failure of it.
+      // A mail that is no longer kept is a normal answer of this page and not an error.
       return sendPage(request, found.status === CONFLICT ? reply : reply.code(found.status), viewer, frame, problem);
     }
     const raw = found.output;

@@ -239,7 +239,7 @@ export function readDeliveryStatus(text: string): RecipientReport[] {
   return recipients;
 }
 
-/** The report for a failed recipient, classified by the server's reply `said`, or by the reported `status` if the reply is not clear. */
+/** The report for a failed recipient, classified by the server's `reply`, or by the reported `status` if the reply is not clear. */
 export function failedReport(recipient: string | null, status: string | null, reply: string): RecipientReport {
   const refusal = readRefusal(reply);
   // The code in the rejecting server's own reply is more reliable than the status that the reporting server derived from it.

@@ -175,8 +175,8 @@ export function* readSes(message: string, id: string): Generator<ProviderEvent> 
       yield about(delay, type, 'temporary', textAt(recipient, 'emailAddress'), textAt(delay, 'delayType'));
   } else if (type === 'Reject' || type === 'Subscription') {
     const detail = fieldsAt(fields, type.toLowerCase());
-    const hasLeft = fieldsAt(detail, 'newTopicPreferences').unsubscribeAll === true;
-    const effect = type === 'Reject' ? 'returned' : hasLeft ? 'unsubscribe' : null;
+    const isUnsubscribed = fieldsAt(detail, 'newTopicPreferences').unsubscribeAll === true;
+    const effect = type === 'Reject' ? 'returned' : isUnsubscribed ? 'unsubscribe' : null;
     yield about(detail, type, effect, firstRecipient(mail), textAt(detail, 'reason'));
   } else yield eventWithoutEffect(type || 'text');
 }
@@ -187,7 +187,7 @@ export function eventWithoutEffect(name: string): ProviderEvent {
   return { key: name, name, effect: null, ...noRecipient, happenedAt: null, diagnostic: '' };
 }
 
-/** SES replaces the Message-ID. Ours is among the headers of the original mail, if these are included. */
+/** Returns the Message-ID that we gave a mail, if the event includes its headers, because SES replaces it; otherwise null. */
 function messageIdOf(mail: Fields): string | null {
   const fields = Array.isArray(mail.headers) ? mail.headers.slice(0, 200).filter(isFields) : [];
   const field = fields.find((header) => textAt(header, 'name').toLowerCase() === 'message-id');

@@ -18,7 +18,7 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
   soft_bounce: 'temporary',
   deferred: 'temporary',
   error: 'temporary',
-  // Not sent, because Brevo blocks the address or the sender; the event does not tell which.
+  // Brevo did not send the mail, because it blocks the address or the sender; the event does not tell which.
   blocked: 'returned',
   spam: 'complaint',
   complaint: 'complaint',

@@ -1,6 +1,6 @@
 /**
- * Records for the frequency cap the mails that contacts received before their account set one, so that these mails count, too. The
- * background thread does it, newest mailing first; until it is finished, each claim does it for its own recipients.
+ * When an account sets a frequency cap, the mails that its contacts received before count, too. This file records them: in the
+ * background thread, newest mailing first, and until that is finished, in each claim for the recipients of the claim.
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../../database/bulk.ts';

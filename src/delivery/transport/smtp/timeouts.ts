@@ -9,7 +9,7 @@ export type Timeouts = {
   tls: number;
   /** Until the 220 greeting (RFC 5321 4.5.3.2.1). */
   greeting: number;
-  /** Until the reply to EHLO, STARTTLS, AUTH or RSET; RFC 5321 names none, so it is that of MAIL. */
+  /** Until the reply to EHLO, STARTTLS, AUTH or RSET; RFC 5321 names no timeout for them, so the timeout of MAIL is used. */
   command: number;
   /** Until the reply to MAIL (RFC 5321 4.5.3.2.2). */
   mail: number;

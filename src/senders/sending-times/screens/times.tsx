@@ -32,7 +32,7 @@ interface Shown {
 /** The values offered by the form if mail is sent at any time. */
 const NO_WINDOW = { days: [], opens: '08:00', closes: '20:00' };
 
-/** Registers the settings page for frequency caps and sending hours. */
+/** Registers the settings page for frequency caps, sending hours and auto-pause. */
 export async function timesScreen(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/settings/times', (request, reply) => {
     requireOwner(request);

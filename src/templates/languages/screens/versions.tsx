@@ -16,7 +16,7 @@ import { type ListedTemplate, listTemplates } from '../../operations.ts';
 import type { Versions } from '../operations.ts';
 
 const SEE_OTHER = 303;
-/** The id of the form that adds a version, which is none of a language. */
+/** The id of the form that adds a version, which is not the code of a language. */
 const NEW = 'new';
 const FIELDS = ['language', 'subject', 'preheader', 'template_id'] as const;
 type Values = Record<(typeof FIELDS)[number], string>;
@@ -34,9 +34,9 @@ export interface Translated {
   versions: Versions;
   /** The URL of the page with its versions. */
   address: string;
-  /** The page to which it leads back, and the name of the link. */
+  /** The page that the link back leads to, and the name of this link. */
   back: { href: string; label: PlainKey };
-  /** When it was last changed; a change after that is refused. Absent: it is not looked at. */
+  /** When the mail was last changed: if it was changed since, a form is refused. Absent: later changes are not looked for. */
   updatedAt?: string;
   /** Returns the page that shows the version with this number. */
   see?(number: number): string;

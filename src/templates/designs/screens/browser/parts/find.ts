@@ -1,15 +1,15 @@
-/** Chooses the part of the mail that the address of the page names by its text or the address of its link, as the checks of a mail do. */
+/** Selects the part of the mail whose text or link is in the URL of the page, as in the links of the checks of a mail. */
 import type { Component, Editor } from 'grapesjs';
 import { bodyOf, tagOf } from './insert.ts';
 
-/** Chooses the first part with what the parameter `find` says; none where no part has it any more. */
+/** Selects the first part with the text or link in the parameter `find`; nothing if no part has it any more. */
 export function chooseFound(editor: Editor): void {
   const wanted = new URLSearchParams(location.search).get('find');
   const found = wanted === null ? undefined : findPart(bodyOf(editor), wanted);
   if (found !== undefined) editor.select(found, { scroll: true });
 }
 
-/** The innermost part of MJML that has it. */
+/** Returns the innermost MJML part with this text or link. */
 function findPart(part: Component, wanted: string): Component | undefined {
   const mjml = part.toHTML();
   const { body } = new DOMParser().parseFromString(mjml, 'text/html');

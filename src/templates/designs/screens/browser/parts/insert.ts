@@ -97,7 +97,7 @@ function targetOf(editor: Editor, part: Component, by: -1 | 1): { parent: Compon
   return next === undefined ? null : { parent: next, at: by === -1 ? next.components().length : 0 };
 }
 
-/** Returns the parts below one in the order of the mail, without the content of texts. */
+/** Returns the parts inside a part in the order of the mail, without the content of texts. */
 function listParts(part: Component): Component[] {
   return part
     .components()
@@ -122,19 +122,19 @@ export function sourceOf(part: Component): string | null {
   return name === null ? null : String(part.getAttributes()[name] ?? '');
 }
 
-/** Changes the source of such a part. */
+/** Changes the source of a part that stays unchanged otherwise. */
 export function setSource(part: Component, source: string): void {
   const name = sourceAttribute(part);
   if (name !== null) part.addAttributes({ [name]: source });
 }
 
-/** Returns the name of such a part; null for other parts. */
+/** Returns the name of a part that stays unchanged; null for other parts. */
 export function foreignName(part: Component): string | null {
   const name = sourceAttribute(part);
   return name && say(name === KEPT_MJML ? 'designer.part.kept' : 'designer.block.html');
 }
 
-/** Teaches the editor to keep such parts. Call it after grapesjs-mjml has added its types. */
+/** Makes the editor keep parts in plain HTML or in unknown MJML unchanged. Call it after grapesjs-mjml has added its types. */
 export function keepForeignParts(editor: Editor): void {
   editor.Components.addType('mj-raw', {
     model: {

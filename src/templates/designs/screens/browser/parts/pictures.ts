@@ -15,7 +15,7 @@ export interface Picture {
 interface Placed {
   src: string;
   alt: string;
-  /** True if it is decorative and therefore has no alternative text. */
+  /** True if the picture is decorative and therefore has no alternative text. */
   isDecoration: boolean;
   href: string;
 }
