@@ -17,7 +17,7 @@ const FOLDERS = [
   'src/pages/forms/browser',
 ];
 const STYLES = 'src/ui/styles/dashboard.css';
-/** Files of packages, by the names that pages use. Looked for only in a build: a copy that is built may lack these packages. */
+/** Files of packages, by the names that pages use. They are looked for only in a build, because a built copy may lack these packages. */
 const findPackageFiles = () => ({
   'grapes.js': import.meta.resolve('grapesjs/dist/grapes.min.js'),
   'grapes.css': import.meta.resolve('grapesjs/dist/css/grapes.min.css'),

@@ -1,4 +1,4 @@
-/** Brings data/places to what the packages say today, keeping every released id: `node scripts/build-places.ts`. */
+/** Updates data/places from the packages, and keeps every released id: `node scripts/build-places.ts`. */
 import { readReleased, writeFiles } from './places/files.ts';
 import { mergePlaces } from './places/merge.ts';
 import { readSources } from './places/sources.ts';

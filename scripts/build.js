@@ -1,7 +1,7 @@
 /**
- * Builds dist where it is not what src gives, and then says so; otherwise does nothing. Plain JavaScript, because it also runs on
- * the machine's own Node, which may be too old for everything else. With `--browser-only` it builds what browsers load and leaves
- * the program alone, for those who run the sources.
+ * Builds dist if it is out of date with src, and then says so; otherwise does nothing. Plain JavaScript, because it
+ * also runs on the machine's own Node, which may be too old for everything else. With `--browser-only` it builds what
+ * browsers load and leaves the program alone, for those who run the sources.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -26,8 +26,9 @@ const MAIN_IS_BUNDLED = {
     })),
 };
 /**
- * What packages load at once for what Sendlark never asks of them, by who does: files listed by pattern, YAML, OpenTelemetry, HTTP/2. The
- * last is a part of Node that takes as long to load as a small package.
+ * Modules that packages load at the start for features that Sendlark does not use (files listed by pattern, YAML,
+ * OpenTelemetry, HTTP/2), by the package that loads them. The last is a part of Node that takes as long to load as a
+ * small package.
  */
 const UNUSED = {
   glob: '@fastify/static',
@@ -118,7 +119,7 @@ async function buildProgram() {
       minifyWhitespace: true,
       minifySyntax: true,
       legalComments: 'external',
-      // The last is asked for by a reader of configuration files that nobody has here.
+      // The last package is imported by a reader of a kind of configuration file that is not used here.
       external: ['better-sqlite3', 'typescript'],
       // Packages in CommonJS need a `require`.
       banner: {

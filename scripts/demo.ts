@@ -28,7 +28,7 @@ const COUNTRIES = [
   'India',
 ];
 
-/** How long after its hand-off the demo opens a mail: who opens one at once is taken for a machine. */
+/** How long after its hand-off the demo opens a mail, because an open right after the hand-off counts as a machine's. */
 const READ_AFTER_MS = 3000;
 const MAIL_PROGRAM = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Thunderbird/140.0';
 
@@ -71,7 +71,7 @@ async function started(): Promise<Api> {
   throw new Error('the service did not start');
 }
 
-/** Plays it through; gives the mail that one of the people got. */
+/** Runs the story. Returns the mail that one of the contacts got. */
 async function story(api: Api): Promise<Mail> {
   say(`A fresh install answers at ${api.url}`);
   await post(api, '/contacts-type/add', { name: 'Customers' });
@@ -184,7 +184,7 @@ interface Mail {
   preferences: string;
 }
 
-/** Opens the newest mail as its recipient would, then leaves by one click. */
+/** Opens the newest mail as its recipient would, then unsubscribes by one click. */
 async function readOneMail(api: Api): Promise<Mail> {
   const { mails } = await call<{ mails: { id: number }[] }>(api, '/outbox/list', {});
   const newest = `/outbox/details?id=${mails.at(-1)?.id}`;

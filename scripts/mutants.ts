@@ -143,7 +143,7 @@ function readResults(): Map<string, Result> {
   return new Map(kept.filter(({ id }) => drawn.has(id)).map((result) => [result.id, result]));
 }
 
-/** The line and what becomes of it. */
+/** The line before and after the change. */
 function described({ file, code, change }: Mutant): string {
   const line = code.slice(0, change.start).split('\n').length;
   const from = code.lastIndexOf('\n', change.start) + 1;

@@ -38,7 +38,7 @@ interface World {
   left: Set<number>;
 }
 
-/** What the account has before the load begins: a second type with a segment and a live automation, a group, a sender. */
+/** Adds to the account, before the load begins, a second type with a segment and a live automation, a group and a sender. */
 async function prepare({ client, db }: World): Promise<void> {
   await client.must('/contacts-type/add', { name: 'Joining' });
   await client.must('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: '1' });
@@ -127,7 +127,7 @@ async function list({ client, isOver }: World, isSlow: boolean): Promise<void> {
   }
 }
 
-/** The ids of a mail that has left, by chance; undefined as long as none has. */
+/** The ids of a random mail that was sent; undefined if none was sent yet. */
 function anyMail(db: Database): () => RecipientIds | undefined {
   const last = db.prepare<[], number | null>('SELECT max(id) FROM deliveries').pluck();
   const mail = db.prepare<[number], RecipientIds>(`

@@ -37,7 +37,7 @@ const STRETCH = 'longest stretch on the HTTP thread, ms';
 const [given = '100000', people = '1000000', part, ...rest] = process.argv.slice(2);
 const contacts = Number(given);
 
-/** The client, in a process of its own: origin, what to ask for, and a token where that is the pixel. */
+/** Runs the client in a process of its own. Its arguments: the origin, what to request, and a token if that is the pixel. */
 async function drive(): Promise<Latencies> {
   const [origin = '', what = '', token = ''] = rest;
   const requests: Record<string, (number: number) => Request> = {
@@ -85,7 +85,7 @@ async function bare(workUs: number): Promise<void> {
   console.log(JSON.stringify(result));
 }
 
-/** The same by the framework, without a hook. */
+/** The same answers by Fastify, without a hook. */
 async function framework(): Promise<void> {
   const app = Fastify();
   app.get('/api/contacts/details', (_request, reply) => reply.type('application/json; charset=utf-8').send(BODY));
@@ -104,7 +104,7 @@ function openToken(file: string): string {
   return open;
 }
 
-/** The requests while a campaign leaves; CPU a request cannot be told from the campaign's. */
+/** Measures the requests while a campaign is sent. The CPU time of a request cannot be separated from that of the campaign. */
 async function whileSending(folder: string): Promise<Table> {
   const file = join(folder, 'sending.db');
   const db = connect(file);

@@ -34,7 +34,7 @@ async function reached(db: Db, state: string): Promise<void> {
   while (look.get() !== state) await setTimeout(LOOK_MS);
 }
 
-/** Has the service lay the mailing out and send it; the seconds of the former are counted from its first row. */
+/** Makes the service enqueue a mailing and send it. The time of enqueueing is counted from the first row. */
 async function campaign(
   file: string,
   relay: string,
@@ -125,7 +125,7 @@ async function compare(): Promise<void> {
   const sink = await startedSink(part === 'smtp-sink' ? 'smtp-sink.ts' : 'sink.ts');
   const sinkMicroseconds: number[] = [];
   const sizes: number[] = [];
-  /** Runs one client into an empty sink and sees that everything arrived. */
+  /** Runs one client against an empty sink, and checks that everything arrived. */
   async function into<T extends { result: Taken }>(client: () => Promise<T>): Promise<T> {
     const { cpuSeconds: before } = await sink.reset();
     const told = await client();

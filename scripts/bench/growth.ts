@@ -40,7 +40,7 @@ function addMailing(client: Database): number {
   return mailing;
 }
 
-/** Has every recipient of a mailing open it, in an order that has nothing to do with that of the rows. */
+/** Records an open of every recipient of a mailing, in an order that is independent of the order of the rows. */
 function openAll(client: Database, mailing: number, at: number): void {
   const first = Number(client.prepare('SELECT min(id) FROM deliveries WHERE mailing_id = ?').pluck().get(mailing));
   const hits = new HitBuffer(client);
@@ -52,7 +52,7 @@ function openAll(client: Database, mailing: number, at: number): void {
   while (hits.flush(at));
 }
 
-/** The same rows without any index, beside what has to be read and changed. */
+/** Writes the same rows without any index, and the rows that have to be read and changed with them. */
 function writeFloor(client: Database, rows: number): void {
   const insert = client.prepare("INSERT INTO bare VALUES (NULL, 1, 1, 'open', NULL, 0, 1767225600000)");
   const batch = client.transaction(() => {

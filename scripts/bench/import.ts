@@ -24,7 +24,7 @@ const NOW = '2026-01-01T00:00:00.000000Z';
 /** The ORM takes a minute for a million. */
 const MOST_ORM_ROWS = 100_000;
 
-/** In no order, one cell in eight quoted, one row in ten with a letter outside ASCII. */
+/** A CSV file in random order: one cell in eight is quoted, and one row in ten has a letter outside ASCII. */
 function* csv(): Generator<string> {
   yield 'email,first_name,last_name,country,city,address_line1,postal_code,company_name\n';
   for (let at = 0; at < rows; at++) {
@@ -110,7 +110,7 @@ async function orm(): Promise<Taken> {
   });
 }
 
-/** Uploads the file to a service, as a process of its own: what the client does must not count as the service being slow. */
+/** Uploads the file to a service from a process of its own, so that the client's work does not make the service seem slow. */
 async function upload(): Promise<Taken> {
   return taken(rows, async () => {
     const form = new FormData();
@@ -122,7 +122,7 @@ async function upload(): Promise<Taken> {
   });
 }
 
-/** The upload of the API, with 200 reads and 20 writes a second beside it, and how long those took. */
+/** Uploads the file over the API while 200 reads and 20 writes a second are made, and measures how long these take. */
 async function beside(folder: string, csvFile: string): Promise<{ upload: Taken; note: string }> {
   const file = join(folder, 'served.db');
   madeDatabase(file, 1000).$client.close();

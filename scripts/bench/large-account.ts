@@ -45,7 +45,7 @@ export function apiOf(origin: string): Api {
   return { url: `${origin}/api`, headers: { PublicKey: KEYS.PUBLIC_KEY, SecretKey: KEYS.SECRET_KEY } };
 }
 
-/** Gives the path of such a file with so many contacts; makes it where this schema has none yet. */
+/** Returns the path of such a file with this number of contacts. Makes the file if there is none for this schema yet. */
 export async function largeAccount(contacts: number): Promise<string> {
   const migrations = readdirSync(fileURLToPath(new URL('../../drizzle', import.meta.url))).filter((name) =>
     /^\d.*\.sql$/.test(name),
@@ -125,7 +125,7 @@ async function setUp(api: Api, contacts: number): Promise<void> {
       template_html: '<p>Hello ((first_name))</p>',
     });
   await call(api, `/automations/set-live?utr=${utr}`);
-  // Before there are contacts: people may leave whom the account does not know yet.
+  // Done before there are contacts, because people whom the account does not know yet may unsubscribe, too.
   for (let number = 0; number < contacts; number += LEFT_EVERY) {
     const email_address = addressOf(number);
     await post(api, '/global-unsubscribes/save', { email_address });
@@ -157,7 +157,7 @@ export function sendlark(database: string, words: readonly string[]): void {
   execFileSync(process.execPath, [cli, ...words], { env: { PATH: process.env.PATH, DATABASE_PATH: database } });
 }
 
-/** What happens while the service runs: a send and the automation's first mail arrive, the search is indexed. */
+/** Runs the service until a send and the automation's first mail have arrived and the search is indexed. */
 async function live(path: string): Promise<void> {
   const service = await served(path, { SENDER_VERIFICATION: 'optional' });
   const api = apiOf(service.origin);

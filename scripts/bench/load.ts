@@ -29,7 +29,7 @@ export interface Latencies {
   most: number;
 }
 
-/** Keeps the service busy for so long. */
+/** Sends requests to the service for this time. */
 export async function load({ origin, connections, seconds, rate, request }: Load): Promise<Latencies> {
   const { hostname, port } = new URL(origin);
   const until = performance.now() + seconds * 1000;
@@ -83,7 +83,7 @@ class Client {
     socket.on('close', () => this.#answered('000'));
   }
 
-  /** Gives the status. */
+  /** Sends a request. Resolves with the status of the answer. */
   send({ method, path, form = '' }: Request): Promise<string> {
     const type =
       form === '' ? '' : `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${form.length}\r\n`;

@@ -161,7 +161,7 @@ export async function startedSink(file: 'sink.ts' | 'smtp-sink.ts' = 'sink.ts', 
   return {
     url: `smtp://127.0.0.1:${ports.smtp}`,
     totals: () => ask('GET'),
-    /** Every mail it took, if it was started with `--record`, with when it began in epoch milliseconds. */
+    /** Every mail that the sink took, with its time of beginning in epoch milliseconds, if the sink was started with `--record`. */
     taken: async (): Promise<{ to: string; begunAt: number }[]> =>
       JSON.parse(await (await fetch(`http://127.0.0.1:${ports.control}/taken`)).text()),
     /** Starts to count from zero. */
@@ -170,14 +170,14 @@ export async function startedSink(file: 'sink.ts' | 'smtp-sink.ts' = 'sink.ts', 
   };
 }
 
-/** What a sink has taken, and its own work. */
+/** The mails that a sink has taken, and the CPU time and memory of the sink. */
 export interface SinkTotals {
   messages: number;
   bytes: number;
   cpuSeconds: number;
 }
 
-/** A bench that fails must not leave its helpers running. */
+/** Ends a helper process with this process, so that a bench that fails leaves none running. */
 function endsWithUs(child: ChildProcess): void {
   process.once('exit', () => child.kill('SIGKILL'));
 }

@@ -35,7 +35,7 @@ interface Figures {
   nats: number;
 }
 
-/** Sends the mailing by so many nodes, or by the service itself with none; CPU in seconds. */
+/** Sends the mailing by this number of nodes; with 0, by the service itself. CPU times are in seconds. */
 async function sent(folder: string, nodes: number, natsUrl: string, natsPid: number): Promise<Figures> {
   const sink = await startedSink('sink.ts', ['--latency', String(LATENCY_MS)]);
   const file = join(folder, 'bench.db');

@@ -24,7 +24,7 @@ const WARM_UP = 3;
 const GOAL_MS = 50;
 /** How many pages the table shows: the slowest. */
 const SLOWEST = 12;
-/** The processor's time is known in steps of 10 ms, so each page is made so often. */
+/** CPU time is measured in steps of 10 ms, so each page is requested this number of times. */
 const CPU_ROUNDS = 40;
 
 /** What a page of the dashboard sends with its requests, beside the cookie. */
@@ -147,7 +147,7 @@ await inFolder(async (folder) => {
   for (const [name, path] of Object.entries(await pagesOf(service.origin, cookie, singleSends[0]?.utr ?? '')))
     cpu.set(name, await cpuMs(service, path, cookie));
   const { utr } = await post<{ utr: string }>(apiOf(service.origin), '/single/send/create', sendTo(1, 'To everybody'));
-  // The service sees that it runs on a copy and holds sending until somebody says that this is meant.
+  // The service notices that it runs on a copy, and holds sending until an operator releases it.
   sendlark(file, ['release']);
   for (const until = performance.now() + 60_000; (await sink.totals()).messages === 0; await setTimeout(100))
     if (performance.now() > until) throw new Error('the send did not begin');

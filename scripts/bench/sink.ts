@@ -33,7 +33,7 @@ const ENVELOPE_TAKEN = Buffer.concat([OK, OK, GO_AHEAD]);
 const BOTH_TAKEN = Buffer.concat([OK, ENVELOPE_TAKEN]);
 const BYE = Buffer.from('221 bye\r\n');
 const END = Buffer.from('\r\n.\r\n');
-/** More than an envelope behind a dot takes. */
+/** More bytes than an envelope after an end of data has. */
 const MOST_BEHIND = 1024;
 
 let totals = { messages: 0, bytes: 0, connections: 0 };
@@ -61,7 +61,7 @@ class Client {
     socket.on('error', () => socket.destroy());
   }
 
-  /** Answers command lines, behind an answer that is still due. */
+  /** Answers command lines, after an answer that is still due. */
   #lines(text: string, due?: Buffer): void {
     this.#commands += text;
     const answers: Buffer[] = due === undefined ? [] : [due];

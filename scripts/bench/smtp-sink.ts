@@ -1,6 +1,6 @@
 /**
- * Postfix's smtp-sink in the place of the raw sink, with the same ports to ask and the same answers: what a real server's
- * reading of SMTP leaves of our rate. Debian's package `postfix` brings it.
+ * Postfix's smtp-sink in the place of the raw sink, with the same ports to ask and the same answers: so that the rate
+ * includes what a real server needs to read SMTP. Debian's package `postfix` brings it.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -50,7 +50,7 @@ function cpuSeconds(): number {
 
 const control = createHttpServer((request, response) => {
   if (request.method === 'POST') base = messages;
-  // It counts messages, not bytes.
+  // smtp-sink counts messages, not bytes.
   response.end(JSON.stringify({ messages: messages - base, bytes: 0, cpuSeconds: cpuSeconds() }));
 });
 

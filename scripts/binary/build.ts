@@ -25,7 +25,7 @@ import { build } from 'esbuild';
 const ROOT = resolve(import.meta.dirname, '../..');
 const [node = process.execPath, architecture = process.arch, output = 'dist-binary/sendlark'] = process.argv.slice(2);
 const OUTPUT = resolve(ROOT, output);
-/** The Node that the checkout brings; what the tests and the benchmarks ran on is what is shipped. */
+/** The Node of the checkout, so that the program is shipped with the Node that tests and benches ran on. */
 const NODE = 'v24.';
 const POSTJECT = fileURLToPath(import.meta.resolve('postject/dist/cli.js'));
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
@@ -53,7 +53,7 @@ try {
   copyFileSync(node, OUTPUT);
   chmodSync(OUTPUT, 0o755);
   strip(OUTPUT);
-  // Captured: it warns of sections that are of no concern.
+  // The output is captured, because it has warnings about sections that do not matter here.
   execFileSync(process.execPath, [POSTJECT, OUTPUT, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE], { stdio: 'pipe' });
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -71,10 +71,10 @@ function copy(from: string, to: string): void {
   execFileSync('cp', ['-RL', from, to]);
 }
 
-/** Takes the symbols for debuggers off, which are a tenth of the file. Where binutils is not installed they stay. */
+/** Removes the symbols for debuggers, which are a tenth of the file. They stay if binutils is not installed. */
 function strip(path: string): void {
   try {
-    // The one of LLVM also reads files for other processors.
+    // LLVM's strip also reads files for other processors.
     execFileSync(architecture === process.arch ? 'strip' : 'llvm-strip', [path]);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;

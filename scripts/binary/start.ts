@@ -20,7 +20,7 @@ import { getAsset } from 'node:sea';
 import { gunzipSync } from 'node:zlib';
 import { restartWithOneArena } from '../../src/commands/restart-in-place.ts';
 
-// Before the files are looked at, which takes longer.
+// This is checked before the files, because checking the files takes longer.
 restartWithOneArena();
 
 const list = getAsset('list', 'utf8');
@@ -91,7 +91,7 @@ function makeFolder(path: string): void {
   }
 }
 
-/** Nobody else may change what is run from there. */
+/** Returns true if the folder belongs to this user and nobody else may change what is run from it. */
 function isOurs(path: string): boolean {
   const found = lstatSync(path);
   return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;

@@ -8,7 +8,7 @@ import { Readable, Writable } from 'node:stream';
 import { memoryFolder } from '../test/memory-folder.ts';
 import { Report } from '../test/report.ts';
 
-/** The longest that one test file may take. What hangs counts as noticed. */
+/** The longest that one test file may take. A file that hangs counts as a noticed fault. */
 const FILE_MS = 300_000;
 
 /** The first test that failed, or what else ended the run. */
@@ -42,7 +42,7 @@ export class Copy {
     for (const folder of [this.#root, this.#temporary]) rmSync(folder, { recursive: true, force: true });
   }
 
-  /** Gives a source of the copy other code. */
+  /** Replaces the code of a source of the copy. */
   write(file: string, code: string): void {
     writeFileSync(join(this.#root, file), code);
   }
@@ -82,7 +82,7 @@ export class Copy {
       else orders.write(`${running}\n`);
     };
     createInterface({ input: told }).on('line', next);
-    // What is written to a process that has ended is told by its end.
+    // Writing to a process that has ended fails; the end of the process is handled elsewhere.
     orders.on('error', () => undefined);
     next();
     const signal = await new Promise((ended) => child.on('close', (_, signal) => ended(signal)));

@@ -165,7 +165,7 @@ function isValue(node: ts.Node): boolean {
   );
 }
 
-/** One more shows at a limit, but not at a duration. */
+/** A change by one is noticed at a limit, but not at a duration. */
 function otherNumber(node: ts.NumericLiteral): string {
   const number = Number(node.text.replaceAll('_', ''));
   return String(number < 1000 ? number + 1 : number * 2);

@@ -1,4 +1,4 @@
-/** The files of data/places: reads what is released, writes what is next. Their forms are told in data/places/README.md. */
+/** The files of data/places: reads what is released, writes what is next. data/places/README.md describes their formats. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib';
@@ -41,7 +41,7 @@ export function readReleased(folder: URL): Places {
   };
 }
 
-/** Writes every file whose content changed; one that did not keeps its bytes, whatever the version of zlib. */
+/** Writes every file whose content changed. An unchanged file keeps its bytes, whatever the version of zlib. */
 export function writeFiles(folder: URL, { countries, states, cities }: Places): void {
   const countryIds = new Map(countries.map(({ iso2 }, index) => [iso2, index + 1]));
   const stateIds = new Map(states.map(({ country, code }, index) => [stateKey(country, code), index + 1]));

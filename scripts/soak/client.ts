@@ -16,7 +16,10 @@ export class Client {
     this.#origin = origin;
   }
 
-  /** Asks, takes the time until the answer is whole, and gives it; an answer other than 2xx is noted as a failure. */
+  /**
+   * Sends a request, measures the time until the answer is complete, and returns the answer. An answer other than 2xx
+   * is recorded as a failure.
+   */
   async ask(operation: string, method: string, path: string, form?: Record<string, string>): Promise<string> {
     const started = performance.now();
     const answer = await this.open(method, path, form);
@@ -26,7 +29,10 @@ export class Client {
     return text;
   }
 
-  /** As `ask`, for the message of a POST that later requests rest on: throws where it fails. */
+  /**
+   * Sends a POST as `ask` does, and returns the message of its answer. Throws if the request fails, because later
+   * requests depend on it.
+   */
   async must<T>(path: string, form: Record<string, string>): Promise<T> {
     const failed = this.failures.length;
     const text = await this.ask('set-up', 'POST', `/api${path}`, form);
@@ -45,7 +51,7 @@ export class Client {
     this.#note('import', started, answer.status, await answer.text());
   }
 
-  /** The answer as a stream, from the moment its head is there. */
+  /** Returns the answer as a stream once its headers have arrived. */
   open(method: string, path: string, form?: Record<string, string>): Promise<IncomingMessage> {
     const body = form && new URLSearchParams(form).toString();
     const type = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };

@@ -15,8 +15,8 @@ export function isSettled(client: Database): boolean {
 }
 
 /**
- * Everything that is wrong, in words. `mails` is how often each address got mail, by the relay's count; `left` who was
- * answered to have left.
+ * Returns everything that is wrong, in words. `mails`: how often each address got mail, as counted by the relay.
+ * `left`: the addresses whose unsubscribe was answered.
  */
 export function wrongs(client: Database, mails: Record<string, number>, left: ReadonlySet<number>): string[] {
   const found: string[] = [];

@@ -11,7 +11,7 @@ interface Sample {
 }
 
 const EVERY_MS = 2000;
-/** Less cannot tell growth from warming up. */
+/** In a shorter run, growth cannot be distinguished from warming up. */
 const LEAST_MINUTES = 4;
 /** Of the middle of the run, which the last quarter may reach: the rest is noise of garbage collection and checkpoints. */
 const TOLERATED = 1.25;

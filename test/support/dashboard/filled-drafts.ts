@@ -7,7 +7,7 @@ import type { Naming } from './filled-account.ts';
 
 const DESIGN = new URL('../../../data/templates/newsletter.html', import.meta.url);
 
-/** Adds them to the filled and to the empty account. Gives their utrs. */
+/** Adds the drafts to the filled and to the empty account. Returns their utrs. */
 export async function fillDrafts(
   t: Test,
   app: TestApp,

@@ -16,7 +16,7 @@ const PHONE = { 'user-agent': 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac 
 const SCANNER = { 'user-agent': 'a scanner bot' };
 const DESIGN = new URL('../../../data/templates/newsletter.html', import.meta.url);
 
-/** Adds them to an account that `fillAccount` has filled. Gives their utrs by what they show. */
+/** Adds the mailings to an account that `fillAccount` has filled. Returns their utrs by what they show. */
 export async function fillMailings(
   t: Test,
   app: TestApp,

@@ -30,7 +30,7 @@ async function addInactive(app: TestApp): Promise<void> {
     .run(isoTimestamp(new Date(now - DAY_MS)));
 }
 
-/** Adds them to an account that `fillAccount` has filled. Gives what the paths of their screens name. */
+/** Adds these records to an account that `fillAccount` has filled. Returns the ids and utrs in the paths of their screens. */
 export async function fillRest(
   t: Test,
   app: TestApp,
@@ -107,7 +107,7 @@ export async function fillRest(
   };
 }
 
-/** A feed that turned up too much and cannot be read at the moment; gives its id. */
+/** Adds a feed that is held because of too many new items, and whose last read failed. Returns its id. */
 function heldFeed(app: TestApp, naming: Naming): string {
   const input = {
     ...{
@@ -191,7 +191,7 @@ async function action(t: Test, app: TestApp): Promise<string> {
   return String(job.id);
 }
 
-/** An import that can be undone, and one that was, with two people whom that left as they were. */
+/** Adds an import that can be undone, and one that was undone, except for two contacts. */
 function pastImports(app: TestApp, naming: Naming): { pastImport: string; undoneImport: string } {
   const created_at = isoTimestamp(app.clock.now());
   const add = (more: Partial<typeof contactImports.$inferInsert>) => {
@@ -224,7 +224,7 @@ async function upload(app: TestApp, naming: Naming): Promise<string> {
   return body.message.upload.id;
 }
 
-/** What importing an upload would do, once it is known; gives its id. */
+/** Waits for the preview of an upload. Returns the id of the upload. */
 async function previewed(app: TestApp, upload_id: string, mapping: readonly string[]): Promise<string> {
   const plan = { upload_id, contact_type_id: 1, mapping };
   const { status, text } = await app.one.call('POST', '/contacts/imports/preview', { json: plan });

@@ -12,7 +12,7 @@ const REPLIES: readonly (readonly [DeliveryState, string])[] = [
   ['bounced', '550 5.1.1 No such user here'],
 ];
 
-/** Adds them to the first account; gives the utr of one that bounced. */
+/** Adds the mails to the first account. Returns the utr of one that bounced. */
 export function fillTransactional(app: TestApp, naming: Naming): string {
   const add = app.db.prepare(`
     INSERT INTO transactional_mails (utr, user_id, sender_id, address_id, email, name, subject, attachments, size, message_key,

@@ -25,7 +25,10 @@ export const TRIALS = {
 } as const;
 type Trial = keyof typeof TRIALS;
 
-/** Makes them of single sends that were sent, by their utrs. The background must not run after it: it would go on with them. */
+/**
+ * Turns single sends that were sent, given by their utrs, into these mailings. The background must not run afterwards,
+ * because it would continue them.
+ */
 export function fillTrials(app: TestApp, naming: Naming, utrs: Readonly<Record<Trial, string>>): void {
   const mailingOf = app.db
     .prepare<[string], number>(
@@ -80,7 +83,7 @@ interface Tried {
   triedAt: number;
 }
 
-/** Has a mailing be a test with groups of the same size, and a rest that waits. */
+/** Turns a mailing into a test with groups of the same size, and a rest that waits. */
 function addTest(app: TestApp, mailing: number, naming: Naming, { subjects, opened, clicked, triedAt }: Tried): void {
   const count = subjects.length * GROUP;
   const variants = subjects.map((subject) => ({
@@ -118,7 +121,7 @@ function addTest(app: TestApp, mailing: number, naming: Naming, { subjects, open
   });
 }
 
-/** Has a test be decided an hour ago, and the rest be sent. */
+/** Makes a test decided since an hour ago, and the rest of its audience sent. */
 function decide(
   app: TestApp,
   mailing: number,
@@ -140,7 +143,7 @@ function decide(
     .run(mailing);
 }
 
-/** Has a mailing wait after its first part, of whom so many bounced at one domain. */
+/** Makes a mailing wait after its first batch, of which this number of mails bounced at one domain. */
 function addFirstPart(app: TestApp, naming: Naming, mailing: number, bounces: number): void {
   const of = (domain: string, mails: number, bad: number, rest: { complaints?: number; waiting?: number } = {}) => {
     const { complaints = 0, waiting = 0 } = rest;
@@ -171,7 +174,7 @@ function addFirstPart(app: TestApp, naming: Naming, mailing: number, bounces: nu
   beUnderWay(app, mailing, { recipients: 48_600, delivered: FIRST_PART - bounces - 9, bounces });
 }
 
-/** Has a mailing be sent to these many people, apart from its sender, whose domain is being warmed up. */
+/** Makes a mailing under way to this number of recipients, with a sender whose domain is being warmed up. */
 function beUnderWay(app: TestApp, mailing: number, counters: Readonly<Record<string, number>>): void {
   const set = Object.keys(counters).map((name) => `${name} = @${name}`);
   app.db

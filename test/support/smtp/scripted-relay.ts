@@ -5,7 +5,7 @@ import { Conversation, type Received, type Script, type ScriptedRelay } from './
 export { type Answer, DROP, type Script } from './scripted-connection.ts';
 
 export class Sink implements ScriptedRelay {
-  /** May be changed while the sink runs. */
+  /** The script of the replies, which may be changed while the sink runs. */
   script: Script;
   readonly received: Received[] = [];
   /** Every command line, in order of arrival, all connections together. */

@@ -12,7 +12,7 @@ export interface Dispatching {
   dispatcher: Dispatcher;
   /** Steps until nothing is under way and nothing is due. */
   untilIdle(): Promise<void>;
-  /** Steps until this holds. */
+  /** Steps until the condition holds. */
   until(holds: () => boolean): Promise<void>;
 }
 
