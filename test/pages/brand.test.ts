@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { brandStyle, contrast } from '../../src/http/pages/brand-look.tsx';
+import { contrast } from '../../src/delivery/content/contrast.ts';
+import { brandStyle } from '../../src/http/pages/brand-look.tsx';
 import { startApp } from '../support/app.ts';
 import { mustSucceed, sendCampaign } from '../support/campaign.ts';
 import { findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
@@ -67,10 +68,10 @@ t.test('whatever the colour is, it can be read on the page and text can be read 
   const colours = parts.flatMap((red) => parts.flatMap((green) => parts.map((blue) => `#${red}${green}${blue}`)));
   for (const colour of colours) {
     const style = brandStyle({ colour, logo: null });
-    const [light, dark] = [...style.matchAll(/--accent:(#[0-9a-f]{6});--on-accent:(#[0-9a-f]{6})/g)];
+    const [light, dark] = [...style.matchAll(/--accent:#([0-9a-f]{6});--on-accent:#([0-9a-f]{6})/g)];
     for (const [[, accent = '', onAccent = ''] = [], ground] of [
-      [light, '#ffffff'],
-      [dark, '#1c2229'],
+      [light, 'ffffff'],
+      [dark, '1c2229'],
     ] as const) {
       t.ok(contrast(accent, ground) >= 4.5, `${colour} as ${accent} on ${ground}`);
       t.ok(contrast(accent, onAccent) >= 4.5, `${onAccent} on ${accent}`);

@@ -72,7 +72,7 @@ const Why = Type.Object({
 /** Why a contact gets a campaign or not. */
 export type Why = Static<typeof Why>;
 
-/** Times of deliveries before this are marks of the queue, such as “next”, and so is the time of those who await an A/B test. */
+/** Times of a delivery below this are special values, such as `DUE.next`. `DUE.awaitsDecision` is the only one above it. */
 const FIRST_TIME = 1_000_000_000_000;
 
 export const explainSingleSend = operation({

@@ -21,8 +21,8 @@ export function legibleOn(colour: string): string {
   return contrast(hexDigits(colour) ?? '', 'ffffff') >= LEGIBLE ? '#ffffff' : '#000000';
 }
 
-/** The relative luminance of a colour, 0 to 1. */
-function luminance(digits: string): number {
+/** The relative luminance of a colour, given as six hexadecimal digits: 0 to 1. */
+export function luminance(digits: string): number {
   const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => {
     const value = Number.parseInt(digits.slice(at, at + 2), 16) / 255;
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
