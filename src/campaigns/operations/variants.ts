@@ -41,6 +41,8 @@ import { changeUnsent } from '../status.ts';
 import { MAX_VARIANTS } from './drafts.ts';
 
 const MAX_HOURS = 168;
+/** The values of a test that a request does not give. */
+export const USUAL_TEST = { share: 20, winner_by: 'clicks', hours: 24 } as const;
 
 const fraction = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 const Plan = {
@@ -169,12 +171,19 @@ const SaveBody = Type.Object({
     integer({
       minimum: 1,
       maximum: 100,
-      description: 'Percent of the audience that the variants are tried on; 20 if not given.',
+      description: `Percent of the audience that the variants are tried on; ${USUAL_TEST.share} if not given.`,
     }),
   ),
-  winner_by: Type.Optional({ ...choice(...WINNER_BY), description: 'As in the answer; clicks if not given.' }),
+  winner_by: Type.Optional({
+    ...choice(...WINNER_BY),
+    description: `As in the answer; ${USUAL_TEST.winner_by} if not given.`,
+  }),
   hours: Type.Optional(
-    integer({ minimum: 1, maximum: MAX_HOURS, description: 'How long the decision is waited for; 24 if not given.' }),
+    integer({
+      minimum: 1,
+      maximum: MAX_HOURS,
+      description: `How long the decision is waited for; ${USUAL_TEST.hours} if not given.`,
+    }),
   ),
   canary_percent: Type.Optional(
     integer({
@@ -266,7 +275,8 @@ function requireVariants(db: Db, send: SingleSend, test: AbTest): void {
 type Given = Omit<Static<typeof SaveBody>, 'utr' | 'unchanged_since' | 'canary_percent'>;
 
 /** Returns the test that a body describes; null without variants. */
-function givenTest({ share = 20, winner_by = 'clicks', hours = 24, ...lists }: Given): AbTest | null {
+function givenTest(given: Given): AbTest | null {
+  const { share = USUAL_TEST.share, winner_by = USUAL_TEST.winner_by, hours = USUAL_TEST.hours, ...lists } = given;
   const { subjects = [], preheaders = [], sender_names = [], template_ids = [] } = lists;
   const count = Math.max(...[subjects, preheaders, sender_names, template_ids].map(({ length }) => length));
   const variants = Array.from({ length: count }, (_, at) => ({

@@ -22,7 +22,7 @@ import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { languageNamer } from '../../ui/words/known.ts';
 import { type Draft, readDraft } from '../operations/drafts.ts';
 import type { Report } from '../operations/reports.ts';
-import { chooseWinner, readVariants, saveVariants, type TestPlan } from '../operations/variants.ts';
+import { chooseWinner, readVariants, saveVariants, type TestPlan, USUAL_TEST } from '../operations/variants.ts';
 import { sendStep, stepPath } from './compose/step.tsx';
 
 interface ByUtr {
@@ -118,7 +118,12 @@ function givenTest(request: FastifyRequest): GivenTest {
   };
 }
 
-const NEW_TEST: GivenTest = { variants: [], share: '20', winner_by: 'clicks', hours: '24' };
+const NEW_TEST: GivenTest = {
+  variants: [],
+  share: String(USUAL_TEST.share),
+  winner_by: USUAL_TEST.winner_by,
+  hours: String(USUAL_TEST.hours),
+};
 
 interface PageProps {
   draft: Draft;
