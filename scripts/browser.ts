@@ -2,7 +2,7 @@
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
 import { CHROMIUM } from '../fixtures/chromium.ts';
 
-/** Nothing external is contacted, by the browser itself neither. */
+/** Nothing external is contacted, not even by the browser itself. */
 const QUIET = [
   '--no-sandbox',
   '--disable-gpu',

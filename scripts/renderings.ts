@@ -34,7 +34,7 @@ interface Picture {
   changed: number | null;
 }
 
-/** Runs in a tab of the browser: a smaller difference than `least` of a channel is not seen. */
+/** Runs in a tab of the browser. Differences of up to `least` in a channel are ignored. */
 const COMPARE = `async (urls) => {
   const least = 8;
   const images = await Promise.all(urls.map(async (src) => {

@@ -1,6 +1,6 @@
 /**
  * Loaded into each thread of a service with `node --import`: writes what the thread worked into a file of the folder STRETCHES_FOLDER, a line
- * for each half second. A stretch is what the thread did between two chances of its event loop to do something else, in CPU time, since
+ * for each half second. A stretch is what the thread did between two turns of its event loop, in CPU time, since
  * a busy machine stretches the wall clock. A stretch is counted as up to a millisecond longer than it was.
  */
 import { appendFileSync } from 'node:fs';

@@ -177,8 +177,8 @@ export class DateEntries {
 type Entering = [contact: number, address: number | null, moment: number];
 
 /**
- * Returns the next contacts with a date on a day, of which those that do not fit are not meant, and those for whom the
- * hour came. A contact who was added after the hour is not among these. `only`: the ids of the contacts that are looked at, as JSON; all by default.
+ * Returns the next contacts with a date on a day, and those of them who fit the trigger and for whom the hour came. A contact who was added
+ * after the hour is not among the latter. `only`: the ids of the contacts that are looked at, as JSON; all by default.
  */
 function readDay(
   client: Database,

@@ -168,7 +168,7 @@ export const automations: Translation<typeof english> = {
   'automations.noSegment': 'Keines',
   'automations.reEntry': 'Erneut aufnehmen',
   'automations.reEntry.hint':
-    'Ob ein Kontakt, der schon einmal darin war, erneut aufgenommen wird. Niemand ist zweimal zugleich darin. Ein Ereignis ist neu, wenn sein Schlüssel es ist, etwa eine Bestellnummer.',
+    'Ob ein Kontakt, der schon einmal darin war, erneut aufgenommen wird. Niemand ist zweimal zugleich darin. Ein Ereignis gilt als neu, wenn es einen neuen Schlüssel hat, etwa eine Bestellnummer.',
   'automations.reEntry.never': 'Nie',
   'automations.reEntry.days': 'Einige Tage nach der letzten Aufnahme',
   'automations.reEntry.key': 'Bei jedem neuen Ereignis oder Datum',
@@ -212,7 +212,7 @@ export const automations: Translation<typeof english> = {
   'automations.replay': 'Probelauf',
   'automations.replay.see': 'Probelauf über die letzten 90 Tage',
   'automations.replay.about':
-    'Lässt die Automation, wie sie jetzt ist, über das laufen, was in den letzten Tagen wirklich geschah, als wäre sie aktiv gewesen. Nichts wird gesendet oder geändert.',
+    'Lässt die Automation, wie sie jetzt ist, über das laufen, was in der gewählten Zeit wirklich geschah, als wäre sie aktiv gewesen. Nichts wird gesendet oder geändert.',
   'automations.replay.days': 'Tage zurück, höchstens 90',
   'automations.replay.opens': 'Angenommene Öffnungsrate, in Prozent',
   'automations.replay.opens.hint':

@@ -163,7 +163,7 @@ export const automations = {
   'automations.noSegment': 'None',
   'automations.reEntry': 'Enter again',
   'automations.reEntry.hint':
-    'Whether a contact who was in it before may enter again. Nobody is in it twice at the same time. An event is new if its key, such as an order number, is.',
+    'Whether a contact who was in it before may enter again. Nobody is in it twice at the same time. An event counts as new if it has a new key, such as an order number.',
   'automations.reEntry.never': 'Never',
   'automations.reEntry.days': 'Some days after the last entry',
   'automations.reEntry.key': 'With each new event or date',
@@ -207,7 +207,7 @@ export const automations = {
   'automations.replay': 'Replay',
   'automations.replay.see': 'Replay over the last 90 days',
   'automations.replay.about':
-    'Runs the automation as it is now over what really happened in the last days, as if it had been live. Nothing is sent or changed.',
+    'Runs the automation as it is now over what really happened in the days that you choose, as if it had been live. Nothing is sent or changed.',
   'automations.replay.days': 'Days back, at most 90',
   'automations.replay.opens': 'Assumed open rate, in percent',
   'automations.replay.opens.hint':

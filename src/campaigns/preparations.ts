@@ -1,5 +1,5 @@
 /**
- * Work that is prepared beside the steps of the background thread, because a template may take half a minute to compile. Nothing is
+ * Work that is prepared beside the steps of the background thread, because a template may take seconds to compile. Nothing is
  * stored before a step takes up the result.
  */
 import { setTimeout } from 'node:timers/promises';

@@ -122,7 +122,7 @@ export const SENTENCES = {
   field_email: 'The {field} must be a valid email address.',
   field_integer: 'The {field} must be an integer.',
   field_string: 'The {field} must be a string.',
-  field_json: 'The {field} can only be nested like this in a JSON body.',
+  field_json: 'Send the {field} as JSON: a form cannot contain nested objects.',
   field_array: 'The {field} must be an array.',
   field_minimum: 'The {field} must be at least {count} characters.',
   field_maximum: 'The {field} may not be greater than {count} characters.',

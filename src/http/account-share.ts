@@ -14,8 +14,8 @@ interface Turns {
 
 /**
  * Returns a function that runs `work` for a key such as an account id: at most `atOnce` tasks of that key at a time, while further ones
- * wait. Throws the result of `refusal` if the key already has `most` running or waiting tasks, and instead of the work if `isGone` holds
- * when its turn comes.
+ * wait. Throws the result of `refusal` if the key already has `most` running or waiting tasks, or if `isGone` returns true when the turn
+ * of the task comes.
  */
 export function limitPerKey(most = Number.POSITIVE_INFINITY, refusal = unavailable, atOnce = 1) {
   const byId = new Map<number, Turns>();

@@ -37,7 +37,10 @@ function withoutPrefix(url: string): string {
   return url.replace(/^\/api/, '');
 }
 
-/** Sets `Sendlark-Warnings` on successful answers to requests with a mail: a JSON list in ASCII, at most 6 kB long. Without them if they take long. */
+/**
+ * Sets `Sendlark-Warnings` on successful answers to requests with a mail: a JSON list in ASCII, at most 6 kB long. Sets no header if the
+ * warnings take longer than `MAX_WAIT_MS`.
+ */
 export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
   // Added to these routes alone, so that no other answer waits for an asynchronous hook.
   app.addHook('onRoute', (route) => {

@@ -1,5 +1,6 @@
 /** The brand of an account, and the blocks that it keeps. */
 import t from 'tap';
+import { purge } from '../../src/database/purge.ts';
 import { type Caller, startApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 import { uploadPicture } from '../support/pictures.ts';
@@ -81,6 +82,7 @@ t.test('blocks are kept, listed, renamed and deleted by their account, up to a n
     ['GET', '/blocks/details'],
     ['POST', '/blocks/update'],
     ['POST', '/blocks/delete'],
+    ['POST', '/blocks/undelete'],
   ] as const) {
     const given = method === 'GET' ? { query: { id } } : { form: { id, block_name: 'Theirs' } };
     t.equal((await app.two.call(method, path, given)).status, 404, path);
@@ -101,4 +103,26 @@ t.test('blocks are kept, listed, renamed and deleted by their account, up to a n
   for (let count = 1; count < 100; count++) insert.run(1);
   const full = await create({ block_name: 'x', json_code: blockWith('x') });
   t.match([full.status, full.body.errors], [409, /100 blocks/]);
+});
+
+t.test('the block that was deleted last comes back, if there is room and nothing was purged since', async (t) => {
+  const app = await startApp(t);
+  const post = (path: string, form: Record<string, unknown>) => app.one.call('POST', `/blocks/${path}`, { form });
+  const add = async (name: string): Promise<number> =>
+    (await post('create', { block_name: name, json_code: blockWith(name) })).body.message.id;
+  const [first, last] = [await add('First'), await add('Last')];
+  for (const id of [first, last]) await post('delete', { id });
+  t.equal((await post('undelete', { id: first })).status, 404, 'another one was deleted since');
+  const insert = app.db.prepare(
+    "INSERT INTO saved_blocks (user_id, block_name, json_code, size, created_at, updated_at) VALUES (1, 'x', '', 1, '', '')",
+  );
+  for (let count = 0; count < 100; count++) insert.run();
+  t.equal((await post('undelete', { id: last })).status, 409, 'there is no room');
+  app.db.exec("DELETE FROM saved_blocks WHERE block_name = 'x'");
+  t.equal((await post('undelete', { id: last })).status, 200);
+  const { block } = (await app.one.call('GET', '/blocks/details', { query: { id: last } })).body.message;
+  t.match(block, { block_name: 'Last', json_code: blockWith('Last') });
+  await post('delete', { id: last });
+  await purge(app.db, () => undefined);
+  t.equal((await post('undelete', { id: last })).status, 404, 'it was purged');
 });

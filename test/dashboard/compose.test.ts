@@ -56,7 +56,10 @@ t.test('a mailing is made, filled, checked and sent by forms alone', async (t) =
   await app.one.call('POST', '/global-unsubscribes/save', { form: { email_address: 'Bob@example.org' } });
   const ada = writer(app);
   t.match(await ada.get('/campaigns'), 'href="/campaigns/new"');
-  t.match((await ada.post('/campaigns/new', { single_send_name: '' })).text, 'This is required.');
+  t.match(
+    (await ada.post('/campaigns/new', { single_send_name: '' })).text,
+    /id="single_send_name-problem">This is required\./,
+  );
   const utr = await begin(t, ada);
   const step = (name: string) => `/campaigns/${utr}/edit/${name}`;
   t.match(await ada.get(step('schedule')), /Still missing.*An audience.*A subject.*The content/s);
@@ -242,11 +245,11 @@ t.test('a list, a sender and a topic are made in the step, which then has them c
   t.equal(page.match(/<details open/g)?.length, 3, 'what there is none of stands open');
   const refused = await ada.post(path('group'), { group_name: '' });
   t.equal(refused.status, 422);
-  t.match(refused.text, /This is required\./);
+  t.match(refused.text, /id="group_name-problem">This is required\./);
   const sender = { from_name: 'Lark Books', from_email: 'nobody', company_address: '1 Harbour St', country_id: '1' };
   t.match(
     (await ada.post(path('sender'), sender)).text,
-    /value="Lark Books".*Enter a valid e-mail address/s,
+    /value="Lark Books".*id="from_email-problem">Enter a valid e-mail address/s,
     'what was typed stays',
   );
   for (const [name, form] of [

@@ -97,7 +97,7 @@ t.test('a user is invited by a link that is shown once, changed and removed; hos
   t.notMatch((await get('/settings/users')).text, /welcome#/);
   const again = await post('/settings/users', { email: 'ann@example.org', name: 'Ann', role: 'viewer' });
   t.equal(again.status, 422);
-  t.match(again.text, 'This is already in use.');
+  t.match(again.text, /id="email-problem">This value is already in use\./);
   const id = app.db.prepare("SELECT id FROM users WHERE email = 'ann@example.org'").pluck().get();
   const changed = await post(`/settings/users/${id}/role`, { role: 'editor' });
   t.equal(changed.headers.location, '/settings/users');
@@ -260,7 +260,7 @@ t.test('a person chooses language, colours and shortcuts, and every page keeps t
   t.match(text, '<dialog id="shortcuts"');
   t.match(text, /<option value="light" selected>/);
   const wrong = await post('/settings/account', { ...form, language: 'fr', name: 'x'.repeat(300) });
-  t.match(wrong, { status: 422, text: 'This value is not possible here.' });
+  t.match(wrong, { status: 422, text: /id="language-problem">This value is not possible here\./ });
 });
 
 t.test('a second factor takes the password, to set it up by its first code and to switch it off', async (t) => {

@@ -115,7 +115,7 @@ t.test('objects within a list or an object are read from JSON only, and a form t
   const path = '/contacts/upsert';
   const contact = { email: 'zoe@example.org', first_name: 'Zoë', country: 'Austria' };
   const pairs = Object.entries(contact).map(([name, value]): [string, string] => [`contacts[0][${name}]`, value]);
-  const errors = { contacts: ['The contacts can only be nested like this in a JSON body.'] };
+  const errors = { contacts: ['Send the contacts as JSON: a form cannot contain nested objects.'] };
   for (const encoding of ['form', 'multipart'] as const) {
     const { status, body } = await app.one.call('POST', path, { [encoding]: [['contact_type_id', '1'], ...pairs] });
     t.strictSame([status, body.errors], [422, errors], encoding);

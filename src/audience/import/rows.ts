@@ -65,6 +65,15 @@ const ADDRESS_FIELDS: ReadonlySet<string> = new Set(RESERVED_FIELDS.filter((name
 const LINE_BREAKS = /[\r\n\u2028\u2029]+/;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
+
+/**
+ * Returns a value as notes of an import name it: at most 100 characters on one line. The notes are kept, so a value with an address, which
+ * may belong to a person erased later, is shown as an ellipsis.
+ */
+export function notedValue(value: string): string {
+  return addressesIn(value).length > 0 ? '…' : value.slice(0, MAX_SHOWN).replaceAll(CONTROLS, ' ').toWellFormed();
+}
+
 /** How many values that are no time zone are named. */
 const NAMED_ZONES = 3;
 
@@ -241,12 +250,9 @@ export class RowReader {
     return `{${json}}`;
   }
 
-  /** Counts and names a value. The note is kept, so it never names an address, which may belong to a person erased later. */
   #noteNoZone(value: string): void {
-    const { named } = this.noZones;
     this.noZones.count++;
-    if (named.size >= NAMED_ZONES) return;
-    named.add(addressesIn(value).length > 0 ? '…' : value.slice(0, MAX_SHOWN).replaceAll(CONTROLS, ' ').toWellFormed());
+    if (this.noZones.named.size < NAMED_ZONES) this.noZones.named.add(notedValue(value));
   }
 
   #tracking(line: number, cells: readonly string[], errors: RowError[]): number | null {

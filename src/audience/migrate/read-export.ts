@@ -17,7 +17,7 @@ import { listCustomFields } from '../fields/custom-fields.ts';
 import { CsvError } from '../import/csv-parse.ts';
 import { escapeFormula } from '../import/csv-write.ts';
 import type { MigrationJob } from '../import/import-job.ts';
-import type { GuessedColumns } from '../import/rows.ts';
+import { type GuessedColumns, notedValue } from '../import/rows.ts';
 import { ColumnCollector, type MigratedColumn, migratedValue } from './fields.ts';
 import type { ExportedPerson, ExportedTemplate, ExportFile, LeftOut } from './tables.ts';
 import { VENDORS, type VendorName } from './vendors/index.ts';
@@ -63,7 +63,6 @@ const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
 const NAMED_LEFT_OUT = 100;
 /** The maximum number of values of a column that are named because they do not fit its field. */
 const NAMED_VALUES = 3;
-const MAX_NAMED_VALUE = 100;
 const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
 const CONTROL_OR_BRACKET = /[\p{Cc}\u2028\u2029[\]]+/gu;
 
@@ -229,8 +228,7 @@ function addMisfit(misfits: Map<string, Misfits>, column: string, value: string)
   const found = misfits.get(column) ?? { count: 0, named: new Set() };
   misfits.set(column, found);
   found.count++;
-  if (found.named.size < NAMED_VALUES)
-    found.named.add(value.slice(0, MAX_NAMED_VALUE).replaceAll(CONTROL, ' ').toWellFormed());
+  if (found.named.size < NAMED_VALUES) found.named.add(notedValue(value));
 }
 
 /** Writes a CSV file that `readCsv` reads back exactly. */

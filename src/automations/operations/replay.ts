@@ -147,7 +147,7 @@ export type ShownReplay = Static<typeof Replay>;
 export const replayAutomation = operation({
   name: 'Replay an automation over the last days (addition)',
   description:
-    'Runs the automation as it is now over the real history of the account, as if it had been live: nothing is sent or changed. The answer waits for the result, and gives the progress if that takes longer; ask again with the same values. The result is kept for five minutes. 409: the result had to make way for another replay meanwhile. 422: the days take too much memory.',
+    'Runs the automation as it is now over the real history of the account, as if it had been live: nothing is sent or changed. The answer waits for the result, and gives the progress if that takes longer; ask again with the same values. The result is kept for five minutes. 409: another replay replaced the result meanwhile. 422: the days take too much memory.',
   role: 'viewer',
   input: Type.Object({
     ...ByUtr.properties,

@@ -403,8 +403,8 @@ export const enrolmentCounts = sqliteTable(
 );
 
 /**
- * An automation while one statement moves many of its enrolments to another place. It is the row's transaction that counts them, not the
- * trigger for each, so no row remains.
+ * An automation while one statement moves many of its enrolments to another place. While the row exists, the trigger does not
+ * count each enrolment; the transaction counts all of them at once and deletes the row.
  */
 export const batchMoves = sqliteTable('batch_moves', { automation_id: integer().primaryKey() });
 

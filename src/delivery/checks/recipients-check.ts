@@ -70,7 +70,7 @@ function counted({ conditions, ...text }: MeasuredText): Counted {
   return { ...text, conditions: counting };
 }
 
-/** The texts of one recipient: what was asked of the values is known for the next text. */
+/** The texts of one recipient. Folded values and sizes are kept from one text to the next. */
 class Measuring {
   /** The merge tags that are empty. */
   readonly empty = new Set<string>();

@@ -67,7 +67,7 @@ const JOINT = /[ \t]+(and|or)(?!\w)/iy;
 
 /** Returns the condition that is written in an `if`, as plain text, or the fault in it. */
 export function parseCondition(condition: string): Condition | { fault: Sentence; at: number } {
-  // Editors write a space that does not break the line where somebody types one.
+  // Editors often insert a non-breaking space for a typed space.
   const written = condition.replaceAll('\u00a0', ' ');
   let at = 0;
   const next = (pattern: RegExp): RegExpExecArray | null => {

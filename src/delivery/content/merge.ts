@@ -64,7 +64,7 @@ const MAX_SCHEME_CHARACTERS = 60;
 // Every repetition is bounded and no two can match the same text, so that hostile input takes only linear time.
 const placeholder = /\(\([ \t]{0,8}(\w{1,255})[ \t]{0,8}(?:\|([^()|]{0,1000}))?\)\)/y;
 
-/** What separates words of a condition: editors write a space that does not break the line where somebody types one. */
+/** What separates words of a condition. Editors often insert a non-breaking space for a typed space. */
 const GAP = '(?:[ \\t\\u00a0]|&nbsp;|&#160;|&#xa0;)';
 const condition = new RegExp(`\\(\\([ \\t]{0,8}if${GAP}{1,8}([^()\\r\\n]{1,1000})\\)\\)`, 'iy');
 const CONDITION_BEGIN = new RegExp(`\\(\\([ \\t]{0,8}if${GAP}`, 'gi');

@@ -44,9 +44,9 @@ interface Membership {
 
 /**
  * Returns functions that enrol a contact in an automation and end the enrolment when the contact leaves the target.
- * `at`: epoch milliseconds. A contact does not enter who is in the automation already, may not enter again, or is
- * outside the target. The target is not looked at if it was when the entry was recorded. A contact of the hold-out
- * enters and exits at once, in every run.
+ * `at`: epoch milliseconds. A contact who is in the automation already, may not enter again, or is outside the target
+ * does not enter. The target is not checked again if it was checked when the entry was recorded. A contact of the
+ * hold-out enters and exits at once, in every run.
  */
 export function enrolmentMoves(client: Database) {
   const refresh = prepared(

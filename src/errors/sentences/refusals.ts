@@ -71,7 +71,7 @@ export const REFUSAL_SENTENCES = {
   live_no_segment: 'The automation cannot go live: {problem}',
   live_mail_broken: 'The mail "{subject}" cannot go live: {problem}',
   live_change_broken: 'The automation is live and cannot send this: {problem}',
-  replay_replaced: 'The result had to make way for another replay, ask again',
+  replay_replaced: 'Another replay replaced this result: start the replay again',
   replay_too_large: 'The replay takes too much memory: choose fewer days',
   dkim_present: 'Mail from {domain} is signed already. An operator of this installation can change its key.',
   warm_up_no_sender: 'Only the domain of a sender can be warmed up',

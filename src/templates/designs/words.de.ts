@@ -104,7 +104,7 @@ export const designer: Translation<typeof english> = {
   'designer.own.rename': '{block} umbenennen',
   'designer.own.delete': '{block} löschen',
   'designer.own.renamed': 'Umbenannt',
-  'designer.own.undelete': 'Rückgängig: „{block}“ zurückholen',
+  'designer.own.undelete': '„{block}“ wiederherstellen',
   'designer.own.undeleted': '„{block}“ ist wieder da.',
   'designer.own.deleted': '„{block}“ wurde gelöscht. Mails, die ihn enthalten, ändern sich nicht.',
   'designer.own.delete.title': '„{block}“ löschen?',

@@ -101,7 +101,7 @@ export const designer = {
   'designer.own.rename': 'Rename {block}',
   'designer.own.delete': 'Delete {block}',
   'designer.own.renamed': 'Renamed',
-  'designer.own.undelete': 'Undo: bring “{block}” back',
+  'designer.own.undelete': 'Restore “{block}”',
   'designer.own.undeleted': '“{block}” is back.',
   'designer.own.deleted': '“{block}” was deleted. Mails that contain it do not change.',
   'designer.own.delete.title': 'Delete “{block}”?',

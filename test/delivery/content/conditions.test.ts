@@ -74,7 +74,7 @@ t.test('a wrong condition is refused with its line and column', (t) => {
   ] as const)
     t.match(String(conditionProblem(text)), fault, text);
   t.match(String(htmlConditionProblem('<p>a</p>\n<a href="((if plan))x((end))">b</a>')), 'line 2, column 10');
-  t.match(String(htmlConditionProblem('<p>a</p>\n<a href="((if plan))x((end))">b</a>')), 'within a tag');
+  t.match(String(htmlConditionProblem('<p>a</p>\n<a href="((if plan))x((end))">b</a>')), 'inside an HTML tag');
   for (const text of [
     'no condition at all, ((else)) and ((end)) are merge tags here',
     '((if plan = "pro"))a((else))b((end))',
@@ -83,7 +83,7 @@ t.test('a wrong condition is refused with its line and column', (t) => {
   ])
     t.equal(conditionProblem(text), null, text);
   t.equal(htmlConditionProblem('<p>5 < 6 ((if a))b((end))</p><!-- a > b -->((if a))b((end))'), null);
-  t.match(String(htmlConditionProblem('<p>x</p><!-- ((if a))b((end)) -->')), 'within a tag');
+  t.match(String(htmlConditionProblem('<p>x</p><!-- ((if a))b((end)) -->')), 'inside an HTML tag');
   t.equal(
     htmlConditionProblem('<b>((if age &gt; 5))a((end))</b> ((if a &lt;= &quot;5&quot;))b((end)) ((if a < 5))c((end))'),
     null,

@@ -55,7 +55,7 @@ t.test('a picture is named, described and deleted while nothing uses it', async 
   const path = `/images/${id}`;
   const refused = await send(path, { name: '', alt: 'Books' });
   t.equal(refused.status, 422);
-  t.match(refused.text, 'This is required.');
+  t.match(refused.text, /id="name-problem">This is required\./);
   t.match(refused.text, 'value="Books"', 'what was typed is kept');
   t.equal((await send(path, { name: '<Sale>', alt: 'Books' })).status, 303);
   const { text } = await open(path);

@@ -116,7 +116,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   field_email: 'Bei „{field}“ muss eine gültige E-Mail-Adresse stehen.',
   field_integer: 'Bei „{field}“ muss eine ganze Zahl stehen.',
   field_string: 'Bei „{field}“ muss ein Text stehen.',
-  field_json: '„{field}“ lässt sich so verschachtelt nur als JSON senden.',
+  field_json: 'Senden Sie „{field}“ als JSON: Ein Formular kann keine verschachtelten Objekte enthalten.',
   field_array: 'Bei „{field}“ muss eine Liste stehen.',
   field_minimum: 'Bei „{field}“ müssen mindestens {count} Zeichen stehen.',
   field_maximum: 'Bei „{field}“ dürfen höchstens {count} Zeichen stehen.',
