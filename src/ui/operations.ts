@@ -111,6 +111,7 @@ function refusalOf({ status, errors }: Failure, language: Language): Refusal {
  */
 function atField(language: Language, field: string, text: Said): string {
   if (!(text instanceof Sentence) || text.values.field !== fieldLabel(field)) return language.sentence(text);
-  const key = `problem.${text.code}`;
+  const isEmpty = text.code === 'field_minimum' && text.values.count === 1;
+  const key = `problem.${isEmpty ? 'field_required' : text.code}`;
   return isWordKey(key) ? language.fill(key, { count: Number(text.values.count) }) : language.sentence(text);
 }

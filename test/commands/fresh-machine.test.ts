@@ -98,7 +98,7 @@ async function checkFiles(t: Test, program: Program, cache: string): Promise<voi
   const [folder = '', ...others] = readdirSync(cache);
   const said = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8');
   const megabytes = (pattern: RegExp) => Number(pattern.exec(said)?.[1]) * 1e6;
-  const whole = megabytes(/It has (\d+) MB/);
+  const whole = megabytes(/The file is (\d+) MB/);
   const found = statSync(program.command[0]).size;
   if (existsSync('/usr/bin/strip')) t.ok(Math.abs(found - whole) < 0.05 * whole, `the file has ${found} bytes`);
   const laidOut = readdirSync(join(cache, folder), { recursive: true, withFileTypes: true })

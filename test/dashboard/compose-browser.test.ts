@@ -221,7 +221,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     await state.filter({ hasText: 'the service could not be reached' }).waitFor();
     await page.unroute('**/edit/content');
     await page.getByLabel('Internal name').fill('');
-    await state.filter({ hasText: 'Not saved: The single send name' }).waitFor();
+    await state.filter({ hasText: 'Not saved: Internal name: This is required.' }).waitFor();
     t.equal((await sendDetails(app, utr)).subject, '');
     await page.getByLabel('Internal name').fill('Summer');
     await state.filter({ hasText: /^Saved/ }).waitFor();

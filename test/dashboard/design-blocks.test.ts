@@ -177,7 +177,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');
       await page.getByText('“Hello” was deleted.').waitFor();
       t.equal(app.db.prepare('SELECT count(*) FROM saved_blocks').pluck().get(), 0);
-      await press('Undo: bring “Hello” back');
+      await press('Restore “Hello”');
       await page.getByText('“Hello” is back.').waitFor();
       await page.getByRole('button', { name: 'Add: Hello' }).waitFor();
       t.match(app.db.prepare('SELECT user_id, block_name FROM saved_blocks').all(), [

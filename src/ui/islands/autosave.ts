@@ -109,10 +109,17 @@ async function post(form: HTMLFormElement): Promise<Answer> {
     const page = new DOMParser().parseFromString(await response.text(), 'text/html');
     if (response.ok) return { page };
     if (response.status !== UNPROCESSABLE) return 'failed';
-    return { problem: [...page.querySelectorAll('main .problem')].map((place) => place.textContent).join(' ') };
+    return { problem: [...page.querySelectorAll('main .problem')].map(namedProblem).join(' ') };
   } catch {
     return 'failed';
   }
+}
+
+/** Returns what is wrong with a field, after the label of the field. */
+function namedProblem(place: Element): string {
+  const field = place.id.replace(/-problem$/, '');
+  const label = place.ownerDocument.querySelector(`label[for="${field}"]`)?.textContent;
+  return label ? `${label}: ${place.textContent}` : place.textContent;
 }
 
 /** Updates the parts of the page from the answer, and the digest that tells whether somebody else changed the fields. */

@@ -156,6 +156,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   export_nobody_left:
     'Diese Datei enthält niemanden, der sich abgemeldet hat oder einen Bounce hatte. Wenn es bei {name} solche Kontakte gibt, exportieren Sie auch sie, bevor Sie senden: Sie bekämen sonst Mails.',
   export_values: 'Werte von {name}, die nicht in das Feld passen und übersprungen werden: {count} ({values})',
+  lists_left:
+    'Listen, die nicht zu Segmenten wurden, weil das Konto so viele Segmente oder Regeln hat, wie es haben darf: {count}. Sie stehen in einem Feld jedes Kontakts.',
   export_lists: 'Nur die ersten {count} Listen werden zu Segmenten. Die übrigen stehen in einem Feld jedes Kontakts.',
   migrated_all: 'Dort abgemeldet, und hier von allen Mails: {count}, davon hier neu: {added}',
   migrated_group: 'Dort von einer Liste abgemeldet, und hier vom Thema {name}: {count}, davon hier neu: {added}',

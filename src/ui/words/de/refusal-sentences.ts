@@ -56,7 +56,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   action_final: 'Diese Aktion lässt sich nicht oder nicht mehr rückgängig machen',
   too_many_actions: 'Es laufen zu viele Aktionen. Versuchen Sie es noch einmal, wenn eine davon beendet ist',
   too_many_imports: 'Es laufen zu viele Importe. Versuchen Sie es noch einmal, wenn einer davon beendet ist',
-  too_many_templates: 'Es werden gerade zu viele Vorlagen bearbeitet. Versuchen Sie es gleich noch einmal',
+  too_many_templates: 'Es werden gerade zu viele Mails des Kontos bearbeitet. Versuchen Sie es gleich noch einmal',
   too_many_sign_ins: 'Es melden sich gerade zu viele an. Versuchen Sie es in einigen Sekunden noch einmal',
   group_used:
     'Unfertige Kampagnen ({single_sends}) und Automationen ({automations}) verwenden das Thema: Wählen Sie dort zuerst ein anderes',
