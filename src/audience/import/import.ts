@@ -83,7 +83,11 @@ export async function importContacts(
       recorder.close();
     }
     client.pragma('synchronous = FULL');
-    await makeSegments(db, job, clock);
+    const left = await makeSegments(db, job, clock);
+    if (left !== null) {
+      report.notes = [...report.notes, stored(left)];
+      db.update(contactImports).set({ notes: report.notes }).where(eq(contactImports.id, id)).run();
+    }
     const ended = isoTimestamp(clock.now());
     end(db, id, ended);
     limitUndo(db, job.accountId, ended);

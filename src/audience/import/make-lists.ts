@@ -5,12 +5,16 @@ import type { Db } from '../../database/open.ts';
 import { ownedBy } from '../../database/ownership.ts';
 import { customFields, segments, unsubscribeGroups } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
+import { Failure } from '../../errors/failure.ts';
+import { type Said, sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { type CustomField, listCustomFields } from '../fields/custom-fields.ts';
 import { nameFields } from '../segments/recompute.ts';
 import { createSegment } from '../segments/segments.ts';
 import { insertGroup } from '../unsubscribes.ts';
 import type { ImportJob } from './import-job.ts';
+
+const CONFLICT = 409;
 
 /** Returns the account's custom fields and those that the import is going to create, which have negative ids. */
 export function plannedFields(
@@ -68,19 +72,29 @@ export function requireGroup(db: Db, accountId: number, name: string, now: strin
   return inTransaction(db, () => findGroup(db, accountId, name) ?? insertGroup(db, accountId, about, now).id);
 }
 
-/** Creates a segment for each list of a migration. Its rule matches contacts with the list's name in the field of lists. */
-export async function makeSegments(db: Db, job: ImportJob, clock: Clock): Promise<void> {
+/**
+ * Creates a segment for each list of a migration. Its rule matches contacts with the list's name in the field of lists. Returns a note if the
+ * account may not have all of them; null otherwise.
+ */
+export async function makeSegments(db: Db, job: ImportJob, clock: Clock): Promise<Said | null> {
   const { accountId, typeId: contact_type_id, migration } = job;
   const field = migration?.listsField ?? null;
-  if (migration === undefined || field === null || (job.mapping && !job.mapping.includes(field))) return;
-  for (const segment_name of findMissingSegments(db, job))
-    await createSegment(db, clock, accountId, {
-      segment_name,
-      contact_type_id,
-      select_field: [field],
-      select_operator: ['contains'],
-      value: [`[${segment_name}]`],
-    });
+  if (migration === undefined || field === null || (job.mapping && !job.mapping.includes(field))) return null;
+  const missing = findMissingSegments(db, job);
+  for (const [count, segment_name] of missing.entries())
+    try {
+      await createSegment(db, clock, accountId, {
+        segment_name,
+        contact_type_id,
+        select_field: [field],
+        select_operator: ['contains'],
+        value: [`[${segment_name}]`],
+      });
+    } catch (error) {
+      if (!(error instanceof Failure) || error.status !== CONFLICT) throw error;
+      return sentence('lists_left', { count: missing.length - count });
+    }
+  return null;
 }
 
 /** Returns the names of lists for which the contact type has no segment yet. */

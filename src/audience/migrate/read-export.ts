@@ -213,7 +213,7 @@ async function writeFiles(
         const value = migratedValue(column, given);
         length += value.length;
         const isKept = value !== '' && length <= MAX_ROW;
-        if (given !== '' && !isKept) addMisfit(misfits, column.column, given);
+        if (given.trim() !== '' && !isKept) addMisfit(misfits, column.column, given);
         return isKept ? value : '';
       });
       await people.write([one.email.slice(0, MAX_EMAIL), ...cells]);

@@ -1,5 +1,6 @@
 /** Creates and changes segments, and adds and removes their recipients by hand. */
 
+import type { Database } from 'better-sqlite3';
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { isOwned, ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
@@ -52,6 +53,18 @@ function requireRoom({ $client: client }: Db, account: number, id: number, rules
   if (id === 0 && present.segments >= MAX_SEGMENTS) throw conflict(sentence('segments_most', { count: MAX_SEGMENTS }));
   if (rules > present.own && present.rules - present.own + rules > MAX_RULES_IN_ALL)
     throw conflict(sentence('segment_rules_most', { count: MAX_RULES_IN_ALL }));
+}
+
+/** Returns how many rules the segments of an account have together. */
+export function countRules(client: Database, account: number): number {
+  return (
+    prepared<[number], number>(
+      client,
+      'SELECT ifnull(sum(json_array_length(rules)), 0) FROM segments INDEXED BY segments_user WHERE user_id = ? AND deleted_at IS NULL',
+    )
+      .pluck()
+      .get(account) ?? 0
+  );
 }
 
 /** Creates a segment and finds its members; the background thread finishes a large one. Returns its id. */

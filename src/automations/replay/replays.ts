@@ -19,6 +19,8 @@ const MOST_RUNNING = 2;
 const MOST_KEPT = 4;
 /** The time without a request after which a running replay ends, in milliseconds. */
 const LEFT_ALONE_MS = 20_000;
+/** How long the answer waits, if the request allows it, that another replay has to end first. */
+const WAITING_MS = 1000;
 /** How long a result is kept, and how long the failure of a replay is answered, in milliseconds. */
 const KEPT_MS = { result: 300_000, failure: 20_000 };
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
@@ -137,7 +139,11 @@ class Replays {
    */
   async ask(key: string, data: ReplayThreadData, query: PathQuery, waitMs: number): Promise<ReplayAnswer> {
     const run = this.#find(key, data);
-    if (run === null) return { state: 'waiting', share: 0 };
+    if (run === null) {
+      // A program that asks again at once does not ask without a pause.
+      await setTimeout(Math.min(waitMs, WAITING_MS));
+      return { state: 'waiting', share: 0 };
+    }
     await run.ends(waitMs);
     const { figures, failure, share } = run;
     if (run.isRunning) return { state: 'running', share };

@@ -161,6 +161,8 @@ export const FEATURE_SENTENCES = {
   export_nobody_left:
     'This file has nobody who unsubscribed or bounced. If there are such contacts at {name}, export them too, before you send: they would get mail.',
   export_values: 'Values of {name} that do not fit the field and are skipped: {count} ({values})',
+  lists_left:
+    'Lists that did not become segments, because the account has as many segments or rules as it may: {count}. They are in a field of each contact.',
   export_lists: 'Only the first {count} lists become segments; the others are in a field of each contact.',
   migrated_all: 'Unsubscribed there, and from all mail here: {count}, new here: {added}',
   migrated_group: 'Unsubscribed from a list there, and from the group {name} here: {count}, new here: {added}',

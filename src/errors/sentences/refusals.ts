@@ -53,7 +53,7 @@ export const REFUSAL_SENTENCES = {
   action_final: 'This action cannot be undone, or no longer',
   too_many_actions: 'Too many actions are under way, try again when one of them has ended',
   too_many_imports: 'Too many imports are under way, try again when one of them has ended',
-  too_many_templates: 'Too many templates are being worked on, try again in a moment',
+  too_many_templates: 'Too many mails of the account are being worked on, try again in a moment',
   too_many_sign_ins: 'Too many users are signing in at the moment, try again in a few seconds',
   group_used:
     'The group is used by {single_sends} single sends that are not finished and {automations} automations: choose another group there first',

@@ -128,6 +128,21 @@ for (const vendor of VENDOR_NAMES)
     );
   });
 
+t.test('an import is whole although the account may not have a segment for each list', async (t) => {
+  const app = await startApp(t);
+  for (const name of ['Readers', 'Others']) await app.one.call('POST', '/contacts-type/add', { form: { name } });
+  const add = app.db.prepare(
+    "INSERT INTO segments (user_id, contact_type_id, segment_name, select_field, select_operator, value, rules, created_at, updated_at) VALUES (1, 2, 'S', '[]', '[]', '[]', '[]', '', '')",
+  );
+  for (let count = 0; count < 999; count++) add.run();
+  await ask(app, 'start', await look(app, EXPORTS.mailchimp(), 'mailchimp'));
+  await app.background();
+  const [one] = (await app.one.call('GET', '/contacts/imports')).body.message.imports;
+  t.match(one, { state: 'done' });
+  t.match(one.notes.at(-1), /segments or rules as it may: 1\. They are in a field/);
+  t.strictSame(app.db.prepare('SELECT segment_name FROM segments WHERE contact_type_id = 1').pluck().all(), ['VIP']);
+});
+
 t.test('fields get the type that all values have, lists become segments, and what is left out is named', async (t) => {
   const app = await startApp(t);
   await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
