@@ -7,6 +7,7 @@ import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
 import { ineligibilityReason } from '../audience/eligibility.ts';
 import { listCustomFields } from '../audience/fields/custom-fields.ts';
+import { countRules } from '../audience/segments/segments.ts';
 import { Preparations } from '../campaigns/preparations.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
@@ -55,7 +56,7 @@ import {
 import { CONTACT, ENROLLED_PERSON, WITH_PERSON } from './enrolled-person.ts';
 import { stepAfter } from './path.ts';
 import { holdAutomations, holdFailedAutomation } from './status.ts';
-import { type Acting, type AtStep, act, setField, type Taken } from './step-actions.ts';
+import { type Acting, type AtStep, act, CHANGES_CONTACTS, setField, type Taken } from './step-actions.ts';
 import { type UsedValues, usedChange, usedField, usedFields, usedValues } from './used-values.ts';
 import { endWaits, type WaitingContact, type Waits, waitColumns } from './waits.ts';
 
@@ -65,6 +66,9 @@ const PAGE_ROWS = 250;
  * written for each.
  */
 const STEP_ROWS: Partial<Record<Schedule['kind'], number>> = { if: 2000, split: 2000, set_field: 1000 };
+/** How many rules of segments are evaluated in one transaction for contacts whom a step changes: about 20 ms. */
+const RULES_AT_ONCE = 20_000;
+const LEAST_ROWS = 10;
 
 interface Change {
   id: number;
@@ -169,7 +173,6 @@ export async function enqueueDueMails(deps: StepDeps, keepsValues = true): Promi
   const client = db.$client;
   const now = clock.now().getTime();
   let moved = 0;
-  const live = prepared<[], { id: number }>(client, `SELECT id FROM automations WHERE ${IS_GOING}`).all();
   const due = prepared<[object], { position: number; schedule: number | null }>(client, FIRST_DUE);
   const step = prepared<[number], Pick<Schedule, 'kind'>>(client, 'SELECT kind FROM automation_schedules WHERE id = ?');
   const orHeld = (id: number, work: () => void) => {
@@ -183,6 +186,7 @@ export async function enqueueDueMails(deps: StepDeps, keepsValues = true): Promi
   };
   for (const { subject, take } of await newMails.ready())
     orHeld(subject.automation.id, () => createMissingMailing(deps, subject, take()));
+  const live = prepared<[], { id: number }>(client, `SELECT id FROM automations WHERE ${IS_GOING}`).all();
   for (const { id } of live) {
     const first = due.get({ automation: id, now });
     if (first === undefined) continue;
@@ -302,10 +306,18 @@ function enqueueScheduleMail(client: Database, place: DuePlace, schedule: number
 }
 
 /** A step other than a mail, with what ends the automation. */
-type OtherStep = Pick<Schedule, 'utr' | 'share'> &
+type OtherStep = Pick<Schedule, 'utr' | 'share' | 'user_id'> &
   Acting &
   Waits &
   Pick<Automation, 'goal_segment_id' | 'exit_segment_id' | 'exit_criteria'>;
+
+/** Returns how many contacts take a step at once: fewer if the rules of many segments are evaluated for each of them. */
+function rowsOf(client: Database, { kind, user_id }: Pick<Schedule, 'kind' | 'user_id'>): number {
+  const most = STEP_ROWS[kind] ?? PAGE_ROWS;
+  if (!CHANGES_CONTACTS.has(kind)) return most;
+  const rules = Math.floor(RULES_AT_ONCE / Math.max(1, countRules(client, user_id)));
+  return Math.min(most, Math.max(LEAST_ROWS, rules));
+}
 
 /**
  * Takes a step other than a mail for a page of due enrolments, in one transaction with its lines of the log. Returns how many took it, or wait
@@ -322,7 +334,7 @@ function takeStep({ db, config }: AutomationDeps, place: DuePlace, schedule: num
         FROM automation_schedules s JOIN automations ON automations.id = s.automation_id WHERE s.id = @schedule AND ${IS_NEXT} AND ${IS_GOING}`,
       ).get({ ...place, schedule });
       if (step === undefined) return 0;
-      const page = { ...place, rows: STEP_ROWS[step.kind] ?? PAGE_ROWS };
+      const page = { ...place, rows: rowsOf(client, step) };
       const ended = endThere(client, step, page);
       page.rows -= ended;
       const after = lastStep(client);

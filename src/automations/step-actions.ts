@@ -14,6 +14,9 @@ import { isoTimestamp } from '../time/clock.ts';
 import type { Schedule } from './automations.ts';
 import { CONTACT, ENROLLED_PERSON } from './enrolled-person.ts';
 
+/** The kinds whose steps change contacts. */
+export const CHANGES_CONTACTS: ReadonlySet<string> = new Set(['set_field', 'move', 'segment_add', 'segment_remove']);
+
 /** A contact at a step: the enrolment, and the contact if there still is one. */
 export interface AtStep {
   id: number;

@@ -123,6 +123,11 @@ export class Launcher {
     return hasMoved || this.#preparations.isUnderWay;
   }
 
+  /** Drops the sends that are being prepared; they are prepared anew once sending is no longer held. */
+  forget(): void {
+    this.#preparations.forget();
+  }
+
   /** Begins to prepare a send, unless it waits for its segments. Returns true if it was changed. */
   #prepareOne(dueSend: DueSend): boolean {
     return this.#orHeld(dueSend, () => {
@@ -165,7 +170,7 @@ type Launch = Frozen & { variants: Variant[]; findings: RecordedFinding[] | null
 
 /** Launches a send that was prepared, or holds it with the reason, unless it was changed meanwhile. */
 function launch(deps: LaunchDeps, send: SingleSend, take: () => Launch | Held): void {
-  const made = missedTime(deps, send) ?? take();
+  const made = take();
   if ('held_code' in made) {
     hold(deps, send, made);
     return;

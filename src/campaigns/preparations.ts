@@ -6,6 +6,8 @@ import { setTimeout } from 'node:timers/promises';
 
 /** How long a step waits for what is being prepared, in milliseconds. Most templates take less. */
 const WAIT_MS = 20;
+/** How many subjects of all accounts are prepared or ready at once. Each keeps a mail in memory. */
+const MOST = 8;
 
 interface Preparation<Subject, Made> {
   subject: Subject;
@@ -23,9 +25,14 @@ export class Preparations<Subject, Made> {
     return this.#ofAccounts.size > 0;
   }
 
-  /** Returns true while something of the account is being prepared, or is ready. */
+  /** Returns true while something of the account is being prepared or ready, or as much of other accounts as can be at once. */
   isBusy(accountId: number): boolean {
-    return this.#ofAccounts.has(accountId);
+    return this.#ofAccounts.has(accountId) || this.#ofAccounts.size >= MOST;
+  }
+
+  /** Drops what is being prepared or ready, because what it was made from may change before a step takes it up. */
+  forget(): void {
+    this.#ofAccounts.clear();
   }
 
   /** Begins to prepare a subject of an account that is not busy. */

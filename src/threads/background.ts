@@ -192,6 +192,9 @@ export class Background {
       await part('enrolment', async () => applyMembershipChanges(db.$client) > 0);
       await part('A/B tests', () => this.#abTests.step(clock.now().getTime(), clock.monotonic(), this.#timeSlice()));
       await part('automations', () => this.#takeSteps());
+    } else {
+      this.#launcher.forget();
+      this.#newMails.forget();
     }
     const goesOn = this.#timeSlice();
     for (const { id, state } of mailingsToEnqueue(db.$client)) {

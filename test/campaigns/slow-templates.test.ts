@@ -1,6 +1,7 @@
 /** Campaigns and mails of automations whose templates take long to compile: what waits for them, and what does not. */
 import t, { type Test } from 'tap';
 import { compileThread } from '../../src/delivery/compiling/compile.ts';
+import { holdSending, releaseSending } from '../../src/delivery/queue/holds.ts';
 import { mailsOf, withWelcomeSeries } from '../support/automations.ts';
 import { createSend, outboxOf, RECALL, readyToSend, sendDetails } from '../support/single-sends.ts';
 
@@ -71,6 +72,22 @@ t.test('a campaign that is changed or cancelled while it is prepared is sent as 
     t.strictSame(sent.pluck().all(), isCancelled ? [] : ['New']);
     t.equal(outboxOf(app).length, isCancelled ? 0 : 3);
   }
+});
+
+t.test('a campaign that was being prepared when sending was held is prepared anew after the release', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const utr = await createSend(app, body);
+  const slow = withSlowTemplates(t);
+  app.clock.advance(RECALL);
+  await app.step();
+  holdSending(app.db, 'a test');
+  slow.release();
+  await app.step();
+  releaseSending(app.db, app.clock.now().getTime());
+  const before = slow.asked;
+  await app.background();
+  t.ok(slow.asked > before);
+  t.match(await sendDetails(app, utr), { status: 3, delivered: 3 });
 });
 
 t.test('a campaign that a kill interrupts while it is prepared is sent once', async (t) => {

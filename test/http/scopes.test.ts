@@ -128,6 +128,8 @@ t.test('scopes add up, and each gives its own rights only', async (t) => {
   const added = await campaigns.call('POST', '/automations/step/add', step);
   t.match(added, { status: 403, body: { errors: LACKS } }, 'a step that changes contacts takes the scope contacts');
   t.equal((await withScopes(app, ['campaigns', 'contacts']).call('POST', '/automations/step/add', step)).status, 200);
+  const copied = await campaigns.call('GET', '/automations/duplicate', { query: { utr: automation } });
+  t.match(copied, { status: 403, body: { errors: LACKS } }, 'so does a copy of it');
   t.match((await campaigns.call('GET', '/single-send/report', report)).body.message.report.design_url, '/design/');
   t.equal(
     (await campaigns.call('POST', '/archive/save', { form: { slug: 'x' } })).status,

@@ -62,6 +62,7 @@ import {
 } from '../automations.ts';
 import { isBackfilling } from '../backfill.ts';
 import { insertDraft, markDraft } from '../status.ts';
+import { requireScopeOfStep } from './step-kinds.ts';
 import { triggerShown } from './triggers.ts';
 
 const AutomationRecord = Type.Object({
@@ -186,12 +187,14 @@ export const duplicateAutomation = operation({
   role: 'editor',
   input: ByUtr,
   output: Type.Object({ utr: Type.String() }),
-  async run({ db, clock, accountId }, { utr: given }) {
+  async run(context, { utr: given }) {
+    const { db, clock, accountId } = context;
     const now = isoTimestamp(clock.now());
     const { id: sourceId, ...source } = requireAutomation(db, accountId, given);
     const utr = randomUUID();
     const automation_name = [...`Copy of ${source.automation_name}`].slice(0, 255).join('');
     const steps = listSchedules(db, sourceId);
+    for (const { kind } of steps) requireScopeOfStep(kind, context);
     const copies = new Map<number, number>();
     let automation_id: number | undefined;
     let at = 0;

@@ -14,6 +14,7 @@ import { messages } from '../../errors/field-errors.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { type Caller, requireScope } from '../../operations/callers.ts';
 import type { Context } from '../../operations/operation.ts';
+import { CHANGES_CONTACTS } from '../step-actions.ts';
 
 /** The kinds of steps other than mails. */
 export type OtherKind = Exclude<(typeof STEP_KINDS)[number], 'mail'>;
@@ -118,9 +119,6 @@ export const OTHER_KINDS = [
   'webhook',
   'exit',
 ] as const;
-
-/** The kinds whose steps change contacts. */
-const CHANGES_CONTACTS: ReadonlySet<string> = new Set(['set_field', 'move', 'segment_add', 'segment_remove']);
 
 /** Throws 403 if a key pair may not change contacts and a step of this kind would. */
 export function requireScopeOfStep(kind: string, { scopes }: Pick<Caller, 'scopes'>): void {
