@@ -82,7 +82,7 @@ await inFolder(async (folder) => {
   };
   const alone = (before.mails + after.mails) / (seconds(before) + seconds(after));
   report(table, [
-    `the check of ${count.toLocaleString('en')} recipients took ${seconds(beside).toFixed(1)} s and ${thread(worked, 'http', beside).cpu.toFixed(1)} s of CPU of the HTTP thread`,
+    `the check of ${count.toLocaleString('en').replaceAll(',', ' ')} recipients took ${seconds(beside).toFixed(1)} s and ${thread(worked, 'http', beside).cpu.toFixed(1)} s of CPU of the HTTP thread`,
     `mails a second beside the check, as a share of those without: ${(beside.mails / seconds(beside) / alone).toFixed(2)}`,
     'the longest stretches are milliseconds of CPU in which the thread did nothing else; the CPU time of a mail includes that of the check',
   ]);
