@@ -113,7 +113,10 @@ function operatorOf(words: string | undefined): Operator | undefined {
 /** Finds the value of a merge tag; undefined or empty if there is none. */
 export type FindValue = (name: string) => string | undefined;
 
-/** The values of one contact as conditions ask for them: each is folded at most once, and only if a rule compares it. */
+/** The length of values that are folded again for each rule, because that costs less than to look them up. */
+const SHORT = 100;
+
+/** The values of one contact as conditions ask for them: a long one is folded at most once, and only if a rule compares it. */
 export class AskedValues {
   readonly #find: FindValue;
   readonly #compared = new Map<string, Compared>();
@@ -131,19 +134,29 @@ export class AskedValues {
 
   /** Returns the value of a merge tag as rules compare it. */
   compared(name: string): Compared {
-    const known = this.#compared.get(name) ?? comparedOf(fold(this.value(name)));
+    const value = this.value(name);
+    if (value.length <= SHORT) return new Compared(fold(value));
+    const known = this.#compared.get(name) ?? new Compared(fold(value));
     this.#compared.set(name, known);
     return known;
   }
 }
 
-/** A folded value, and the number that it is; null if it is none. */
-interface Compared {
+/** A folded value. */
+class Compared {
   readonly text: string;
-  readonly number: number | null;
-}
+  #number: number | null | undefined;
 
-const comparedOf = (text: string): Compared => ({ text, number: numberOf(text) });
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** The number that it is; null if it is none. Parsed only if a rule asks. */
+  get number(): number | null {
+    if (this.#number === undefined) this.#number = numberOf(this.text);
+    return this.#number;
+  }
+}
 
 type Test = (values: AskedValues) => boolean;
 
@@ -168,12 +181,12 @@ function readyRule({ name, operator, operand }: Rule): Test {
   if (operator === 'is not blank') return (values) => values.value(name) !== '';
   const wanted = fold(operand);
   const number = numberOf(operand);
-  const order = ({ text, number: own }: Compared): number => {
-    if (number !== null && own !== null) return own - number;
-    return text < wanted ? -1 : text > wanted ? 1 : 0;
+  const order = (value: Compared): number => {
+    if (number !== null && value.number !== null) return value.number - number;
+    return value.text < wanted ? -1 : value.text > wanted ? 1 : 0;
   };
   const tests: Readonly<Record<typeof operator, (value: Compared) => boolean>> = {
-    is: ({ text, number: own }) => text === wanted || (own !== null && own === number),
+    is: (value) => value.text === wanted || (number !== null && value.number === number),
     'is not': (value) => !tests.is(value),
     contains: ({ text }) => text.includes(wanted),
     'does not contain': (value) => !tests.contains(value),
@@ -192,7 +205,7 @@ function readyRule({ name, operator, operand }: Rule): Test {
 function testOfLines(test: (value: Compared) => boolean, operator: Operator): (value: Compared) => boolean {
   const isNegated = operator === 'is not' || operator === 'does not contain';
   return ({ text }) => {
-    const lines = text.split('\n').map(comparedOf);
+    const lines = text.split('\n').map((line) => new Compared(line));
     return isNegated ? lines.every(test) : lines.some(test);
   };
 }
