@@ -1,21 +1,10 @@
 /** Chromium for pictures of mails: it contacts nothing, and no script of a page runs. */
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
-import { CHROMIUM } from '../fixtures/chromium.ts';
-
-/** Nothing external is contacted, not even by the browser itself. */
-const QUIET = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+import { CHROMIUM, FLAGS } from '../fixtures/chromium.ts';
 
 /** Starts Chromium for `work` and ends it afterwards. */
 export async function inBrowser(work: (browser: Browser) => Promise<void>): Promise<void> {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
   await work(browser).finally(() => browser.close());
 }
 

@@ -56,7 +56,7 @@ export interface Refusal {
   problems: Problems;
   /** A problem of the whole form; empty if a field is at fault. */
   problem: string;
-  /** The problems as one text that names the fields. */
+  /** The problems as one text that names the fields, for a page that does not show these. */
   text: string;
 }
 
@@ -85,11 +85,6 @@ export async function attemptWith<Output>(
     if (!(error instanceof Failure) || [403, 404].includes(error.status) || error.status >= 500) throw error;
     return refusalOf(error, languageOf(request, viewerOf(request)));
   }
-}
-
-/** Returns a refusal as a text, for a page that does not show the fields. */
-export function sentenceOf({ text }: Refusal): string {
-  return text;
 }
 
 function refusalOf({ status, errors }: Failure, language: Language): Refusal {

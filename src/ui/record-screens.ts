@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageRoute } from '../http/pages/layout.ts';
 import type { FormValues } from './components/form.tsx';
-import { type Attempt, type Refusal, sentenceOf } from './operations.ts';
+import type { Attempt, Refusal } from './operations.ts';
 
 /** The submitted values and their problems, which a page shows with the stored values. */
 export type Shown = Partial<Refusal> & { values?: FormValues };
@@ -62,6 +62,6 @@ export function recordScreens<Added>(app: FastifyInstance, screens: RecordScreen
     const { id } = request.params;
     const deleted = await remove(request, id);
     if ('output' in deleted) return done(reply, 'Deleted', { request, values: {}, id });
-    return refused(request, reply, id, { ...deleted, problems: {}, problem: sentenceOf(deleted) });
+    return refused(request, reply, id, { ...deleted, problems: {}, problem: deleted.text });
   });
 }

@@ -5,19 +5,6 @@ import type { Browser, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { startApp } from './app.ts';
 
-/** Flags that make Chromium start alone and quietly. */
-export const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  // Chromium asks for names of its own, which no page names. Nothing but this machine is to be asked.
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.0.0.1',
-];
 export const PHONE = { width: 375, height: 760 };
 export const DESK = { width: 1280, height: 860 };
 /** The folder of the pictures of what fails. */

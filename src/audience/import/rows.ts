@@ -65,6 +65,8 @@ const ADDRESS_FIELDS: ReadonlySet<string> = new Set(RESERVED_FIELDS.filter((name
 const LINE_BREAKS = /[\r\n\u2028\u2029]+/;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
+/** How many values that are no time zone are named. */
+const NAMED_ZONES = 3;
 
 /**
  * Returns a value as notes of an import name it: at most 100 characters on one line. The notes are kept, so a value with an address, which
@@ -73,9 +75,6 @@ const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
 export function notedValue(value: string): string {
   return addressesIn(value).length > 0 ? '…' : value.slice(0, MAX_SHOWN).replaceAll(CONTROLS, ' ').toWellFormed();
 }
-
-/** How many values that are no time zone are named. */
-const NAMED_ZONES = 3;
 
 /**
  * Parses the header row. Names of reserved and custom fields are matched regardless of case, with spaces as underscores. If a

@@ -39,32 +39,32 @@ const MAX_SEGMENTS = 1000;
 /** The maximum number of rules in all of them together: each write to a contact evaluates them. */
 const MAX_RULES_IN_ALL = 2000;
 
+/** How many segments and rules an account has, and how many rules of them are in the segment `id`. */
+function countPresent(client: Database, account: number, id: number): { segments: number; rules: number; own: number } {
+  return (
+    prepared<[object], { segments: number; rules: number; own: number }>(
+      client,
+      `SELECT count(*) AS segments, ifnull(sum(json_array_length(rules)), 0) AS rules,
+        ifnull(sum(json_array_length(rules)) FILTER (WHERE id = @id), 0) AS own
+      FROM segments INDEXED BY segments_user WHERE user_id = @account AND deleted_at IS NULL`,
+    ).get({ account, id }) ?? { segments: 0, rules: 0, own: 0 }
+  );
+}
+
+/** Returns how many rules the segments of an account have together. */
+export function countRules(client: Database, account: number): number {
+  return countPresent(client, account, 0).rules;
+}
+
 /**
  * Throws 409 if an account would have more segments or rules than it may with a segment that has `rules` rules from now on. `id`: the
  * segment that is changed, which may keep its number of rules; 0: it is added.
  */
 function requireRoom({ $client: client }: Db, account: number, id: number, rules: number): void {
-  const present = prepared<[object], { segments: number; rules: number; own: number }>(
-    client,
-    `SELECT count(*) AS segments, ifnull(sum(json_array_length(rules)), 0) AS rules,
-      ifnull(sum(json_array_length(rules)) FILTER (WHERE id = @id), 0) AS own
-    FROM segments INDEXED BY segments_user WHERE user_id = @account AND deleted_at IS NULL`,
-  ).get({ account, id }) ?? { segments: 0, rules: 0, own: 0 };
+  const present = countPresent(client, account, id);
   if (id === 0 && present.segments >= MAX_SEGMENTS) throw conflict(sentence('segments_most', { count: MAX_SEGMENTS }));
   if (rules > present.own && present.rules - present.own + rules > MAX_RULES_IN_ALL)
     throw conflict(sentence('segment_rules_most', { count: MAX_RULES_IN_ALL }));
-}
-
-/** Returns how many rules the segments of an account have together. */
-export function countRules(client: Database, account: number): number {
-  return (
-    prepared<[number], number>(
-      client,
-      'SELECT ifnull(sum(json_array_length(rules)), 0) FROM segments INDEXED BY segments_user WHERE user_id = ? AND deleted_at IS NULL',
-    )
-      .pluck()
-      .get(account) ?? 0
-  );
 }
 
 /** Creates a segment and finds its members; the background thread finishes a large one. Returns its id. */

@@ -22,7 +22,7 @@ import { Subject } from '../../ui/components/subject.tsx';
 import { Card, Notice } from '../../ui/components/surface.tsx';
 import { numberColumn, Table } from '../../ui/components/table.tsx';
 import { setFlash } from '../../ui/flash.ts';
-import { ask, attempt, sentenceOf } from '../../ui/operations.ts';
+import { ask, attempt } from '../../ui/operations.ts';
 import { sendPage } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
 import { texts } from '../../ui/submitted.ts';
@@ -395,7 +395,7 @@ export async function stateActions(app: FastifyInstance): Promise<void> {
       const { utr } = request.params;
       const changed = await attempt(request, operation, { utr });
       const { state } = await ask(request, readSummary, { utr });
-      if ('problems' in changed) setFlash(reply, 'bad', 'automations.refused', { reason: sentenceOf(changed) });
+      if ('problems' in changed) setFlash(reply, 'bad', 'automations.refused', { reason: changed.text });
       else if (state === 'held') setFlash(reply, 'warn', 'automations.startedHeld');
       else setFlash(reply, 'good', done);
       return reply.redirect(automationAddress(utr), SEE_OTHER);

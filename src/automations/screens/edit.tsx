@@ -12,7 +12,7 @@ import { Flow } from '../../ui/components/flow.tsx';
 import { Subject } from '../../ui/components/subject.tsx';
 import { Card, Notice, Problem } from '../../ui/components/surface.tsx';
 import { setFlash } from '../../ui/flash.ts';
-import { ask, attempt, problemsAt, sentenceOf } from '../../ui/operations.ts';
+import { ask, attempt, problemsAt } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
 import { recordTime } from '../../ui/record-time.ts';
 import { viewerOf } from '../../ui/signed-in.ts';
@@ -143,7 +143,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
         submit: languageOf(request, viewerOf(request)).say('automations.move'),
       });
     if ('output' in ordered) return reply.redirect(`${editAddress(utr)}#mails`, 303);
-    const problem = refusalText(request, ordered, series) || sentenceOf(ordered);
+    const problem = refusalText(request, ordered, series) || ordered.text;
     return show(request, reply.code(ordered.status), { problem });
   });
 }

@@ -8,7 +8,7 @@ import { SelectField } from '../../ui/components/field.tsx';
 import { Stats } from '../../ui/components/figures.tsx';
 import { Card, Empty, Notice } from '../../ui/components/surface.tsx';
 import { setFlash } from '../../ui/flash.ts';
-import { ask, attempt, sentenceOf } from '../../ui/operations.ts';
+import { ask, attempt } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
 import { field, texts } from '../../ui/submitted.ts';
@@ -60,7 +60,7 @@ export async function enterScreens(app: FastifyInstance): Promise<void> {
     if (contact === '') return reply.redirect(enterAddress(utr, field(request, 'segment_id')), SEE_OTHER);
     const { back, name } = await contactNamed(request, contact);
     const entered = await attempt(request, enterAutomation, { utr, contacts: [contact] });
-    if ('problems' in entered) setFlash(reply, 'bad', 'automations.refused', { reason: sentenceOf(entered) });
+    if ('problems' in entered) setFlash(reply, 'bad', 'automations.refused', { reason: entered.text });
     else {
       const [{ outcome = 'unknown', reason = null } = {}] = entered.output.contacts;
       const language = languageOf(request, viewerOf(request));
@@ -80,7 +80,7 @@ export async function enterScreens(app: FastifyInstance): Promise<void> {
       series.is_live === 0 && segment_id === ''
         ? await attempt(request, setAutomationLive, { utr, backfill: 1 })
         : await attempt(request, startEntering, { utr, ...(segment_id !== '' && { segment_id }) });
-    if ('problems' in started) setFlash(reply, 'bad', 'automations.refused', { reason: sentenceOf(started) });
+    if ('problems' in started) setFlash(reply, 'bad', 'automations.refused', { reason: started.text });
     else setFlash(reply, 'good', 'automations.enter.begun');
     return reply.redirect(automationAddress(utr), SEE_OTHER);
   });

@@ -10,7 +10,7 @@ import { Confirm } from '../../ui/components/confirm.tsx';
 import { FileField } from '../../ui/components/field.tsx';
 import { Card } from '../../ui/components/surface.tsx';
 import { setFlash } from '../../ui/flash.ts';
-import { ask, attempt, attemptWith, sentenceOf } from '../../ui/operations.ts';
+import { ask, attempt, attemptWith } from '../../ui/operations.ts';
 import { field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { addAttachment, MAX_ATTACHED_BYTES, removeAttachment } from '../operations/attachments.ts';
@@ -44,7 +44,7 @@ export async function attachmentsScreen(app: FastifyInstance): Promise<void> {
         await rm(folder, { recursive: true, force: true });
       }
     });
-    if ('problems' in added) return show(request, reply.code(added.status), sentenceOf(added));
+    if ('problems' in added) return show(request, reply.code(added.status), added.text);
     setFlash(reply, 'good', 'attachments.added');
     return reply.redirect(stepPath(utr, 'attachments'), SEE_OTHER);
   });
@@ -54,7 +54,7 @@ export async function attachmentsScreen(app: FastifyInstance): Promise<void> {
     const unchanged_since = field(request, 'unchanged_since');
     const given = { utr, unchanged_since, attachment_id: field(request, 'attachment_id') };
     const removed = await attempt(request, removeAttachment, given);
-    if ('problems' in removed) return show(request, reply.code(removed.status), sentenceOf(removed));
+    if ('problems' in removed) return show(request, reply.code(removed.status), removed.text);
     setFlash(reply, 'good', 'attachments.removed');
     return reply.redirect(stepPath(utr, 'attachments'), SEE_OTHER);
   });

@@ -16,7 +16,7 @@ import { Lark } from '../../ui/components/lark.tsx';
 import { Subject } from '../../ui/components/subject.tsx';
 import { Card, Tabs } from '../../ui/components/surface.tsx';
 import { setFlash } from '../../ui/flash.ts';
-import { ask, attempt, type Refusal, sentenceOf } from '../../ui/operations.ts';
+import { ask, attempt, type Refusal } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
 import { recordTime } from '../../ui/record-time.ts';
 import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
@@ -199,7 +199,7 @@ export async function campaignActions(app: FastifyInstance): Promise<void> {
       const { utr } = request.params;
       const summary = await ask(request, readSummary, { utr });
       const done = await attempt(request, operation, { utr });
-      if ('problems' in done) setFlash(reply, 'bad', 'campaigns.refused', { reason: sentenceOf(done) });
+      if ('problems' in done) setFlash(reply, 'bad', 'campaigns.refused', { reason: done.text });
       else say(reply, done.output, summary);
       const shown = 'output' in done && next ? next(done.output) : utr;
       return reply.redirect(`/campaigns/${encodeURIComponent(shown)}`, SEE_OTHER);
@@ -314,7 +314,7 @@ export async function archiveActions(app: FastifyInstance): Promise<void> {
     app.post<{ Params: { utr: string } }>(`/campaigns/:utr/${action}`, async (request, reply) => {
       const { utr } = request.params;
       const changed = await attempt(request, changeArchivedMail, { utr, is_archived });
-      if ('problems' in changed) setFlash(reply, 'bad', 'campaigns.refused', { reason: sentenceOf(changed) });
+      if ('problems' in changed) setFlash(reply, 'bad', 'campaigns.refused', { reason: changed.text });
       else setFlash(reply, 'good', done);
       return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
     });
@@ -408,7 +408,7 @@ export async function resendScreen(app: FastifyInstance): Promise<void> {
   });
 
   function refuse(request: FastifyRequest<ByUtr>, reply: FastifyReply, refusal: Refusal) {
-    setFlash(reply, 'bad', 'campaigns.refused', { reason: sentenceOf(refusal) });
+    setFlash(reply, 'bad', 'campaigns.refused', { reason: refusal.text });
     return reply.redirect(`/campaigns/${encodeURIComponent(request.params.utr)}`, SEE_OTHER);
   }
 }

@@ -14,7 +14,7 @@ import { type Problems, SelectField, TextField } from '../../ui/components/field
 import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
 import { numberColumn, Table } from '../../ui/components/table.tsx';
 import { setFlash } from '../../ui/flash.ts';
-import { ask, attempt, sentenceOf } from '../../ui/operations.ts';
+import { ask, attempt } from '../../ui/operations.ts';
 import { languageOf } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
 import { field } from '../../ui/submitted.ts';
@@ -78,7 +78,7 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
       return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
     }
     const language = languageOf(request, viewerOf(request));
-    const problem = saved.status === CONFLICT ? language.say('compose.variants.changed') : sentenceOf(saved);
+    const problem = saved.status === CONFLICT ? language.say('compose.variants.changed') : saved.text;
     const sent = { ...(given && { given }), problems: saved.problems, problem };
     return show(request, reply.code(saved.status), sent);
   }
@@ -389,7 +389,7 @@ export async function variantChoice(app: FastifyInstance): Promise<void> {
     const { utr } = request.params;
     const variant = field(request, 'variant');
     const chosen = await attempt(request, chooseWinner, { utr, variant });
-    if ('problems' in chosen) setFlash(reply, 'bad', 'campaigns.refused', { reason: sentenceOf(chosen) });
+    if ('problems' in chosen) setFlash(reply, 'bad', 'campaigns.refused', { reason: chosen.text });
     else setFlash(reply, 'good', 'variants.isChosen', { name: variantName(Number(variant)) });
     return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, 303);
   });

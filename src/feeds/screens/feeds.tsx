@@ -15,7 +15,7 @@ import { Card, Empty, Notice, Problem } from '../../ui/components/surface.tsx';
 import { NamedLink, Table } from '../../ui/components/table.tsx';
 import { setFlash } from '../../ui/flash.ts';
 import { sendEmptyFrame, sendMailFrame } from '../../ui/mail-frame.ts';
-import { type Attempt, ask, attempt, sentenceOf } from '../../ui/operations.ts';
+import { type Attempt, ask, attempt } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
 import { recordScreens, type Shown } from '../../ui/record-screens.ts';
 import { recordTime } from '../../ui/record-time.ts';
@@ -76,8 +76,7 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
       const { id } = request.params;
       const given = { id, [name]: field(request, name) };
       const changed = await attempt<TObject, unknown>(request, operation, given);
-      if ('problems' in changed)
-        return showOne(request, reply.code(changed.status), id, { problem: sentenceOf(changed) });
+      if ('problems' in changed) return showOne(request, reply.code(changed.status), id, { problem: changed.text });
       setFlash(reply, 'good', done);
       return reply.redirect(`/feeds/${encodeURIComponent(id)}`, SEE_OTHER);
     });
@@ -93,7 +92,7 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
 
   pageRoute<ById>(app, '/feeds/:id/mail', async (request, reply) => {
     const read = await attempt(request, previewFeed, request.params);
-    const { html, problem } = 'problems' in read ? { html: '', problem: sentenceOf(read) } : read.output.preview;
+    const { html, problem } = 'problems' in read ? { html: '', problem: read.text } : read.output.preview;
     if (html !== '') return sendMailFrame(reply, html, viewerOf(request).accountId);
     const language = languageOf(request, viewerOf(request));
     return sendEmptyFrame(reply, language, 'problems' in read ? read.status : 200, language.sentence(problem ?? ''));
@@ -250,7 +249,7 @@ function Feeds({ feeds, mayChange, now }: { feeds: readonly Feed[]; mayChange: b
 /** The preview: its numbers and subject above the mail in a frame, or why there is none. */
 function PreviewPage({ feed, read }: { feed: Feed; read: Attempt<{ preview: Preview }> }) {
   const language = useLanguage();
-  if ('problems' in read) return <Notice tone="warn">{sentenceOf(read)}</Notice>;
+  if ('problems' in read) return <Notice tone="warn">{read.text}</Notice>;
   const { is_sample: isSample, new_items: count, subject, problem } = read.output.preview;
   if (problem) return <Notice tone="warn">{language.sentence(problem)}</Notice>;
   return (

@@ -6,7 +6,7 @@ import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { Facts, Time } from '../../ui/components/figures.tsx';
 import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
 import { setFlash } from '../../ui/flash.ts';
-import { ask, attempt, sentenceOf } from '../../ui/operations.ts';
+import { ask, attempt } from '../../ui/operations.ts';
 import { recordTime } from '../../ui/record-time.ts';
 import { sendSettings } from '../../ui/settings/frame.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
@@ -239,7 +239,7 @@ function FindingItem({ name, state, found, advice, isOperator, freeBytes }: Heal
 export async function holdScreens(app: FastifyInstance): Promise<void> {
   app.post('/sending/release', async (request, reply) => {
     const released = await attempt(request, releaseHold, {});
-    if ('problem' in released) setFlash(reply, 'warn', 'hold.not', { reason: sentenceOf(released) });
+    if ('problem' in released) setFlash(reply, 'warn', 'hold.not', { reason: released.text });
     else setFlash(reply, 'good', 'hold.released');
     return reply.redirect('/', 303);
   });

@@ -4,7 +4,7 @@ import { Button } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { Badge } from '../../ui/components/surface.tsx';
 import { setFlash } from '../../ui/flash.ts';
-import { attempt, type Refusal, sentenceOf } from '../../ui/operations.ts';
+import { attempt, type Refusal } from '../../ui/operations.ts';
 import { recordTime } from '../../ui/record-time.ts';
 import { field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
@@ -42,7 +42,7 @@ export function keyForms(app: FastifyInstance, show: Show): void {
   });
 
   const refused = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) =>
-    show(request, reply.code(refusal.status), sentenceOf(refusal));
+    show(request, reply.code(refusal.status), refusal.text);
 }
 
 /** `at`: the index of the domain on the page. */

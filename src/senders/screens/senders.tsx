@@ -5,7 +5,7 @@ import { isTestMode } from '../../delivery/transport/relays/in-use.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { Badge, Empty } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
-import { ask, attempt, sentenceOf } from '../../ui/operations.ts';
+import { ask, attempt } from '../../ui/operations.ts';
 import { recordTime } from '../../ui/record-time.ts';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
@@ -71,7 +71,7 @@ export async function senderScreens(app: FastifyInstance): Promise<void> {
 
   app.post<{ Params: { id: string } }>('/settings/senders/:id/resend', async (request, reply) => {
     const resent = await attempt(request, resendVerification, { sender_id: request.params.id });
-    if ('problems' in resent) return show(request, reply.code(resent.status), sentenceOf(resent));
+    if ('problems' in resent) return show(request, reply.code(resent.status), resent.text);
     const isKept = isTestMode(db.$client, config);
     return backTo(reply, 'senders', isKept ? 'settings.done.resentKept' : 'settings.done.resent');
   });

@@ -5,7 +5,7 @@ import { Confirm } from '../../ui/components/confirm.tsx';
 import { type FormValues, form, SentForm } from '../../ui/components/form.tsx';
 import { Badge, Card } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
-import { attempt, sentenceOf } from '../../ui/operations.ts';
+import { attempt } from '../../ui/operations.ts';
 import { backTo } from '../../ui/settings/frame.tsx';
 import { field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
@@ -32,13 +32,13 @@ export function warmUpForms(app: FastifyInstance, show: Show): void {
     const values = PLAN.read(request);
     const saved = await attempt(request, changeWarmUp, values);
     if ('output' in saved) return backTo(reply, 'senders', 'settings.done.warmUp');
-    return show(request, reply.code(saved.status), sentenceOf(saved), values);
+    return show(request, reply.code(saved.status), saved.text, values);
   });
 
   app.post('/settings/senders/warm-up/stop', async (request, reply) => {
     const stopped = await attempt(request, stopWarmUp, { domain: field(request, 'domain') });
     if ('output' in stopped) return backTo(reply, 'senders', 'settings.done.warmUpStopped');
-    return show(request, reply.code(stopped.status), sentenceOf(stopped), {});
+    return show(request, reply.code(stopped.status), stopped.text, {});
   });
 }
 

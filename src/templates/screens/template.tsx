@@ -9,7 +9,7 @@ import { MailFrames } from '../../ui/components/mail-frames.tsx';
 import { Card, Problem } from '../../ui/components/surface.tsx';
 import { setFlash, setFlashWithUndo } from '../../ui/flash.ts';
 import { sendKeptMailFrame } from '../../ui/mail-frame.ts';
-import { ask, attempt, type Refusal, sentenceOf } from '../../ui/operations.ts';
+import { ask, attempt, type Refusal } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
 import { field } from '../../ui/submitted.ts';
@@ -132,7 +132,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     requireEditor(request);
     const { template_name: name } = await ask(request, readTemplate, request.params);
     const created = await attempt(request, createDraft, { single_send_name: name });
-    if ('problems' in created) return show(request, reply.code(created.status), { problem: sentenceOf(created) });
+    if ('problems' in created) return show(request, reply.code(created.status), { problem: created.text });
     const { utr } = created.output;
     await ask(request, saveDraft, { utr, template_id: request.params.id });
     return reply.redirect(`/campaigns/${encodeURIComponent(utr)}/edit/content`, SEE_OTHER);

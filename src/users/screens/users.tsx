@@ -8,7 +8,7 @@ import { Time } from '../../ui/components/figures.tsx';
 import { form, SentForm } from '../../ui/components/form.tsx';
 import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
-import { type Attempt, ask, attempt, sentenceOf } from '../../ui/operations.ts';
+import { type Attempt, ask, attempt } from '../../ui/operations.ts';
 import { languageOf } from '../../ui/page.tsx';
 import type { Shown } from '../../ui/record-screens.ts';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
@@ -81,7 +81,7 @@ export async function userScreen(app: FastifyInstance): Promise<void> {
 
   function after(request: FastifyRequest, reply: FastifyReply, attempted: Attempt<void>, done: 'changed' | 'removed') {
     if ('output' in attempted) return backTo(reply, 'users', `settings.done.${done}`);
-    return show(request, reply.code(attempted.status), { problem: sentenceOf(attempted) });
+    return show(request, reply.code(attempted.status), { problem: attempted.text });
   }
 }
 

@@ -12,7 +12,7 @@ import { form, SentForm } from '../../ui/components/form.tsx';
 import { Card, Empty } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { setFlash } from '../../ui/flash.ts';
-import { ask, attempt, sentenceOf } from '../../ui/operations.ts';
+import { ask, attempt } from '../../ui/operations.ts';
 import { recordScreens, type Shown } from '../../ui/record-screens.ts';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
 import { requireOwner } from '../../ui/signed-in.ts';
@@ -112,8 +112,7 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
     const { id } = request.params;
     const isEnabled = field(request, 'is_enabled');
     const switched = await attempt(request, switchWebhook, { id, is_enabled: isEnabled });
-    if ('problems' in switched)
-      return showOne(request, reply, id, { status: switched.status, problem: sentenceOf(switched) });
+    if ('problems' in switched) return showOne(request, reply, id, { status: switched.status, problem: switched.text });
     setFlash(reply, 'good', isEnabled === '1' ? 'settings.done.webhookOn' : 'settings.done.webhookOff');
     return reply.redirect(`${LIST}/${encodeURIComponent(id)}`, SEE_OTHER);
   });

@@ -3,8 +3,9 @@ import { mkdirSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, type CDPSession, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
+import { FLAGS } from '../../../fixtures/chromium.ts';
 import { toolPath } from '../tools.ts';
-import { DESK, FLAGS, OUTPUT } from '../walked-pages.ts';
+import { DESK, OUTPUT } from '../walked-pages.ts';
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** Those of axe's rules that see colours: all that a colour scheme can break, once the page is accessible in the other one. */

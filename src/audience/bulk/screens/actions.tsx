@@ -6,7 +6,7 @@ import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { Meter, Stats } from '../../../ui/components/figures.tsx';
 import { Island, LiveNotes } from '../../../ui/components/island.tsx';
 import { Card, Notice } from '../../../ui/components/surface.tsx';
-import { ask, attempt, type Refusal, sentenceOf } from '../../../ui/operations.ts';
+import { ask, attempt, type Refusal } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
 import { texts } from '../../../ui/submitted.ts';
@@ -110,7 +110,7 @@ function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal) 
   const viewer = viewerOf(request);
   const content = (
     <Notice tone="bad" isNews>
-      {sentenceOf(refusal)}
+      {refusal.text}
     </Notice>
   );
   return sendPage(request, reply.code(refusal.status), viewer, frame(languageOf(request, viewer)), content);

@@ -8,7 +8,7 @@ import { FileField, type Problems, SelectField, TextField } from '../../../ui/co
 import { Island } from '../../../ui/components/island.tsx';
 import { Card, Notice } from '../../../ui/components/surface.tsx';
 import { ScrollRegion } from '../../../ui/components/table.tsx';
-import { ask, attempt, attemptWith, problemsAt, type Refusal, sentenceOf } from '../../../ui/operations.ts';
+import { ask, attempt, attemptWith, problemsAt, type Refusal } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { texts } from '../../../ui/submitted.ts';
@@ -68,7 +68,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
     app.post(url, { config: { upload: true } }, async (request, reply) => {
       const looked = await attemptWith(request, (context) => inspectFile(context, request));
       if ('output' in looked) return reply.redirect(urlOf(looked.output.id), SEE_OTHER);
-      return choose(request, reply.code(looked.status), sentenceOf(looked));
+      return choose(request, reply.code(looked.status), looked.text);
     });
   }
 
@@ -247,7 +247,7 @@ async function previewColumns(
     const added = await attempt(request, addField, { field_name, field_type });
     // A refused field name is shown as a problem of the mapping, above it.
     if ('problems' in added)
-      return { refusal: { ...added, problems: { mapping: [sentenceOf(added)] } }, given: { ...given, mapping } };
+      return { refusal: { ...added, problems: { mapping: [added.text] } }, given: { ...given, mapping } };
     mapping[at] = field_name;
   }
   const named = { ...given, mapping };

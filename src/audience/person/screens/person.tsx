@@ -12,7 +12,7 @@ import { plainSubject } from '../../../ui/components/subject.tsx';
 import { Badge, Card, Notice, type Tone } from '../../../ui/components/surface.tsx';
 import { Pager } from '../../../ui/components/table.tsx';
 import { setFlash } from '../../../ui/flash.ts';
-import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { ask, attempt } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { texts } from '../../../ui/submitted.ts';
@@ -121,7 +121,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
     }
     const viewer = viewerOf(request);
     const title = languageOf(request, viewer).say('person.erase');
-    const content = <Notice tone="bad">{sentenceOf(erased)}</Notice>;
+    const content = <Notice tone="bad">{erased.text}</Notice>;
     return sendPage(request, reply.code(erased.status), viewer, { title, section: 'contacts' }, content);
   });
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { TRACKING_MODES, type TrackingMode } from '../../../database/schema/index.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { Card } from '../../../ui/components/surface.tsx';
-import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { ask, attempt } from '../../../ui/operations.ts';
 import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireOwner } from '../../../ui/signed-in.ts';
 import { field } from '../../../ui/submitted.ts';
@@ -25,7 +25,7 @@ export async function trackingScreen(app: FastifyInstance): Promise<void> {
   app.post('/settings/tracking', async (request, reply) => {
     const changed = await attempt(request, changeTracking, { mode: field(request, 'mode') });
     if ('output' in changed) return backTo(reply, 'tracking', 'settings.done.changed');
-    return show(request, reply.code(changed.status), sentenceOf(changed));
+    return show(request, reply.code(changed.status), changed.text);
   });
 }
 

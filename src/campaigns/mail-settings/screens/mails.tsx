@@ -4,7 +4,7 @@ import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { CheckField, SelectField } from '../../../ui/components/field.tsx';
 import { Card } from '../../../ui/components/surface.tsx';
-import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { ask, attempt } from '../../../ui/operations.ts';
 import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireOwner } from '../../../ui/signed-in.ts';
 import { field } from '../../../ui/submitted.ts';
@@ -25,14 +25,14 @@ export async function mailSettingsScreen(app: FastifyInstance): Promise<void> {
     const stops_errors = field(request, 'stops_errors') === '1' ? 1 : 0;
     const changed = await attempt(request, changeMailSettings, { stops_errors });
     if ('output' in changed) return backTo(reply, 'mails', 'settings.done.mailsSaved');
-    return show(request, reply.code(changed.status), sentenceOf(changed));
+    return show(request, reply.code(changed.status), changed.text);
   });
 
   app.post('/settings/mails/language', async (request, reply) => {
     requireOwner(request);
     const changed = await attempt(request, changeMailSettings, { language: field(request, 'language') });
     if ('output' in changed) return backTo(reply, 'mails', 'settings.done.mailsSaved');
-    return show(request, reply.code(changed.status), sentenceOf(changed));
+    return show(request, reply.code(changed.status), changed.text);
   });
 
   app.post('/settings/mails/sent', async (request, reply) => {
@@ -40,7 +40,7 @@ export async function mailSettingsScreen(app: FastifyInstance): Promise<void> {
     const keeps_sent_mails = field(request, 'keeps_sent_mails') === '1' ? 1 : 0;
     const changed = await attempt(request, changeMailSettings, { keeps_sent_mails });
     if ('output' in changed) return backTo(reply, 'mails', 'settings.done.sentMailsSaved');
-    return show(request, reply.code(changed.status), sentenceOf(changed));
+    return show(request, reply.code(changed.status), changed.text);
   });
 
   app.post('/settings/mails/links', async (request, reply) => {
@@ -52,7 +52,7 @@ export async function mailSettingsScreen(app: FastifyInstance): Promise<void> {
       utm_content: field(request, 'utm_content') === '1' ? 1 : 0,
     });
     if ('output' in changed) return backTo(reply, 'mails', 'settings.done.mailsSaved');
-    return show(request, reply.code(changed.status), sentenceOf(changed));
+    return show(request, reply.code(changed.status), changed.text);
   });
 
   async function show(request: FastifyRequest, reply: FastifyReply, problem = '') {

@@ -11,7 +11,6 @@ import { MailFrames, PlainText } from '../../../ui/components/mail-frames.tsx';
 import { Badge, Card, Notice } from '../../../ui/components/surface.tsx';
 import { setFlash } from '../../../ui/flash.ts';
 import { orBusy, sendBusyFrame, sendMailFrame } from '../../../ui/mail-frame.ts';
-import { sentenceOf } from '../../../ui/operations.ts';
 import { languageOf } from '../../../ui/page.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
 import { field, texts } from '../../../ui/submitted.ts';
@@ -54,7 +53,7 @@ export async function checkStep(
     const variant = composed.variants > 1 ? field(request, 'test_variant') : '';
     const tested = await composed.test({ email_address: address, ...(variant && { variant }) });
     if ('problems' in tested) {
-      const test = { address, problem: sentenceOf(tested) };
+      const test = { address, problem: tested.text };
       return show(request, reply.code(tested.status), { variant }, test);
     }
     const isKept = isTestMode(db.$client, config);

@@ -9,7 +9,7 @@ import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { Problem } from '../../../ui/components/surface.tsx';
 import { setFlash } from '../../../ui/flash.ts';
-import { type Attempt, ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { type Attempt, ask, attempt } from '../../../ui/operations.ts';
 import { field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
@@ -71,7 +71,7 @@ export function inPlaceForms(
       const added = await add(request, values);
       if ('problems' in added) return show(request, reply.code(added.status), draft, { kind, values, ...added });
       const saved = await attempt(request, saveDraft, { utr, ...chosen(draft, added.output.id) });
-      if ('problems' in saved) setFlash(reply, 'bad', 'compose.notSaved', { problem: sentenceOf(saved) });
+      if ('problems' in saved) setFlash(reply, 'bad', 'compose.notSaved', { problem: saved.text });
       return reply.redirect(stepPath(utr, 'audience'), 303);
     });
 }

@@ -14,7 +14,7 @@ import { type ListedTemplate, listTemplates } from '../../../templates/operation
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { TemplatePicture } from '../../../ui/components/mail-frames.tsx';
 import { Notice } from '../../../ui/components/surface.tsx';
-import { type Attempt, ask, attempt, type Refusal, sentenceOf } from '../../../ui/operations.ts';
+import { type Attempt, ask, attempt, type Refusal } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
 import { field, texts } from '../../../ui/submitted.ts';
@@ -340,5 +340,5 @@ async function replaceContent(
   const refusal = await mail.save(content, unchangedSince);
   if (refusal === null) return null;
   const { status } = refusal;
-  return { status, problem: status === CONFLICT ? language.say('compose.schedule.changed') : sentenceOf(refusal) };
+  return { status, problem: status === CONFLICT ? language.say('compose.schedule.changed') : refusal.text };
 }

@@ -22,7 +22,7 @@ import { type Problems, SelectField, TextField } from '../../../ui/components/fi
 import { Island } from '../../../ui/components/island.tsx';
 import { Card, Notice } from '../../../ui/components/surface.tsx';
 import { setFlash } from '../../../ui/flash.ts';
-import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { ask, attempt } from '../../../ui/operations.ts';
 import { languageOf } from '../../../ui/page.tsx';
 import { recordTime } from '../../../ui/record-time.ts';
 import { viewerOf } from '../../../ui/signed-in.ts';
@@ -87,7 +87,7 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
           ? language.say('compose.schedule.changed')
           : isSchedule
             ? ''
-            : language.say('compose.schedule.refused', { reason: sentenceOf(sent) });
+            : language.say('compose.schedule.refused', { reason: sent.text });
       return show(request, reply.code(status), draft.utr, { when, problems, problem });
     }
     if (start !== null && isLocal)

@@ -13,7 +13,7 @@ import { Time } from '../../../ui/components/figures.tsx';
 import { MailFrames } from '../../../ui/components/mail-frames.tsx';
 import { Notice, Tabs } from '../../../ui/components/surface.tsx';
 import { sendMailFrame } from '../../../ui/mail-frame.ts';
-import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { ask, attempt } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
@@ -63,7 +63,7 @@ async function sentMailScreen<Input extends TObject>(
       ...(back !== undefined && { action: <LinkButton href={back}>{language.say('sentMails.back')}</LinkButton> }),
     } as const;
     if (!('output' in found)) {
-      const problem = <Notice tone="warn">{sentenceOf(found)}</Notice>;
+      const problem = <Notice tone="warn">{found.text}</Notice>;
       // A mail that is no longer kept is a normal answer of this page and not an error.
       return sendPage(request, found.status === CONFLICT ? reply : reply.code(found.status), viewer, frame, problem);
     }

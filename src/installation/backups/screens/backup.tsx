@@ -10,7 +10,7 @@ import { FileField } from '../../../ui/components/field.tsx';
 import { Facts, Time } from '../../../ui/components/figures.tsx';
 import { Island } from '../../../ui/components/island.tsx';
 import { Card, Notice } from '../../../ui/components/surface.tsx';
-import { ask, attempt, attemptWith, sentenceOf } from '../../../ui/operations.ts';
+import { ask, attempt, attemptWith } from '../../../ui/operations.ts';
 import { languageOf, sendBarePage } from '../../../ui/page.tsx';
 import { recordTime } from '../../../ui/record-time.ts';
 import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
@@ -33,25 +33,25 @@ export async function backupScreen(app: FastifyInstance): Promise<void> {
     // Otherwise another website could make the browser request backups again and again.
     if (!isSameOrigin(request)) throw new Failure(FORBIDDEN, sentence('other_site'));
     const made = await makeUntilClosed(reply, app.deps.backups, () => attempt(request, makeBackup, {}));
-    if ('problem' in made) return show(request, reply, made.status, sentenceOf(made));
+    if ('problem' in made) return show(request, reply, made.status, made.text);
     return sendBackup(reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }), made.output);
   });
 
   app.post('/settings/backup/upload', { config: { upload: true } }, async (request, reply) => {
     const uploaded = await attemptWith(request, ({ backups }) => takeBackup(backups, request));
-    if ('problem' in uploaded) return show(request, reply, uploaded.status, '', sentenceOf(uploaded));
+    if ('problem' in uploaded) return show(request, reply, uploaded.status, '', uploaded.text);
     return reply.redirect('/settings/backup', 303);
   });
 
   app.post('/settings/backup/drop', async (request, reply) => {
     const dropped = await attempt(request, dropBackup, { upload_id: field(request, 'upload_id') });
-    if ('problem' in dropped) return show(request, reply, dropped.status, sentenceOf(dropped));
+    if ('problem' in dropped) return show(request, reply, dropped.status, dropped.text);
     return backTo(reply, 'backup', 'settings.done.backupDropped');
   });
 
   app.post('/settings/backup/restore', async (request, reply) => {
     const restored = await attempt(request, restoreBackup, { upload_id: field(request, 'upload_id') });
-    if ('problem' in restored) return show(request, reply, restored.status, sentenceOf(restored));
+    if ('problem' in restored) return show(request, reply, restored.status, restored.text);
     const title = languageOf(request, viewerOf(request)).say('restore.waiting.title');
     return sendBarePage(request, reply, title, <Restarting title={title} />);
   });

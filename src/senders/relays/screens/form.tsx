@@ -5,7 +5,7 @@ import { Confirm } from '../../../ui/components/confirm.tsx';
 import { form, SentForm } from '../../../ui/components/form.tsx';
 import { Card, Notice } from '../../../ui/components/surface.tsx';
 import { setFlash } from '../../../ui/flash.ts';
-import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { ask, attempt } from '../../../ui/operations.ts';
 import { recordScreens, type Shown } from '../../../ui/record-screens.ts';
 import { sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireOperator, viewerOf } from '../../../ui/signed-in.ts';
@@ -75,7 +75,7 @@ export async function relayForms(app: FastifyInstance): Promise<void> {
     const chosen = field(request, 'sender_id');
     const tested = await attempt(request, testRelay, { id, sender_id: chosen });
     if ('output' in tested) return showOne(request, reply, id, { chosen, ...tested.output });
-    return showOne(request, reply, id, { chosen, status: tested.status, problem: sentenceOf(tested) });
+    return showOne(request, reply, id, { chosen, status: tested.status, problem: tested.text });
   });
 
   /** `chosen` and `test`: the sender used for the test, and its result. */

@@ -6,7 +6,7 @@ import { Button } from '../../../ui/components/button.tsx';
 import { CheckField, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { Card } from '../../../ui/components/surface.tsx';
 import { setFlash } from '../../../ui/flash.ts';
-import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { ask, attempt } from '../../../ui/operations.ts';
 import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireOwner } from '../../../ui/signed-in.ts';
 import { field, fieldList } from '../../../ui/submitted.ts';
@@ -48,7 +48,7 @@ export async function timesScreen(app: FastifyInstance): Promise<void> {
     const caps = given.filter(({ mails, days }) => mails !== '' || days !== '');
     const changed = await attempt(request, changeCaps, { caps: caps.map(({ mails, days }) => `${mails}/${days}`) });
     if ('output' in changed) return backTo(reply, 'times', 'settings.done.capsSaved');
-    return show(request, reply.code(changed.status), { caps: given, problem: sentenceOf(changed) });
+    return show(request, reply.code(changed.status), { caps: given, problem: changed.text });
   });
 
   app.post('/settings/times/window', async (request, reply) => {
@@ -57,7 +57,7 @@ export async function timesScreen(app: FastifyInstance): Promise<void> {
     const given = { days, opens: field(request, 'opens').trim(), closes: field(request, 'closes').trim() };
     const changed = await attempt(request, changeWindow, given);
     if ('output' in changed) return backTo(reply, 'times', 'settings.done.windowSaved');
-    return show(request, reply.code(changed.status), { window: given, problem: sentenceOf(changed) });
+    return show(request, reply.code(changed.status), { window: given, problem: changed.text });
   });
 
   async function show(request: FastifyRequest, reply: FastifyReply, { caps, window, problem }: Shown = {}) {
@@ -168,7 +168,7 @@ export async function holdSwitch(app: FastifyInstance): Promise<void> {
     const isOn = field(request, 'auto_hold') === '1';
     const utr = field(request, 'utr');
     const changed = await attempt(request, changeAutoHold, { auto_hold: isOn ? 1 : 0 });
-    if ('problem' in changed) setFlash(reply, 'bad', 'holding.refused', { reason: sentenceOf(changed) });
+    if ('problem' in changed) setFlash(reply, 'bad', 'holding.refused', { reason: changed.text });
     else setFlash(reply, 'good', isOn ? 'holding.isOn' : 'holding.isOff');
     const back = utr === '' ? '/settings/returns' : `/campaigns/${encodeURIComponent(utr)}/edit/schedule`;
     return reply.redirect(back, SEE_OTHER);

@@ -7,7 +7,7 @@ import { Confirm } from '../../../ui/components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { Card, Notice } from '../../../ui/components/surface.tsx';
 import { setFlash } from '../../../ui/flash.ts';
-import { type Attempt, ask, sentenceOf } from '../../../ui/operations.ts';
+import { type Attempt, ask } from '../../../ui/operations.ts';
 import { requireEditor } from '../../../ui/signed-in.ts';
 import { field } from '../../../ui/submitted.ts';
 import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
@@ -77,7 +77,7 @@ export function versionScreens<Params>(app: FastifyInstance, { route, read }: Tr
     const saved = await translated.save({ ...values, unchanged_since: field(request, 'unchanged_since') });
     if ('problems' in saved) {
       const given = { values, problems: saved.problems };
-      return show(request, reply.code(saved.status), translated, given, sentenceOf(saved));
+      return show(request, reply.code(saved.status), translated, given, saved.text);
     }
     setFlash(reply, 'good', 'compose.saved');
     return reply.redirect(translated.address, SEE_OTHER);
@@ -88,8 +88,7 @@ export function versionScreens<Params>(app: FastifyInstance, { route, read }: Tr
     const translated = await read(request, paramsOf(request));
     const given = { unchanged_since: field(request, 'unchanged_since'), language: field(request, 'language') };
     const removed = await translated.remove(given);
-    if ('problems' in removed)
-      return show(request, reply.code(removed.status), translated, undefined, sentenceOf(removed));
+    if ('problems' in removed) return show(request, reply.code(removed.status), translated, undefined, removed.text);
     setFlash(reply, 'good', 'languages.removed');
     return reply.redirect(translated.address, SEE_OTHER);
   });

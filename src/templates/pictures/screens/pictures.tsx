@@ -9,7 +9,7 @@ import { Island } from '../../../ui/components/island.tsx';
 import { Card, Empty, NothingFound, Notice } from '../../../ui/components/surface.tsx';
 import { Pager, SearchForm } from '../../../ui/components/table.tsx';
 import { setFlash } from '../../../ui/flash.ts';
-import { ask, attempt, attemptWith, type Refusal, sentenceOf } from '../../../ui/operations.ts';
+import { ask, attempt, attemptWith, type Refusal } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { withQuery } from '../../../ui/with-query.ts';
@@ -42,7 +42,7 @@ export async function pictureScreens(app: FastifyInstance): Promise<void> {
 
   app.post('/images', { config: { upload: true } }, async (request: ListRequest, reply) => {
     const added = await add(request);
-    if ('problem' in added) return show(request, reply.code(added.status), sentenceOf(added));
+    if ('problem' in added) return show(request, reply.code(added.status), added.text);
     const { picture, is_new } = added.output;
     setFlash(reply, 'good', is_new ? 'images.added' : 'images.known', { name: picture.name });
     return reply.redirect('/images', SEE_OTHER);
@@ -51,8 +51,7 @@ export async function pictureScreens(app: FastifyInstance): Promise<void> {
   // For the script, which adds several pictures and reports the result of each.
   app.post('/images/add', { config: { upload: true } }, async (request, reply) => {
     const added = await add(request);
-    if ('problem' in added)
-      return reply.header('cache-control', 'no-store').send({ problem: sentenceOf(added), note: null });
+    if ('problem' in added) return reply.header('cache-control', 'no-store').send({ problem: added.text, note: null });
     const { picture, is_new } = added.output;
     const language = languageOf(request, viewerOf(request));
     const note = is_new === 0 ? language.say('images.known', { name: picture.name }) : null;

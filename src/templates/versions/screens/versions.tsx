@@ -8,7 +8,7 @@ import { Confirm } from '../../../ui/components/confirm.tsx';
 import { Badge, Empty, Problem } from '../../../ui/components/surface.tsx';
 import { setFlash } from '../../../ui/flash.ts';
 import { sendKeptMailFrame } from '../../../ui/mail-frame.ts';
-import { ask, attempt, sentenceOf } from '../../../ui/operations.ts';
+import { ask, attempt } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { recordTime } from '../../../ui/record-time.ts';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
@@ -39,7 +39,7 @@ export async function versionScreens(app: FastifyInstance): Promise<void> {
   app.post<Call>('/versions/:utr/:id/restore', async (request, reply) => {
     const { utr, id } = request.params;
     const restored = await attempt(request, restoreVersion, { version_id: id });
-    if ('problems' in restored) return show(request, reply.code(restored.status), sentenceOf(restored));
+    if ('problems' in restored) return show(request, reply.code(restored.status), restored.text);
     setFlash(reply, 'good', 'versions.restored');
     return reply.redirect(pathOf(utr), SEE_OTHER);
   });
