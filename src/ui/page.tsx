@@ -30,6 +30,8 @@ interface Frame {
   back?: { href: string; label: PlainKey };
   /** The main action of the page, to the right of the title. */
   action?: ComponentChildren;
+  /** True if the page is the designer, which takes the window. */
+  isDesigner?: true;
   /** True if the page reports a failed request. Then the database, which may be the cause, is not read. */
   isError?: true;
 }
@@ -83,7 +85,12 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: V
     </>
   );
   reply.header('speculation-rules', `"${PREFETCH_RULES}"`);
-  return sendDocument(reply, language, { title: frame.title, look: 'app', scheme: viewer.colourScheme }, body);
+  return sendDocument(
+    reply,
+    language,
+    { title: frame.title, look: frame.isDesigner ? 'app designing' : 'app', scheme: viewer.colourScheme },
+    body,
+  );
 }
 
 /** Sends only parts of a page, for a script that replaces those on the page with them. */
@@ -115,7 +122,7 @@ const EVERYWHERE = 'frame';
 function sendDocument(
   reply: FastifyReply,
   language: Language,
-  { title, look, scheme }: { title: string; look: 'app' | 'bare'; scheme: Viewer['colourScheme'] },
+  { title, look, scheme }: { title: string; look: 'app' | 'app designing' | 'bare'; scheme: Viewer['colourScheme'] },
   body: VNode,
 ) {
   const islands = new Set([EVERYWHERE]);
@@ -154,13 +161,13 @@ function sendDocument(
 function Shortcuts({ keys }: { keys: string }) {
   const language = useLanguage();
   return (
-    <dialog id="shortcuts" aria-labelledby="shortcuts-title">
-      <form method="dialog" class="card-head">
+    <dialog popover="auto" id="shortcuts" class="confirm" aria-labelledby="shortcuts-title">
+      <div class="card-head">
         <h2 id="shortcuts-title">{language.say('keys.title')}</h2>
-        <button type="submit" class="plain">
+        <Button type="button" look="plain" popovertarget="shortcuts" popovertargetaction="hide">
           {language.say('keys.close')}
-        </button>
-      </form>
+        </Button>
+      </div>
       <dl class="keys">
         <dt>
           <kbd>{keys}</kbd>

@@ -98,6 +98,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
       title: template.template_name,
       section: 'templates',
       action: <Back id={template.id} />,
+      isDesigner: true,
     } as const;
     const { code } = languageOf(request, viewerOf(request));
     return sendPage(request, reply, viewerOf(request), frame, <Designer source={`/design/${token}?lang=${code}`} />);

@@ -152,7 +152,8 @@ export async function designScreen(app: FastifyInstance, kind: ComposedKind): Pr
       const token = (await mail.readDesignUrl()).split('/').at(-1) ?? '';
       const language = languageOf(request, viewer);
       const title = language.say('compose.design.title');
-      const frame = { title, section: kind.section, action: <Back href={mail.address('content')} /> } as const;
+      const action = <Back href={mail.address('content')} />;
+      const frame = { title, section: kind.section, action, isDesigner: true } as const;
       return sendPage(
         request,
         reply,

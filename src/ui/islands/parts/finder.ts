@@ -11,10 +11,9 @@ const TYPING_MS = 120;
 /** Opens the menu; does nothing if it is open. */
 export function open(): void {
   const dialog = document.querySelector<HTMLDialogElement>('#finder');
-  if (dialog === null || dialog.open) return;
+  if (dialog === null || dialog.matches(':popover-open')) return;
   menuOf ??= makeMenu(dialog);
-  // The page beneath may have a dialog open, over which this one lies.
-  dialog.showModal();
+  dialog.showPopover();
   menuOf?.start();
 }
 
@@ -88,7 +87,7 @@ function makeMenu(dialog: HTMLDialogElement): { start: () => void } | null {
   // The focus stays in the field.
   list.addEventListener('pointerdown', (event) => event.preventDefault());
   const closing = dialog.querySelector<HTMLElement>('[data-close]');
-  closing?.addEventListener('click', () => dialog.close());
+  closing?.addEventListener('click', () => dialog.hidePopover());
   dialog.addEventListener('keydown', (event) => {
     if (event.key !== 'Tab') return;
     // The browser would let the focus leave for its own controls.
@@ -96,9 +95,9 @@ function makeMenu(dialog: HTMLDialogElement): { start: () => void } | null {
     (document.activeElement === field ? closing : field)?.focus();
   });
   dialog.addEventListener('click', ({ target }) => {
-    if (target === dialog) dialog.close();
+    if (target === dialog) dialog.hidePopover();
   });
-  dialog.addEventListener('close', () => {
+  dialog.addEventListener('beforetoggle', () => {
     clearTimeout(timer);
     latest.abort();
   });

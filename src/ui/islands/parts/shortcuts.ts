@@ -10,7 +10,7 @@ if (help !== null) addEventListener('keydown', answer);
 function answer(event: KeyboardEvent): void {
   const { key, target } = event;
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(target)) return;
-  if (document.querySelector('dialog[open]') !== null) return;
+  if (document.querySelector('dialog:popover-open') !== null) return;
   const isGoing = event.timeStamp < goUntil;
   goUntil = 0;
   if (isGoing) {
@@ -22,7 +22,7 @@ function answer(event: KeyboardEvent): void {
     goUntil = event.timeStamp + PATIENCE_MS;
   } else if (key === '?') {
     event.preventDefault();
-    help?.showModal();
+    help?.showPopover();
   } else if (key === '/') {
     event.preventDefault();
     const field = document.querySelector<HTMLInputElement>('main input[type="search"]');
