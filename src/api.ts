@@ -42,8 +42,8 @@ type Feature = FastifyPluginAsyncTypebox<Deps>;
 
 /**
  * The routes of every feature, and the scope with which key pairs use them (src/operations/callers.ts). `everything`: a
- * key pair with a narrower scope can at most read them. Each feature is a plugin, so that its hooks and body parsers do
- * not affect others.
+ * key pair with a narrower scope can at most read them. A feature with hooks or body parsers of its own registers a plugin,
+ * so that they do not affect others; a plugin costs a start as much as ten routes.
  */
 const FEATURES: readonly [routes: Feature, scope: RouteRule['scope']][] = [
   [overviewRoutes, 'everything'],
@@ -81,7 +81,7 @@ const FEATURES: readonly [routes: Feature, scope: RouteRule['scope']][] = [
   [userRoutes, 'everything'],
 ];
 
-/** Registers all endpoints under /api. */
+/** Registers all endpoints under /api. By default a GET takes the role of a viewer, and anything else that of an editor. */
 export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   app.addHook('onRoute', (route) => {
     // Fastify validates before preHandler. The result is only attached, and answered after the key check, so that a caller
@@ -98,18 +98,12 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   installValidation(app);
   warnOfContent(app, deps);
 
-  for (const [routes, scope] of FEATURES) await app.register(feature(routes, scope), deps);
-}
-
-/**
- * Returns the plugin of a feature whose routes all have this scope. By default a GET takes the role of a viewer, and
- * anything else that of an editor.
- */
-function feature(routes: Feature, scope: RouteRule['scope']): Feature {
-  return async (app, deps) => {
-    app.addHook('onRoute', (route) => {
-      route.config = { role: route.method === 'GET' ? 'viewer' : 'editor', ...route.config, scope };
-    });
-    await app.register(routes, deps);
-  };
+  let scope: RouteRule['scope'];
+  app.addHook('onRoute', (route) => {
+    route.config = { role: route.method === 'GET' ? 'viewer' : 'editor', ...route.config, scope };
+  });
+  for (const [routes, ofRoutes] of FEATURES) {
+    scope = ofRoutes;
+    await routes(app, deps);
+  }
 }

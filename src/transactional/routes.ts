@@ -80,8 +80,12 @@ const SendBody = Type.Object({
   ),
 });
 
-/** The API for transactional mail. */
+/** The API for transactional mail: a plugin, because its routes alone accept large JSON bodies. */
 export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  await app.register(routesWithAttachments, deps);
+};
+
+const routesWithAttachments: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { db } = deps;
   const client = db.$client;
   const templates = new CompiledTemplates(inTurn);
