@@ -60,7 +60,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
     if (url === null) return null;
     if (!url.includes('((')) return mergeUrl(url, {});
     const values = await source.readValues(ids, 'click', token);
-    new MergedSize({ subject: '', html: [], text: scan(url, 'url') }).require((name) => values[name]);
+    new MergedSize({ subject: '', html: [], text: scan(url, 'url') }).requireFits((name) => values[name]);
     return mergeUrl(url, values);
   }
 }

@@ -200,7 +200,7 @@ function checkTemplates(templates: readonly Template[], values: Readonly<Record<
  */
 function checkSize(content: Pick<Content, 'subject' | 'html' | 'text'>, values: Values): void {
   try {
-    new MergedSize(content).require((name) => values[name], Number.NEGATIVE_INFINITY);
+    new MergedSize(content).requireFits((name) => values[name], Number.NEGATIVE_INFINITY);
   } catch (error) {
     if (!(error instanceof MergedTooLarge)) throw error;
     throw invalid('data', sentence('mail_too_large', { size: MAX_MERGED / MEBIBYTE }));

@@ -197,7 +197,7 @@ export function readersCopy({ content, sender_name, sender_address }: FrozenCont
   const { title, canonical, preferences, list, back } = around;
   const template: Template = withoutPixel(untracked(content));
   const values: Values = { sender_name, sender_address, [PREFERENCES]: preferences, [WEB_COPY]: canonical };
-  new MergedSize({ subject: '', html: template, text: [] }).require((name) => values[name]);
+  new MergedSize({ subject: '', html: template, text: [] }).requireFits((name) => values[name]);
   const html = mergeHtml(template, values);
   const head = `<title>${escapeHtml(title)}</title><link rel="canonical" href="${escapeHtml(canonical)}"><meta name="viewport" content="width=device-width, initial-scale=1">`;
   const bar = `<nav style="${BAR}"><a style="color:LinkText" href="${escapeHtml(list)}">${escapeHtml(back)}</a></nav>`;

@@ -68,12 +68,12 @@ export function createSigner(domain: string, selector: string, privateKey: strin
   /** The lines of the signature header without the signature, and the data to sign. */
   function unsigned(message: Buffer, date: Date): { lines: string[]; data: Buffer } {
     const headEnd = message.indexOf('\r\n\r\n') + 2;
-    const { names, canonical } = signedFields(message.toString('latin1', 0, headEnd));
+    const { hTagLines, canonical } = signedFields(message.toString('latin1', 0, headEnd));
     const seconds = Math.floor(date.getTime() / 1000);
     const lines = [
       identity,
       `s=${selector}; t=${seconds};`,
-      ...names,
+      ...hTagLines,
       `bh=${bodyHash(message.subarray(headEnd + 2))};`,
     ];
     const data = Buffer.from(`${canonical}dkim-signature:${lines.join(' ')} b=`, 'latin1');
@@ -108,43 +108,53 @@ function keyType(key: KeyObject): KeyType {
   return key.asymmetricKeyType === 'rsa' ? 'rsa' : 'ed25519';
 }
 
-// The oversigned fields are listed once more than they occur, so that no one can add another one (RFC 6376 §8.15).
-const signedNames = [
-  ...['from', 'subject', 'to', 'date', 'message-id', 'reply-to', 'list-unsubscribe', 'list-unsubscribe-post'],
-  ...['list-id', 'feedback-id', 'mime-version', 'content-type'],
+const SIGNED_FIELDS = [
+  'from',
+  'subject',
+  'to',
+  'date',
+  'message-id',
+  'reply-to',
+  'list-unsubscribe',
+  'list-unsubscribe-post',
+  'list-id',
+  'feedback-id',
+  'mime-version',
+  'content-type',
 ];
-const oversigned = new Set(['from', 'subject', 'to', 'date', 'reply-to']);
+/** These fields are signed once more than they occur, so that no one can add another one (RFC 6376 §8.15). */
+const OVERSIGNED = new Set(['from', 'subject', 'to', 'date', 'reply-to']);
 
 /** The h= tag in lines, and the fields it names in canonical form (RFC 6376 §3.4.2), last instance first. */
-function signedFields(head: string): { names: string[]; canonical: string } {
+function signedFields(head: string): { hTagLines: string[]; canonical: string } {
   const instances = new Map<string, string[]>();
   for (const field of head.split(/\r\n(?![ \t])/)) {
     const colon = field.indexOf(':');
     const name = field.slice(0, colon).trimEnd().toLowerCase();
-    if (!signedNames.includes(name)) continue;
+    if (!SIGNED_FIELDS.includes(name)) continue;
     const value = field
       .slice(colon + 1)
       .replace(/[ \t\r\n]+/g, ' ')
       .trim();
     instances.set(name, [`${name}:${value}\r\n`, ...(instances.get(name) ?? [])]);
   }
-  const lines: string[] = [];
+  const hTagLines: string[] = [];
   let line = 'h=';
   let canonical = '';
-  for (const name of signedNames) {
+  for (const name of SIGNED_FIELDS) {
     const found = instances.get(name) ?? [];
     canonical += found.join('');
-    const times = found.length + (oversigned.has(name) ? 1 : 0);
+    const times = found.length + (OVERSIGNED.has(name) ? 1 : 0);
     for (let time = 0; time < times; time++) {
       if (line.length + name.length > 74) {
-        lines.push(line);
+        hTagLines.push(line);
         line = '';
       }
       line += `${name}:`;
     }
   }
-  lines.push(`${line.slice(0, -1)};`);
-  return { names: lines, canonical };
+  hTagLines.push(`${line.slice(0, -1)};`);
+  return { hTagLines, canonical };
 }
 
 function bodyHash(body: Buffer): string {

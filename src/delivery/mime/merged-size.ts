@@ -11,9 +11,9 @@ import { quotedPrintable } from './quoted-printable.ts';
 const MEBIBYTE = 1024 * 1024;
 /** The maximum length of a merged subject in characters: that of a line in a mail (RFC 5322 2.1.1). */
 const MAX_SUBJECT = 998;
-/** The maximum size of a merged mail in characters: the template's as written, the values' as encoded. */
+/** The maximum size of a merged mail in characters. The template counts as written, values count as encoded. */
 export const MAX_MERGED = 2 * MEBIBYTE;
-/** The number of characters that values may always add, even to a template that alone is nearly as large as the maximum, or larger. */
+/** The number of characters that values may add even if the template alone is nearly as large as the maximum, or larger. */
 const MIN_ROOM = MEBIBYTE / 4;
 /**
  * The maximum number of characters that one character of a value becomes: three bytes of UTF-8, each written as `=XX` or `%XX`, and line
@@ -54,9 +54,10 @@ export class MergedSize {
   readonly #subjectParts: Template;
   readonly #constantValues: Values;
   readonly #uses: readonly PlaceholderUse[];
-  readonly #template: number;
+  /** The number of characters between the placeholders. */
+  readonly #templateCharacters: number;
   /** The number of characters added by values that are the same for all recipients. */
-  readonly #constants: number;
+  readonly #constantCharacters: number;
 
   /** @param constants values that are the same for all recipients. */
   constructor({ subject, html, text }: Pick<Content, 'subject' | 'html' | 'text'>, constants: Values = {}) {
@@ -70,25 +71,26 @@ export class MergedSize {
     ];
     const uses = parts.flatMap((part) => part.uses);
     const isConstant = ({ slot }: PlaceholderUse) => Object.hasOwn(constants, slot.name);
-    this.#template = parts.reduce((sum, { characters }) => sum + characters, 0);
-    this.#constants = uses
+    this.#templateCharacters = parts.reduce((sum, { characters }) => sum + characters, 0);
+    this.#constantCharacters = uses
       .filter(isConstant)
       .reduce((sum, use) => sum + mergedLength(use, constants[use.slot.name]), 0);
     this.#uses = uses.filter((use) => !isConstant(use));
   }
 
   /**
-   * Throws MergedTooLarge if the mail with these values would have more than 2 MiB, or its subject more than 998 characters. If the
-   * template alone is nearly as large as 2 MiB or larger, values may still add `leastRoom` characters.
+   * Throws MergedTooLarge if the mail with these values would have more than 2 MiB, or its subject more than 998 characters. Values
+   * may always add `leastRoom` characters.
    */
-  require(find: (name: string) => string | undefined, leastRoom = MIN_ROOM): void {
-    const room = Math.max(MAX_MERGED - this.#template, leastRoom);
-    let most = this.#constants;
+  requireFits(find: (name: string) => string | undefined, leastRoom = MIN_ROOM): void {
+    const room = Math.max(MAX_MERGED - this.#templateCharacters, leastRoom);
+    let upperBound = this.#constantCharacters;
     for (const { slot, times, defaults } of this.#uses) {
       const value = find(slot.name);
-      most += typeof value === 'string' && value !== '' ? times * (value.length * MAX_EXPANSION + PER_PLACE) : defaults;
+      upperBound +=
+        typeof value === 'string' && value !== '' ? times * (value.length * MAX_EXPANSION + PER_PLACE) : defaults;
     }
-    if (most > room && this.#isLarger(room, find)) throw new MergedTooLarge('mail');
+    if (upperBound > room && this.#isLarger(room, find)) throw new MergedTooLarge('mail');
     if (this.#isSubjectTooLong(find)) throw new MergedTooLarge('subject');
   }
 
@@ -109,7 +111,7 @@ export class MergedSize {
 
   /** Encodes each value once, until there are too many characters. */
   #isLarger(room: number, find: (name: string) => string | undefined): boolean {
-    let sum = this.#constants;
+    let sum = this.#constantCharacters;
     return (
       sum > room ||
       this.#uses.some((use) => {

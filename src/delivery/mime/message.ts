@@ -113,7 +113,7 @@ export function prepare(content: Content, facts: MailingFacts): PreparedMessage 
  * @throws TypeError for an address that is not a plain one, and MergedTooLarge.
  */
 export function render({ form, encoders, size }: PreparedMessage, recipient: Recipient, target?: Buffer): MailData {
-  size.require((name) => valueFor(name, recipient));
+  size.requireFits((name) => valueFor(name, recipient));
   return MailData.filled(
     form,
     encoders.map((encode) => encode(recipient)),

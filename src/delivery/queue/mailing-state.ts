@@ -1,6 +1,6 @@
 /**
- * Creates mailings and moves their state; no other file does. Another thread gives a command by changing the mailing's row; the worker
- * acknowledges it in the same row.
+ * Creates mailings and moves their state; no other file does. The other threads give a command by changing the mailing's row;
+ * the worker, on the background thread, acknowledges it there.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Database, Statement } from 'better-sqlite3';
@@ -31,15 +31,15 @@ const POLL_MS = 5;
 const TIMEOUT_MS = 10_000;
 
 /**
- * Stores a mailing and the URLs of its tracked links. Returns its id. `destinations` are the same URLs without the link
- * parameters that the mailing adds. A mailing with `enqueue_progress` begins by enqueueing its recipients; without it,
+ * Stores a mailing and its tracked links. Returns its id. `targets` are the URLs that the links lead to, `urls` the same without the
+ * link parameters that the mailing adds. A mailing with `enqueue_progress` begins by enqueueing its recipients; without it,
  * recipients are added one by one. Call it inside a transaction.
  */
 export function createMailing(
   db: Db,
   mailing: NewMailing,
-  urls: readonly string[] = [],
-  destinations: readonly string[] = urls,
+  targets: readonly string[] = [],
+  urls: readonly string[] = targets,
 ): number {
   const state = typeof mailing.enqueue_progress === 'string' ? 'enqueueing' : 'sending';
   const content = sql`CAST(${mailing.content} AS TEXT)`;
@@ -51,8 +51,8 @@ export function createMailing(
   db.$client
     .prepare(`
       INSERT INTO links (mailing_id, number, url, target)
-      SELECT ?, u.key, d.value, nullif(u.value, d.value) FROM json_each(?) u JOIN json_each(?) d ON d.key = u.key`)
-    .run(id, JSON.stringify(urls), JSON.stringify(destinations));
+      SELECT ?, u.key, u.value, nullif(t.value, u.value) FROM json_each(?) t JOIN json_each(?) u ON u.key = t.key`)
+    .run(id, JSON.stringify(targets), JSON.stringify(urls));
   return id;
 }
 
@@ -60,8 +60,8 @@ export function createMailing(
  * Writes a command for a mailing. Returns false if the mailing's state does not allow it. A mailing that was paused while its recipients
  * were being enqueued resumes enqueueing.
  */
-export function commandMailing(client: Database, mailingId: number, given: Command): boolean {
-  const { from, to } = TRANSITIONS[given];
+export function commandMailing(client: Database, mailingId: number, command: Command): boolean {
+  const { from, to } = TRANSITIONS[command];
   const { changes } = client
     .prepare(`
       UPDATE mailings SET state = CASE WHEN ? = 'sending' AND enqueue_progress IS NOT NULL THEN 'enqueueing' ELSE ? END,
@@ -79,8 +79,8 @@ export function reopenMailing(client: Database, mailingId: number): void {
 }
 
 /**
- * Makes a finished mailing enqueue its audience again. `progress` is an `EnqueueProgress` as JSON. Recipients whom the
- * mailing has already get no second mail.
+ * Makes a finished mailing enqueue its audience again. `progress` is an `EnqueueProgress` as JSON. Recipients that
+ * are already in the mailing get no second mail.
  */
 export function enqueueAgain(client: Database, mailingId: number, progress: string): void {
   client
@@ -125,7 +125,7 @@ export function holdMailingsOfSender(client: Database, senderId: number, { held_
     .all(senderId);
 }
 
-/** Releases the mailings held until one of these senders is verified. */
+/** Releases the mailings of these senders that were held because the sender was not verified. */
 export function releaseMailingsOfSenders(client: Database, senderIds: readonly number[]): void {
   client
     .prepare(`
@@ -191,7 +191,7 @@ export class MailingStates {
       .pluck();
     this.#unacknowledged = client.prepare('SELECT id, state FROM mailings WHERE acknowledged_state <> state');
     this.#acknowledge = client.prepare('UPDATE mailings SET acknowledged_state = ? WHERE id = ?');
-    // The empty text makes the hold unacknowledged, and also a release right after it.
+    // With the empty text, neither the hold nor a release right after it counts as acknowledged.
     this.#hold = client.prepare(`
       UPDATE mailings SET state = 'held', acknowledged_state = '', held_code = ?, held_reason = ?
       WHERE id = ? AND state = 'sending'`);
@@ -226,7 +226,7 @@ export class MailingStates {
     this.#acknowledge.run(state, mailingId);
   }
 
-  /** Holds a mailing, for example because the SMTP relay rejects the sender: then no recipient fails because of that. */
+  /** Holds a mailing, for example when the SMTP relay rejects its sender, so that no recipient fails for that. */
   hold(mailingId: number, { held_code, held_reason }: Held): void {
     this.#hold.run(held_code, stored(held_reason), mailingId);
   }

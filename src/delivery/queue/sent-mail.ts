@@ -1,4 +1,4 @@
-/** Renders a mail that has left once more, from what was kept of it: plain data, so that another thread can render the mail. */
+/** Renders a sent mail again from what was kept of it. Its input is plain data, so that another thread can do it. */
 import { hash } from 'node:crypto';
 import type { Purpose } from '../links/tokens.ts';
 import { type AttachedFile, attachedParts } from '../mime/attachments.ts';
@@ -18,7 +18,7 @@ export interface SentFacts extends CommonFacts {
 /** The JSON in `sent_mails.recipient`. */
 export type SentRecipient = Omit<RenderedClaim, 'id'> & Pick<Claim, 'is_unmeasured'>;
 
-/** A mail that has left. */
+/** A sent mail. */
 export interface SentMail extends Pick<MailingSource, 'id' | 'user_id' | 'unsubscribe_group_id' | 'owner_kind'> {
   /** The frozen content of its mailing, as JSON. */
   content: string;
@@ -34,23 +34,23 @@ export interface SentMail extends Pick<MailingSource, 'id' | 'user_id' | 'unsubs
   urls: { open: string; click: string };
   /** When the mail was rendered, epoch milliseconds. */
   renderedAt: number;
-  /** The SHA-256 of the message that left. */
+  /** The SHA-256 of the message that was sent. */
   digest: Uint8Array;
 }
 
-/** Returns the message as it left, in ASCII, or null if it cannot be rendered with the same bytes. */
+/** Returns the message as it was sent, in ASCII, or null if it cannot be rendered with the same bytes. */
 export function renderSentMail(mail: SentMail): string | null {
   const { content, attachments, common, key, tokens, urls, recipient, delivery, digest, ...ids } = mail;
   const { is_unmeasured, ...values } = recipient;
-  const signs = key && dkimKey(key.domain, key.selector, key.privateKey);
-  // The envelope, which is not part of the message, needs the last two.
+  const signingKey = key && dkimKey(key.domain, key.selector, key.privateKey);
   const frozen = JSON.parse(content);
+  // `bounceDomain` and `secret` are empty, because only the envelope needs them.
   const source = { ...ids, ...common, frozen, bounceDomain: '', secret: '', attached: attachedParts(attachments) };
-  const forms = mailingForms(source, urls, { tokens: { recipient: () => tokens }, findKey: () => signs });
+  const forms = mailingForms(source, urls, { tokens: { recipient: () => tokens }, findKey: () => signingKey });
   const claim = { id: delivery, ...values };
   const date = new Date(mail.renderedAt);
   const ready = is_unmeasured === 1 ? forms.unmeasured : forms.measured;
   const message = ready.render(claim, envelopeAddress(claim), date);
-  const { bytes } = signs === null ? message : message.withField(signs.signer.sign(message.bytes, date));
+  const { bytes } = signingKey === null ? message : message.withField(signingKey.signer.sign(message.bytes, date));
   return hash('sha256', bytes, 'buffer').equals(digest) ? bytes.toString('latin1') : null;
 }

@@ -60,7 +60,7 @@ export function mergeShown({ frozen: json, variant, values: given, hasHtml }: Sh
   const { content, sender_name, sender_address } = frozenVariant(frozen, variant, given);
   const values: Values = { ...given, sender_name, sender_address };
   const shown = { ...content, html: withMarkedLinks(content), text: untrackedText(content) };
-  new MergedSize(shown).require((name) => values[name]);
+  new MergedSize(shown).requireFits((name) => values[name]);
   return {
     subject: mergeLine(shown.subject, values),
     html: hasHtml ? mergeHtml(shown.html, values) : '',
@@ -95,7 +95,7 @@ export type CopyInput = Pick<ShowInput, 'frozen' | 'variant' | 'values'>;
 /** Returns the HTML of the web copy of a mail. Throws MergedTooLarge. */
 export function showCopy({ frozen, variant, values }: CopyInput): string {
   const html = untracked(frozenVariant(parsed(frozen), variant, values).content);
-  new MergedSize({ subject: '', html, text: [] }).require((name) => values[name]);
+  new MergedSize({ subject: '', html, text: [] }).requireFits((name) => values[name]);
   return mergeHtml(html, values);
 }
 

@@ -15,7 +15,7 @@ const REPEATED = `<p>${'((first_name))'.repeat(3000)}</p>`;
 const sized = (parts: Partial<Content>) => new MergedSize({ subject: '', html: [], text: [], ...parts });
 const isTooLarge = (size: MergedSize, bio: string) => {
   try {
-    size.require((name) => (name === 'bio' ? bio : undefined));
+    size.requireFits((name) => (name === 'bio' ? bio : undefined));
     return false;
   } catch (error) {
     if (error instanceof MergedTooLarge) return true;
@@ -44,7 +44,7 @@ t.test('the size counts subject, HTML and text with values as they are sent, to 
 t.test('values that are the same for everybody count, and a large template may have some', async (t) => {
   const address = { sender_address: 'x'.repeat(500) };
   const html = scan('((sender_address))'.repeat(5000));
-  t.throws(() => new MergedSize({ subject: '', html, text: [] }, address).require(() => undefined), MergedTooLarge);
+  t.throws(() => new MergedSize({ subject: '', html, text: [] }, address).requireFits(() => undefined), MergedTooLarge);
   const large = sized({ html: ['x'.repeat(2 * MAX_MERGED), ...scan('((bio))')] });
   t.notOk(isTooLarge(large, 'x'.repeat(65_000)));
   t.ok(isTooLarge(large, '"'.repeat(65_000)));
@@ -178,7 +178,9 @@ t.test('a recipient whose values make the mail too large fails with a reason, th
 t.test('a recipient whose values make the subject longer than 998 characters fails with a reason', async (t) => {
   const TOO_LONG = 'With the values of this contact the subject is longer than 998 characters';
   const require = (subject: string, bio: string, constants = {}) =>
-    new MergedSize({ subject, html: [], text: [] }, constants).require((name) => (name === 'bio' ? bio : undefined));
+    new MergedSize({ subject, html: [], text: [] }, constants).requireFits((name) =>
+      name === 'bio' ? bio : undefined,
+    );
   require('((bio))', 'x'.repeat(998));
   require('((bio))', `${'x'.repeat(900)}${'\n'.repeat(10_000)}`);
   t.throws(() => require('((bio))', 'x'.repeat(999)), new MergedTooLarge('subject'));

@@ -29,9 +29,9 @@ import {
 } from './filter.tsx';
 
 /** The path of the parts that change with the search, for the script. */
-const FOUND = '/contacts/found';
-/** The path of the exact number, for the script, if counting takes longer than a page may. */
-const COUNTED = '/contacts/count';
+const FOUND_PATH = '/contacts/found';
+/** The path at which the script counts on, if counting takes too long for one page. */
+const COUNT_PATH = '/contacts/count';
 /** The number of rows of a page, which with 44 pixels each is at most two screens high. */
 const ROWS = 20;
 
@@ -43,11 +43,11 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
     const choices = await readChoices(request);
     const filter = withKnownFields(readFilter(request.query), choices.fields);
     const found = await findPeople(request, filter);
-    const canChange = viewer.role !== 'viewer';
+    const canChoose = viewer.role !== 'viewer';
     const frame = {
       title: language.say('contacts.title'),
       section: 'contacts',
-      ...(canChange && {
+      ...(canChoose && {
         action: (
           <>
             <LinkButton look="plain" href="/contacts/new" icon="plus">
@@ -61,7 +61,7 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
     const content = (
       <>
         <PeopleTabs current="contacts" />
-        <People {...{ filter, choices, canChange, found }} />
+        <People {...{ filter, choices, canChoose, found }} />
         <div class="below">
           {choices.types.length > 0 && <ExportForm types={choices.types} type={filter.chosen.contact_type_id} />}
           <a href="/contacts/recent">{language.say('contacts.recent')}</a>
@@ -72,7 +72,7 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
   });
 
   // The parts that change while the user types. The choices of filters and actions stay on the page and are not read.
-  pageRoute(app, FOUND, async (request, reply) => {
+  pageRoute(app, FOUND_PATH, async (request, reply) => {
     const viewer = viewerOf(request);
     const asked = readFilter(request.query);
     const filter = asked.fields.length === 0 ? asked : withKnownFields(asked, await readFields(request));
@@ -81,23 +81,23 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
     const parts = (
       <>
         <FoundPeople {...{ filter, found, canChoose }} />
-        {canChoose && <Whom found={found} />}
+        {canChoose && <ActionTarget found={found} />}
       </>
     );
     return sendParts(reply, languageOf(request, viewer), parts);
   });
 
-  pageRoute<{ Querystring: Record<string, unknown> }>(app, COUNTED, async (request, reply) => {
+  pageRoute<{ Querystring: Record<string, unknown> }>(app, COUNT_PATH, async (request, reply) => {
     const language = languageOf(request, viewerOf(request));
     const filter = readFilter(request.query);
     const [after] = texts(request.query.after);
     const sofar = Number(texts(request.query.counted)[0]) || 0;
     const { count, next } = await ask(request, countContacts, { ...filter.chosen, after });
     const counted = { count: sofar + count, isCounted: next === null };
-    const onwards = next === null ? {} : { after: next, counted: String(counted.count) };
+    const position = next === null ? {} : { after: next, counted: String(counted.count) };
     const parts = (
       <>
-        <Total {...counted} rest={restOf(filter, onwards)} />
+        <Total {...counted} rest={countAddress(filter, position)} />
         <Everybody {...counted} />
       </>
     );
@@ -131,12 +131,12 @@ function People({
   filter,
   choices,
   found,
-  canChange,
+  canChoose,
 }: {
   filter: PeopleFilter;
   choices: Choices;
   found: Found;
-  canChange: boolean;
+  canChoose: boolean;
 }) {
   const language = useLanguage();
   const isFiltered = Object.keys(filter.chosen).length > 0;
@@ -145,7 +145,7 @@ function People({
       <Empty
         title={language.say('contacts.none.title')}
         action={
-          canChange && (
+          canChoose && (
             <LinkButton look="plain" href="/contacts/import">
               {language.say('contacts.import')}
             </LinkButton>
@@ -157,13 +157,13 @@ function People({
     );
   }
   return (
-    <Island name="live" data={{ search: '#people-filter', source: FOUND, results: '#people-found, #people-whom' }}>
+    <Island name="live" data={{ search: '#people-filter', source: FOUND_PATH, results: '#people-found, #people-whom' }}>
       <FilterBar filter={filter} choices={choices} />
       <LiveNotes />
       <Island name="choose-all">
         <form method="post" action="/contacts/actions">
-          <FoundPeople {...{ filter, found }} canChoose={canChange} />
-          {canChange && <ActionBar choices={choices} whom={<Whom found={found} />} />}
+          <FoundPeople {...{ filter, found, canChoose }} />
+          {canChoose && <ActionBar choices={choices} whom={<ActionTarget found={found} />} />}
         </form>
       </Island>
     </Island>
@@ -202,9 +202,9 @@ const countedOf = ({ total, is_total_exact }: Found): Counted => ({
   isCounted: is_total_exact === 1,
 });
 
-/** Returns the URL that counts the contacts of a filter, from the beginning or from a place on. */
-const restOf = ({ chosen }: PeopleFilter, onwards: { after?: string; counted?: string } = {}) =>
-  `${COUNTED}?${new URLSearchParams({ ...chosen, ...onwards })}`;
+/** Returns the URL that counts the contacts of a filter, from the beginning or from a position on. */
+const countAddress = ({ chosen }: PeopleFilter, position: { after?: string; counted?: string } = {}) =>
+  `${COUNT_PATH}?${new URLSearchParams({ ...chosen, ...position })}`;
 
 /** The contacts found. Screen readers announce `data-news` after a search has replaced an earlier result. */
 function FoundPeople({ filter, found, canChoose }: { filter: PeopleFilter; found: Found; canChoose: boolean }) {
@@ -224,7 +224,7 @@ function FoundPeople({ filter, found, canChoose }: { filter: PeopleFilter; found
           <FilterInputs filter={filter} />
           {found.total !== null && (
             <p class="quiet-text">
-              <Total {...counted} rest={restOf(filter)} />
+              <Total {...counted} rest={countAddress(filter)} />
             </p>
           )}
           <PeopleTable found={found.contacts} filter={filter} canChoose={canChoose} />
@@ -238,8 +238,10 @@ function FoundPeople({ filter, found, canChoose }: { filter: PeopleFilter; found
   );
 }
 
-/** The contacts of an action: the selected ones, or all that match, whose number is known on the first page only. */
-function Whom({ found }: { found: Found }) {
+/**
+ * The choice of contacts for an action. All matches can be chosen on the first page only, because only there their number is known.
+ */
+function ActionTarget({ found }: { found: Found }) {
   const language = useLanguage();
   return (
     <div id="people-whom" class="choices-in-row">
@@ -280,7 +282,7 @@ function PeopleTable({
   canChoose: boolean;
 }) {
   const language = useLanguage();
-  // A narrow window shows the two columns that have an area next to the name.
+  // A narrow window shows only the name and the two columns with an `area`.
   const columns: (Column<FoundContact> & { area?: 'email' | 'state' })[] = [
     { heading: language.say('contacts.email'), area: 'email', cell: ({ email }) => email },
     { heading: language.say('contacts.type'), cell: (row) => row.contact_type_name },

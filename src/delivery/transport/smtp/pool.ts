@@ -52,7 +52,7 @@ export class SmtpPool implements Courier {
           session.relayState.throughput.add();
           this.#sessions.completed(session, outcome);
         },
-        free: (session) => {
+        idle: (session) => {
           if (this.#isDone(session)) session.quit();
           else this.#feed(session);
           // The relay may now accept more connections: it has just worked, or its pause for growth is over.
@@ -101,7 +101,7 @@ export class SmtpPool implements Courier {
     const counted = named === null ? all.filter((one) => one === best || !one.hasBoundMail) : [named];
     const sum = (count: (relayState: RelayState) => number) => counted.reduce((total, one) => total + count(one), 0);
     const least = relay?.isHealthy ? relay.slots : (relay?.pause ?? pause) === 0 ? 1 : 0;
-    const { responsive, load } = this.#sessions.use(counted);
+    const { responsive, load } = this.#sessions.usageOf(counted);
     const pending = sum(({ queue }) => queue.length) + (named === null || named === best ? this.#queues.common : 0);
     const soon = Math.floor(sum(({ throughput }) => throughput.perSecond) / 10);
     const room = Math.max(least, responsive) + soon - load - pending;
@@ -173,7 +173,7 @@ export class SmtpPool implements Courier {
   #feed(session: Session): void {
     if (this.#give(session.relayState, (pending) => session.begin(pending))) return;
     if (this.#isClosing) session.quit();
-    else this.#sessions.rest(session);
+    else this.#sessions.addIdle(session);
   }
 
   /** Passes a relay's waiting hand-offs to `start` until one is started. Returns false if none was. The others got an outcome at once. */

@@ -105,7 +105,7 @@ export class Queues {
   /** Whether a relay gets hand-offs from the common queue: only if every better relay has failed or uses all its connections. */
   #getsCommon(relayState: RelayState): boolean {
     const better = this.#relayStates.betterThan(relayState);
-    return better === null || (!relayState.hasBoundMail && better.open < better.slots);
+    return better === null || (!relayState.hasBoundMail && better.responsive < better.slots);
   }
 
   /**

@@ -29,11 +29,13 @@ export class RelayState {
   /** Whether the common queue is next; it takes turns with mail bound to this relay. */
   isCommonNext = false;
   readonly throughput: Throughput;
-  /** The number of sockets in any state, and the connections still in their handshake. */
+  /** The number of sockets in any state. */
   sockets = 0;
+  /** The connections still in their handshake. */
   readonly opening = new Set<SmtpConnection>();
-  /** The number of sessions that reply in time, and of those that do not. */
-  open = 0;
+  /** The number of sessions that reply in time. */
+  responsive = 0;
+  /** The number of sessions that no longer do. */
   stalled = 0;
   /** The reason of the last failure; null while it works. */
   failure: Outcome | null = null;
@@ -85,7 +87,7 @@ export class RelayState {
 
   /** Whether no connection is open or being opened, and none may be opened yet. */
   get isUnreachable(): boolean {
-    return this.pause > 0 && this.open + this.opening.size === 0;
+    return this.pause > 0 && this.responsive + this.opening.size === 0;
   }
 
   /** The number of sessions it may have, not counting stalled ones. */
@@ -106,14 +108,14 @@ export class RelayState {
    */
   hasRoom(): boolean {
     if (this.sockets >= this.#maxConnections) return false;
-    if (this.#failures > 0) return this.open + this.opening.size === 0 && this.pause === 0;
+    if (this.#failures > 0) return this.responsive + this.opening.size === 0 && this.pause === 0;
     const now = this.#monotonic();
     if (this.#limit < this.#maxConnections && now >= this.#growAt) {
       this.#limit = Math.min(this.#maxConnections, Math.ceil(this.#limit * 1.5));
       this.#growAt = now + GROWTH_PAUSE_MS;
     }
     const { connecting } = this;
-    return connecting < Math.max(1, this.open, this.#peak) && connecting + this.open < this.slots;
+    return connecting < Math.max(1, this.responsive, this.#peak) && connecting + this.responsive < this.slots;
   }
 
   /** How many more mails its rate allows to start now. */
@@ -128,8 +130,8 @@ export class RelayState {
 
   /** Records that a connection became ready for mail after this number of milliseconds. */
   opened(afterMs: number): void {
-    this.open++;
-    this.#peak = Math.max(this.#peak, this.open);
+    this.responsive++;
+    this.#peak = Math.max(this.#peak, this.responsive);
     if (afterMs < this.#timeouts.handshake) this.handshakeMs = this.#timeouts.handshake;
   }
 
@@ -140,11 +142,11 @@ export class RelayState {
   failed(failure: Outcome, startedAt: number, isSilent: boolean): void {
     if (isSilent && (this.#isAlone || this.hasBoundMail))
       this.handshakeMs = Math.min(this.#timeouts.greeting, this.handshakeMs * 2);
-    if (this.open > 0) {
+    if (this.responsive > 0) {
       // A slow connection says nothing about the others; a refused one shows how many the relay accepts.
       if (isSilent) return;
-      this.#limit = this.open;
-      this.#peak = this.open;
+      this.#limit = this.responsive;
+      this.#peak = this.responsive;
       this.#growAt = this.#monotonic() + GROWTH_PAUSE_MS;
     } else if (this.#failures === 0 || startedAt >= this.#failedAt) {
       this.#fail(failure);
@@ -174,7 +176,7 @@ export class RelayState {
   /** Records that a session no longer replies in time, or does so again. */
   setStalled(isStalled: boolean): void {
     this.stalled += isStalled ? 1 : -1;
-    this.open += isStalled ? -1 : 1;
+    this.responsive += isStalled ? -1 : 1;
   }
 
   /** Records that it failed on a pipelined envelope although it offers PIPELINING. */

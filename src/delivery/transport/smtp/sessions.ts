@@ -37,7 +37,7 @@ export class Sessions {
   readonly #options: SessionsOptions;
   readonly #owner: SessionsOwner;
   /** Every connection, from connecting to closed. */
-  readonly #sockets = new Map<SmtpConnection, RelayState>();
+  readonly #connections = new Map<SmtpConnection, RelayState>();
   readonly #open = new Set<Session>();
   readonly #idle: Session[] = [];
   /** Sessions whose relay has not replied for a long time, while another relay is available. */
@@ -59,13 +59,13 @@ export class Sessions {
   }
 
   /** The number of open sessions with these relays that reply in time, and of mails in progress on them. */
-  use(relayStates: readonly RelayState[]): { responsive: number; load: number } {
+  usageOf(relayStates: readonly RelayState[]): { responsive: number; load: number } {
     const sessions = [...this.#open].filter((one) => relayStates.includes(one.relayState) && !this.#stalled.has(one));
     return { responsive: sessions.length, load: sumOfLoads(sessions) };
   }
 
   /** Adds a session without work to the idle ones. */
-  rest(session: Session): void {
+  addIdle(session: Session): void {
     this.#idle.push(session);
   }
 
@@ -79,7 +79,7 @@ export class Sessions {
   async connect(relayState: RelayState): Promise<void> {
     const { name, monotonic, timeouts } = this.#options;
     const connection = new SmtpConnection(relayState.relay, monotonic, (closed) => this.#forget(closed));
-    this.#sockets.set(connection, relayState);
+    this.#connections.set(connection, relayState);
     relayState.sockets++;
     relayState.opening.add(connection);
     const shortest = Math.min(...Object.values(timeouts));
@@ -99,7 +99,7 @@ export class Sessions {
     this.#owner.changed();
   }
 
-  /** Call it for a completed transaction: its relay replies, and if it did not reject the sender, it works. */
+  /** Records a completed transaction: the relay is not stalled, and it works unless it rejected the sender. */
   completed(session: Session, outcome: Outcome): void {
     const { relayState } = session;
     if (this.#stalled.delete(session)) relayState.setStalled(false);
@@ -114,7 +114,7 @@ export class Sessions {
     const at = this.#idle.indexOf(session);
     if (at !== -1) this.#idle.splice(at, 1);
     if (this.#stalled.delete(session)) relayState.setStalled(false);
-    relayState.open--;
+    relayState.responsive--;
     if (failure !== null) this.#fail(relayState, failure, session.startedAt);
   }
 
@@ -125,14 +125,14 @@ export class Sessions {
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     for (const session of [...this.#idle]) session.quit();
-    for (const [connection, { opening }] of this.#sockets)
+    for (const [connection, { opening }] of this.#connections)
       if (opening.has(connection)) connection.fail(new Error('closing'));
-    if (this.#sockets.size === 0) return;
+    if (this.#connections.size === 0) return;
     const closed = new Promise<void>((resolve) => {
       this.#allClosed = resolve;
     });
     const grace = setTimeout(() => {
-      for (const connection of this.#sockets.keys())
+      for (const connection of this.#connections.keys())
         connection.fail(new Error('we shut down before the relay answered'));
     }, graceMs);
     await closed;
@@ -146,7 +146,7 @@ export class Sessions {
 
   #check(): void {
     const now = this.#options.monotonic();
-    for (const connection of this.#sockets.keys()) connection.check(now);
+    for (const connection of this.#connections.keys()) connection.check(now);
     for (const session of this.#open) {
       this.#cancelOverduePipelined(session);
       if (this.#options.hasOtherRelay) this.#checkStalled(session);
@@ -161,12 +161,12 @@ export class Sessions {
     const { relayState } = session;
     this.#stalled.add(session);
     relayState.setStalled(true);
-    if (relayState.open > 0) return;
+    if (relayState.responsive > 0) return;
     const why = `${relayName(relayState.relay)}: no reply within ${timeouts.handshake / 1000} s`;
     this.#fail(relayState, withoutReply('deferred', 'connect', why), monotonic());
   }
 
-  /** Takes back a hand-off that was already pipelined after the same message at the last check, so that a slow reply does not delay it. */
+  /** Takes back a pipelined hand-off that has waited behind the same message since the last check, so that another session can send it. */
   #cancelOverduePipelined(session: Session): void {
     const { pipelined } = session;
     if (pipelined !== null && pipelined === this.#lastPipelined.get(session)) session.cancelPipelined();
@@ -174,12 +174,12 @@ export class Sessions {
   }
 
   #forget(connection: SmtpConnection): void {
-    const relayState = this.#sockets.get(connection);
+    const relayState = this.#connections.get(connection);
     if (relayState !== undefined) relayState.sockets--;
-    this.#sockets.delete(connection);
-    // If it closed during the handshake, `connect` first records the failure of the relay.
+    this.#connections.delete(connection);
+    // For a connection that closed during its handshake, `connect` calls `changed` after it has recorded the failure.
     if (relayState?.opening.has(connection) !== true) this.#owner.changed();
-    if (this.#sockets.size > 0) return;
+    if (this.#connections.size > 0) return;
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
     this.#allClosed?.();

@@ -22,10 +22,10 @@ export interface SessionOwner {
   finished(session: Session, pending: PendingHandoff, outcome: Outcome | 'withdrawn'): void;
   /** Called right before the end of data is written: the moment to call `pipelineNext`. */
   endingData(session: Session): void;
-  /** A transaction is complete, whatever its outcome. Called before `free`, or before the pipelined mail continues. */
+  /** A transaction is complete, whatever its outcome. Called before `idle`, or before the pipelined mail continues. */
   completed(session: Session, outcome: Outcome): void;
   /** The session may take the next hand-off. */
-  free(session: Session): void;
+  idle(session: Session): void;
   /** The connection closed before the relay could act on this mail, so it can be sent again without a duplicate. */
   requeue(pending: PendingHandoff): void;
   /**
@@ -66,7 +66,7 @@ export class Session implements ConnectionListener {
   readonly #writer: MessageWriter;
   #isQuitting = false;
 
-  /** Takes over a connection to a relay, whose state is given, after its handshake. */
+  /** Takes over a connection after its handshake. `relayState`: the state of its relay. */
   constructor(
     connection: SmtpConnection,
     offers: Extensions,
@@ -186,8 +186,8 @@ export class Session implements ConnectionListener {
       case 'writeMessage':
         this.#writeMessage();
         break;
-      case 'rest':
-        this.#rest();
+      case 'idle':
+        this.#becomeIdle();
         break;
       case 'complete':
         this.#complete(action);
@@ -219,21 +219,21 @@ export class Session implements ConnectionListener {
   #complete({ mail, outcome, next }: Completed<Mail>): void {
     this.#writer.prepareNext(next === 'pipelined');
     this.#owner.finished(this, mail.pending, outcome);
-    if (next !== 'rest') this.#startDeadline();
+    if (next !== 'idle') this.#startDeadline();
     this.#owner.completed(this, outcome);
     if (next === 'close') {
       this.#connection.fail(new Error('a pipelined envelope was cancelled'));
       this.#owner.ended(this, null);
     } else if (next === 'reset') {
       this.#connection.write('RSET\r\n');
-    } else if (next === 'rest') {
-      this.#rest();
+    } else if (next === 'idle') {
+      this.#becomeIdle();
     }
   }
 
-  #rest(): void {
+  #becomeIdle(): void {
     this.#startDeadline();
-    this.#owner.free(this);
+    this.#owner.idle(this);
   }
 
   #abort({ mail, outcome, canRepeat, pipelined, isSessionEnd, isPipeliningRejected }: Aborted<Mail>): void {

@@ -30,7 +30,7 @@ export type State = 'idle' | 'rset' | 'mail' | 'rcpt' | 'data' | 'message' | 'un
 // Shared constants, so that a reply costs no allocation.
 const WAIT = { do: 'wait' } as const;
 const WRITE_MESSAGE = { do: 'writeMessage' } as const;
-const REST = { do: 'rest' } as const;
+const IDLE = { do: 'idle' } as const;
 
 export class Transactions<Mail extends Envelope> {
   readonly #offers: Extensions;
@@ -173,7 +173,7 @@ export class Transactions<Mail extends Envelope> {
     if (reply.code >= 300) return { do: 'close', why: `RSET answered with ${reply.code} ${reply.text}` };
     this.#needsReset = false;
     this.#state = this.#mail === null ? 'idle' : 'mail';
-    return this.#mail === null ? REST : WAIT;
+    return this.#mail === null ? IDLE : WAIT;
   }
 
   #mailAnswered(mail: Mail, reply: Reply): Action<Mail> {
@@ -223,7 +223,7 @@ export class Transactions<Mail extends Envelope> {
     this.#mail = null;
     this.#state = 'idle';
     if (this.#isPipelinedCancelled) return { do: 'complete', mail, outcome, next: 'close' };
-    if (!this.#needsReset || this.#offers.pipelining) return { do: 'complete', mail, outcome, next: 'rest' };
+    if (!this.#needsReset || this.#offers.pipelining) return { do: 'complete', mail, outcome, next: 'idle' };
     // RSET is sent now rather than with the next mail, because no round trip may lie between that mail's `start` and its MAIL.
     this.#state = 'rset';
     return { do: 'complete', mail, outcome, next: 'reset' };
@@ -316,8 +316,8 @@ export type Action<Mail> =
   | { do: 'write'; commands: string }
   /** Write the message, then call `endOfDataWritten`; or call `withdraw` and close the connection. */
   | { do: 'writeMessage' }
-  /** RSET is answered and no mail waits: the session is free. */
-  | { do: 'rest' }
+  /** RSET is answered and no mail waits: the session is idle. */
+  | { do: 'idle' }
   | Completed<Mail>
   | Aborted<Mail>
   /** Close the connection and call `lost`. */
@@ -329,10 +329,10 @@ export interface Completed<Mail> {
   mail: Mail;
   outcome: Outcome;
   /**
-   * `rest`: the session is free. `pipelined`: the transaction of the pipelined mail has begun. `reset`: write RSET first. `close`: close
+   * `idle`: the session is idle. `pipelined`: the transaction of the pipelined mail has begun. `reset`: write RSET first. `close`: close
    * the connection, because the envelope of a cancelled mail has been written to it.
    */
-  next: 'rest' | 'pipelined' | 'reset' | 'close';
+  next: 'idle' | 'pipelined' | 'reset' | 'close';
 }
 
 /** A transaction has its outcome, and the connection must be closed. */

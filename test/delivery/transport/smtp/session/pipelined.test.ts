@@ -22,7 +22,7 @@ t.test('a pipelined recipient can be refused like any other, also after a refuse
     'ann@example.com: refused body 554, then pipelined',
     'wait for rcpt',
     'wait for data',
-    'ben@example.com: refused rcpt 550, then rest',
+    'ben@example.com: refused rcpt 550, then idle',
   ]);
 });
 

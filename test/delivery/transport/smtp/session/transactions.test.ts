@@ -15,7 +15,7 @@ t.test('with PIPELINING the envelope is one group, and the message is written af
   t.strictSame(answer(transactions, '250 ok', '250 ok', '354 go'), ['wait for rcpt', 'wait for data', 'writeMessage']);
   t.equal(transactions.endOfDataWritten(), '');
   t.equal(transactions.endOfDataFlushed(), true);
-  t.strictSame(answer(transactions, '250 kept'), ['ann@example.com: accepted body 250, then rest']);
+  t.strictSame(answer(transactions, '250 kept'), ['ann@example.com: accepted body 250, then idle']);
   t.strictSame([transactions.state, transactions.mail, transactions.completed], ['idle', null, 1]);
 });
 
@@ -37,7 +37,7 @@ t.test(
     t.strictSame(answer(transactions, '250 ok', '550 5.1.1 nobody', '503 no recipients'), [
       'wait for rcpt',
       'wait for data',
-      'ann@example.com: refused rcpt 550, then rest',
+      'ann@example.com: refused rcpt 550, then idle',
     ]);
     t.equal(shown(transactions.begin(BEN)), `RSET|${ENVELOPE_OF_BEN}`);
     t.strictSame(answer(transactions, '250 reset', '250 ok', '250 ok', '354 go'), [
@@ -50,14 +50,14 @@ t.test(
 );
 
 t.test(
-  'without PIPELINING a refusal ends the transaction at once, and RSET goes before the session is free',
+  'without PIPELINING a refusal ends the transaction at once, and RSET goes before the session is idle',
   async (t) => {
     const transactions = startInTurn();
     transactions.begin(ANN);
     t.strictSame(answer(transactions, '250 ok', '450 4.2.0 later', '250 reset'), [
       'write RCPT TO:<ann@example.com>|',
       'ann@example.com: deferred rcpt 450, then reset',
-      'rest',
+      'idle',
     ]);
     t.equal(shown(transactions.begin(BEN)), 'MAIL FROM:<news@example.com>|');
   },
@@ -67,12 +67,12 @@ t.test('a refused sender needs no RSET', async (t) => {
   const pipelined = startPipelined();
   pipelined.begin(ANN);
   t.strictSame(answer(pipelined, '550 5.7.1 not you', '503 MAIL first', '503 RCPT first').slice(2), [
-    'ann@example.com: held mail 550, then rest',
+    'ann@example.com: held mail 550, then idle',
   ]);
   t.equal(shown(pipelined.begin(BEN)), ENVELOPE_OF_BEN);
   const inTurn = startInTurn();
   inTurn.begin(ANN);
-  t.strictSame(answer(inTurn, '550 5.7.1 not you'), ['ann@example.com: held mail 550, then rest']);
+  t.strictSame(answer(inTurn, '550 5.7.1 not you'), ['ann@example.com: held mail 550, then idle']);
 });
 
 t.test('RSET that is refused costs the connection; the mail that waits for it can be sent again', async (t) => {
@@ -92,7 +92,7 @@ t.test('354 without an accepted recipient: the end of data alone, and the refusa
     'wait for rcpt',
     'wait for data',
     'write .|',
-    'ann@example.com: refused rcpt 550, then rest',
+    'ann@example.com: refused rcpt 550, then idle',
   ]);
   t.equal(shown(transactions.begin(BEN)), ENVELOPE_OF_BEN, 'the relay has ended the transaction itself');
 });
@@ -186,7 +186,7 @@ t.test(
     accepted.begin(ANN);
     answer(accepted, '250 ok', '250 ok', '354 go');
     accepted.endOfDataWritten();
-    t.strictSame(answer(accepted, '250 kept'), ['ann@example.com: accepted body 250, then rest'], 'it has come anyway');
+    t.strictSame(answer(accepted, '250 kept'), ['ann@example.com: accepted body 250, then idle'], 'it has come anyway');
     t.equal(accepted.endOfDataFlushed(), false, 'what the socket reports later says nothing new');
   },
 );
