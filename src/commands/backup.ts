@@ -9,7 +9,7 @@ import { type Call, type Command, requireWords, UsageError } from './command.ts'
 import { withDatabase } from './database.ts';
 import { startProgress } from './progress-bar.ts';
 import { STANDARD, toStandardOutput } from './standard-streams.ts';
-import { assertWritable, writeWhole } from './target-file.ts';
+import { assertWritable, writeComplete } from './target-file.ts';
 
 export const backup: Command = {
   forms: ['backup FILE [--force]'],
@@ -23,7 +23,7 @@ The copy leaves out who was mailed after it was made, so a restored database sen
     if (file === STANDARD) return writeOut(call);
     const bytes = await withDatabase(async (db, { DATABASE_PATH: database }) => {
       assertWritable({ file, force: call.flag('force'), database, replaces: 'copies of a database' });
-      await writeWhole(file, (unfinished) => copy(db, unfinished, call));
+      await writeComplete(file, (unfinished) => copy(db, unfinished, call));
       recordBackup(db.$client, isoTimestamp(systemClock.now()));
       return statSync(file).size;
     });

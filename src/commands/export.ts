@@ -8,7 +8,7 @@ import { type Call, type Command, UsageError } from './command.ts';
 import { requireContactType, typeOption, withDatabase } from './database.ts';
 import { startProgress } from './progress-bar.ts';
 import { STANDARD } from './standard-streams.ts';
-import { assertWritable, writeWhole } from './target-file.ts';
+import { assertWritable, writeComplete } from './target-file.ts';
 
 export const exportFile: Command = {
   forms: ['export --type N [FILE] [--force]'],
@@ -48,7 +48,7 @@ async function writeFile(db: Db, { accountId, typeId, file }: Wanted, call: Call
     written = count;
     progress.update(count, whole);
   });
-  await writeWhole(file, (unfinished) =>
+  await writeComplete(file, (unfinished) =>
     pipeline(contacts, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 })),
   );
   progress.end();

@@ -36,11 +36,11 @@ Whoever is new enters the live automations of the list and its segments; with --
       });
     });
     progress.end();
-    const told = inEnglish(report);
-    const { rows, created, updated, failed, notes, errors } = told;
+    const answer = inEnglish(report);
+    const { rows, created, updated, failed, notes, errors } = answer;
     const twice = report.id === 0 ? 0 : rows - failed - created - updated;
     const unshown = failed - new Set(errors.slice(0, ERRORS_SHOWN).map(({ line }) => line)).size;
-    call.answer(told, [
+    call.answer(answer, [
       `${rows} rows: ${created} created, ${updated} updated, ${failed} failed`,
       ...(twice > 0 ? [`${twice} more rows had an address that a later row has too; the later one counts`] : []),
       ...notes,

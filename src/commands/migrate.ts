@@ -91,8 +91,8 @@ async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, wor
     new_fields: job.migration?.newFields ?? [],
     new_segments: segments,
     templates: read.templates.map(({ name }) => name),
-    left_out_columns: read.leftOut.columns,
-    left_out_files: read.leftOut.files,
+    left_out_columns: read.ignored.columns,
+    left_out_files: read.ignored.files,
     ...inEnglish({ notes: [...read.notes, ...notes], errors }),
   };
   const named = (what: string, names: readonly string[]) =>
@@ -108,8 +108,8 @@ async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, wor
     ),
     ...named('New segments', segments),
     ...named('Templates', answer.templates),
-    ...named('Columns skipped', read.leftOut.columns),
-    ...named('Files skipped', read.leftOut.files),
+    ...named('Columns skipped', read.ignored.columns),
+    ...named('Files skipped', read.ignored.files),
     ...answer.notes,
     ...errorLines(answer.errors),
     ...(found.is_possible

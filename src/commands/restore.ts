@@ -16,7 +16,7 @@ import { type Call, type Command, requireWords } from './command.ts';
 import { settings } from './database.ts';
 import { startProgress } from './progress-bar.ts';
 import { STANDARD, withInputFile } from './standard-streams.ts';
-import { isSame, writeWhole } from './target-file.ts';
+import { isSame, writeComplete } from './target-file.ts';
 
 export const restore: Command = {
   forms: ['restore FILE [--force]'],
@@ -50,7 +50,7 @@ Ids continue far beyond those handed out after the copy was made: links in mails
 
 /** Restores the file. Returns the number of mails that wait to be sent in the restored database. */
 async function put(file: string, path: string, owner: Owner, call: Call): Promise<number> {
-  return writeWhole(path, async (unfinished) => {
+  return writeComplete(path, async (unfinished) => {
     await copy(file, unfinished, call);
     const queued = prepare(unfinished, file, readLastIds(path));
     mergeWriteAheadLog(path);

@@ -1,7 +1,7 @@
 /** Writes the output file of a command. It never replaces a database in use, and the file gets its name only once it is complete. */
 import { closeSync, existsSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { realPath, removeWhole, unfinishedName } from '../installation/backups/files.ts';
+import { realPath, removeWithCompanions, unfinishedName } from '../installation/backups/files.ts';
 
 /** The name endings of files next to a database: SQLite's own and the service's lock. */
 const COMPANION_SUFFIX = /-(wal|shm|journal|lock)$/;
@@ -33,9 +33,9 @@ export function assertWritable({ file, force, database, replaces }: Target): voi
     throw new Error(`${file} is a folder: name a file in it`);
   const path = realPath(file);
   if (isSame(path, database)) throw new Error(`${file} is the database itself`);
-  const beside = path.replace(COMPANION_SUFFIX, '');
-  if (beside !== path && (isSame(beside, database) || headerOf(beside) !== null)) {
-    throw new Error(`${file} belongs to the database ${beside}`);
+  const mainFile = path.replace(COMPANION_SUFFIX, '');
+  if (mainFile !== path && (isSame(mainFile, database) || headerOf(mainFile) !== null)) {
+    throw new Error(`${file} belongs to the database ${mainFile}`);
   }
   const header = headerOf(path);
   if (header !== null && (header[WRITE_VERSION_AT] === WAL || existsSync(`${path}-lock`))) {
@@ -49,10 +49,10 @@ export function assertWritable({ file, force, database, replaces }: Target): voi
  * Calls `write` with a temporary name in the same folder, then renames the file. If `write` fails or the process is told to
  * stop, the temporary file is removed.
  */
-export async function writeWhole<T>(file: string, write: (unfinished: string) => Promise<T>): Promise<T> {
+export async function writeComplete<T>(file: string, write: (unfinished: string) => Promise<T>): Promise<T> {
   const unfinished = unfinishedName(file);
   const stop = (signal: keyof typeof SIGNALS) => {
-    removeWhole(unfinished);
+    removeWithCompanions(unfinished);
     process.exit(SIGNALS[signal]);
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
@@ -62,7 +62,7 @@ export async function writeWhole<T>(file: string, write: (unfinished: string) =>
     return result;
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
-    removeWhole(unfinished);
+    removeWithCompanions(unfinished);
   }
 }
 

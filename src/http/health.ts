@@ -35,7 +35,7 @@ interface Readiness {
   waits_reason: Said | null;
   /** How long the oldest due mail has been waiting; 0 if none waits. */
   oldest_due_seconds: number;
-  /** How long the SMTP server has not answered the oldest hand-off under way; 0 if none is. */
+  /** How long the oldest hand-off has waited for the SMTP server; 0 if none is under way. */
   oldest_sending_seconds: number;
   /** Sender nodes by state; null without NATS_URL. */
   nodes: Partial<Record<NodeState, number>> | null;
@@ -70,9 +70,9 @@ export async function healthRoutes(app: FastifyInstance, { db, clock, config, lo
     const steps = failingSteps(client);
     // Held sending does not make the service unready, because only the operator can release it and a restart would not help.
     const reason = sendingHeldReason(client);
-    // Neither does a failing SMTP relay, because it is retried and mail waits on disk.
+    // A failing SMTP relay does not make it unready either, because it is retried and mail waits on disk.
     const failing = relayFailing(client, config);
-    const used = failing === null ? 'working' : 'failing';
+    const relayState = failing === null ? 'working' : 'failing';
     const due = oldestDueAt(client, now) ?? now;
     return {
       ready: canWrite && isRunning && steps.length === 0,
@@ -81,7 +81,7 @@ export async function healthRoutes(app: FastifyInstance, { db, clock, config, lo
       failing: steps,
       sending: reason === null ? 'on' : 'held',
       held_reason: reason,
-      relay: hasRelay(client, config) ? used : courierInUse(client, config) === 'nodes' ? 'nodes' : 'outbox',
+      relay: hasRelay(client, config) ? relayState : courierInUse(client, config) === 'nodes' ? 'nodes' : 'outbox',
       waits_reason: mailWaitsReason(client) ?? (due < now && failing !== null ? failing.reply : null),
       oldest_due_seconds: Math.floor((now - due) / 1000),
       oldest_sending_seconds: Math.max(0, Math.floor((now - (readGauges(client).oldestSending ?? now)) / 1000)),

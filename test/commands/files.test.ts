@@ -51,8 +51,8 @@ t.test('a command that is told to stop leaves nothing unfinished behind', async 
   const made = folder(t);
   const script = `
     import { writeFileSync } from 'node:fs';
-    import { writeWhole } from ${JSON.stringify(resolve('src/commands/target-file.ts'))};
-    await writeWhole(${JSON.stringify(join(made, 'copy.db'))}, async (unfinished) => {
+    import { writeComplete } from ${JSON.stringify(resolve('src/commands/target-file.ts'))};
+    await writeComplete(${JSON.stringify(join(made, 'copy.db'))}, async (unfinished) => {
       writeFileSync(unfinished, 'half');
       console.log('begun');
       await new Promise((done) => setTimeout(done, 60_000));

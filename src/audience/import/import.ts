@@ -47,12 +47,12 @@ export async function importContacts(
   clock: Clock = systemClock,
   progress?: ImportProgress,
 ): Promise<ImportReport> {
-  const told = progress ?? (job.progress && sharedProgress(job.progress));
+  const shownProgress = progress ?? (job.progress && sharedProgress(job.progress));
   const client = db.$client;
   const report: ImportReport = { id: 0, created: 0, updated: 0, rows: 0, failed: 0, notes: [], errors: [] };
   try {
     await makeFields(db, job, clock);
-    const staged = await stage(db, job, told);
+    const staged = await stage(db, job, shownProgress);
     const leaving = await stageLeavers(db, job);
     staged.notes.push(...leavingNotes(leaving));
     const { columns, hasTracking, erased, fields: _fields, misspelt: _misspelt, ...found } = staged;
@@ -78,7 +78,7 @@ export async function importContacts(
     try {
       const begun = { id, columns, hasTracking, erased, refuse, now, recorder };
       await markLeavers(db, job, begun);
-      if (hasPeople) Object.assign(counts, await writeContacts(db, job, begun, told));
+      if (hasPeople) Object.assign(counts, await writeContacts(db, job, begun, shownProgress));
     } finally {
       recorder.close();
     }

@@ -55,7 +55,7 @@ export interface ImportPreview {
   /** In their stored form. */
   notes: string[];
   errors: RowError[];
-  /** `left`: contacts of any other kind that have unsubscribed or are suppressed; they stay so. */
+  /** `left` counts contacts that have unsubscribed or are suppressed and stay so; each is also counted under another kind. */
   counts: Record<PreviewKind, number>;
   /** How many values of contacts would be cleared. */
   removed: number;
@@ -87,7 +87,7 @@ type Cell = string | number | null;
 
 /** Computes what `importContacts` would do with this job now. */
 export async function previewImport(db: Db, job: ImportJob, progress?: ImportProgress): Promise<ImportPreview> {
-  const told = progress ?? (job.progress && sharedProgress(job.progress));
+  const shownProgress = progress ?? (job.progress && sharedProgress(job.progress));
   const perKind = <T>(make: () => T): Record<PreviewKind, T> => ({
     new: make(),
     changed: make(),
@@ -112,13 +112,13 @@ export async function previewImport(db: Db, job: ImportJob, progress?: ImportPro
     sample: [],
   };
   try {
-    const staged = await stage(db, job, told);
+    const staged = await stage(db, job, shownProgress);
     const { rows, failed, notes, errors } = staged;
     const leaving = await stageLeavers(db, job);
     const is_possible = rows > failed || leaving.length > 0 ? 1 : 0;
     const misspelt = misspeltIn(staged, job.options ?? DEFAULT_OPTIONS);
     Object.assign(preview, { rows, failed, notes, errors, leaving, is_possible, misspelt });
-    if (rows > failed) await compare(db, job, staged, preview, told);
+    if (rows > failed) await compare(db, job, staged, preview, shownProgress);
     return preview;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -172,7 +172,7 @@ async function compare(
       WHERE ${rows}`)
       .raw();
   const people = select('s.rowid > ? AND s.rowid <= ? ORDER BY s.rowid');
-  const whole = Number(client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
+  const rowCount = Number(client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
   const valuesOf = valueReader(db, job, columns);
   const kindOf = (isThere: boolean, changes: readonly FieldValue[]) => {
     if (!isThere) return 'new';
@@ -185,8 +185,8 @@ async function compare(
     preview.counts[kind]++;
     if (preview.people[kind].length < MAX_PREVIEWED) preview.people[kind].push(shortened(person));
   };
-  for (let from = 0; from < whole; from += CHUNK) {
-    for (const [line, email, contact, isLeft, ...cells] of people.iterate(
+  for (let from = 0; from < rowCount; from += CHUNK) {
+    for (const [line, email, contact, staysExcluded, ...cells] of people.iterate(
       job.accountId,
       job.typeId,
       from,
@@ -200,10 +200,10 @@ async function compare(
       }
       const person = { line: Number(line), email: String(email), changes };
       add(kindOf(isThere, changes), person);
-      if (isLeft === 1) add('left', person);
+      if (staysExcluded === 1) add('left', person);
     }
     automations.count(from, from + CHUNK);
-    progress?.wrote(Math.min(from + CHUNK, whole), whole);
+    progress?.wrote(Math.min(from + CHUNK, rowCount), rowCount);
     await setImmediate();
   }
   const first = select(
@@ -224,8 +224,8 @@ async function compare(
       }),
     });
   }
-  preview.automations = automations.found(preview.counts);
-  preview.repeated = preview.rows - preview.failed - whole;
+  preview.automations = automations.startingAutomations(preview.counts);
+  preview.repeated = preview.rows - preview.failed - rowCount;
   preview.fields = [...perField].map(([field, count]) => ({ field, count }));
 }
 
@@ -251,11 +251,11 @@ function valueReader(db: Db, job: ImportJob, columns: readonly string[]) {
   const countryName = db.$client.prepare<[Cell], string>('SELECT name FROM countries WHERE id = ?').pluck();
   const shown = (column: string, value: Cell) =>
     value === null || value === '' ? null : column === 'country_id' ? (countryName.get(value) ?? null) : String(value);
-  return (cells: readonly Cell[], hasAll = false): FieldValue[] =>
+  return (cells: readonly Cell[], includesUnchanged = false): FieldValue[] =>
     columns.flatMap((column, at) => {
       const before = cells[2 * at] ?? null;
       const after = cells[2 * at + 1] ?? null;
-      if (before === after && !hasAll) return [];
+      if (before === after && !includesUnchanged) return [];
       if (column !== 'custom_values') {
         const field = column === 'country_id' ? 'country' : column;
         // An empty value is '' or null; `shown` returns null for both.
@@ -279,10 +279,12 @@ interface StartingAutomation {
 /** The maximum number of automations in the preview. */
 const MAX_NAMED = 100;
 
-interface Reached {
+/** A live automation that contacts of the list or segment enter. */
+interface LiveAutomation {
   id: number;
   utr: string;
   automation_name: string;
+  /** The segment that it is for; null: a list. */
   segment: number | null;
 }
 
@@ -294,7 +296,7 @@ function automationCounter(db: Db, { accountId, typeId, options = DEFAULT_OPTION
   const client = db.$client;
   const live = options.startsAutomations
     ? client
-        .prepare<unknown[], Reached>(`
+        .prepare<unknown[], LiveAutomation>(`
           SELECT au.id, au.utr, au.automation_name, s.id AS segment
           FROM automations au LEFT JOIN segments s ON au.automation_for_table = 'segments' AND s.id = au.automation_for AND s.deleted_at IS NULL
           WHERE au.user_id = ? AND au.status = ${AUTOMATION_STATUS.live} AND au.trigger_kind = 'join' AND au.deleted_at IS NULL
@@ -302,8 +304,8 @@ function automationCounter(db: Db, { accountId, typeId, options = DEFAULT_OPTION
           ORDER BY au.id LIMIT ${MAX_NAMED}`)
         .all(accountId, typeId, options.segmentId, typeId)
     : [];
-  // Contacts that were in an automation before enter again only if it lets them.
-  const again = client
+  // Contacts that were in an automation before enter again only if it allows re-entry.
+  const countBarred = client
     .prepare<Record<string, number | null>, number>(`
       SELECT count(*) FROM sorted s CROSS JOIN addresses a ON a.user_id = @account AND a.normalized_email = s.normalized
       WHERE s.rowid > @after AND s.rowid <= @until AND EXISTS (SELECT 1 FROM automations au CROSS JOIN enrolments n
@@ -311,14 +313,17 @@ function automationCounter(db: Db, { accountId, typeId, options = DEFAULT_OPTION
         AND NOT EXISTS (SELECT 1 FROM contacts c WHERE c.contact_type_id = @type AND c.address_id = a.id AND c.deleted_at IS NULL)`)
     .pluck();
   const given = { account: accountId, type: typeId, at: Date.now(), event_key: null };
-  const returning = new Map<number, number>();
+  const barredCount = new Map<number, number>();
   return {
     count(after: number, until: number): void {
       for (const { id, segment } of live)
         if (segment === null)
-          returning.set(id, (returning.get(id) ?? 0) + (again.get({ ...given, automation: id, after, until }) ?? 0));
+          barredCount.set(
+            id,
+            (barredCount.get(id) ?? 0) + (countBarred.get({ ...given, automation: id, after, until }) ?? 0),
+          );
     },
-    found(counts: Record<'new' | 'changed' | 'unchanged' | 'skipped', number>): StartingAutomation[] {
+    startingAutomations(counts: Record<'new' | 'changed' | 'unchanged' | 'skipped', number>): StartingAutomation[] {
       const everybody = counts.new + counts.changed + counts.unchanged + counts.skipped;
       return live
         .map(({ id, utr, automation_name, segment }) => ({
@@ -326,7 +331,7 @@ function automationCounter(db: Db, { accountId, typeId, options = DEFAULT_OPTION
           automation_name,
           people:
             segment === null
-              ? counts.new - (returning.get(id) ?? 0)
+              ? counts.new - (barredCount.get(id) ?? 0)
               : segment === options.segmentId
                 ? everybody
                 : counts.new + counts.changed,

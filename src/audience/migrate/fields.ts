@@ -51,8 +51,8 @@ interface Seen {
 export class ColumnCollector {
   readonly #seen = new Map<string, Seen>();
   readonly #writesMonthDay: boolean;
-  /** Columns skipped because there are too many. */
-  readonly leftOut = new Set<string>();
+  /** Columns ignored because there are too many. */
+  readonly ignored = new Set<string>();
 
   /** `writesMonthDay`: the service writes a day of every year as month/day. */
   constructor(writesMonthDay: boolean) {
@@ -64,7 +64,7 @@ export class ColumnCollector {
       let seen = this.#seen.get(column);
       if (seen === undefined) {
         if (this.#seen.size >= MAX_COLUMNS) {
-          if (this.leftOut.size < MAX_COLUMNS) this.leftOut.add(column);
+          if (this.ignored.size < MAX_COLUMNS) this.ignored.add(column);
           continue;
         }
         seen = { isNumber: !OF_TEXTS.test(column), isMoment: true, isMonthDay: this.#writesMonthDay, samples: [] };
@@ -77,7 +77,7 @@ export class ColumnCollector {
     }
   }
 
-  /** Returns the columns as fields of this account. Columns for which the account has no room are added to `leftOut`. */
+  /** Returns the columns as fields of this account. Columns for which the account has no room are added to `ignored`. */
   columns(existing: readonly CustomField[]): MigratedColumn[] {
     const fields = new Map(existing.map(({ field_name, field_type }) => [field_name.toLowerCase(), field_type]));
     const used = new Set<string>();
@@ -93,7 +93,7 @@ export class ColumnCollector {
       const field = freeName(name, type, fields, used);
       const isNew = !fields.has(field);
       if (isNew && fields.size >= MAX_FIELDS) {
-        this.leftOut.add(column);
+        this.ignored.add(column);
         continue;
       }
       used.add(field);

@@ -19,7 +19,7 @@ import { escapeFormula } from '../import/csv-write.ts';
 import type { MigrationJob } from '../import/import-job.ts';
 import { type GuessedColumns, notedValue } from '../import/rows.ts';
 import { ColumnCollector, type MigratedColumn, migratedValue } from './fields.ts';
-import type { ExportedPerson, ExportedTemplate, ExportFile, LeftOut } from './tables.ts';
+import type { ExportedPerson, ExportedTemplate, ExportFile, Ignored } from './tables.ts';
 import { VENDORS, type VendorName } from './vendors/index.ts';
 
 export interface ExportJob {
@@ -36,8 +36,8 @@ export interface ExportJob {
 /** The export of another service. */
 export interface UploadedExport {
   migration: MigrationJob;
-  /** Columns and files that are skipped. */
-  leftOut: { columns: string[]; files: string[] };
+  /** Columns and files that are ignored. */
+  ignored: { columns: string[]; files: string[] };
   /** Its templates, with the path of the HTML of each. */
   templates: { name: string; path: string }[];
 }
@@ -60,7 +60,7 @@ const MAX_EMAIL = 1000;
 const MAX_ROW = 900_000;
 const MAX_TEMPLATES = 200;
 const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
-const NAMED_LEFT_OUT = 100;
+const NAMED_IGNORED = 100;
 /** The maximum number of values of a column that are named because they do not fit its field. */
 const NAMED_VALUES = 3;
 const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
@@ -80,27 +80,27 @@ async function read(db: Db, job: ExportJob): Promise<ReadExport> {
   const archive = await openExport(job);
   try {
     const { title, listsField, used, writesMonthDay = false, read: peopleOf } = VENDORS[job.vendor];
-    const leftOut: LeftOut = { columns: new Set(), files: new Set() };
+    const ignored: Ignored = { columns: new Set(), files: new Set() };
     const collector = new ColumnCollector(writesMonthDay);
     const lists = new Set<string>();
     const templates: { name: string; path: string }[] = [];
     let [people, leaving] = [0, 0];
-    for await (const one of peopleOf(archive.files, leftOut)) {
+    for await (const one of peopleOf(archive.files, ignored)) {
       if ('html' in one) {
         const isFitting =
           templates.length < MAX_TEMPLATES && one.html.length <= MAX_TEMPLATE_CHARACTERS && one.name !== '';
-        if (!isFitting) leftOut.files.add(one.name);
+        if (!isFitting) ignored.files.add(one.name);
         else templates.push(await keepTemplate(one, job.folder, templates.length));
         continue;
       }
       if (one.values !== null) people++;
-      if (one.left.length > 0) leaving++;
+      if (one.leavings.length > 0) leaving++;
       collector.add(valuesWithLists(one, listsField));
       for (const name of one.lists) if (lists.size < MAX_LISTS) lists.add(listName(name));
     }
-    for (const column of used) leftOut.columns.delete(column);
+    for (const column of used) ignored.columns.delete(column);
     const columns = collector.columns(listCustomFields(db, job.accountId));
-    for (const column of collector.leftOut) leftOut.columns.add(column);
+    for (const column of collector.ignored) ignored.columns.add(column);
     const path = join(job.folder, 'people.csv');
     const leavingPath = join(job.folder, 'leaving.csv');
     const misfits = await writeFiles(
@@ -129,9 +129,9 @@ async function read(db: Db, job: ExportJob): Promise<ReadExport> {
         listsField: columns.find(({ column }) => column === listsField)?.field ?? null,
         lists: [...lists].filter((name) => name !== '').slice(0, MAX_SEGMENTS),
       },
-      leftOut: {
-        columns: [...leftOut.columns].slice(0, NAMED_LEFT_OUT).map(named),
-        files: [...leftOut.files].slice(0, NAMED_LEFT_OUT).map(named),
+      ignored: {
+        columns: [...ignored.columns].slice(0, NAMED_IGNORED).map(named),
+        files: [...ignored.files].slice(0, NAMED_IGNORED).map(named),
       },
       templates,
     };
@@ -183,7 +183,7 @@ function misfitNotes(misfits: ReadonlyMap<string, Misfits>): string[] {
   );
 }
 
-/** Writes both files. Returns the values that are left out of the contacts, by column. */
+/** Writes both files. Returns the values that do not fit into their fields, by column. */
 async function writeFiles(
   all: AsyncIterable<ExportedPerson | ExportedTemplate>,
   { path, leavingPath, listsField }: { path: string; leavingPath: string; listsField: string },
@@ -191,19 +191,19 @@ async function writeFiles(
 ): Promise<Map<string, Misfits>> {
   const misfits = new Map<string, Misfits>();
   const people = new Rows(path, ['email', ...columns.map(({ field }) => field)]);
-  const leaving = new Rows(leavingPath, ['kind', 'name', 'email']);
+  const leavingRows = new Rows(leavingPath, ['kind', 'name', 'email']);
   const groups = new Set<string>();
   try {
     for await (const one of all) {
       if ('html' in one) continue;
       if (parseAddress(one.email) !== null)
-        for (const left of one.left) {
-          const group = left.kind === 'group' ? listName(left.name) : '';
+        for (const leaving of one.leavings) {
+          const group = leaving.kind === 'group' ? listName(leaving.name) : '';
           const isKept = group !== '' && (groups.has(group) || groups.size < MAX_GROUPS);
           if (isKept) groups.add(group);
           // If no further group can be created, the contact is unsubscribed from all mail rather than mailed against its wish.
-          const kind = left.kind === 'group' && !isKept ? 'all' : left.kind;
-          await leaving.write([kind, isKept ? group : '', one.email]);
+          const kind = leaving.kind === 'group' && !isKept ? 'all' : leaving.kind;
+          await leavingRows.write([kind, isKept ? group : '', one.email]);
         }
       if (one.values === null) continue;
       const values = valuesWithLists(one, listsField);
@@ -219,7 +219,7 @@ async function writeFiles(
       await people.write([one.email.slice(0, MAX_EMAIL), ...cells]);
     }
   } finally {
-    await Promise.all([people.end(), leaving.end()]);
+    await Promise.all([people.end(), leavingRows.end()]);
   }
   return misfits;
 }

@@ -24,7 +24,7 @@ export interface ExportedPerson {
   values: ReadonlyMap<string, string> | null;
   /** The lists, tags or groups that the contact is in. */
   lists: readonly string[];
-  left: readonly Leaving[];
+  leavings: readonly Leaving[];
 }
 
 export interface ExportedTemplate {
@@ -32,8 +32,8 @@ export interface ExportedTemplate {
   html: string;
 }
 
-/** The columns and files that are skipped. */
-export interface LeftOut {
+/** The columns and files that are ignored. */
+export interface Ignored {
   /** Columns that only the other service can use, or that are too many. */
   columns: Set<string>;
   /** Unknown files of the archive. */
@@ -46,12 +46,12 @@ export interface Vendor {
   title: string;
   /** The name of the field that gets the lists of a contact. */
   listsField: string;
-  /** Columns that are used but do not become fields, so that they are not reported as skipped. */
+  /** Columns that are used but do not become fields, so that they are not reported as ignored. */
   used: readonly string[];
   /** True if a day of every year, such as a birthday, is written as month/day (12/24). */
   writesMonthDay?: true;
   /** Yields contacts and templates in the order of the files. Throws a `CsvError` if a file is not valid. */
-  read(files: readonly ExportFile[], leftOut: LeftOut): AsyncGenerator<ExportedPerson | ExportedTemplate>;
+  read(files: readonly ExportFile[], ignored: Ignored): AsyncGenerator<ExportedPerson | ExportedTemplate>;
 }
 
 /** The maximum size of a JSON file. It is parsed as a whole, which takes several times its size in memory. */
@@ -86,12 +86,12 @@ export async function columnsOf(file: ExportFile): Promise<ReadonlySet<string>> 
   return new Set(header.map((cell) => cell.trim().toLowerCase()));
 }
 
-/** Returns the values of a row by field. Unknown columns keep their name; useless ones are added to `leftOut`. */
-export function valuesOf(row: Row, known: KnownColumns, leftOut: LeftOut): Map<string, string> {
+/** Returns the values of a row by field. Unknown columns keep their name; useless ones are added to `ignored`. */
+export function valuesOf(row: Row, known: KnownColumns, ignored: Ignored): Map<string, string> {
   const values = new Map<string, string>();
   for (const [column, cell] of row) {
     const field = Object.hasOwn(known, column) ? known[column] : column;
-    if (field === null) leftOut.columns.add(column);
+    if (field === null) ignored.columns.add(column);
     else if (field !== undefined && cell !== '' && !values.has(field)) values.set(field, cell);
   }
   return values;

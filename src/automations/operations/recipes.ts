@@ -27,7 +27,7 @@ import { triggerColumns } from './triggers.ts';
 export const createFromRecipe = operation({
   name: 'Create an automation from a recipe, with its mails (addition)',
   description:
-    'It is a draft, in which everything can be changed. The recipes birthday and renewal begin on a date of the contact: if there is no such custom field, it is added, for which a key pair needs the scope contacts too. cart begins with the event cart, review with the event purchase.',
+    'It is a draft, in which everything can be changed. The recipes birthday and renewal start on a date in a custom field, which is added if the account has none; a key pair then also needs the scope contacts. The recipe cart starts with the event cart, review with the event purchase.',
   role: 'editor',
   input: Type.Object({
     recipe: described(choice(...RECIPES), 'What the automation is for.'),
@@ -49,15 +49,15 @@ export const createFromRecipe = operation({
     if (context.scopes !== null && missingField(context, recipe) !== null)
       requireScope({ ...addField, scope: 'contacts' }, context.scopes);
     const { trigger, field, exit_criteria, steps } = RECIPE_BY_NAME[recipe];
-    const look = designerBrand(db, accountId, publicUrl());
+    const brand = designerBrand(db, accountId, publicUrl());
     const mail = { sender_id: given.sender_id, template_id: BLANK_TEMPLATE, preview_img: '', template_html: '' };
-    const written = await withinShare(accountId, () =>
+    const designedSteps = await withinShare(accountId, () =>
       Promise.all(
         steps.map(async (step) => {
           if (step.kind !== 'mail') return step;
           const { kind, texts, waiting_type, waiting_period } = step;
           const { subject, preheader } = texts[language];
-          const template_json = await editTemplate(accountId, recipeMjml(language, texts[language], look), '');
+          const template_json = await editTemplate(accountId, recipeMjml(language, texts[language], brand), '');
           return { ...mail, kind, subject, preheader, waiting_type, waiting_period, template_json };
         }),
       ),
@@ -85,10 +85,10 @@ export const createFromRecipe = operation({
         Date.parse(now),
       );
       db.update(automations).set(columns).where(eq(automations.id, automation_id)).run();
-      for (const step of written) {
-        const place = { ...record, utr: randomUUID(), automation_id };
-        if (step.kind === 'mail') insertSchedule(db, { ...place, ...step });
-        else insertWait(db, place, step);
+      for (const step of designedSteps) {
+        const stepRecord = { ...record, utr: randomUUID(), automation_id };
+        if (step.kind === 'mail') insertSchedule(db, { ...stepRecord, ...step });
+        else insertWait(db, stepRecord, step);
       }
     };
     const missing = missingField(context, recipe);
@@ -105,15 +105,15 @@ function missingField({ db, accountId }: Context, recipe: RecipeName): (typeof R
   return field === null || findDate(db, accountId, field.field_name) !== undefined ? null : field;
 }
 
-type Place = Pick<
+type StepRecord = Pick<
   typeof automationSchedules.$inferInsert,
   'user_id' | 'changed_by' | 'created_at' | 'updated_at' | 'utr' | 'automation_id'
 >;
 
-/** Stores a wait for an event, and on its path yes an exit. */
-function insertWait(db: Db, place: Place, wait: RecipeWait): void {
-  const atOnce = { ...NO_MAIL, ...place, waiting_type: 'instantly', waiting_period: 1 } as const;
-  const settings = storedSettings(db, place.user_id, wait.kind, { ...wait, until: 'event' });
+/** Stores a wait for an event, with an exit on its path `yes`. */
+function insertWait(db: Db, record: StepRecord, wait: RecipeWait): void {
+  const atOnce = { ...NO_MAIL, ...record, waiting_type: 'instantly', waiting_period: 1 } as const;
+  const settings = storedSettings(db, record.user_id, wait.kind, { ...wait, until: 'event' });
   const { id } = insertSchedule(db, { ...atOnce, kind: wait.kind, ...settings });
   insertSchedule(db, { ...atOnce, utr: randomUUID(), kind: 'exit', parent_id: id, branch: 'yes' });
 }

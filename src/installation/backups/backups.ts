@@ -12,7 +12,7 @@ import { SaidError, sentence } from '../../errors/sentences.ts';
 import { readStored } from '../../errors/stored.ts';
 import { threadFile } from '../../thread-files.ts';
 import type { Comparison } from './check-backup.ts';
-import { diskUse, realPath, removeWhole, requireRoom, unfinishedName } from './files.ts';
+import { diskUse, realPath, removeWithCompanions, requireRoom, unfinishedName } from './files.ts';
 
 /** The task of the thread, passed as its workerData. `path` is the file of the backup. */
 export type BackupTask = { databasePath: string; path: string } & (
@@ -60,7 +60,7 @@ export class Backups {
         if ('refused' in reply) throw new SaidError(readStored(reply.refused));
         return await open(path);
       } finally {
-        removeWhole(path);
+        removeWithCompanions(path);
       }
     });
   }
@@ -84,7 +84,7 @@ export class Backups {
         this.#uploaded = { path, record };
         return record;
       } catch (error) {
-        removeWhole(path);
+        removeWithCompanions(path);
         throw error;
       }
     });
@@ -128,7 +128,7 @@ export class Backups {
   }
 
   #drop(): void {
-    if (this.#uploaded !== null) removeWhole(this.#uploaded.path);
+    if (this.#uploaded !== null) removeWithCompanions(this.#uploaded.path);
     this.#uploaded = null;
   }
 

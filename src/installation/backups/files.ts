@@ -28,7 +28,7 @@ export function unfinishedName(path: string): string {
 }
 
 /** Removes a file and the files that SQLite created next to it. */
-export function removeWhole(path: string): void {
+export function removeWithCompanions(path: string): void {
   for (const end of ['', ...COMPANION_SUFFIXES]) rmSync(path + end, { force: true });
 }
 

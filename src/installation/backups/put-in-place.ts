@@ -17,7 +17,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { connect, schemaState } from '../../database/open.ts';
-import { realPath, removeWhole } from './files.ts';
+import { realPath, removeWithCompanions } from './files.ts';
 import { continueFromCopy, lastIds } from './restored-copy.ts';
 
 /** The name of the stored value that says who confirmed the restore. */
@@ -51,7 +51,7 @@ export function putWaitingInPlace(databasePath: string, now: Date): { kept: stri
   } catch (error) {
     const aside = `${path}.not-restored-${stamp(now)}`;
     renameSync(waiting, aside);
-    removeWhole(waiting);
+    removeWithCompanions(waiting);
     return { refused: `${aside} could not be restored: ${error instanceof Error ? error.message : error}` };
   }
   mergeWriteAheadLog(path);

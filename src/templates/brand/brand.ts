@@ -57,7 +57,7 @@ export const NO_PUBLIC_BRAND: PublicBrand = { colour: '', logo: null };
 /** Returns what public pages of an account show of its brand. */
 export function publicBrand(db: Db, accountId: number): PublicBrand {
   const { logo_picture_id: id, colours } = readBrand(db, accountId);
-  const logo = id === null ? undefined : db.select().from(pictures).where(eq(pictures.id, id)).get();
+  const logo = findLogo(db, id);
   const width = Math.min(logo?.width ?? 0, LOGO_WIDTH);
   const colour = colours[0]?.trim() ?? '';
   return {
@@ -85,9 +85,8 @@ export function saveBrand({ db, clock }: { db: Db; clock: Clock }, accountId: nu
 
 /** Returns the brand as the designer uses it: fonts as font stacks, and the logo as a picture of a mail. */
 export function designerBrand(db: Db, accountId: number, publicUrl: string) {
-  const { logo_picture_id, colours, text_font, heading_font, button_shape } = readBrand(db, accountId);
-  const logo =
-    logo_picture_id === null ? undefined : db.select().from(pictures).where(eq(pictures.id, logo_picture_id)).get();
+  const { logo_picture_id: id, colours, text_font, heading_font, button_shape } = readBrand(db, accountId);
+  const logo = findLogo(db, id);
   return {
     logo:
       logo === undefined
@@ -103,4 +102,8 @@ export function designerBrand(db: Db, accountId: number, publicUrl: string) {
     button_shape,
     fonts: STACKS,
   };
+}
+
+function findLogo(db: Db, id: number | null) {
+  return id === null ? undefined : db.select().from(pictures).where(eq(pictures.id, id)).get();
 }

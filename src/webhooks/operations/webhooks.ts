@@ -53,13 +53,16 @@ const Webhook = Type.Object({
   disabled_code: nullable(choice(...WEBHOOK_DISABLED_CODES), 'Why it is sent nothing.'),
   disabled_reason: nullable(said(), 'Why it is sent nothing, as a sentence.'),
   waiting: integer({
-    description: 'How many events wait for it, counted among the next 1000 of the account; 1000: as many or more.',
+    description: "How many of the account's next 1000 events wait for it; 1000 means 1000 or more.",
   }),
   failures: integer({ description: 'How many attempts have failed since the last that succeeded.' }),
   succeeded_at: nullable(isoTimestampSchema(), 'When it last accepted an event, UTC.'),
-  failed_at: nullable(isoTimestampSchema(), 'When it last did not take one, UTC.'),
-  failure: said('Why it did not, then; empty: it always did.'),
-  previous_until: nullable(isoTimestampSchema(), 'Until then the secret before the last rotation signs, too, UTC.'),
+  failed_at: nullable(isoTimestampSchema(), 'When it last failed to accept an event, UTC.'),
+  failure: said('Why the last failed attempt failed; empty if the log has none.'),
+  previous_until: nullable(
+    isoTimestampSchema(),
+    'Until when the previous secret also signs, UTC; null: it no longer does.',
+  ),
   ...stamps,
 });
 /** The fields of a webhook that its owner enters. */
@@ -157,7 +160,7 @@ export const deleteWebhook = operation({
 export const switchWebhook = operation({
   name: 'Switch a webhook off or on (addition)',
   description:
-    'A webhook that is switched on again gets the events that waited for it. Events while it was off are not stored for it, unless another webhook wanted the same.',
+    'A webhook that is switched on gets the events that waited when it was switched off. Later ones were stored only if another webhook asks for them.',
   role: 'owner',
   input: Type.Object({ ...ById, is_enabled: flag('1: it is sent events; 0: it is sent none.') }),
   run: (context, { id, is_enabled }) =>
@@ -284,18 +287,25 @@ function requireEndpoint({ db, accountId }: Context, given: unknown): Endpoint {
 function shown({ db, clock }: Context, endpoint: Endpoint): Webhook {
   const { id, url, note, state, disabled_code, failures, previous_until, created_at, updated_at } = endpoint;
   return {
-    ...{ id, url, note, state, disabled_code, failures, created_at, updated_at },
+    id,
+    url,
+    note,
+    state,
+    disabled_code,
+    failures,
+    created_at,
+    updated_at,
     events: WEBHOOK_EVENTS.filter((event) => endpoint.events.includes(event)),
     disabled_reason: disabled_code === null ? null : REASONS[disabled_code],
     waiting: countWaiting(db.$client, endpoint),
     failure: lastFailure(db.$client, id),
-    succeeded_at: moment(endpoint.succeeded_at),
-    failed_at: moment(endpoint.failed_at),
-    previous_until: previous_until > clock.now().getTime() ? moment(previous_until) : null,
+    succeeded_at: timestampOf(endpoint.succeeded_at),
+    failed_at: timestampOf(endpoint.failed_at),
+    previous_until: previous_until > clock.now().getTime() ? timestampOf(previous_until) : null,
   };
 }
 
 /** Formats epoch milliseconds as records have them. */
-function moment(at: number | null): string | null {
+function timestampOf(at: number | null): string | null {
   return at === null ? null : isoTimestamp(new Date(at));
 }

@@ -431,14 +431,14 @@ function uploadRecord(upload: UploadedFile): Upload {
   };
 }
 
-function migrationRecord({ migration, leftOut, templates }: UploadedExport): Migration {
+function migrationRecord({ migration, ignored, templates }: UploadedExport): Migration {
   return {
     source: migration.source,
     new_fields: [...migration.newFields],
     lists: [...migration.lists],
     templates: templates.map(({ name }) => name),
-    left_out_columns: leftOut.columns,
-    left_out_files: leftOut.files,
+    left_out_columns: ignored.columns,
+    left_out_files: ignored.files,
   };
 }
 

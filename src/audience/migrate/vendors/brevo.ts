@@ -53,13 +53,14 @@ const STATUS = [
   'subscription_status',
 ];
 const LISTS = ['_listids', 'listids', 'list_ids', 'list ids'];
-const OF_STATE = new Set([...BLOCKED, ...STATUS, ...LISTS]);
+/** Columns that are read on their own and become no field. */
+const UNMAPPED_COLUMNS = new Set([...BLOCKED, ...STATUS, ...LISTS]);
 
 export const brevo: Vendor = {
   title: 'Brevo',
   listsField: 'brevo_lists',
   used: ['email'],
-  async *read(files, leftOut) {
+  async *read(files, ignored) {
     for (const file of files) {
       if (/\.json$/i.test(file.name)) {
         for (const record of recordsOf(await readJson(file), 'contacts')) yield fromRecord(record);
@@ -69,11 +70,11 @@ export const brevo: Vendor = {
         for await (const row of rowsOf(file))
           yield {
             email: row.get('email') ?? '',
-            values: valuesOf(new Map([...row].filter(([name]) => !OF_STATE.has(name))), COLUMNS, leftOut),
+            values: valuesOf(new Map([...row].filter(([name]) => !UNMAPPED_COLUMNS.has(name))), COLUMNS, ignored),
             lists: LISTS.flatMap((name) => (row.get(name) ?? '').match(/\d+/g) ?? []).map(listName),
-            left: isBlockedFile || isBlocked(row) ? [{ kind: 'all' }] : [],
+            leavings: isBlockedFile || isBlocked(row) ? [{ kind: 'all' }] : [],
           };
-      } else leftOut.files.add(file.name);
+      } else ignored.files.add(file.name);
     }
   },
 };
@@ -92,21 +93,21 @@ function isBlocked(row: Row): boolean {
 
 function fromRecord(record: Record<string, unknown>): ExportedPerson {
   const email = textOf(record.email);
-  const reason = isObject(record.reason) ? textOf(record.reason.code) : '';
-  if (reason !== '') return { email, values: null, lists: [], left: [reasonOf(reason)] };
+  const code = isObject(record.reason) ? textOf(record.reason.code) : '';
+  if (code !== '') return { email, values: null, lists: [], leavings: [leavingByCode(code)] };
   const attributes = new Map<string, string>();
   addAttributes(attributes, record.attributes);
-  const left: Leaving[] = textsOf(record.listUnsubscribed).map((id) => ({ kind: 'group', name: listName(id) }));
-  if (record.emailBlacklisted !== false) left.push({ kind: 'all' });
+  const leavings: Leaving[] = textsOf(record.listUnsubscribed).map((id) => ({ kind: 'group', name: listName(id) }));
+  if (record.emailBlacklisted !== false) leavings.push({ kind: 'all' });
   const values = valuesOf(attributes, COLUMNS, { columns: new Set(), files: new Set() });
-  return { email, values, lists: textsOf(record.listIds).map(listName), left };
+  return { email, values, lists: textsOf(record.listIds).map(listName), leavings };
 }
 
 /**
- * Returns the reason for one of the codes of a blocked contact: unsubscribedViaMA, unsubscribedViaEmail, unsubscribedViaApi,
+ * Returns why a blocked contact gets no mail, by the code of the block: unsubscribedViaMA, unsubscribedViaEmail, unsubscribedViaApi,
  * adminBlocked, hardBounce, contactFlaggedAsSpam.
  */
-function reasonOf(code: string): Leaving {
+function leavingByCode(code: string): Leaving {
   if (code === 'hardBounce') return { kind: 'bounce' };
   return { kind: code === 'contactFlaggedAsSpam' ? 'complaint' : 'all' };
 }

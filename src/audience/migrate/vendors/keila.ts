@@ -32,23 +32,23 @@ export const keila: Vendor = {
   title: 'Keila',
   listsField: 'keila_lists',
   used: ['email', 'data', 'status'],
-  async *read(files, leftOut) {
+  async *read(files, ignored) {
     for (const file of files) {
       if (/\.json$/i.test(file.name)) {
         for (const record of recordsOf(await readJson(file), 'data')) {
           const { data, status, ...texts } = record;
           const plain = new Map(Object.entries(texts).map(([name, value]) => [name, textOf(value)]));
-          const values = valuesOf(plain, COLUMNS, leftOut);
+          const values = valuesOf(plain, COLUMNS, ignored);
           addAttributes(values, data);
-          yield { email: textOf(record.email), values, lists: [], left: leavingOf(textOf(status)) };
+          yield { email: textOf(record.email), values, lists: [], leavings: leavingOf(textOf(status)) };
         }
       } else if (/\.csv$/i.test(file.name)) {
         for await (const row of rowsOf(file)) {
-          const values = valuesOf(row, COLUMNS, leftOut);
+          const values = valuesOf(row, COLUMNS, ignored);
           addAttributes(values, jsonCell(row.get('data') ?? ''));
-          yield { email: row.get('email') ?? '', values, lists: [], left: leavingOf(row.get('status') ?? '') };
+          yield { email: row.get('email') ?? '', values, lists: [], leavings: leavingOf(row.get('status') ?? '') };
         }
-      } else leftOut.files.add(file.name);
+      } else ignored.files.add(file.name);
     }
   },
 };

@@ -8,11 +8,11 @@ import {
   addAttributes,
   type ExportedPerson,
   type ExportedTemplate,
+  type Ignored,
   isObject,
   jsonCell,
   type KnownColumns,
   type Leaving,
-  type LeftOut,
   readJson,
   recordsOf,
   rowsOf,
@@ -34,24 +34,29 @@ export const listmonk: Vendor = {
   title: 'listmonk',
   listsField: 'listmonk_lists',
   used: ['email', 'name', 'attributes', 'status'],
-  async *read(files, leftOut) {
+  async *read(files, ignored) {
     for (const file of files) {
       if (/\.json$/i.test(file.name)) {
-        for (const record of recordsOf(await readJson(file), 'data', 'results')) yield* fromRecord(record, leftOut);
+        for (const record of recordsOf(await readJson(file), 'data', 'results')) yield* fromRecord(record, ignored);
       } else if (/\.csv$/i.test(file.name)) {
         for await (const row of rowsOf(file)) {
-          const values = valuesOf(row, COLUMNS, leftOut);
+          const values = valuesOf(row, COLUMNS, ignored);
           addName(values, row.get('name') ?? '');
           addAttributes(values, jsonCell(row.get('attributes') ?? ''));
-          yield { email: row.get('email') ?? '', values, lists: [], left: leftByStatus(row.get('status') ?? '') };
+          yield {
+            email: row.get('email') ?? '',
+            values,
+            lists: [],
+            leavings: leavingsByStatus(row.get('status') ?? ''),
+          };
         }
-      } else leftOut.files.add(file.name);
+      } else ignored.files.add(file.name);
     }
   },
 };
 
 /** Only enabled subscribers get mail; `disabled` is a state of earlier releases. */
-function leftByStatus(status: string): Leaving[] {
+function leavingsByStatus(status: string): Leaving[] {
   return status.toLowerCase() === 'enabled' ? [] : [{ kind: 'all' }];
 }
 
@@ -65,13 +70,13 @@ function addName(values: Map<string, string>, name: string): void {
   if (rest.length > 0) values.set('last_name', rest.join(' '));
 }
 
-function* fromRecord(record: Record<string, unknown>, leftOut: LeftOut): Generator<ExportedPerson | ExportedTemplate> {
+function* fromRecord(record: Record<string, unknown>, ignored: Ignored): Generator<ExportedPerson | ExportedTemplate> {
   const email = textOf(record.email);
   if (email !== '' && record.status !== undefined) yield subscriber(email, record);
   else if (email !== '' && record.type !== undefined) yield* bounce(email, textOf(record.type));
   else if (typeof record.body === 'string' && record.name !== undefined) {
     // Templates of transactional mails have different placeholders.
-    if (record.type === 'tx') leftOut.files.add(textOf(record.name));
+    if (record.type === 'tx') ignored.files.add(textOf(record.name));
     else yield { name: textOf(record.name), html: replaceTags(record.body) };
   }
 }
@@ -87,20 +92,23 @@ function subscriber(email: string, record: Record<string, unknown>): ExportedPer
     (list) =>
       !gone.includes(list) && (textOf(list.subscription_status) !== 'unconfirmed' || textOf(list.optin) !== 'double'),
   );
-  const isOnNone = all.length > 0 && mailed.length === 0;
-  const left: Leaving[] = gone.map((list) => ({ kind: 'group', name: textOf(list.name) }));
+  const hasNoMailedList = all.length > 0 && mailed.length === 0;
+  const fromLists: Leaving[] = gone.map((list) => ({ kind: 'group', name: textOf(list.name) }));
   return {
     email,
     values,
     lists: mailed.map((list) => textOf(list.name)),
-    left: [...left, ...(isOnNone ? [{ kind: 'all' } as const] : leftByStatus(textOf(record.status)))],
+    leavings: [
+      ...fromLists,
+      ...(hasNoMailedList ? [{ kind: 'all' } as const] : leavingsByStatus(textOf(record.status))),
+    ],
   };
 }
 
-/** Only hard bounces and complaints, because listmonk itself counts soft bounces. */
+/** Hard bounces and complaints. Soft bounces are ignored, because one of them does not mean that the address gets no mail. */
 function* bounce(email: string, type: string): Generator<ExportedPerson> {
   if (type === 'hard' || type === 'complaint')
-    yield { email, values: null, lists: [], left: [{ kind: type === 'hard' ? 'bounce' : 'complaint' }] };
+    yield { email, values: null, lists: [], leavings: [{ kind: type === 'hard' ? 'bounce' : 'complaint' }] };
 }
 
 /** Replaces template expressions ("Templating") by our placeholders and removes unknown ones, because they would be sent literally. */

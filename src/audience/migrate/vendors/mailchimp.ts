@@ -10,10 +10,10 @@ import {
   type ExportedPerson,
   type ExportedTemplate,
   type ExportFile,
+  type Ignored,
   jsonCell,
   type KnownColumns,
   type Leaving,
-  type LeftOut,
   type Row,
   readText,
   rowsOf,
@@ -60,24 +60,24 @@ export const mailchimp: Vendor = {
   listsField: 'mailchimp_tags',
   writesMonthDay: true,
   used: ['email address', 'tags', 'unsub_time', 'clean_time'],
-  async *read(files, leftOut) {
+  async *read(files, ignored) {
     for (const file of files) {
       const kind = KIND.exec(file.name)?.[1]?.toLowerCase() ?? (files.length === 1 ? 'subscribed' : null);
       const template = TEMPLATE.exec(file.name)?.[1];
-      if (template !== undefined) yield* templateOf(file, template, leftOut);
+      if (template !== undefined) yield* templateOf(file, template, ignored);
       else if (kind !== null && /\.csv$/i.test(file.name) && (await columnsOf(file)).has('email address'))
-        for await (const row of rowsOf(file)) yield personOf(row, kind, leftOut);
-      else leftOut.files.add(file.name);
+        for await (const row of rowsOf(file)) yield personOf(row, kind, ignored);
+      else ignored.files.add(file.name);
     }
   },
 };
 
-function personOf(row: Row, kind: string, leftOut: LeftOut): ExportedPerson {
+function personOf(row: Row, kind: string, ignored: Ignored): ExportedPerson {
   return {
     email: row.get('email address') ?? '',
-    values: valuesOf(row, COLUMNS, leftOut),
+    values: valuesOf(row, COLUMNS, ignored),
     lists: tagsOf(row.get('tags') ?? ''),
-    left: leavingOf(row, kind),
+    leavings: leavingOf(row, kind),
   };
 }
 
@@ -93,9 +93,9 @@ function tagsOf(cell: string): string[] {
   return quoted === undefined ? cell.split(',').map((tag) => tag.replaceAll('"', '').trim()) : textsOf(quoted);
 }
 
-async function* templateOf(file: ExportFile, name: string, leftOut: LeftOut): AsyncGenerator<ExportedTemplate> {
+async function* templateOf(file: ExportFile, name: string, ignored: Ignored): AsyncGenerator<ExportedTemplate> {
   const html = await readText(file, MAX_TEMPLATE_BYTES);
-  if (html === null) leftOut.files.add(file.name);
+  if (html === null) ignored.files.add(file.name);
   else yield { name, html: replaceTags(html) };
 }
 

@@ -26,22 +26,22 @@ export const sendgrid: Vendor = {
   title: 'SendGrid',
   listsField: 'sendgrid_lists',
   used: ['email', 'alternate_emails'],
-  async *read(files, leftOut) {
+  async *read(files, ignored) {
     for (const file of files) {
       const columns = /\.csv$/i.test(file.name) ? await columnsOf(file) : new Set<string>();
       const name = basename(file.name).toLowerCase();
       // A block is a temporary refusal, after which SendGrid itself tries again.
-      if (!columns.has('email') || name.includes('block')) leftOut.files.add(file.name);
+      if (!columns.has('email') || name.includes('block')) ignored.files.add(file.name);
       else if (CONTACT_COLUMNS.some((column) => columns.has(column)))
         for await (const row of rowsOf(file)) {
-          const values = valuesOf(row, COLUMNS, leftOut);
+          const values = valuesOf(row, COLUMNS, ignored);
           const [other = ''] = (row.get('alternate_emails') ?? '').split(/[,;|\s[\]"]+/).filter((part) => part !== '');
           if (other !== '') values.set('alt_email', other);
-          yield { email: row.get('email') ?? '', values, lists: [], left: [] };
+          yield { email: row.get('email') ?? '', values, lists: [], leavings: [] };
         }
       else
         for await (const row of rowsOf(file))
-          yield { email: row.get('email') ?? '', values: null, lists: [], left: [leavingOf(row, columns, name)] };
+          yield { email: row.get('email') ?? '', values: null, lists: [], leavings: [leavingOf(row, columns, name)] };
     }
   },
 };

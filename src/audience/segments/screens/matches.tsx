@@ -16,15 +16,15 @@ export type Found = { matches: Matches; rules: string } | null;
 
 /** Counts the contacts that match the rules. Continues the previous form's count if requested and if the rules are the same. */
 export async function readMatches(request: FastifyRequest, given: GivenRules): Promise<Found> {
-  const values: Record<string, unknown> = Object.assign(Object.create(null), request.body);
-  const [after = ''] = texts(values.after);
+  const submitted: Record<string, unknown> = Object.assign(Object.create(null), request.body);
+  const [after = ''] = texts(submitted.after);
   const rules = new URLSearchParams(
-    Object.entries(given).flatMap(([name, of]) => [of].flat().map((one) => [name, one])),
+    Object.entries(given).flatMap(([name, values]) => [values].flat().map((one) => [name, one])),
   ).toString();
-  const goesOn = after !== '' && texts(values.counted_rules)[0] === rules;
-  const counted = await attempt(request, countMatches, { ...given, ...(goesOn && { after }) });
+  const isContinued = after !== '' && texts(submitted.counted_rules)[0] === rules;
+  const counted = await attempt(request, countMatches, { ...given, ...(isContinued && { after }) });
   if ('problems' in counted) return null;
-  const before = goesOn ? Number(texts(values.counted)[0]) || 0 : 0;
+  const before = isContinued ? Number(texts(submitted.counted)[0]) || 0 : 0;
   return { matches: { ...counted.output, count: counted.output.count + before }, rules };
 }
 
@@ -45,7 +45,7 @@ export function MatchesCard({ draft, choices, found }: { draft: Draft; choices: 
   );
 }
 
-/** The number. Screen readers announce `data-news`. The script continues to count while there is a button for it. */
+/** The number of matching contacts. Screen readers announce `data-news`. The script presses the button `after` for as long as it is there. */
 function Count({ found }: { found: Found }) {
   const language = useLanguage();
   if (found === null)
