@@ -469,7 +469,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.missing.subject': 'Ein Betreff',
   'compose.missing.preheader': 'Ein Vorschautext',
   'compose.missing.content': 'Der Inhalt',
-  'compose.check.toMend': { one: '{count} Hinweis', other: '{count} Hinweise' },
+  'compose.check.toFix': { one: '{count} Hinweis', other: '{count} Hinweise' },
   'compose.check.allGood': 'Alle Prüfungen bestanden',
   'compose.check.passed': { one: '{count} Prüfung bestanden', other: '{count} Prüfungen bestanden' },
   'compose.check.next': 'Überprüfen und senden',

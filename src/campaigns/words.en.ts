@@ -449,7 +449,7 @@ export const campaigns = {
   'compose.missing.subject': 'A subject',
   'compose.missing.preheader': 'A preview text',
   'compose.missing.content': 'The content',
-  'compose.check.toMend': { one: '{count} thing to look at', other: '{count} things to look at' },
+  'compose.check.toFix': { one: '{count} thing to look at', other: '{count} things to look at' },
   'compose.check.allGood': 'All checks passed',
   'compose.check.passed': { one: '{count} check passed', other: '{count} checks passed' },
   'compose.check.next': 'Review and send',

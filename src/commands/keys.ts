@@ -1,6 +1,6 @@
 /** `sendlark keys`: manages the key pairs with which programs call the API. */
 import { asc, eq } from 'drizzle-orm';
-import { createKeys, revokeKeys } from '../database/accounts.ts';
+import { addKeyPair, markKeyPairRevoked } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { accounts, apiKeys, SCOPES, type Scope } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
@@ -30,7 +30,7 @@ async function create(call: Call): Promise<void> {
     const owner = db.select().from(accounts).where(eq(accounts.id, account)).get();
     if (owner === undefined) throw new Error(`There is no account ${account}; see: sendlark account list`);
     return inTransaction(db, () => {
-      const made = createKeys(db, systemClock, account, { name, scopes });
+      const made = addKeyPair(db, systemClock, account, { name, scopes });
       record(db, account, 'key_made', keyLabel(name, made.publicKey));
       return made;
     });
@@ -88,7 +88,7 @@ async function revoke(call: Call): Promise<void> {
   const done = await withDatabase((db) =>
     inTransaction(db, () => {
       const row = db.select().from(apiKeys).where(eq(apiKeys.public_key, publicKey)).get();
-      const isRevoked = revokeKeys(db, systemClock, publicKey);
+      const isRevoked = markKeyPairRevoked(db, systemClock, publicKey);
       if (isRevoked && row !== undefined) record(db, row.user_id, 'key_revoked', keyLabel(row.name, publicKey));
       return isRevoked;
     }),

@@ -39,7 +39,7 @@ interface KeyUse {
  * Creates a key pair for an account, by default one that may do everything. Only the hash of the secret is stored, so the caller must show
  * it now.
  */
-export function createKeys(
+export function addKeyPair(
   db: Db,
   clock: Clock,
   accountId: number,
@@ -73,7 +73,7 @@ export function firstKeys(db: Db, clock: Clock, isPairInSettings: boolean): KeyP
     const isUnshown = findNamedValue(db.$client, UNSHOWN) !== null;
     if (isPairInSettings || (first !== undefined && !isUnshown)) return null;
     addNamedValue(db.$client, UNSHOWN, '');
-    return createKeys(db, clock, accountId);
+    return addKeyPair(db, clock, accountId);
   });
 }
 
@@ -83,7 +83,7 @@ export function firstKeysShown(db: Db): void {
 }
 
 /** Revokes the pair with this public key. Requests that use it are refused within a second. Returns false if there is no valid pair. */
-export function revokeKeys(db: Db, clock: Clock, publicKey: string): boolean {
+export function markKeyPairRevoked(db: Db, clock: Clock, publicKey: string): boolean {
   const { changes } = db
     .update(apiKeys)
     .set({ revoked_at: isoTimestamp(clock.now()) })

@@ -3,7 +3,7 @@ import { escapeHtml } from '../delivery/content/merge.ts';
 import type { FeedItem } from './feed-item.ts';
 
 /** The maximum length of a subject and of a preview text. */
-const MAX_SUBJECT = 255;
+const MAX_LINE = 255;
 /** The maximum length of a single send's HTML. */
 const MAX_HTML_CHARACTERS = 2 * 1024 * 1024;
 /** The minimum length that a part or a value counts as, so that a template cannot repeat an almost empty part without end. */
@@ -18,7 +18,7 @@ const PLACEHOLDER =
 /** The sources of a mail. */
 export interface IssueSource {
   feed_title: string;
-  /** The language of the feed, which a mail without one declares; empty: none. */
+  /** The language of the feed; a mail that declares no language gets it. Empty: none. */
   language: string;
   subject: string;
   /** The preview text. */
@@ -48,20 +48,20 @@ export function makeIssue(source: IssueSource): { subject: string; preheader: st
   if (items.length === 0) throw new Error('a mail of a feed has no item');
   const common = { feed_title, items_count: String(items.length) };
   const day = new Intl.DateTimeFormat('en-CA', { timeZone: time_zone, dateStyle: 'short' });
-  const values = items.map((item): Values => ({ ...common, ...itemValues(item, day) }));
+  const valuesOfItems = items.map((item): Values => ({ ...common, ...itemValues(item, day) }));
   // Counted during writing, because a template could make a few items exceed the memory.
   const room: Room = { left: MAX_HTML_CHARACTERS };
   try {
     const line = (text: string) => {
       take(room, text.length);
-      return [...fill(text, values[0], inert, room)].slice(0, MAX_SUBJECT).join('');
+      return [...fill(text, valuesOfItems[0], inert, room)].slice(0, MAX_LINE).join('');
     };
     const [subject, preheader] = [line(source.subject), line(source.preheader)];
-    const inHtml = (part: string, of: Values | undefined) => {
+    const inHtml = (part: string, values: Values | undefined) => {
       take(room, part.length);
-      return fill(of?.item_image ? part : withoutItemImages(part), of, (text) => inert(escapeHtml(text)), room);
+      return fill(values?.item_image ? part : withoutItemImages(part), values, (text) => inert(escapeHtml(text)), room);
     };
-    return { subject, preheader, html: inBlocks(html, values, inHtml) };
+    return { subject, preheader, html: inBlocks(html, valuesOfItems, inHtml) };
   } catch (error) {
     if (error instanceof NoRoom) return null;
     throw error;
@@ -72,7 +72,7 @@ export function makeIssue(source: IssueSource): { subject: string; preheader: st
 const PICTURE = /<img\s[^<>]*>/gi;
 const ITEM_IMAGE = /\(\(\s{0,8}item_image\s{0,8}\)\)/;
 
-/** Leaves out the pictures of an item that has none. */
+/** Removes the image tags for `item_image`, for an item without an image. */
 function withoutItemImages(html: string): string {
   return html.replace(PICTURE, (tag) => (ITEM_IMAGE.test(tag) ? '' : tag));
 }
@@ -85,22 +85,22 @@ function withLanguage(html: string, language: string): string {
 function itemValues({ title, link, summary, author, date, image = '' }: FeedItem, day: Intl.DateTimeFormat): Values {
   return {
     item_title: title,
-    item_link: withoutParentheses(link),
+    item_link: withEscapedParentheses(link),
     item_summary: summary,
     item_author: author,
     item_date: date === '' ? '' : day.format(new Date(date)),
-    item_image: withoutParentheses(image),
+    item_image: withEscapedParentheses(image),
   };
 }
 
 /** A link with its parentheses escaped, so that nothing in it is taken for a placeholder. */
-const withoutParentheses = (link: string) => link.replaceAll('(', '%28').replaceAll(')', '%29');
+const withEscapedParentheses = (link: string) => link.replaceAll('(', '%28').replaceAll(')', '%29');
 
 /** Repeats the part between the marks. A template without marks is filled with the first item. */
 function inBlocks(
   html: string,
   items: readonly Values[],
-  filled: (part: string, of: Values | undefined) => string,
+  filled: (part: string, values: Values | undefined) => string,
 ): string {
   const [first] = items;
   const parts: string[] = [];

@@ -29,10 +29,10 @@ import {
 } from '../http/requests/schemas.ts';
 import { type Context, operation } from '../operations/operation.ts';
 import {
-  ofVersion,
   shownVersions,
   Versions,
   versionInput,
+  versionLanguage,
   withoutVersion,
   withVersion,
 } from '../templates/languages/operations.ts';
@@ -256,7 +256,7 @@ export const saveFeedLanguage = operation({
 export const removeFeedLanguage = operation({
   name: 'Remove the version of the mails of a feed in a language (addition)',
   role: 'editor',
-  input: Type.Object({ ...ById.properties, language: ofVersion }),
+  input: Type.Object({ ...ById.properties, language: versionLanguage }),
   output: Type.Object({ updated_at: isoTimestampSchema() }),
   run: (context, { id, language }) =>
     changeLanguages(context, id, ({ languages }) => withoutVersion(languages, language)),

@@ -6,9 +6,10 @@ const TOO_MANY_REQUESTS = 429;
 
 const tooMany = () => new Failure(TOO_MANY_REQUESTS, sentence('too_many_templates'));
 
-/** The number of running tasks of one key, and the waiting ones. */
-interface Turns {
+interface Tasks {
+  /** How many run. */
   underWay: number;
+  /** Starts each task that waits. */
   waiting: (() => void)[];
 }
 
@@ -17,12 +18,12 @@ interface Turns {
  * wait. Throws the result of `refusal` if the key already has `most` running or waiting tasks, or if `isGone` returns true when the turn
  * of the task comes.
  */
-export function limitPerKey(most = Number.POSITIVE_INFINITY, refusal = unavailable, atOnce = 1) {
-  const byId = new Map<number, Turns>();
-  return async function inTurn<T>(id: number, work: () => Promise<T>, isGone = () => false): Promise<T> {
-    const own = byId.get(id) ?? { underWay: 0, waiting: [] };
+export function limitPerKey({ most = Number.POSITIVE_INFINITY, refusal = unavailable, atOnce = 1 } = {}) {
+  const byKey = new Map<number, Tasks>();
+  return async function runLimited<T>(key: number, work: () => Promise<T>, isGone = () => false): Promise<T> {
+    const own = byKey.get(key) ?? { underWay: 0, waiting: [] };
     if (own.underWay + own.waiting.length >= most) throw refusal();
-    byId.set(id, own);
+    byKey.set(key, own);
     if (own.underWay < atOnce) own.underWay++;
     else await new Promise<void>((begin) => own.waiting.push(begin));
     try {
@@ -31,7 +32,7 @@ export function limitPerKey(most = Number.POSITIVE_INFINITY, refusal = unavailab
     } finally {
       const next = own.waiting.shift();
       if (next !== undefined) next();
-      else if (--own.underWay === 0) byId.delete(id);
+      else if (--own.underWay === 0) byKey.delete(key);
     }
   };
 }
@@ -40,13 +41,13 @@ export function limitPerKey(most = Number.POSITIVE_INFINITY, refusal = unavailab
  * For tasks that may compile templates, each of which can take seconds: three of an account at once, and 429 beyond that. Hundreds of them
  * would make other accounts wait for an hour.
  */
-export const withinShare = limitPerKey(3, tooMany, 3);
+export const withinShare = limitPerKey({ most: 3, refusal: tooMany, atOnce: 3 });
 
 /** Runs an account's tasks one after the other: those that check for space and then use it, and those that need much memory. */
 export const inTurn = limitPerKey();
 
 /** For checks of a mail for all its recipients, each of which may read many contacts. */
-export const inCheckingTurn = limitPerKey(50, tooMany);
+export const inCheckingTurn = limitPerKey({ most: 50, refusal: tooMany });
 
 /** For showing an account its mails, each of which takes megabytes and a fraction of a second of a shared thread. */
-export const inShowingTurn = limitPerKey(50, tooMany);
+export const inShowingTurn = limitPerKey({ most: 50, refusal: tooMany });

@@ -25,7 +25,7 @@ export const installation = {
   'bounces.elsewhere': 'Bounces go to {domain}, but Sendlark does not receive them itself.',
   'bounces.taken': 'Bounces go to {domain} and are received at {listens}.',
   'bounces.test': 'Send a test mail',
-  'bounces.mx': 'The MX record of {domain} has to name this machine, and the firewall to pass port 25.',
+  'bounces.mx': 'The MX record of {domain} has to name this machine, and the firewall has to let port 25 through.',
   'bounces.step.domain': 'Choose a name for it below your domain, such as {domain}.',
   'bounces.step.mx': 'Where your domain is managed, add an MX record for {domain} that names this machine.',
   'bounces.step.settings':
@@ -73,7 +73,7 @@ export const installation = {
   'nodes.state.refused': 'Refused by its SMTP server',
   'nodes.state.silent': 'Silent',
   'nodes.rate': 'Mails per second',
-  'nodes.has': 'Mails now',
+  'nodes.has': 'Mails in hand',
   'nodes.accepted': 'Sent today',
   'nodes.refused': '{count} refused',
   'nodes.warmUp': 'Warm-up today',

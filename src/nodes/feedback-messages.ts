@@ -179,14 +179,14 @@ const KINDS = ['bounce', 'complaint'] as const;
 /** The questions that nodes ask the controller, and the answers; null means that there is no such thing. */
 export interface Questions {
   /** The ids in a token that the node cannot read itself, such as tokens in mails from before there were nodes. */
-  link: { asks: { purpose: string; token: string }; gets: { ids: Record<string, number | string> } | null };
-  preferences: { asks: { token: string }; gets: SentPreferences | null };
+  link: { request: { purpose: string; token: string }; response: { ids: Record<string, number | string> } | null };
+  preferences: { request: { token: string }; response: SentPreferences | null };
   /** The number of the variant that the recipient of a web copy got. */
-  variant: { asks: { token: string }; gets: number | null };
-  values: { asks: { purpose: string; token: string }; gets: Record<string, string> | null };
+  variant: { request: { token: string }; response: number | null };
+  values: { request: { purpose: string; token: string }; response: Record<string, string> | null };
   /** Makes the controller publish a mailing's content, or an image, in its bucket. Returns whether it exists. */
-  mailing: { asks: { mailing: number }; gets: boolean };
-  picture: { asks: { picture: string }; gets: boolean };
+  mailing: { request: { mailing: number }; response: boolean };
+  picture: { request: { picture: string }; response: boolean };
 }
 
 export type SentPreferences = Omit<Preferences, 'unsubscribed'> & { unsubscribed: [number, number][] };
@@ -205,9 +205,16 @@ export interface LinkSecrets {
   publicUrl: string;
 }
 
+const MAILING_PREFIX = 'mailing-';
+
 /** Returns the name of a mailing's content in the bucket. */
 export function mailingObjectName(mailing: number): string {
-  return `mailing-${mailing}`;
+  return `${MAILING_PREFIX}${mailing}`;
+}
+
+/** Returns the mailing of an object that `mailingObjectName` named. */
+export function mailingOfObject(name: string): number {
+  return Number(name.slice(MAILING_PREFIX.length));
 }
 
 function parsed(text: string): unknown {

@@ -34,8 +34,8 @@ const MAX_OF_RECIPIENT = 10;
 
 /** Registers the page that shows a mail in the browser. */
 export async function webCopyPage(app: FastifyInstance, source: RecipientSource): Promise<void> {
-  const inTurn = limitPerKey(MAX_READERS);
-  const inTurnOfRecipient = limitPerKey(MAX_OF_RECIPIENT);
+  const inTurn = limitPerKey({ most: MAX_READERS });
+  const inTurnOfRecipient = limitPerKey({ most: MAX_OF_RECIPIENT });
   pageRoute<{ Params: { token: string } }>(app, '/w/:token', async (request, reply) => {
     const { token } = request.params;
     const ids = await source.readLink('web', token);

@@ -16,8 +16,8 @@ interface MailTexts {
 }
 
 /**
- * Returns every placeholder name: the built-in ones with our additions, and what conditions may ask for, then the
- * account's custom fields.
+ * Returns the names of all placeholders: the built-in ones, our additions, the fields that conditions may use, and the custom
+ * fields.
  */
 export function knownPlaceholders(db: Db, accountId: number): string[] {
   const own = listCustomFields(db, accountId).map(({ field_name }) => field_name);

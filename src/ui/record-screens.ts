@@ -5,7 +5,7 @@ import type { FormValues } from './components/form.tsx';
 import type { Attempt, Refusal } from './operations.ts';
 
 /** The submitted values and their problems, which a page shows with the stored values. */
-export type Shown = Partial<Refusal> & { values?: FormValues };
+export type Submitted = Partial<Refusal> & { values?: FormValues };
 
 interface RecordScreens<Added> {
   /** The path of the list. */
@@ -19,7 +19,7 @@ interface RecordScreens<Added> {
   /**
    * Sends the page with the form of a record; null: of a new one. Refuses users who may not see it; the operations refuse everything else.
    */
-  show(request: FastifyRequest, reply: FastifyReply, id: string | null, shown: Shown): unknown;
+  show(request: FastifyRequest, reply: FastifyReply, id: string | null, shown: Submitted): unknown;
   /** Answers a change. `added` is the result of adding. */
   done(
     reply: FastifyReply,
@@ -33,7 +33,7 @@ export function recordScreens<Added>(app: FastifyInstance, screens: RecordScreen
   const { path, addsInList = false, form, add, change, remove, show, done } = screens;
   const one = `${path}/:id`;
   type ById = { Params: { id: string } };
-  const refused = (request: FastifyRequest, reply: FastifyReply, id: string | null, shown: Refusal & Shown) =>
+  const refused = (request: FastifyRequest, reply: FastifyReply, id: string | null, shown: Refusal & Submitted) =>
     show(request, reply.code(shown.status), id, shown);
 
   const toNew = addsInList ? path : `${path}/new`;

@@ -55,7 +55,7 @@ const MAX_WAITING = 100;
  * turn, or if its session has ended. For routes registered after this call.
  */
 export function limitPages(app: FastifyInstance): void {
-  const inTurn = limitPerKey(MAX_WAITING, undefined, MAX_AT_ONCE);
+  const inTurn = limitPerKey({ most: MAX_WAITING, atOnce: MAX_AT_ONCE });
   app.addHook('onRoute', (route) => {
     const { handler, config } = route;
     // A file upload may take an hour, and is processed while it arrives.

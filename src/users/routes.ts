@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';
 import { listAudit } from './operations/audit-log.ts';
-import { listKeys, makeKey, readOwnScopes, revokeKey } from './operations/keys.ts';
+import { createKeyPair, listKeys, readOwnScopes, revokeKeyPair } from './operations/keys.ts';
 import { changeOwnSettings, readMe } from './operations/me.ts';
 import { listPasskeys, removePasskey } from './operations/passkeys.ts';
 import { endSession, listSessions } from './operations/sessions.ts';
@@ -26,8 +26,8 @@ export const userRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => 
   const keys = operationRoutes(app, deps, 'API keys');
   keys.list('GET /keys/list', listKeys);
   keys.read('GET /key/details', readOwnScopes);
-  keys.read('POST /keys/create', makeKey);
-  keys.change('DELETE /keys/delete', revokeKey, 'Revoked Successfully');
+  keys.read('POST /keys/create', createKeyPair);
+  keys.change('DELETE /keys/delete', revokeKeyPair, 'Revoked Successfully');
 
   operationRoutes(app, deps, 'Audit log').list('GET /audit/list', listAudit);
 };

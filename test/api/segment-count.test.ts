@@ -1,6 +1,6 @@
 /** Counting whom rules match before they are stored, and what depends on a segment, a contact type and a custom field. */
 import t from 'tap';
-import { createKeys } from '../../src/database/accounts.ts';
+import { addKeyPair } from '../../src/database/accounts.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 import {
   addContact,
@@ -150,7 +150,7 @@ t.test('what depends on a segment, a contact type and a field names the automati
   );
   t.strictSame(await mentioned('/custom-fields/uses', { id: 2 }), [{ utr: fields, automation_name: 'Fields' }]);
   t.strictSame(await mentioned('/custom-fields/uses', { id: 3 }), [{ utr: dates, automation_name: 'Dates' }]);
-  const { publicKey: PublicKey, secretKey: SecretKey } = createKeys(app.drizzle, app.clock, 1, {
+  const { publicKey: PublicKey, secretKey: SecretKey } = addKeyPair(app.drizzle, app.clock, 1, {
     ...{ name: '', scopes: ['contacts'] },
   });
   const query = { segment_id: segment };

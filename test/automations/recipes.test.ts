@@ -1,7 +1,7 @@
 /** Recipes: automations that are made with their mails, as drafts. */
 import t from 'tap';
 import { RECIPE_BY_NAME, RECIPES } from '../../src/automations/recipes.ts';
-import { createKeys } from '../../src/database/accounts.ts';
+import { addKeyPair } from '../../src/database/accounts.ts';
 import { LANGUAGE_CODES } from '../../src/languages.ts';
 import { DAY, mailsInBrief, mailsOf, withWelcomeSeries } from '../support/automations.ts';
 
@@ -176,7 +176,7 @@ t.test(
       ...{ unsubscribe_group_id: 1, sender_id: 1 },
     };
     const made = async (...scopes: ('campaigns' | 'contacts')[]) => {
-      const { publicKey: PublicKey, secretKey: SecretKey } = createKeys(app.drizzle, app.clock, 1, {
+      const { publicKey: PublicKey, secretKey: SecretKey } = addKeyPair(app.drizzle, app.clock, 1, {
         name: '',
         scopes,
       });

@@ -1,6 +1,6 @@
 /** What a key pair that only reads can do with the request that every operation is documented with: read. */
 import t from 'tap';
-import { createKeys } from '../../src/database/accounts.ts';
+import { addKeyPair } from '../../src/database/accounts.ts';
 import { callerWith, startApp } from '../support/app.ts';
 import { operationsOf, readDocument } from '../support/openapi-operations.ts';
 import { Tables } from '../support/tables.ts';
@@ -14,7 +14,7 @@ t.test('with the scope read every operation that answers changes nothing', async
     .prepare('SELECT user_id FROM api_keys WHERE public_key = ?')
     .pluck()
     .get(account.caller.headers.PublicKey) as number;
-  const { publicKey, secretKey } = createKeys(app.drizzle, app.clock, accountId, { name: 'Reader', scopes: ['read'] });
+  const { publicKey, secretKey } = addKeyPair(app.drizzle, app.clock, accountId, { name: 'Reader', scopes: ['read'] });
   const caller = callerWith(app.fastify, '/api', { PublicKey: publicKey, SecretKey: secretKey });
   await caller.call('GET', '/contacts-type');
   const tables = new Tables(app.db);

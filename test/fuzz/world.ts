@@ -1,5 +1,5 @@
 /** An account with records in every state an operation asks for, and the value each parameter needs to find them. */
-import { createAccount, createKeys } from '../../src/database/accounts.ts';
+import { addKeyPair, createAccount } from '../../src/database/accounts.ts';
 import { holdSending } from '../../src/delivery/queue/holds.ts';
 import { createSession } from '../../src/users/sessions.ts';
 import { buildWorld } from '../support/account-records.ts';
@@ -66,7 +66,7 @@ function nextName(app: TestApp): number {
 
 /** A new account beside those there are, filled through the interface. */
 export async function newAccount(app: TestApp, name: string): Promise<Account> {
-  const { publicKey, secretKey } = createKeys(app.drizzle, app.clock, createAccount(app.drizzle, app.clock, name));
+  const { publicKey, secretKey } = addKeyPair(app.drizzle, app.clock, createAccount(app.drizzle, app.clock, name));
   const caller = callerWith(app.fastify, '/api', { PublicKey: publicKey, SecretKey: secretKey });
   const world = await buildWorld(caller);
   const ask = async (method: string, path: string, options = {}) => {
@@ -163,7 +163,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
     createSession(app.drizzle, id, { address: '192.0.2.1', userAgent: 'Test' }, app.clock.now());
   }
   const { sessions } = await ask('GET', '/sessions/list');
-  createKeys(app.drizzle, app.clock, world.user);
+  addKeyPair(app.drizzle, app.clock, world.user);
   const { keys } = await ask('GET', '/keys/list');
   const operator = callerOf(app, addPerson(app, 'owner', { email: `operator${nextName(app)}@example.org` }));
   const relay = { name: 'Relay', host: '127.0.0.1', port: 1, security: 'none' };

@@ -29,7 +29,7 @@ t.test('what fails keeps nothing after it from being done', async (t) => {
 });
 
 t.test('what an account has waiting is bounded, and takes no room from another', async (t) => {
-  const inTurn = limitPerKey(2);
+  const inTurn = limitPerKey({ most: 2 });
   const first = Promise.withResolvers<string>();
   const own = [inTurn(1, () => first.promise), inTurn(1, async () => 'second')];
   const refused = inTurn(1, async () => 'third').catch((error: unknown) => error);
@@ -58,7 +58,7 @@ t.test('what nobody waits for any more is not done when its turn comes', async (
 });
 
 t.test('some of an account are under way at once where that is allowed', async (t) => {
-  const inTurn = limitPerKey(4, undefined, 2);
+  const inTurn = limitPerKey({ most: 4, atOnce: 2 });
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const begun: string[] = [];
   const work = (name: string, until = Promise.resolve()) => {

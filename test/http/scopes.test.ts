@@ -1,6 +1,6 @@
 /** The scopes of key pairs: what each may reach, what it is told where it may not, and when it was last used. */
 import t from 'tap';
-import { createKeys } from '../../src/database/accounts.ts';
+import { addKeyPair } from '../../src/database/accounts.ts';
 import { SCOPES, type Scope } from '../../src/database/schema/index.ts';
 import { type Caller, callerWith, startApp, type TestApp } from '../support/app.ts';
 import { type Operation, operationsOf, readDocument } from '../support/openapi-operations.ts';
@@ -40,7 +40,7 @@ const CHANGED_WITH: Partial<Record<Scope, readonly string[]>> = {
 
 /** A caller with a new pair of an account, by default the one of `app.one`. */
 function withScopes(app: TestApp, scopes: readonly Scope[], accountId = 1, name = ''): Caller {
-  const { publicKey, secretKey } = createKeys(app.drizzle, app.clock, accountId, { name, scopes });
+  const { publicKey, secretKey } = addKeyPair(app.drizzle, app.clock, accountId, { name, scopes });
   return callerWith(app.fastify, '/api', { PublicKey: publicKey, SecretKey: secretKey });
 }
 

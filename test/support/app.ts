@@ -15,7 +15,7 @@ import { previewImport } from '../../src/audience/import/preview.ts';
 import { type Importer, ImportJobs } from '../../src/audience/import/uploads.ts';
 import { readExport } from '../../src/audience/migrate/read-export.ts';
 import { type Config, readConfig } from '../../src/config.ts';
-import { createAccount, createKeys } from '../../src/database/accounts.ts';
+import { addKeyPair, createAccount } from '../../src/database/accounts.ts';
 import { connect, type Db } from '../../src/database/open.ts';
 import { WriteLock } from '../../src/database/write-lock.ts';
 import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
@@ -199,7 +199,7 @@ export async function startApp(
     rmSync(folder, { recursive: true, force: true });
   });
   const caller = (name: string): Caller => {
-    const { publicKey, secretKey } = createKeys(db, clock, createAccount(db, clock, name));
+    const { publicKey, secretKey } = addKeyPair(db, clock, createAccount(db, clock, name));
     return callerWith(fastify, '/api', { PublicKey: publicKey, SecretKey: secretKey });
   };
   return {

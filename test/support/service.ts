@@ -10,7 +10,7 @@ import type { Database } from 'better-sqlite3';
 import { SMTPServer } from 'smtp-server';
 import type { Test } from 'tap';
 import { FormData, fetch, type RequestInit } from 'undici';
-import { createKeys, FIRST_ACCOUNT } from '../../src/database/accounts.ts';
+import { addKeyPair, FIRST_ACCOUNT } from '../../src/database/accounts.ts';
 import { connect } from '../../src/database/open.ts';
 import type { Scope } from '../../src/database/schema/index.ts';
 import { systemClock } from '../../src/time/clock.ts';
@@ -171,7 +171,7 @@ export class Service {
   /** The headers of a new pair of the first account that may do only this. */
   makeKeys(...scopes: Scope[]): Record<'PublicKey' | 'SecretKey', string> {
     const db = connect(join(this.folder, 'test.db'));
-    const { publicKey, secretKey } = createKeys(db, systemClock, FIRST_ACCOUNT, { name: 'Test', scopes });
+    const { publicKey, secretKey } = addKeyPair(db, systemClock, FIRST_ACCOUNT, { name: 'Test', scopes });
     db.$client.close();
     return { PublicKey: publicKey, SecretKey: secretKey };
   }

@@ -3,10 +3,10 @@ import Type from 'typebox';
 import { isoTimestampSchema, nullable, unchangedSince } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 import {
-  ofVersion,
   shownVersions,
   Versions,
   versionInput,
+  versionLanguage,
   withoutVersion,
   withVersion,
 } from '../../templates/languages/operations.ts';
@@ -45,7 +45,7 @@ export const saveMailLanguage = operation({
 export const removeMailLanguage = operation({
   name: 'Remove the version of a mail of an automation in a language (addition)',
   role: 'editor',
-  input: Type.Object({ ...ByMail.properties, unchanged_since: unchangedSince(), language: ofVersion }),
+  input: Type.Object({ ...ByMail.properties, unchanged_since: unchangedSince(), language: versionLanguage }),
   output: Changed,
   async run(context, { utr, unchanged_since, language }) {
     const { languages } = requireMail(context.db, context.accountId, utr).schedule;

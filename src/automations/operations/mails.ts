@@ -242,10 +242,10 @@ export const listWaiting = operation({
 const variant = variantNumber(
   'The number of its version in another language; 0, or not given: the mail itself (addition).',
 );
-const Seen = Type.Object({ ...ByMail.properties, email: Type.Optional(email()), variant });
+const PreviewChoice = Type.Object({ ...ByMail.properties, email: Type.Optional(email()), variant });
 
 /** Returns what the operations that show a mail take: how to find the mail, and the address of the recipient. */
-function looked({ db, accountId }: Context, { utr, email, variant = 0 }: Static<typeof Seen>) {
+function looked({ db, accountId }: Context, { utr, email, variant = 0 }: Static<typeof PreviewChoice>) {
   const find = () => {
     const { schedule, automation } = requireMail(db, accountId, utr);
     return shownSource(db, automation, schedule, variant);
@@ -257,7 +257,7 @@ export const showAutomationMail = recordOperation({
   name: 'Read a mail of an automation as a person of its target would see it (addition)',
   description: 'In the HTML each tracked link has its number as data-link. Nothing is counted.',
   role: 'viewer',
-  input: Type.Object({ ...Seen.properties, ...shownParts }),
+  input: Type.Object({ ...PreviewChoice.properties, ...shownParts }),
   as: 'mail',
   record: ShownMailRecord,
   json: (context, { html, ...seen }) => shownMailJson(context, looked(context, seen), html !== 0),
@@ -267,7 +267,7 @@ export const showAutomationMailHtml = operation({
   name: 'Read the HTML of a mail of an automation as a person of its target would see it (addition)',
   description: 'The same html as in `/automations/schedule/mail`; empty if the mail cannot be shown.',
   role: 'viewer',
-  input: Seen,
+  input: PreviewChoice,
   run: (context, seen) => shownMailHtml(context, looked(context, seen)),
 });
 
@@ -275,7 +275,7 @@ export const checkAutomationMail = operation({
   name: 'Check a mail of an automation as a person of its target would see it (addition)',
   description: 'Has the findings that may keep contacts from reading it, without the code of the mail.',
   role: 'viewer',
-  input: Seen,
+  input: PreviewChoice,
   output: Type.Object({ checked: CheckedMailRecord }),
   run: async (context, seen) => ({ checked: await checkedMail(context, looked(context, seen)) }),
 });

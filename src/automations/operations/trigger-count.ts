@@ -21,7 +21,7 @@ const PAGE_ROWS = 2000;
 const MOST_ROWS = 50_000;
 
 /** One count of an account at a time, since each may read many rows. */
-const inCountingTurn = limitPerKey(50);
+const inCountingTurn = limitPerKey({ most: 50 });
 
 const Counted = Type.Object(
   {

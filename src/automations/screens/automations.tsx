@@ -4,7 +4,7 @@ import { checkStep } from '../../campaigns/screens/compose/check.tsx';
 import { designScreen, htmlScreen, templatesScreen } from '../../campaigns/screens/compose/mail-content.tsx';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
-import { versionScreens } from '../../templates/languages/screens/versions.tsx';
+import { languageVersionScreens } from '../../templates/languages/screens/versions.tsx';
 import { LinkButton } from '../../ui/components/button.tsx';
 import { CampaignList, type ListQuery, readListQuery, resultColumns } from '../../ui/components/campaign-list.tsx';
 import { StateBadge } from '../../ui/components/campaign-state.tsx';
@@ -69,7 +69,7 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
     await mailScreens(editing);
     await stepScreens(editing);
     await mailContentScreen(editing);
-    versionScreens(editing, MAIL_LANGUAGES);
+    languageVersionScreens(editing, MAIL_LANGUAGES);
     await templatesScreen(editing, AUTOMATION_MAIL);
     await htmlScreen(editing, AUTOMATION_MAIL);
     await designScreen(editing, AUTOMATION_MAIL);

@@ -1,4 +1,7 @@
-/** Letting contacts enter an automation by hand: one contact, or all of its target or of a segment, counted before it is confirmed. */
+/**
+ * Screens that let contacts enter an automation by hand: one contact; or all contacts of its target or of a segment, whose number is shown
+ * for confirmation.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readContact } from '../../audience/contacts/operations.ts';
 import { readSegment } from '../../audience/segments/operations.ts';
@@ -27,9 +30,10 @@ interface Call {
   Querystring: { segment_id?: string; contact_id?: string };
 }
 
-/** Whose entry is asked for: the name, and the page that it was asked from. */
-interface Whose {
+/** The contact or segment that is to enter. */
+interface EntrySubject {
   name: string;
+  /** The URL of its page. */
   back: string;
 }
 
@@ -40,17 +44,18 @@ export async function enterScreens(app: FastifyInstance): Promise<void> {
     requireEditor(request);
     const [contact] = texts(request.query.contact_id);
     const [segment = ''] = texts(request.query.segment_id);
-    const whose = contact === undefined ? await segmentNamed(request, segment) : await contactNamed(request, contact);
+    const subject =
+      contact === undefined ? await readSegmentEntry(request, segment) : await readContactEntry(request, contact);
     const { summaries } = await ask(request, listSummaries, { state: 'live', limit: MAX_CHOICES });
     const viewer = viewerOf(request);
     const title = languageOf(request, viewer).say('automations.enter');
-    const sent = contact === undefined ? { segment_id: segment } : { contact_id: contact };
+    const hiddenField = contact === undefined ? { segment_id: segment } : { contact_id: contact };
     return sendPage(
       request,
       reply,
       viewer,
       { title, section: 'automations' },
-      <Choice {...{ whose, summaries, sent }} />,
+      <Choice {...{ subject, summaries, hiddenField }} />,
     );
   });
 
@@ -58,7 +63,7 @@ export async function enterScreens(app: FastifyInstance): Promise<void> {
     const utr = field(request, 'utr');
     const contact = field(request, 'contact_id');
     if (contact === '') return reply.redirect(enterAddress(utr, field(request, 'segment_id')), SEE_OTHER);
-    const { back, name } = await contactNamed(request, contact);
+    const { back, name } = await readContactEntry(request, contact);
     const entered = await attempt(request, enterAutomation, { utr, contacts: [contact] });
     if ('problems' in entered) setFlash(reply, 'bad', 'automations.refused', { reason: entered.text });
     else {
@@ -75,9 +80,9 @@ export async function enterScreens(app: FastifyInstance): Promise<void> {
   app.post<Call>('/automations/:utr/enter', async (request, reply) => {
     const { utr } = request.params;
     const segment_id = field(request, 'segment_id');
-    const { series } = await ask(request, readSeries, { utr });
+    const { series: automation } = await ask(request, readSeries, { utr });
     const started =
-      series.is_live === 0 && segment_id === ''
+      automation.is_live === 0 && segment_id === ''
         ? await attempt(request, setAutomationLive, { utr, backfill: 1 })
         : await attempt(request, startEntering, { utr, ...(segment_id !== '' && { segment_id }) });
     if ('problems' in started) setFlash(reply, 'bad', 'automations.refused', { reason: started.text });
@@ -97,38 +102,38 @@ async function show(request: FastifyRequest<Call>, reply: FastifyReply) {
   requireEditor(request);
   const { utr } = request.params;
   const [segment_id] = texts(request.query.segment_id);
-  const segment = segment_id === undefined ? null : await segmentNamed(request, segment_id);
-  const [{ series }, { entries }] = await Promise.all([
+  const segment = segment_id === undefined ? null : await readSegmentEntry(request, segment_id);
+  const [{ series: automation }, { entries }] = await Promise.all([
     ask(request, readSeries, { utr }),
     ask(request, countEntering, { utr, ...(segment_id !== undefined && { segment_id }) }),
   ]);
   const viewer = viewerOf(request);
   const frame = {
-    title: series.automation_name,
+    title: automation.automation_name,
     section: 'automations',
     action: <BackToAutomation utr={utr} />,
   } as const;
-  return sendPage(request, reply, viewer, frame, <Counted {...{ series, entries, segment, segment_id }} />);
+  return sendPage(request, reply, viewer, frame, <EntryPreview {...{ automation, entries, segment, segment_id }} />);
 }
 
-async function segmentNamed(request: FastifyRequest, segment_id: string): Promise<Whose> {
+async function readSegmentEntry(request: FastifyRequest, segment_id: string): Promise<EntrySubject> {
   const { id, segment_name: name } = await ask(request, readSegment, { segment_id });
   return { name, back: `/contacts/segments/${id}` };
 }
 
-async function contactNamed(request: FastifyRequest, contact_id: string): Promise<Whose> {
+async function readContactEntry(request: FastifyRequest, contact_id: string): Promise<EntrySubject> {
   const { id, email: name } = await ask(request, readContact, { contact_id });
   return { name, back: `/contacts/${id}` };
 }
 
 interface ChoiceProps {
-  whose: Whose;
+  subject: EntrySubject;
   summaries: readonly Summary[];
-  /** The hidden field of the form that says whose entry is asked for. */
-  sent: Readonly<Record<string, string>>;
+  /** The hidden field of the form that names the contact or segment. */
+  hiddenField: Readonly<Record<string, string>>;
 }
 
-function Choice({ whose, summaries, sent }: ChoiceProps) {
+function Choice({ subject, summaries, hiddenField }: ChoiceProps) {
   const language = useLanguage();
   if (summaries.length === 0)
     return (
@@ -136,9 +141,9 @@ function Choice({ whose, summaries, sent }: ChoiceProps) {
         {language.say('automations.enter.none.about')}
       </Empty>
     );
-  const isSegment = 'segment_id' in sent;
+  const isSegment = 'segment_id' in hiddenField;
   return (
-    <Card title={whose.name}>
+    <Card title={subject.name}>
       <form method="post" action="/automations/enter">
         <p class="quiet-text">{language.say(isSegment ? 'automations.enter.segment' : 'automations.enter.contact')}</p>
         <SelectField
@@ -146,12 +151,12 @@ function Choice({ whose, summaries, sent }: ChoiceProps) {
           label={language.say('automations.enter.into')}
           options={summaries.map(({ utr, automation_name }) => ({ value: utr, label: automation_name }))}
         />
-        {Object.entries(sent).map(([name, value]) => (
+        {Object.entries(hiddenField).map(([name, value]) => (
           <input key={name} type="hidden" name={name} value={value} />
         ))}
         <div class="buttons">
           <Button>{language.say(isSegment ? 'automations.enter.count' : 'automations.enter')}</Button>
-          <LinkButton look="plain" href={whose.back}>
+          <LinkButton look="plain" href={subject.back}>
             {language.say('confirm.cancel')}
           </LinkButton>
         </div>
@@ -160,19 +165,19 @@ function Choice({ whose, summaries, sent }: ChoiceProps) {
   );
 }
 
-interface CountedProps {
-  series: Series;
+interface EntryPreviewProps {
+  automation: Series;
   entries: Entries;
   /** The segment whose contacts enter; null: all of the target. */
-  segment: Whose | null;
+  segment: EntrySubject | null;
   segment_id: string | undefined;
 }
 
-function Counted({ series, entries, segment, segment_id }: CountedProps) {
+function EntryPreview({ automation, entries, segment, segment_id }: EntryPreviewProps) {
   const language = useLanguage();
-  const { utr } = series;
+  const { utr } = automation;
   const { entered, held_out, active, was_in, no_mail, outside_target, contacts, is_complete } = entries;
-  const isStart = series.is_live === 0;
+  const isStart = automation.is_live === 0;
   const about =
     segment === null
       ? language.say('automations.enter.all')

@@ -16,7 +16,7 @@ export const archive: Translation<typeof english> = {
   'archive.title.hint': 'Die Überschrift der Seite. Leer: „Mail-Archiv“ in der Sprache des Lesers.',
   'archive.slug': 'Name in der Adresse',
   'archive.slug.hint':
-    '3 bis 60 Kleinbuchstaben, Ziffern und Bindestriche, etwa lark-books. Links auf die alte Adresse funktionieren dann nicht mehr.',
+    '3 bis 60 Kleinbuchstaben, Ziffern und Bindestriche, etwa lark-books. Nach einer Änderung funktionieren Links auf die alte Adresse nicht mehr.',
   'archive.mail': 'Öffentliches Archiv',
   'archive.mail.off': 'Nicht im Archiv: Nur die Empfänger können sie lesen.',
   'archive.mail.waits': 'Im Archiv. Jeder kann sie lesen, sobald sie ganz gesendet ist.',

@@ -10,10 +10,10 @@ import { sentence } from '../../errors/sentences.ts';
 import { identifier, isoTimestampSchema, unchangedSince } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import {
-  ofVersion,
   shownVersions,
   Versions,
   versionInput,
+  versionLanguage,
   withoutVersion,
   withVersion,
 } from '../../templates/languages/operations.ts';
@@ -52,7 +52,7 @@ export const saveLanguage = operation({
 export const removeLanguage = operation({
   name: 'Remove the version of a single send in a language (addition)',
   role: 'editor',
-  input: Type.Object({ ...ByUtr, unchanged_since: unchangedSince(), language: ofVersion }),
+  input: Type.Object({ ...ByUtr, unchanged_since: unchangedSince(), language: versionLanguage }),
   output: Type.Object({ updated_at: isoTimestampSchema() }),
   run: (context, { utr, unchanged_since, language }) =>
     change(context, utr, unchanged_since, ({ languages }) => withoutVersion(languages, language)),

@@ -161,7 +161,7 @@ function showing(
   return [{ ...context, drafts, compile }, find(), email === undefined ? null : parseAddress(email)] as const;
 }
 
-const Seen = Type.Object({
+const PreviewChoice = Type.Object({
   utr: identifier('The single send.'),
   email: Type.Optional(email()),
   variant: variantNumber(
@@ -169,7 +169,10 @@ const Seen = Type.Object({
   ),
 });
 
-function selection({ db, accountId }: Context, { utr, email, variant = 0 }: Static<typeof Seen>): MailSelection {
+function selection(
+  { db, accountId }: Context,
+  { utr, email, variant = 0 }: Static<typeof PreviewChoice>,
+): MailSelection {
   const find = () => {
     const single_send = requireSingleSend(db, accountId, utr);
     return { ...asVariant(db, single_send, variant), single_send, variant };
@@ -181,7 +184,7 @@ export const showSingleSendMail = recordOperation({
   name: 'Read the mail of a single send as one of its recipients sees it (addition)',
   description: 'In the HTML each tracked link has its number in the report as data-link. Nothing is counted.',
   role: 'viewer',
-  input: Type.Object({ ...Seen.properties, ...shownParts }),
+  input: Type.Object({ ...PreviewChoice.properties, ...shownParts }),
   as: 'mail',
   record: ShownMailRecord,
   json: (context, { html, ...seen }) => shownMailJson(context, selection(context, seen), html !== 0),
@@ -191,7 +194,7 @@ export const showSingleSendHtml = operation({
   name: 'Read the HTML of the mail of a single send as one of its recipients sees it (addition)',
   description: 'The same html as in `/single-send/mail`; empty if the mail cannot be shown.',
   role: 'viewer',
-  input: Seen,
+  input: PreviewChoice,
   run: (context, seen) => shownMailHtml(context, selection(context, seen)),
 });
 
@@ -199,7 +202,7 @@ export const checkSingleSendMail = operation({
   name: 'Check the mail of a single send as one of its recipients sees it (addition)',
   description: 'Has the findings that may keep contacts from reading it, without the code of the mail.',
   role: 'viewer',
-  input: Seen,
+  input: PreviewChoice,
   output: Type.Object({ checked: CheckedMailRecord }),
   run: async (context, seen) => ({ checked: await checkedMail(context, selection(context, seen)) }),
 });

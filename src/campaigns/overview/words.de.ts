@@ -14,7 +14,7 @@ export const home: Translation<typeof english> = {
   'home.step.people.done': { one: 'Sie haben {count} Kontakt.', other: 'Sie haben {count} Kontakte.' },
   'home.step.design.title': 'Ihre erste Mail gestalten',
   'home.step.design.text':
-    'Beginnen Sie mit einer Vorlage, setzen Sie Ihre Worte ein und sehen Sie sie am Computer und am Telefon an.',
+    'Beginnen Sie mit einer Vorlage, setzen Sie Ihre Worte ein und sehen Sie sich die Mail am Computer und am Telefon an.',
   'home.step.outbox.title': 'In den Test-Postausgang senden',
   'home.step.outbox.text':
     'Ohne SMTP-Server verlässt keine Mail diesen Rechner: Sie können alles ausprobieren und das Ergebnis lesen.',
@@ -25,7 +25,7 @@ export const home: Translation<typeof english> = {
     'Fügen Sie den SMTP-Server hinzu, der Ihre Mails sendet, und testen Sie ihn. Bis dahin bleiben Mails im Test-Postausgang.',
   'home.step.relay.nodes': 'Kampagnen werden von Sendeknoten gesendet.',
   'home.step.relay.untried': 'Ein SMTP-Server ist eingestellt. Die erste Mail zeigt, ob er funktioniert.',
-  'home.step.relay.answers': 'Der SMTP-Server hat {time} geantwortet. Die erste Mail zeigt, ob er Ihre annimmt.',
+  'home.step.relay.answers': 'Der SMTP-Server hat {time} geantwortet. Die erste Mail zeigt, ob er Ihre Mails annimmt.',
   'home.step.relay.works': 'Der SMTP-Server hat {time} eine Mail angenommen.',
   'home.step.relay.fails':
     'Der letzte Versuch mit dem SMTP-Server schlug {time} fehl. Testen Sie ihn, um zu sehen, warum.',
@@ -35,7 +35,7 @@ export const home: Translation<typeof english> = {
   'home.step.dns.unknown': '{domain} wurde noch nicht geprüft. Die Einträge stehen unter Einstellungen › Absender.',
   'home.step.dns.passed': 'SPF, DKIM und DMARC aller Ihrer Domains haben {time} bestanden.',
   'home.step.dns.weak':
-    'Nichts schlug {time} fehl, aber zu {checks} von {domain} gab es Anmerkungen: siehe Einstellungen › Absender.',
+    'Die Prüfung {time} fand keinen Fehler, aber zu {checks} von {domain} gab es Anmerkungen: siehe Einstellungen › Absender.',
   'home.step.dns.failed':
     '{checks} von {domain} haben {time} nicht bestanden: Die Einträge stehen unter Einstellungen › Absender.',
   'home.dns.check.SPF': 'SPF',

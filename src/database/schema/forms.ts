@@ -37,10 +37,9 @@ export const forms = sqliteTable(
     intro: line(),
     consent_text: text().notNull(),
     privacy_url: line(),
-    /**
-     * Whether the form also asks for consent to record opens and clicks, if the account records them by consent; and the text of that box.
-     */
+    /** 1: the form also asks for consent to record opens and clicks, if the account records them by consent. */
     asks_tracking: count().$type<0 | 1>(),
+    /** The text of the checkbox for this consent. */
     tracking_text: line(),
     button_text: text().notNull(),
     mail_subject: text().notNull(),
@@ -52,9 +51,11 @@ export const forms = sqliteTable(
     off_text: text().notNull(),
     /** The URL that subscribers are redirected to after the confirmation; empty: none. */
     redirect_url: line(),
-    /** How often the page was shown, how many mails the form sent, and how many subscribers confirmed. */
+    /** How often the page was shown. */
     shown: count(),
+    /** How many mails the form sent. */
     sent: count(),
+    /** How many subscribers confirmed. */
     confirmed: count(),
     ...stamps(),
   },
@@ -69,7 +70,7 @@ export const formRequests = sqliteTable(
     user_id: user(),
     /** The form, which may be deleted. */
     form_id: integer().notNull(),
-    /** unsent: the address gets no mail now and is not stored; asked → confirmed, or expired after `expires_at`. */
+    /** unsent: the address gets no mail now and is not stored. asked: it got the mail, whose link works until `expires_at`. */
     state: text({ enum: ['unsent', 'asked', 'confirmed'] }).notNull(),
     address_id: integer().references(() => addresses.id),
     /** 1: the address was unknown before the request. */

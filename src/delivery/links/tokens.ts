@@ -51,6 +51,11 @@ const CLICK_TOKEN = /^([0-9a-z]{1,11})-([0-9a-z]{1,11})-([0-9a-z]{1,11})\.[\w-]{
 /** Precedes the encrypted address; base64url does not use this character. */
 const SEAL_MARK = '~';
 
+/** Returns true for a token with the encrypted address of its recipient, so that a sender node can check it. */
+export function hasSealedAddress(token: string): boolean {
+  return token.includes(SEAL_MARK);
+}
+
 /** Other purposes signed with the link secrets: links that all recipients share, and the hash that identifies a contact in JetStream. */
 type LinkPurpose = 'shared' | 'person';
 const LINK_PURPOSES: readonly string[] = ['shared', 'person'] satisfies LinkPurpose[];

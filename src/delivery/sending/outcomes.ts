@@ -134,8 +134,8 @@ export class Outcomes {
    */
   #record(suspects: readonly Suspect[], goesOn = false): void {
     for (const { mailing, claim, outcome } of suspects) {
-      const isTriedAgain = goesOn && outcome.enhanced?.startsWith('5.7.') === true;
-      this.#deps.results.add(mailing, claim, outcome, isTriedAgain);
+      const willBeRetried = goesOn && outcome.enhanced?.startsWith('5.7.') === true;
+      this.#deps.results.add(mailing, claim, outcome, willBeRetried);
     }
   }
 }

@@ -31,17 +31,17 @@ export class ResultBuffer {
     return claims.filter(({ mailing_id }) => mailing_id === mailingId).length;
   }
 
-  /** The ids of their deliveries, and whether each mail has left and will not be retried. */
-  get ended(): { id: number; hasLeft: boolean }[] {
+  /** The deliveries of all results and claims, and whether the state of each is final: the mail was sent or failed, and is not retried. */
+  get ended(): { id: number; isFinal: boolean }[] {
     return [
-      ...this.#results.map(({ id, state }) => ({ id, hasLeft: state !== 'queued' })),
-      ...this.#requeued.map(({ claim }) => ({ id: claim.id, hasLeft: false })),
+      ...this.#results.map(({ id, state }) => ({ id, isFinal: state !== 'queued' })),
+      ...this.#requeued.map(({ claim }) => ({ id: claim.id, isFinal: false })),
     ];
   }
 
-  /** Adds the result of an outcome. If `isTriedAgain`, a refusal does not fail the recipient. */
-  add(mailing: OpenMailing, claim: Claim, outcome: Outcome, isTriedAgain = false): void {
-    this.#results.push(this.#resultOf(mailing, claim, outcome, isTriedAgain));
+  /** Adds the result of an outcome. `willBeRetried`: a refusal does not fail the recipient. */
+  add(mailing: OpenMailing, claim: Claim, outcome: Outcome, willBeRetried = false): void {
+    this.#results.push(this.#resultOf(mailing, claim, outcome, willBeRetried));
   }
 
   /** Puts a claim back into the queue, due at `due_at` (epoch milliseconds of the steady clock), or as it was. */
@@ -67,7 +67,7 @@ export class ResultBuffer {
   }
 
   /** The result to record for an outcome. */
-  #resultOf(mailing: OpenMailing, claim: Claim, outcome: Outcome, isTriedAgain: boolean): Result {
+  #resultOf(mailing: OpenMailing, claim: Claim, outcome: Outcome, willBeRetried: boolean): Result {
     const base = {
       id: claim.id,
       mailing_id: mailing.id,
@@ -76,30 +76,29 @@ export class ResultBuffer {
       is_unmeasured: claim.is_unmeasured,
       in_series: mailing.owner_kind === 'schedule',
     };
-    return { ...base, ...meaning(outcome, () => this.retryAt(claim), isTriedAgain) };
+    return { ...base, ...meaning(outcome, () => this.retryAt(claim), willBeRetried) };
   }
 }
 
-/** The meaning of an outcome for a mail. */
 export interface Meaning {
   state: 'accepted' | 'bounced' | 'failed' | 'queued';
   reply: Said;
   /** When the next attempt is due, if the mail is queued again. */
   due_at: number;
-  /** Whether the address does not exist. */
+  /** Whether to suppress the address, because it does not exist. */
   suppress: boolean;
 }
 
 /**
- * The meaning of an outcome for a mail. `retryAt` returns when to try again, or null to give up. A refusal caused by the sender never fails
- * the mail, and no refusal does if `isTriedAgain`.
+ * Returns the meaning of an outcome for a mail. `retryAt` returns when to try again, or null to give up. A refusal caused by the sender
+ * never fails the mail; with `willBeRetried`, no refusal does.
  */
-export function meaning(outcome: Outcome, retryAt: () => number | null, isTriedAgain = false): Meaning {
+export function meaning(outcome: Outcome, retryAt: () => number | null, willBeRetried = false): Meaning {
   const { reply } = outcome;
   const base = { reply, due_at: 0, suppress: false };
   if (outcome.kind === 'accepted') return { ...base, state: 'accepted' };
-  const isFinal = outcome.kind === 'refused' && !isTriedAgain && findBlame(outcome) !== 'us';
-  const verdict = isFinal ? classify(outcome) : null;
+  const isFinalRefusal = outcome.kind === 'refused' && !willBeRetried && findBlame(outcome) !== 'us';
+  const verdict = isFinalRefusal ? classify(outcome) : null;
   if (verdict?.kind === 'bounce') return { ...base, state: 'bounced', suppress: true };
   if (verdict?.kind === 'failed') return { ...base, state: 'failed' };
   const due_at = retryAt();

@@ -7,7 +7,7 @@ import type { Said } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 
-/** The mail that bounced or was complained about. */
+/** A mail that may have bounced or been complained about. */
 export interface ReturnedMail {
   id: number;
   user_id: number;
@@ -26,8 +26,9 @@ export function findTransactionalMail(client: Database, id: number): ReturnedMai
 }
 
 /**
- * Records a bounce or complaint in one transaction, and suppresses the address if `suppress` is true. Only a server that received the mail
- * knows its return path, so a mail that was queued again after a crash was already sent, and is not sent again.
+ * Records a bounce or complaint in one transaction, and suppresses the address if `suppress` is true. A bounce proves
+ * that the mail was sent, because only a server that received it knows its return path. So a mail that a crash left queued is not sent
+ * again.
  */
 export function recordReturned(
   client: Database,

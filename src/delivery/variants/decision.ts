@@ -4,7 +4,7 @@ import { inChunks } from '../../database/bulk.ts';
 import { prepared } from '../../database/prepared.ts';
 import { AB_TEST_DUE, type AbTest, type abTests, BY_PERSON, DELIVERY_STATE } from '../../database/schema/index.ts';
 import { DUE } from '../queue/due.ts';
-import { type Decision, decide, type Group } from './statistics.ts';
+import { type Decision, findWinner, type Group } from './statistics.ts';
 
 /** How often to check whether every mail of a test group has been tried, because each check counts the mails that wait for a retry. */
 const CHECK_MS = 1000;
@@ -44,7 +44,10 @@ function decidedTests(client: Database): Test[] {
   ).all();
 }
 
-/** Decided tests as above, tests with mails that have not been tried yet, and tests that are due. */
+/**
+ * Decided tests, tests whose mails may not all have been tried, tests that are due, and tests whose `tried_at` is in the future because the
+ * clock was ahead.
+ */
 function dueTests(client: Database, now: number): Test[] {
   return prepared<[{ now: number }], Test>(
     client,
@@ -64,21 +67,24 @@ function mailingOf(client: Database, mailingId: number): { is_cancelled: 0 | 1; 
 
 /** Records that every mail of the test group was tried, or decides the test if its waiting time is over. Returns whether it did either. */
 function checkTest(client: Database, { mailing_id, winner_by, tried_at }: Test, now: number): boolean {
-  if (tried_at === null && !isTried(client, mailing_id)) return false;
+  if (tried_at === null && !isWholeGroupTried(client, mailing_id)) return false;
   const { is_cancelled, is_enqueueing } = mailingOf(client, mailing_id);
-  if (is_cancelled === 1) end(client, mailing_id);
-  else if (tried_at === null ? is_enqueueing === 0 : tried_at > now) {
-    client.prepare('UPDATE ab_tests SET tried_at = ? WHERE mailing_id = ?').run(now, mailing_id);
-    return tried_at === null;
-  } else if (tried_at !== null && winner_by !== 'hand') {
+  const setTriedAt = client.prepare('UPDATE ab_tests SET tried_at = ? WHERE mailing_id = ?');
+  if (is_cancelled === 1) markReleased(client, mailing_id);
+  else if (tried_at === null) {
+    if (is_enqueueing === 0) return setTriedAt.run(now, mailing_id).changes > 0;
+  } else if (tried_at > now) {
+    // The clock was ahead: the waiting time starts again.
+    setTriedAt.run(now, mailing_id);
+  } else if (winner_by !== 'hand') {
     const counted = countGroups(client, mailing_id, winner_by);
-    return storeDecision(client, mailing_id, decide(counted), counted, now);
+    return storeDecision(client, mailing_id, findWinner(counted), counted, now);
   }
   return false;
 }
 
 /** Whether no recipient in the test group waits for a first attempt or is being sent the mail. */
-function isTried(client: Database, mailingId: number): boolean {
+function isWholeGroupTried(client: Database, mailingId: number): boolean {
   const waiting = client
     .prepare(`
       SELECT 1 FROM deliveries INDEXED BY deliveries_queue
@@ -135,13 +141,13 @@ export function chooseVariant(client: Database, mailingId: number, variant: numb
 }
 
 /**
- * Makes the waiting rest of the audience due, in short transactions. Returns whether there are more. After a crash,
- * recipients not reached yet still wait.
+ * Makes the waiting rest of the audience due, in short transactions. Returns whether more recipients wait. After a crash,
+ * the others still do.
  */
 async function release(client: Database, { mailing_id }: Test, mayContinue: () => boolean): Promise<boolean> {
   const { is_cancelled, is_enqueueing } = mailingOf(client, mailing_id);
   if (is_cancelled === 1) {
-    end(client, mailing_id);
+    markReleased(client, mailing_id);
     return false;
   }
   const some = prepared<[number, number]>(
@@ -154,10 +160,10 @@ async function release(client: Database, { mailing_id }: Test, mayContinue: () =
     hasMore = some.run(mailing_id, rows).changes === rows;
     return hasMore && mayContinue();
   });
-  if (!hasMore && is_enqueueing === 0) end(client, mailing_id);
+  if (!hasMore && is_enqueueing === 0) markReleased(client, mailing_id);
   return hasMore;
 }
 
-function end(client: Database, mailingId: number): void {
+function markReleased(client: Database, mailingId: number): void {
   client.prepare('UPDATE ab_tests SET is_released = 1 WHERE mailing_id = ?').run(mailingId);
 }

@@ -5,7 +5,7 @@ import { prepared } from '../../database/prepared.ts';
 import { type AbTest, type abTests, BY_PERSON, DELIVERY_STATE, type Variant } from '../../database/schema/index.ts';
 import { storedSql } from '../../errors/stored.ts';
 import { keptMails } from '../reporting/mailing-report.ts';
-import { decide, type Group, rateInterval } from './statistics.ts';
+import { findWinner, type Group, rateInterval } from './statistics.ts';
 import { standingOf } from './watching.ts';
 
 /** A rate from 0 to 1 with its 95 % confidence interval. `people` is the number of recipients who opened or clicked. */
@@ -88,7 +88,7 @@ export async function abTestReport(client: Database, mailingId: number): Promise
     ...{ share, winner_by, hours, decided_at, verdict, winner, rest, variants, counted, measured_by },
     decides_at: isTimed ? tried_at + hours * HOUR_MS : null,
     better_than: JSON.parse(row.better_than ?? '[]'),
-    worse: counted.length === 0 ? standing.worse : decide(counted).worse,
+    worse: counted.length === 0 ? standing.worse : findWinner(counted).worse,
   };
 }
 

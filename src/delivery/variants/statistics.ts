@@ -32,7 +32,7 @@ const Z_INTERVAL = 1.959964;
  * is compared by Fisher's exact test. The error rate is divided by the number of pairs (Bonferroni; Dunn, "Multiple comparisons among
  * means", JASA 56, 1961), so that any difference, of the winner or of a worse group, is wrongly claimed in at most 5 % of tests.
  */
-export function decide(groups: readonly Group[]): Decision {
+export function findWinner(groups: readonly Group[]): Decision {
   const best = highestOf(groups);
   const winner = groups[best];
   const threshold = ERROR_RATE / 2 / pairsOf(groups.length);

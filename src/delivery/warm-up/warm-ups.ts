@@ -83,13 +83,13 @@ export class WarmUps {
   }
 
   /** Uncounts mails that were not sent, on the day on which they were counted. Call it inside the transaction that writes the results. */
-  ended(results: readonly { id: number; hasLeft: boolean }[]): void {
+  ended(results: readonly { id: number; isFinal: boolean }[]): void {
     if (this.#counted.size === 0) return;
     const today = dayOf(this.#clock.now());
-    for (const { id: delivery, hasLeft } of results) {
+    for (const { id: delivery, isFinal } of results) {
       const counted = this.#counted.get(delivery);
       this.#counted.delete(delivery);
-      if (counted !== undefined && !hasLeft && counted.day === today)
+      if (counted !== undefined && !isFinal && counted.day === today)
         countMails(this.#client, counted.id, today, counted.volume, -1);
     }
   }

@@ -7,7 +7,7 @@ import { readChoices } from '../../campaigns/screens/compose/step.tsx';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import type { Operation } from '../../operations/operation.ts';
-import { LanguagesCard, versionScreens } from '../../templates/languages/screens/versions.tsx';
+import { LanguagesCard, languageVersionScreens } from '../../templates/languages/screens/versions.tsx';
 import { listTemplates } from '../../templates/operations.ts';
 import { LinkButton } from '../../ui/components/button.tsx';
 import { Time } from '../../ui/components/figures.tsx';
@@ -17,7 +17,7 @@ import { setFlash } from '../../ui/flash.ts';
 import { sendEmptyFrame, sendMailFrame } from '../../ui/mail-frame.ts';
 import { type Attempt, ask, attempt } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
-import { recordScreens, type Shown } from '../../ui/record-screens.ts';
+import { recordScreens, type Submitted } from '../../ui/record-screens.ts';
 import { recordTime } from '../../ui/record-time.ts';
 import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
 import { field } from '../../ui/submitted.ts';
@@ -98,7 +98,7 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
     return sendEmptyFrame(reply, language, 'problems' in read ? read.status : 200, language.sentence(problem ?? ''));
   });
 
-  versionScreens<ById['Params']>(app, {
+  languageVersionScreens<ById['Params']>(app, {
     route: '/feeds/:id/languages',
     read: async (request, params) => {
       const feed = await ask(request, readFeed, params);
@@ -135,7 +135,7 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
     return { choices, templates, placeholders };
   }
 
-  async function showForm(request: FastifyRequest, reply: FastifyReply, shown: Shown) {
+  async function showForm(request: FastifyRequest, reply: FastifyReply, shown: Submitted) {
     requireEditor(request);
     const { choices, templates, placeholders } = await readAll(request);
     const { senders, groups, targets } = choices;
@@ -153,7 +153,7 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
     return send(request, reply, content, BACK);
   }
 
-  async function showOne(request: FastifyRequest, reply: FastifyReply, id: string, shown: Shown) {
+  async function showOne(request: FastifyRequest, reply: FastifyReply, id: string, shown: Submitted) {
     const feed = await ask(request, readFeed, { id });
     const { choices, templates, placeholders } = await readAll(request);
     const mayChange = viewerOf(request).role !== 'viewer';
@@ -197,7 +197,7 @@ function NewFeed() {
   );
 }
 
-/** Shown instead of the form: what is needed before mail can be sent. */
+/** Submitted instead of the form: what is needed before mail can be sent. */
 function Lacking() {
   const language = useLanguage();
   return (

@@ -54,11 +54,11 @@ export function installBodyLimits(app: FastifyInstance, { clock }: { clock: Cloc
     const window = { startedAt: now, bytesRead: raw.socket.bytesRead };
     const body: Body = { request, reply, isFile, startedAt: now, answeredAt: null, window, held: 0 };
     open.add(body);
-    let isCounted = isFile;
+    let isCounted = false;
     raw.on('newListener', (event) => {
       // Counts only once a parser listens. A body that is not read stays in the client's buffers, and a listener added before the parser's
       // would start the stream and lose its beginning.
-      if (event !== 'data' || isCounted) return;
+      if (event !== 'data' || isFile || isCounted) return;
       isCounted = true;
       raw.on('data', (chunk: Buffer) => hold(body, chunk.length));
     });

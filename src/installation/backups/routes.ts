@@ -65,7 +65,7 @@ export const backupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
       validatorCompiler: () => () => true,
       config: { ...config, upload: true },
     },
-    async (request) => ({ status: 'success' as const, message: { restore: await takeBackup(backups, request) } }),
+    async (request) => ({ status: 'success' as const, message: { restore: await receiveBackup(backups, request) } }),
   );
 
   routes.change('POST /backups/upload/drop', dropBackup, 'Deleted Successfully');
@@ -74,7 +74,7 @@ export const backupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
 };
 
 /** Stores and checks an uploaded backup. Returns what restoring it would bring back and lose. Throws 413 and 422. */
-export function takeBackup(backups: Backups, form: FastifyRequest): ReturnType<Backups['take']> {
+export function receiveBackup(backups: Backups, form: FastifyRequest): ReturnType<Backups['take']> {
   return backups.take(Number(form.headers['content-length'] ?? 0), async (path, room) => {
     const { fileName, errors } = await readFileUpload(form, path, room);
     errors.throwIfAny();

@@ -12,7 +12,7 @@ import type { Questions } from '../feedback-messages.ts';
 import { SUBJECT } from '../streams.ts';
 import type { Content } from './content.ts';
 
-type Answers = { [Name in keyof Questions]: (asked: Questions[Name]['asks']) => unknown };
+type Answers = { [Name in keyof Questions]: (request: Questions[Name]['request']) => unknown };
 
 interface AnswerDeps {
   /** Whether the database has every choice made so far. */

@@ -17,7 +17,7 @@ const MAX_PER_MAIL = 100;
 const MAX_COUNTED = 50_000;
 
 /** Publishes the opens and clicks that are added, until `close`. */
-export class PublishedHits {
+export class HitPublisher {
   readonly #client: JetStreamClient;
   /** By delivery and kind. */
   readonly #counted = new Map<string, number>();

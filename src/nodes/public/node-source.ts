@@ -6,17 +6,23 @@ import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { contactKey, withoutKept } from '../../delivery/feedback/preference-choice.ts';
 import { readShared } from '../../delivery/links/shared-links.ts';
-import type { LinkTokens, RecipientIds } from '../../delivery/links/tokens.ts';
+import { hasSealedAddress, type LinkTokens, type RecipientIds } from '../../delivery/links/tokens.ts';
 import type { SenderValues } from '../../delivery/variants/recipient-variants.ts';
 import { unavailable } from '../../errors/failure.ts';
 import { changesOf, type Preferences, preferencesAfter } from '../../pages/preferences.ts';
 import type { RecipientSource, StoredPicture } from '../../pages/recipient-source.ts';
 import { NO_PUBLIC_BRAND } from '../../templates/brand/brand.ts';
 import { findNewest, type Stored, withTimeout } from '../bucket.ts';
-import { erasedSubject, type MailingObject, mailingObjectName, type Questions } from '../feedback-messages.ts';
+import {
+  erasedSubject,
+  type MailingObject,
+  mailingObjectName,
+  mailingOfObject,
+  type Questions,
+} from '../feedback-messages.ts';
 import { publishChoice } from '../keep-consent.ts';
 import { BUCKET, STREAM, SUBJECT } from '../streams.ts';
-import type { PublishedHits } from './hits.ts';
+import type { HitPublisher } from './hits.ts';
 import { Objects } from './objects.ts';
 
 /** The controller replies within a few milliseconds, or is unavailable. */
@@ -31,7 +37,7 @@ interface Mailing extends Omit<MailingObject, 'frozen'>, SenderValues {
 
 interface NodeSourceDeps {
   connection: NatsConnection;
-  hits: PublishedHits;
+  hits: HitPublisher;
   /** Reads and creates links with the newest secrets. Throws 503 before they are known. */
   tokens(): LinkTokens;
   publicUrl(): string;
@@ -42,17 +48,17 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
   const client = jetstream(connection);
   const ask = async <Name extends keyof Questions>(
     name: Name,
-    asked: Questions[Name]['asks'],
-  ): Promise<Questions[Name]['gets']> => {
+    request: Questions[Name]['request'],
+  ): Promise<Questions[Name]['response']> => {
     try {
-      const answer = await connection.request(`${SUBJECT.ask}.${name}`, JSON.stringify(asked), { timeout: ASK_MS });
+      const answer = await connection.request(`${SUBJECT.ask}.${name}`, JSON.stringify(request), { timeout: ASK_MS });
       return answer.json();
     } catch {
       throw unavailable();
     }
   };
   const mailings = new Objects<Mailing>(connection, BUCKET.content, asMailing, (name) =>
-    ask('mailing', { mailing: Number(name.slice(mailingObjectName(0).length - 1)) }),
+    ask('mailing', { mailing: mailingOfObject(name) }),
   );
   const pictures = new Objects<StoredPicture>(connection, BUCKET.pictures, asPicture, (picture) =>
     ask('picture', { picture }),
@@ -62,10 +68,10 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
     return found?.user === user ? found : null;
   };
   const wasErased = async ({ user: account, email }: RecipientIds): Promise<boolean> => {
-    const mark = erasedSubject({ account, person: contactKey(tokens(), account, email) });
-    return (await withTimeout(findNewest(connection, STREAM.consents, mark), ASK_MS)) !== null;
+    const subject = erasedSubject({ account, person: contactKey(tokens(), account, email) });
+    return (await withTimeout(findNewest(connection, STREAM.consents, subject), ASK_MS)) !== null;
   };
-  /** The preferences that are known without the controller: the address, and the lists as of when the mail was created. */
+  /** The preferences that are known without the controller: the address, and the groups as they were when the mail was created. */
   const preferencesWithoutController = async (ids: RecipientIds): Promise<Preferences> => {
     const mailing = await findMailing(ids).catch(() => null);
     const groups = mailing?.groups ?? [];
@@ -89,7 +95,7 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
       // The controller no longer has this contact, and their address must not come back through an old link.
       if (ids !== null && purpose === 'unsubscribe' && (await wasErased(ids))) return null;
       // A token without the address can only be checked by the controller.
-      if (ids !== null || token.includes('~')) return ids;
+      if (ids !== null || hasSealedAddress(token)) return ids;
       const known = await ask('link', { purpose, token });
       return known === null ? null : asIds(known.ids);
     },
@@ -152,14 +158,19 @@ function asMailing({ bytes }: Stored): Mailing {
 }
 
 function asPicture({ bytes, facts }: Stored): StoredPicture {
-  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const { hash = '', kind = '' } = facts;
-  return { hash, kind, size: whole.length, part: (number) => (number === 0 ? whole : undefined) };
+  return { hash, kind, size: content.length, part: (number) => (number === 0 ? content : undefined) };
 }
 
 function asIds(given: Record<string, number | string>): RecipientIds {
   const { delivery, mailing, address, group, user, email } = given;
-  const ids = [delivery, mailing, address, group, user].map(Number);
-  const [a = 0, b = 0, c = 0, d = 0, e = 0] = ids;
-  return { delivery: a, mailing: b, address: c, group: d, user: e, email: String(email) };
+  return {
+    delivery: Number(delivery),
+    mailing: Number(mailing),
+    address: Number(address),
+    group: Number(group),
+    user: Number(user),
+    email: String(email),
+  };
 }

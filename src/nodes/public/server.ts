@@ -14,7 +14,7 @@ import type { RecipientSource } from '../../pages/recipient-source.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Links } from '../link-secrets.ts';
 import type { NodeMetrics } from '../node/node-metrics.ts';
-import { PublishedHits } from './hits.ts';
+import { HitPublisher } from './hits.ts';
 import { nodeSource } from './node-source.ts';
 
 interface PublicDeps {
@@ -41,7 +41,7 @@ export interface PublicPages {
 export async function servePublicPages(deps: PublicDeps): Promise<PublicPages> {
   const { config, metrics } = deps;
   let source: RecipientSource | null = null;
-  let hits: PublishedHits | null = null;
+  let hits: HitPublisher | null = null;
   let isReady = () => false;
   const app = await buildPublicApp(deps, { source: () => source, isReady: () => isReady() });
   const graceMs = config.SHUTDOWN_SECONDS * 1000;
@@ -50,7 +50,7 @@ export async function servePublicPages(deps: PublicDeps): Promise<PublicPages> {
   return {
     origin: localOrigin(config.HOST, port),
     use({ connection, links }) {
-      hits = new PublishedHits(jetstream(connection));
+      hits = new HitPublisher(jetstream(connection));
       source = nodeSource({ connection, hits, tokens: links.tokens, publicUrl: links.publicUrl });
       let isConnected = true;
       void watchConnection(connection, (connected) => {

@@ -1,6 +1,6 @@
 /**
- * What the operations for versions of mails in other languages share, whatever the mail belongs to, and those for templates, whose versions
- * transactional mails get (additions to the contract).
+ * Shared parts of the operations for language versions of mails; and the operations for the versions of templates, which transactional
+ * mails use (additions to the contract).
  */
 import { eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -8,7 +8,6 @@ import { languageCode } from '../../audience/contacts/contact-languages.ts';
 import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import { requireConditions } from '../../campaigns/single-sends.ts';
 import { readMailRules } from '../../database/accounts.ts';
-import type { Db } from '../../database/open.ts';
 import { type LanguageVersion, ownTemplates } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { type CheckedAudience, checkLanguages } from '../../delivery/checks/recipients-check.ts';
@@ -33,7 +32,7 @@ const Version = Type.Object({
 /** The versions of a mail, as an operation returns them. */
 export const Versions = Type.Object({
   languages: Type.Array(Version, {
-    description: 'The versions. Their numbers as `variant` of a preview begin at 1.',
+    description: 'The versions. In previews, `variant` 1 is the first version.',
   }),
   account_language: Type.String({
     description: 'The language of the mail itself and of contacts whose language is unknown, as an ISO 639-1 code.',
@@ -45,18 +44,20 @@ export const Versions = Type.Object({
     }),
     {
       description:
-        'The languages of contacts without a version, who get the mail itself; of 100 000 contacts at most, and empty without versions.',
+        'The languages that contacts have and for which there is no version: these contacts get the mail itself. At most 100 000 contacts are examined. Empty if the mail has no versions.',
     },
   ),
 });
 export type Versions = Static<typeof Versions>;
 
 /** The language that a request names. */
-export const ofVersion = line({ description: 'The language: an ISO 639-1 code, a tag such as pt-BR, or a name.' });
+export const versionLanguage = line({
+  description: 'The language: an ISO 639-1 code, a tag such as pt-BR, or a name.',
+});
 
 /** The parameters that describe a version. */
 export const versionInput = {
-  language: ofVersion,
+  language: versionLanguage,
   subject: Type.Optional(
     Type.Unsafe<string>({ ...line({ description: 'Its subject; empty: that of the mail.' }), examples: ['Hello'] }),
   ),
@@ -70,14 +71,17 @@ export const versionInput = {
 };
 type VersionInput = Static<Type.TObject<typeof versionInput>>;
 
-/** Returns the versions, and for an audience how many of its contacts have a language without one. */
+/** Returns the versions and, for an audience, which languages of its contacts have no version, with the number of contacts. */
 export async function shownVersions(
   { db, accountId }: Context,
   versions: readonly LanguageVersion[] | null,
   audience: CheckedAudience | null,
 ): Promise<Versions> {
   const languages = (versions ?? []).map(({ language, subject, preheader, template_id }) => ({
-    ...{ language, subject, preheader, template_id },
+    language,
+    subject,
+    preheader,
+    template_id,
   }));
   const account_language = readMailRules(db, accountId).mail_language;
   const others = languages.map(({ language }) => language);
@@ -111,7 +115,10 @@ export function withVersion(
   return [...others, version].sort((one, other) => (one.language < other.language ? -1 : 1));
 }
 
-/** Returns the versions of a mail without one; null if none is left. Throws 404 if there is none in this language, and 422. */
+/**
+ * Returns the versions without the one in this language; null if no version is left. Throws 404 if the mail has no such version, and 422
+ * for an unknown language.
+ */
 export function withoutVersion(versions: readonly LanguageVersion[] | null, given: string): LanguageVersion[] | null {
   const language = requireLanguage(given);
   const others = (versions ?? []).filter((other) => other.language !== language);
@@ -157,22 +164,22 @@ export const saveTemplateLanguage = operation({
 export const removeTemplateLanguage = operation({
   name: 'Remove the version of a template in a language (addition)',
   role: 'editor',
-  input: Type.Object({ ...ById, language: ofVersion }),
+  input: Type.Object({ ...ById, language: versionLanguage }),
   output: Type.Object({ updated_at: isoTimestampSchema() }),
   run: (context, { id, language }) => change(context, id, ({ languages }) => withoutVersion(languages, language)),
 });
 
-/** Replaces the versions of a template by those that `made` returns. */
+/** Replaces the versions of a template by those that `changed` returns. */
 function change(
-  { db, clock, accountId }: { db: Db } & Pick<Context, 'clock' | 'accountId'>,
+  { db, clock, accountId }: Pick<Context, 'db' | 'clock' | 'accountId'>,
   given: unknown,
-  made: (template: ReturnType<typeof requireTemplate>) => LanguageVersion[] | null,
+  changed: (template: ReturnType<typeof requireTemplate>) => LanguageVersion[] | null,
 ): { updated_at: string } {
   return inTransaction(db, () => {
     const template = requireTemplate(db, accountId, given);
     const updated_at = isoTimestamp(clock.now());
     db.update(ownTemplates)
-      .set({ languages: made(template), updated_at })
+      .set({ languages: changed(template), updated_at })
       .where(eq(ownTemplates.id, template.id))
       .run();
     return { updated_at };

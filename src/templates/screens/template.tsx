@@ -20,11 +20,11 @@ import {
   saveTemplateLanguage,
   type Versions,
 } from '../languages/operations.ts';
-import { LanguagesCard, versionScreens } from '../languages/screens/versions.tsx';
+import { LanguagesCard, languageVersionScreens } from '../languages/screens/versions.tsx';
 import { deleteTemplate, type OwnTemplate, readTemplate, undeleteTemplate, updateTemplate } from '../operations.ts';
 
 const SEE_OTHER = 303;
-const NAME = form(updateTemplate.input, [
+const RENAME_FORM = form(updateTemplate.input, [
   { name: 'template_name', label: 'templates.name', attributes: { type: 'text', required: true } },
 ]);
 
@@ -33,7 +33,7 @@ interface ById {
 }
 
 /** The submitted values and their problems, shown instead of the stored values. */
-interface Refused extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
+interface Submitted extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
   name?: string;
 }
 
@@ -41,7 +41,7 @@ const pathOf = (id: string | number) => `/templates/${encodeURIComponent(id)}`;
 
 /** Registers the page of a template. */
 export async function templateScreen(app: FastifyInstance): Promise<void> {
-  const show = async (request: FastifyRequest<ById>, reply: FastifyReply, refused: Refused = {}) => {
+  const show = async (request: FastifyRequest<ById>, reply: FastifyReply, submitted: Submitted = {}) => {
     const viewer = viewerOf(request);
     const template = await ask(request, readTemplate, request.params);
     const { languages } = await ask(request, listTemplateLanguages, request.params);
@@ -51,7 +51,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
       section: 'templates',
       ...(mayChange && { action: <ToDesigner id={template.id} /> }),
     } as const;
-    const content = <OneTemplate {...{ template, languages, mayChange, refused }} />;
+    const content = <OneTemplate {...{ template, languages, mayChange, submitted }} />;
     return sendPage(request, reply, viewer, frame, content);
   };
 
@@ -61,7 +61,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     sendKeptMailFrame(reply, (await ask(request, readTemplate, request.params)).html_code, viewerOf(request).accountId),
   );
 
-  versionScreens<ById['Params']>(app, {
+  languageVersionScreens<ById['Params']>(app, {
     route: '/templates/:id/languages',
     read: async (request, { id }) => {
       const template = await ask(request, readTemplate, { id });
@@ -160,12 +160,12 @@ function OneTemplate({
   template: { id, template_name },
   languages,
   mayChange,
-  refused: { name = template_name, problems, problem },
+  submitted: { name = template_name, problems, problem },
 }: {
   template: OwnTemplate;
   languages: Versions['languages'];
   mayChange: boolean;
-  refused: Refused;
+  submitted: Submitted;
 }) {
   const language = useLanguage();
   return (
@@ -180,7 +180,7 @@ function OneTemplate({
           <LanguagesCard languages={languages.map((version) => version.language)} href={`${pathOf(id)}/languages`} />
           <Card>
             <form method="post" action={pathOf(id)} class="narrow">
-              <NAME.Fields values={{ template_name: name }} problems={problems} />
+              <RENAME_FORM.Fields values={{ template_name: name }} problems={problems} />
               <div class="buttons">
                 <Button look="plain">{language.say('templates.rename')}</Button>
               </div>

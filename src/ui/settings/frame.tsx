@@ -16,22 +16,22 @@ const GROUPS = {
   developers: ['keys', 'webhooks'],
 } as const;
 type Group = keyof typeof GROUPS;
-type Tab = (typeof GROUPS)[Group][number];
+type SettingsPage = (typeof GROUPS)[Group][number];
 /** The pages for users of every role. */
-const FOR_EVERYBODY: readonly Tab[] = ['brand', 'lists', 'fields', 'account', 'sessions'];
+const FOR_EVERYBODY: readonly SettingsPage[] = ['brand', 'lists', 'fields', 'account', 'sessions'];
 /** The pages about the whole installation, for operators. */
-const FOR_OPERATORS: readonly Tab[] = ['sending', 'nodes', 'backup'];
+const FOR_OPERATORS: readonly SettingsPage[] = ['sending', 'nodes', 'backup'];
 
 /** A group of the settings with its pages that a user may open. */
-type Shown = readonly [group: Group, tabs: readonly Tab[]];
+type ShownGroup = readonly [group: Group, pages: readonly SettingsPage[]];
 
 /** A message about an action in the settings. */
 type Done = Extract<PlainKey, `settings.done.${string}`>;
 
 /** Redirects to a page of the settings, which then shows the message. */
-export function backTo(reply: FastifyReply, tab: Tab, done: Done) {
+export function backTo(reply: FastifyReply, page: SettingsPage, done: Done) {
   setFlash(reply, 'good', done);
-  return reply.redirect(`/settings/${tab}`, 303);
+  return reply.redirect(`/settings/${page}`, 303);
 }
 
 /** Sends the page that lists all settings. */
@@ -51,7 +51,7 @@ export function sendSettingsIndex(request: FastifyRequest, reply: FastifyReply) 
 export function sendSettings(
   request: FastifyRequest,
   reply: FastifyReply,
-  tab: Tab,
+  page: SettingsPage,
   content: ComponentChildren,
   problem = '',
 ) {
@@ -61,12 +61,12 @@ export function sendSettings(
     request,
     reply,
     viewer,
-    { title: language.say(`settings.${tab}`), section: 'settings' },
+    { title: language.say(`settings.${page}`), section: 'settings' },
     <div class="settings">
       <p class="settings-back">
         <a href="/settings">‹ {language.say('nav.settings')}</a>
       </p>
-      <Groups groups={groupsFor(request)} current={tab} />
+      <Groups groups={groupsFor(request)} current={page} />
       <div class="settings-page">
         <Problem>{problem}</Problem>
         {content}
@@ -77,29 +77,29 @@ export function sendSettings(
 
 /** The pages of the settings that the user may open, each with what it is about. */
 export function settingsPages(request: FastifyRequest, language: Language) {
-  return groupsFor(request).flatMap(([, tabs]) =>
-    tabs.map((tab) => ({
-      href: `/settings/${tab}`,
-      name: language.say(`settings.${tab}`),
-      detail: language.say(`settings.about.${tab}`),
+  return groupsFor(request).flatMap(([, pages]) =>
+    pages.map((page) => ({
+      href: `/settings/${page}`,
+      name: language.say(`settings.${page}`),
+      detail: language.say(`settings.about.${page}`),
     })),
   );
 }
 
-function groupsFor(request: FastifyRequest): Shown[] {
+function groupsFor(request: FastifyRequest): ShownGroup[] {
   const viewer = viewerOf(request);
-  const isShown = (tab: Tab) => {
-    if (tab === 'nodes' && request.server.deps.config.NATS_URL.length === 0) return false;
-    if (FOR_OPERATORS.includes(tab)) return viewer.isOperator;
-    return viewer.role === 'owner' || FOR_EVERYBODY.includes(tab);
+  const isShown = (page: SettingsPage) => {
+    if (page === 'nodes' && request.server.deps.config.NATS_URL.length === 0) return false;
+    if (FOR_OPERATORS.includes(page)) return viewer.isOperator;
+    return viewer.role === 'owner' || FOR_EVERYBODY.includes(page);
   };
   return (Object.keys(GROUPS) as Group[])
-    .map((group): Shown => [group, GROUPS[group].filter(isShown)])
-    .filter(([, tabs]) => tabs.length > 0);
+    .map((group): ShownGroup => [group, GROUPS[group].filter(isShown)])
+    .filter(([, pages]) => pages.length > 0);
 }
 
 /** The links to all settings by group, with a search box that filters them by words of their names and descriptions. */
-function Groups({ groups, current }: { groups: readonly Shown[]; current: Tab | null }) {
+function Groups({ groups, current }: { groups: readonly ShownGroup[]; current: SettingsPage | null }) {
   const language = useLanguage();
   return (
     <nav class={current === null ? 'settings-index' : 'settings-nav'} aria-label={language.say('nav.settings')}>
@@ -109,16 +109,16 @@ function Groups({ groups, current }: { groups: readonly Shown[]; current: Tab | 
           <p role="status" data-none={language.say('settings.find.none')} />
         </div>
         <div class="settings-groups">
-          {groups.map(([group, tabs]) => (
+          {groups.map(([group, pages]) => (
             <section key={group}>
               <h2>{language.say(`settings.group.${group}`)}</h2>
               <ul>
-                {tabs.map((tab) => (
-                  <li key={tab} data-words={language.say(`settings.about.${tab}`)}>
-                    <a href={`/settings/${tab}`} {...(tab === current && { 'aria-current': 'page' as const })}>
-                      {language.say(`settings.${tab}`)}
+                {pages.map((page) => (
+                  <li key={page} data-words={language.say(`settings.about.${page}`)}>
+                    <a href={`/settings/${page}`} {...(page === current && { 'aria-current': 'page' as const })}>
+                      {language.say(`settings.${page}`)}
                     </a>
-                    {current === null && <small>{language.say(`settings.about.${tab}`)}</small>}
+                    {current === null && <small>{language.say(`settings.about.${page}`)}</small>}
                   </li>
                 ))}
               </ul>

@@ -1,5 +1,5 @@
 /**
- * Operation that reads the audit log of an account (addition to the contract): sign-ins, failed sign-ins, changes of users,
+ * Operations that read the audit log of an account (additions to the contract): sign-ins, failed sign-ins, changes of users,
  * keys and settings, and erased contacts.
  */
 import { and, desc, eq, lt, sql } from 'drizzle-orm';

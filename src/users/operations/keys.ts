@@ -1,10 +1,10 @@
 /**
  * Operations for the key pairs with which programs call the API (additions to the contract). A secret is shown once,
- * when it is created. What a pair may do are its scopes, which `src/operations/callers.ts` checks.
+ * when it is created. The scopes of a pair say what it may do; `src/operations/callers.ts` checks them.
  */
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { createKeys, revokeKeys } from '../../database/accounts.ts';
+import { addKeyPair, markKeyPairRevoked } from '../../database/accounts.ts';
 import { ownedRecord } from '../../database/ownership.ts';
 import { ownedList, recordObject } from '../../database/record-json.ts';
 import { apiKeys, SCOPES } from '../../database/schema/index.ts';
@@ -66,7 +66,7 @@ export const readOwnScopes = operation({
   },
 });
 
-export const makeKey = operation({
+export const createKeyPair = operation({
   name: 'Make a key pair (addition)',
   description: 'The secret is in this answer only.',
   role: 'owner',
@@ -79,14 +79,14 @@ export const makeKey = operation({
   run(context, about) {
     const { db, clock, accountId } = context;
     return inTransaction(db, () => {
-      const { publicKey, secretKey } = createKeys(db, clock, accountId, about);
+      const { publicKey, secretKey } = addKeyPair(db, clock, accountId, about);
       auditBy(context, 'key_made', keyLabel(about.name, publicKey));
       return { key: { public_key: publicKey, secret_key: secretKey } };
     });
   },
 });
 
-export const revokeKey = operation({
+export const revokeKeyPair = operation({
   name: 'Revoke a key pair (addition)',
   description: 'It stops working within a second.',
   role: 'owner',
@@ -102,7 +102,7 @@ export const revokeKey = operation({
         .get();
       if (key === undefined) throw notFound();
       const { name, public_key } = key;
-      if (revokeKeys(db, clock, public_key)) auditBy(context, 'key_revoked', keyLabel(name, public_key));
+      if (markKeyPairRevoked(db, clock, public_key)) auditBy(context, 'key_revoked', keyLabel(name, public_key));
     });
   },
 });

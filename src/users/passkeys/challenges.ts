@@ -1,7 +1,7 @@
 /**
  * The challenges that passkeys sign (W3C Web Authentication 13.4.3): each is valid once, within five minutes, for one purpose
- * and one browser. A challenge is signed with a key of this process instead of being stored, so that strangers who request many
- * challenges cannot displace others.
+ * and one browser. A challenge carries a MAC made with a key of this process instead of being stored, so that strangers who request
+ * many challenges cannot displace others.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../time/clock.ts';
@@ -40,7 +40,9 @@ export class PasskeyChallenges {
     return Buffer.concat([signed, this.#mac(signed, purpose, browser)]).toString('base64url');
   }
 
-  /** Returns true if a challenge was made for this purpose and browser, is not expired and was not used before. It is used up then. */
+  /**
+   * Returns true if a challenge was made for this purpose and browser, is not expired and was not used before, and marks it as used.
+   */
   use(challenge: string, purpose: PasskeyPurpose, browser: string): boolean {
     const bytes = Buffer.from(challenge, 'base64url');
     // Only the canonical spelling is accepted, so that a challenge cannot be used again in another one.

@@ -9,16 +9,16 @@ import { form, SentForm } from '../../ui/components/form.tsx';
 import { Badge, Card, Empty, Notice } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { ask, attempt } from '../../ui/operations.ts';
-import type { Shown } from '../../ui/record-screens.ts';
+import type { Submitted } from '../../ui/record-screens.ts';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
 import { useLanguage } from '../../ui/words/index.ts';
 import { keyLabel } from '../audit.ts';
-import { listKeys, makeKey, revokeKey } from '../operations/keys.ts';
+import { createKeyPair, listKeys, revokeKeyPair } from '../operations/keys.ts';
 
 type KeyRow = Static<typeof listKeys.record>;
-type NewKey = Static<typeof makeKey.output>['key'];
+type NewKey = Static<typeof createKeyPair.output>['key'];
 
-const KEY = form(makeKey.input, [
+const KEY = form(createKeyPair.input, [
   { name: 'name', label: 'keys.name', hint: 'keys.name.hint' },
   { name: 'scopes', label: 'keys.scopes', control: Scopes },
 ]);
@@ -27,7 +27,7 @@ const SMALLEST = { scopes: SCOPES.slice(0, 1) };
 
 /** Registers the list of key pairs, with the form for a new one. */
 export async function keyScreen(app: FastifyInstance): Promise<void> {
-  const show = async (request: FastifyRequest, reply: FastifyReply, made: NewKey | null, sent: Shown = {}) => {
+  const show = async (request: FastifyRequest, reply: FastifyReply, made: NewKey | null, sent: Submitted = {}) => {
     const { status = 200, values = SMALLEST, problems } = sent;
     const keys = await ask(request, listKeys, {});
     const page = <Keys keys={keys} made={made} values={values} problems={problems} />;
@@ -38,13 +38,13 @@ export async function keyScreen(app: FastifyInstance): Promise<void> {
 
   app.post('/settings/keys', async (request, reply) => {
     const values = KEY.read(request);
-    const made = await attempt(request, makeKey, values);
+    const made = await attempt(request, createKeyPair, values);
     if ('problems' in made) return show(request, reply, null, { ...made, values });
     return show(request, reply, made.output.key);
   });
 
   app.post<{ Params: { id: string } }>('/settings/keys/:id/revoke', async (request, reply) => {
-    await ask(request, revokeKey, request.params);
+    await ask(request, revokeKeyPair, request.params);
     return backTo(reply, 'keys', 'settings.done.revoked');
   });
 }

@@ -10,7 +10,7 @@ import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { type Attempt, ask, attempt } from '../../ui/operations.ts';
 import { languageOf } from '../../ui/page.tsx';
-import type { Shown } from '../../ui/record-screens.ts';
+import type { Submitted } from '../../ui/record-screens.ts';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
 import { sessionOf, viewerOf } from '../../ui/signed-in.ts';
 import { field } from '../../ui/submitted.ts';
@@ -33,7 +33,7 @@ interface ById {
 /** What the page shows after a form was submitted: a new link, the refused form, or a problem. */
 interface Outcome {
   link?: { email: string; url: string; notMailed?: Said | null };
-  form?: Pick<Shown, 'values' | 'problems'>;
+  form?: Pick<Submitted, 'values' | 'problems'>;
   problem?: string;
 }
 

@@ -13,7 +13,7 @@ import { Card, Empty } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { setFlash } from '../../ui/flash.ts';
 import { ask, attempt } from '../../ui/operations.ts';
-import { recordScreens, type Shown } from '../../ui/record-screens.ts';
+import { recordScreens, type Submitted } from '../../ui/record-screens.ts';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
 import { requireOwner } from '../../ui/signed-in.ts';
 import { field } from '../../ui/submitted.ts';
@@ -67,7 +67,7 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
     request: FastifyRequest,
     reply: FastifyReply,
     id: string,
-    shown: Shown & { secret?: string | null },
+    shown: Submitted & { secret?: string | null },
   ) => {
     const { status = 200, values, problems, problem, secret } = shown;
     const webhook = await ask(request, readWebhook, { id });

@@ -3,7 +3,7 @@ import t from 'tap';
 import { randomOf } from '../../../fixtures/random.ts';
 import {
   chanceOf,
-  decide,
+  findWinner,
   type Group,
   rateInterval,
   smallestDifference,
@@ -26,7 +26,7 @@ function shares(seed: number, tests: number, people: number, rates: readonly num
   let wrong = 0;
   let found = 0;
   for (let test = 0; test < tests; test++) {
-    const { verdict, variant } = decide(drawGroups(random, people, rates));
+    const { verdict, variant } = findWinner(drawGroups(random, people, rates));
     if (verdict === 'winner' && right.includes(variant)) found++;
     else if (verdict === 'winner') wrong++;
   }
@@ -65,7 +65,7 @@ t.test(
   async (t) => {
     const people = 1000;
     t.strictSame(
-      decide([
+      findWinner([
         { people, successes: 100 },
         { people, successes: 202 },
         { people, successes: 200 },
@@ -91,11 +91,11 @@ t.test('without a difference, without people and without successes there is no w
       { people: 0, successes: 0 },
     ],
   ])
-    t.strictSame(decide(groups), none);
+    t.strictSame(findWinner(groups), none);
 });
 
 t.test('without a winner, the variants that are clearly worse than the best are named', async (t) => {
-  const of = (...successes: number[]) => decide(successes.map((some) => ({ people: 1000, successes: some })));
+  const of = (...successes: number[]) => findWinner(successes.map((some) => ({ people: 1000, successes: some })));
   const none = { verdict: 'no_difference', variant: 0, better_than: [] };
   t.strictSame(of(100, 112, 60), { ...none, worse: [2] });
   t.strictSame(of(150, 100, 160), { ...none, worse: [1] }, 'C is better than B, and no better than A');
@@ -107,7 +107,7 @@ t.test('of tests of one mail against itself, in at most 5 % is any variant calle
   for (const variants of [3, 4]) {
     let wrong = 0;
     for (let test = 0; test < 4000; test++) {
-      const { worse } = decide(drawGroups(random, 500, Array<number>(variants).fill(0.2)));
+      const { worse } = findWinner(drawGroups(random, 500, Array<number>(variants).fill(0.2)));
       if (worse.length > 0) wrong++;
     }
     t.ok(wrong / 4000 <= 0.05, `${variants} variants: ${wrong / 4000}`);
@@ -128,14 +128,14 @@ t.test("Fisher's test and Wilson's interval give the values of the literature", 
 t.test('large groups are compared without loss, and few people can show no difference', async (t) => {
   const people = 1_000_000;
   t.equal(
-    decide([
+    findWinner([
       { people, successes: 200_000 },
       { people, successes: 202_000 },
     ]).variant,
     1,
   );
   t.equal(
-    decide([
+    findWinner([
       { people, successes: 200_000 },
       { people, successes: 200_300 },
     ]).verdict,

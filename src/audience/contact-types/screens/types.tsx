@@ -7,7 +7,7 @@ import { form, SentForm } from '../../../ui/components/form.tsx';
 import { Card, Empty } from '../../../ui/components/surface.tsx';
 import { NamedLink, Table } from '../../../ui/components/table.tsx';
 import { ask, attempt, problemsAt } from '../../../ui/operations.ts';
-import { recordScreens, type Shown } from '../../../ui/record-screens.ts';
+import { recordScreens, type Submitted } from '../../../ui/record-screens.ts';
 import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
@@ -27,7 +27,7 @@ const NAME = form(addContactType.input, [{ name: 'name', label: 'segments.name' 
 
 /** Registers the pages of contact types. */
 export async function typeScreens(app: FastifyInstance): Promise<void> {
-  const showAll = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
+  const showAll = async (request: FastifyRequest, reply: FastifyReply, shown: Submitted = {}) => {
     const types = await ask(request, listContactTypes, {});
     const canChange = viewerOf(request).role !== 'viewer';
     return sendSettings(request, reply, 'lists', <Types {...{ types, canChange, shown }} />);
@@ -53,7 +53,15 @@ export async function typeScreens(app: FastifyInstance): Promise<void> {
   });
 }
 
-function Types({ types, canChange, shown }: { types: readonly ListedContactType[]; canChange: boolean; shown: Shown }) {
+function Types({
+  types,
+  canChange,
+  shown,
+}: {
+  types: readonly ListedContactType[];
+  canChange: boolean;
+  shown: Submitted;
+}) {
   const language = useLanguage();
   return (
     <>
@@ -97,7 +105,7 @@ function Types({ types, canChange, shown }: { types: readonly ListedContactType[
   );
 }
 
-function OneType({ type, uses, shown }: { type: ContactType; uses: ContactTypeUses; shown: Shown }) {
+function OneType({ type, uses, shown }: { type: ContactType; uses: ContactTypeUses; shown: Submitted }) {
   const language = useLanguage();
   return (
     <>

@@ -8,7 +8,7 @@ import { type FormValues, form, SentForm } from '../../../ui/components/form.tsx
 import { Card, Empty } from '../../../ui/components/surface.tsx';
 import { Table } from '../../../ui/components/table.tsx';
 import { ask, attempt, problemsAt } from '../../../ui/operations.ts';
-import { recordScreens, type Shown } from '../../../ui/record-screens.ts';
+import { recordScreens, type Submitted } from '../../../ui/record-screens.ts';
 import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
@@ -18,15 +18,15 @@ import { CampaignsUsing } from '../../uses/screens/campaigns.tsx';
 import { addField, deleteField, type Field, listOwnFields, renameField } from '../operations.ts';
 
 const PATH = '/settings/fields';
-const NEW = form(addField.input, [
+const NEW_FORM = form(addField.input, [
   { name: 'field_name', label: 'segments.name', hint: 'fields.name.hint' },
   { name: 'field_type', label: 'fields.kind', option: (language, type) => language.say(`fields.kind.${type}`) },
 ]);
-const NAME = form(renameField.input, [{ name: 'field_name', label: 'segments.name', hint: 'fields.name.hint' }]);
+const RENAME_FORM = form(renameField.input, [{ name: 'field_name', label: 'segments.name', hint: 'fields.name.hint' }]);
 
 /** Registers the pages of custom fields. */
 export async function fieldScreens(app: FastifyInstance): Promise<void> {
-  const showAll = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
+  const showAll = async (request: FastifyRequest, reply: FastifyReply, shown: Submitted = {}) => {
     const fields = await ask(request, listOwnFields, {});
     const canChange = viewerOf(request).role !== 'viewer';
     return sendSettings(request, reply, 'fields', <Fields {...{ fields, canChange, shown }} />);
@@ -37,7 +37,7 @@ export async function fieldScreens(app: FastifyInstance): Promise<void> {
   recordScreens(app, {
     path: PATH,
     addsInList: true,
-    form: { read: (request) => withUnderscores(NEW.read(request)) },
+    form: { read: (request) => withUnderscores(NEW_FORM.read(request)) },
     add: (request, values) => attempt(request, addField, values),
     change: (request, { field_name }, id) => attempt(request, renameField, { id, field_name }),
     remove: (request, id) => attempt(request, deleteField, { id }),
@@ -59,7 +59,7 @@ function withUnderscores({ field_name: name, ...values }: FormValues): FormValue
   return { ...values, field_name: String(name).trim().replaceAll(' ', '_') };
 }
 
-function Fields({ fields, canChange, shown }: { fields: readonly Field[]; canChange: boolean; shown: Shown }) {
+function Fields({ fields, canChange, shown }: { fields: readonly Field[]; canChange: boolean; shown: Submitted }) {
   const language = useLanguage();
   return (
     <>
@@ -91,7 +91,7 @@ function Fields({ fields, canChange, shown }: { fields: readonly Field[]; canCha
       {canChange && (
         <Card title={language.say('fields.add')}>
           <SentForm
-            form={NEW}
+            form={NEW_FORM}
             action={PATH}
             values={{ field_type: 'text' }}
             {...shown}
@@ -104,7 +104,7 @@ function Fields({ fields, canChange, shown }: { fields: readonly Field[]; canCha
   );
 }
 
-function OneField({ one, uses, shown }: { one: Field; uses: FieldUses; shown: Shown }) {
+function OneField({ one, uses, shown }: { one: Field; uses: FieldUses; shown: Submitted }) {
   const language = useLanguage();
   const label = fieldLabel(language, one.field_name);
   return (
@@ -113,7 +113,7 @@ function OneField({ one, uses, shown }: { one: Field; uses: FieldUses; shown: Sh
         {language.say(`fields.kind.${one.field_type}`)} · <code>{`((${one.field_name}))`}</code>
       </p>
       <SentForm
-        form={NAME}
+        form={RENAME_FORM}
         action={`${PATH}/${one.id}`}
         values={one}
         {...shown}

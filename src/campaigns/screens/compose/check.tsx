@@ -21,11 +21,11 @@ import type { CheckedMailRecord } from '../../operations/shown-mails.ts';
 import { findingText } from '../finding-text.ts';
 import { FoundForAll } from '../findings.tsx';
 import { nameOfVariant, VariantField } from '../variants.tsx';
-import type { Composed, ComposedKind, ComposedParams, Seen } from './mail-content.tsx';
+import type { Composed, ComposedKind, ComposedParams, PreviewChoice } from './mail-content.tsx';
 
 interface Call {
   Params: ComposedParams;
-  Querystring: Seen & { colours?: string; all?: string };
+  Querystring: PreviewChoice & { colours?: string; all?: string };
 }
 /** The mail with the findings of its checks. */
 type CheckedMail = Static<typeof CheckedMailRecord>;
@@ -41,7 +41,7 @@ export async function checkStep(
 
   pageRoute<Call>(app, `${kind.route}/mail`, async (request, reply) => {
     const composed = await kind.read(request, request.params);
-    const html = await orBusy(composed.html(seenIn(request.query)));
+    const html = await orBusy(composed.html(previewChoice(request.query)));
     const viewer = viewerOf(request);
     if (html === null) return sendBusyFrame(reply, languageOf(request, viewer));
     return sendMailFrame(reply, html, viewer.accountId, { isDark: request.query.colours === 'dark' });
@@ -73,11 +73,11 @@ export async function checkStep(
     test = { address: viewerOf(request).email, problem: '' },
   ) {
     const composed = await kind.read(request, request.params);
-    const seen = seenIn(query);
-    const { email = '', variant = '' } = seen;
+    const choice = previewChoice(query);
+    const { email = '', variant = '' } = choice;
     const [missing, checked, all] = await Promise.all([
       composed.missing(),
-      composed.check(seen),
+      composed.check(choice),
       query.all === undefined ? undefined : composed.checkAll(),
     ]);
     // No recipient has the address, there is no such variant, or the account must wait.
@@ -96,7 +96,7 @@ export async function checkStep(
             <ToReview href={composed.next} />
           </div>
         )}
-        <Look {...{ composed, mail, problems, email, variant }} isDark={query.colours === 'dark'} />
+        <Preview {...{ composed, mail, problems, email, variant }} isDark={query.colours === 'dark'} />
         <TestMail composed={composed} variant={variant} {...test} />
       </div>
     );
@@ -105,7 +105,7 @@ export async function checkStep(
 }
 
 /** Returns which recipient and variant to preview, without empty values. */
-function seenIn(query: Seen): Seen {
+function previewChoice(query: PreviewChoice): PreviewChoice {
   const [email = ''] = texts(query.email);
   const [variant] = texts(query.variant);
   return { ...(email.trim() !== '' && { email }), ...(variant && { variant }) };
@@ -113,7 +113,7 @@ function seenIn(query: Seen): Seen {
 
 const composedVariants = ({ variants, languages }: Composed) => ({ variants, languages });
 
-interface LookProps {
+interface PreviewProps {
   composed: Composed;
   mail: CheckedMail | null;
   problems: Problems;
@@ -122,7 +122,7 @@ interface LookProps {
   isDark: boolean;
 }
 
-function Look({ composed, mail, problems, email, variant, isDark }: LookProps) {
+function Preview({ composed, mail, problems, email, variant, isDark }: PreviewProps) {
   const language = useLanguage();
   const query = new URLSearchParams({
     ...(email && { email }),
@@ -186,28 +186,29 @@ function ToReview({ href }: { href: string }) {
 /** The findings that need attention, each with a link to fix it. Passed checks are collapsed. */
 function Checks({ composed, findings }: { composed: Composed; findings: readonly Found[] }) {
   const language = useLanguage();
-  const [good, bad] = [1, 0].map((is) => findings.filter(({ is_good }) => is_good === is));
+  const good = findings.filter(({ is_good }) => is_good === 1);
+  const bad = findings.filter(({ is_good }) => is_good === 0);
   return (
     <Card
       title={
-        bad?.length
-          ? language.say('compose.check.toMend', { count: bad.length })
+        bad.length > 0
+          ? language.say('compose.check.toFix', { count: bad.length })
           : language.say('compose.check.allGood')
       }
     >
-      {bad !== undefined && bad.length > 0 && (
+      {bad.length > 0 && (
         <ul class="checks">
           {bad.map((found) => (
             <li key={found.check}>
               <Badge tone="warn">{language.say('outbox.check.look')}</Badge>
               <div>
-                {findingText(found, language)} <Jump composed={composed} found={found} />
+                {findingText(found, language)} <FixLinks composed={composed} found={found} />
               </div>
             </li>
           ))}
         </ul>
       )}
-      {good !== undefined && good.length > 0 && (
+      {good.length > 0 && (
         <details class="passed">
           <summary>{language.say('compose.check.passed', { count: good.length })}</summary>
           <ul class="checks">
@@ -225,8 +226,8 @@ function Checks({ composed, findings }: { composed: Composed; findings: readonly
 }
 
 /**
- * What is found when the mails of all recipients are checked, or the button for it. `checked` is undefined before, null
- * without recipients.
+ * The findings for all recipients, or the button that starts this check. `checked`: undefined before the check; null if there are no
+ * recipients.
  */
 function ForAll({ address, checked }: { address: string; checked: CheckedForAll['recipients'] | undefined }) {
   const language = useLanguage();
@@ -247,10 +248,10 @@ function ForAll({ address, checked }: { address: string; checked: CheckedForAll[
 }
 
 /**
- * Where a finding is mended: each named text or link where it stands in the designer, or in the code of a mail that has only that; else the
- * content or the sender.
+ * Links to the place where a finding can be fixed: for texts and links, each in the designer, or in the code of a mail written in HTML;
+ * otherwise the content or the sender.
  */
-function Jump({ composed, found: { check, names } }: { composed: Composed; found: Found }) {
+function FixLinks({ composed, found: { check, names } }: { composed: Composed; found: Found }) {
   const language = useLanguage();
   const { place } = FINDINGS[check];
   const isCode = composed.content === 'html';

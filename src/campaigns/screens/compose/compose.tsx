@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
-import { versionScreens } from '../../../templates/languages/screens/versions.tsx';
+import { languageVersionScreens } from '../../../templates/languages/screens/versions.tsx';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { type Problems, TextField } from '../../../ui/components/field.tsx';
 import { Card } from '../../../ui/components/surface.tsx';
@@ -35,7 +35,7 @@ export async function composeScreens(app: FastifyInstance, { clock, db, config }
   await htmlScreen(app, CAMPAIGN);
   await designScreen(app, CAMPAIGN);
   await variantsScreen(app);
-  versionScreens(app, CAMPAIGN_LANGUAGES);
+  languageVersionScreens(app, CAMPAIGN_LANGUAGES);
   await app.register(attachmentsScreen);
   await checkStep(app, CAMPAIGN, { db, config });
   await scheduleStep(app, { clock });

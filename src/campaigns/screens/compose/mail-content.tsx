@@ -32,7 +32,7 @@ import {
 import { MissingParts, missingParts, sendStep, stepPath } from './step.tsx';
 
 /** The recipient of a preview, and the variant of the A/B test. */
-export interface Seen {
+export interface PreviewChoice {
   /** The address of a recipient; without one, any recipient. */
   email?: string;
   /** The number of the variant. */
@@ -61,9 +61,9 @@ export interface Composed
   /** Returns the HTML of the mail before merging. */
   code(): Promise<string>;
   /** Returns the HTML of the mail as a recipient sees it. */
-  html(seen: Seen): Promise<string>;
+  html(choice: PreviewChoice): Promise<string>;
   /** Returns the findings of the checks of the mail for a recipient. */
-  check(seen: Seen): Promise<Attempt<Static<typeof checkSingleSendMail.output>>>;
+  check(choice: PreviewChoice): Promise<Attempt<Static<typeof checkSingleSendMail.output>>>;
   /** Checks the mail for all recipients; undefined if the check is refused. */
   checkAll(): Promise<CheckedForAll | undefined>;
   /** Sends the mail as a test mail. */

@@ -18,7 +18,7 @@ import { requireOperator, viewerOf } from '../../../ui/signed-in.ts';
 import { field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { type BackupState, dropBackup, makeBackup, type Restore, readBackups, restoreBackup } from '../operations.ts';
-import { makeUntilClosed, sendBackup, takeBackup } from '../routes.ts';
+import { makeUntilClosed, receiveBackup, sendBackup } from '../routes.ts';
 
 const FORBIDDEN = 403;
 
@@ -38,7 +38,7 @@ export async function backupScreen(app: FastifyInstance): Promise<void> {
   });
 
   app.post('/settings/backup/upload', { config: { upload: true } }, async (request, reply) => {
-    const uploaded = await attemptWith(request, ({ backups }) => takeBackup(backups, request));
+    const uploaded = await attemptWith(request, ({ backups }) => receiveBackup(backups, request));
     if ('problem' in uploaded) return show(request, reply, uploaded.status, '', uploaded.text);
     return reply.redirect('/settings/backup', 303);
   });

@@ -6,7 +6,7 @@ import { form, SentForm } from '../../../ui/components/form.tsx';
 import { Card, Notice } from '../../../ui/components/surface.tsx';
 import { setFlash } from '../../../ui/flash.ts';
 import { ask, attempt } from '../../../ui/operations.ts';
-import { recordScreens, type Shown } from '../../../ui/record-screens.ts';
+import { recordScreens, type Submitted } from '../../../ui/record-screens.ts';
 import { sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireOperator, viewerOf } from '../../../ui/signed-in.ts';
 import { field } from '../../../ui/submitted.ts';
@@ -83,7 +83,7 @@ export async function relayForms(app: FastifyInstance): Promise<void> {
     request: FastifyRequest,
     reply: FastifyReply,
     id: string,
-    shown: Shown & { chosen?: string; test?: RelayTest },
+    shown: Submitted & { chosen?: string; test?: RelayTest },
   ) {
     const [{ relays, ways }, senders] = await Promise.all([
       ask(request, readRelays, {}),
@@ -110,7 +110,15 @@ export async function relayForms(app: FastifyInstance): Promise<void> {
 }
 
 /** The form; `stored` is the relay to change, null for a new one. */
-function RelayForm({ stored, ways, shown: { values, problems } }: { stored: Relay | null; ways: Ways; shown: Shown }) {
+function RelayForm({
+  stored,
+  ways,
+  shown: { values, problems },
+}: {
+  stored: Relay | null;
+  ways: Ways;
+  shown: Submitted;
+}) {
   const language = useLanguage();
   const startsNow = stored === null && ways.queued > 0 && ways.environment.length === 0;
   return (

@@ -55,7 +55,7 @@ export interface TranslatedKind<Params> {
 }
 
 /** Registers the pages for the versions of a kind of mail in other languages. */
-export function versionScreens<Params>(app: FastifyInstance, { route, read }: TranslatedKind<Params>): void {
+export function languageVersionScreens<Params>(app: FastifyInstance, { route, read }: TranslatedKind<Params>): void {
   type Call = { Params: Params };
   type Asked = FastifyRequest<{ Params: Params }>;
   const paramsOf = (request: Asked): Params => request.params as Params;
