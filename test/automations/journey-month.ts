@@ -209,7 +209,11 @@ export async function startJourneys(t: Test, seed: number) {
     const isYearly = trigger.kind === 'date' && trigger.yearly;
     const reEntry = isYearly
       ? { kind: 'key' as const }
-      : oneOf([{ kind: 'never' as const }, { kind: 'days' as const, days: between(1, 9) }, { kind: 'key' as const }]);
+      : oneOf([
+          { kind: 'never' as const },
+          { kind: 'days' as const, days: between(1, 9) },
+          ...(kind === 'event' || kind === 'date' ? [{ kind: 'key' as const }] : []),
+        ]);
     const { utr } = await post('/automations/create', {
       type: 'welcome',
       automation_for: target === null ? 'contacts_1' : `segments_${segmentId(target)}`,

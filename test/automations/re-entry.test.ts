@@ -239,7 +239,10 @@ t.test(
 t.test(
   're-entry is edited on the page, wrong values are refused, and the log is read there in both languages',
   async (t) => {
-    const { app, utr, set, join, live, get } = await withReEntry(t, { re_entry: 'key' });
+    const { app, utr, set, join, live, get } = await withReEntry(t, {
+      trigger_event: 'purchase',
+      re_entry: 'key',
+    });
     t.equal((await set({ re_entry: 'often' })).status, 422);
     t.equal((await set({ re_entry: 'days' })).status, 422, 'how many days is missing');
     for (const re_entry_days of [0, 3651, 'x']) t.equal((await set({ re_entry: 'days', re_entry_days })).status, 422);
@@ -275,3 +278,19 @@ t.test(
     t.match(await page('/contacts/1'), 'Entered automation');
   },
 );
+
+t.test('by key is refused for a trigger that has no keys, and a row that has it from before keeps it', async (t) => {
+  const { app, set, utr, get } = await withReEntry(t, { trigger_event: 'purchase', re_entry: 'key' });
+  const stored = async () => {
+    const { series } = (await get('/automations/series', { utr })).body.message;
+    return [series.trigger_kind, series.re_entry];
+  };
+  const refused = await set({ trigger_kind: 'join', re_entry: 'key' });
+  t.match([refused.status, Object.keys(refused.body.errors)], [422, ['re_entry']]);
+  t.equal((await set({ trigger_kind: 'join' })).status, 200);
+  t.strictSame(await stored(), ['join', 'never']);
+  t.match((await set({ re_entry: 'key' })).status, 422);
+  app.db.prepare("UPDATE automations SET re_entry = 'key'").run();
+  t.equal((await set({ automation_name: 'Hello', trigger_kind: 'join', re_entry: 'key' })).status, 200);
+  t.strictSame(await stored(), ['join', 'key']);
+});

@@ -9,6 +9,7 @@ import { isOwned } from '../../database/ownership.ts';
 import { type automations, datedFields, forms, RE_ENTRY, TRIGGER_KINDS } from '../../database/schema/index.ts';
 import { invalid } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { choice, flag, integer, line, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import type { Context } from '../../operations/operation.ts';
@@ -66,7 +67,7 @@ export const triggerInput = {
   re_entry: Type.Optional({
     ...choice(...RE_ENTRY),
     description:
-      'Who was in it enters again: never; days: re_entry_days after the last entry; key: by an event with another key, or on another date. Every year means key.',
+      'Who was in it enters again: never; days: re_entry_days after the last entry; key: by an event with another key, or on another date, of the triggers event and date only. Every year means key.',
   }),
   re_entry_days: Type.Optional(
     integer({ minimum: 1, maximum: MAX_RE_ENTRY_DAYS, description: 'Of the re-entry days: how many.' }),
@@ -123,6 +124,9 @@ export function triggerColumns(db: Db, before: Automation, given: Given, now: nu
     given.re_entry === undefined || trigger_yearly === 1 ? (isOfDates ? 'key' : given.re_entry) : given.re_entry;
   if ((re_entry ?? before.re_entry) === 'days' && !(given.re_entry_days ?? before.re_entry_days))
     throw invalid('re_entry_days', messages.required('re_entry_days'));
+  const hasKeys = kind === 'event' || kind === 'date';
+  const isOther = kind !== before.trigger_kind || before.re_entry !== 'key';
+  if (re_entry === 'key' && !hasKeys && isOther) throw invalid('re_entry', sentence('re_entry_without_keys'));
   const columns = {
     trigger_kind: kind,
     trigger_event: kind === 'event' ? trigger_event : '',
@@ -150,7 +154,8 @@ export function triggerColumns(db: Db, before: Automation, given: Given, now: nu
   return {
     ...columns,
     trigger_filter: given.trigger_filter,
-    re_entry,
+    // By a trigger without keys, nobody entered again by key.
+    re_entry: re_entry ?? (before.re_entry === 'key' && !hasKeys && isOther ? 'never' : undefined),
     re_entry_days: given.re_entry_days,
     // Dates that came while the automation had another trigger start nothing.
     ...(hasOtherDates && {

@@ -73,6 +73,8 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   resend_unfinished: 'Only a finished campaign can be resent to non-openers',
   resend_nobody: 'The lists it was sent to are deleted',
   resend_many_types: 'It was sent to more than {count} lists',
+  re_entry_without_keys:
+    'With this trigger, choose “Never” or “Some days after the last entry”: it has no new events or dates.',
   group_of_live: 'The topic can be changed while the automation is paused.',
   pictures_many: 'An account can have {count} images: delete some first',
   pictures_full: 'The images of an account can take {size} MiB together: delete some first',
