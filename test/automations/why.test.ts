@@ -1,6 +1,7 @@
 /** Why one contact gets the mails of an automation or a campaign or not. */
 import t from 'tap';
 import { DAY, HOUR, withPaths, withWelcomeSeries } from '../support/automations.ts';
+import { addPerson, cookieOf } from '../support/people.ts';
 import { ACCEPTED, startSend, startSeries, startShop, UNKNOWN } from '../support/shop.ts';
 
 interface Rule {
@@ -111,6 +112,50 @@ t.test('each step says which values decided at that moment, and the log has them
     log.find(({ kind }: { kind: string }) => kind === 'if'),
     { reason: 'Values at that moment: first_name: ann.', reason_code: 'used_values' },
   );
+});
+
+t.test('a contact who waits at a step is told for what, until when, and what would change it', async (t) => {
+  const { app, utr, get, post, step, utrOf, live, join, pass } = await withPaths(t);
+  await post('/custom-fields/save', { field_name: 'renewal', field_type: 'datetime-local' });
+  const before = await utrOf('two');
+  const wait = { kind: 'wait_until', before };
+  await step({ ...wait, until: 'event', event: 'purchase', event_filter: 'value >= 30', timeout_hours: 4 });
+  await step({ ...wait, until: 'date', field: 'renewal', timeout_hours: 48 });
+  await step({ ...wait, until: 'hour', hour: 12 });
+  await live();
+  await join('ann');
+  await pass(HOUR);
+  const asked = { utr, email: 'ann@example.org' };
+  const shown = async () => {
+    const { steps } = (await get('/automations/why', asked)).body.message.why;
+    const { awaits, change } = (await get('/automations/preview', asked)).body.message.preview;
+    const at = steps.filter((one: { awaits: string | null }) => one.awaits !== null);
+    t.match(at, [{ kind: 'wait_until', awaits, change }]);
+    return [awaits, change, at[0]?.due_at?.slice(0, 16)];
+  };
+  t.match(await shown(), [
+    'Waits for the event “purchase” with value >= 30, at most until 2026-01-15 14:00 UTC.',
+    /^With the event, the contact goes on at once, by the path “It came in time”/,
+    '2026-01-15T14:00',
+  ]);
+  const owner = cookieOf(app, addPerson(app));
+  const page = await app.page('GET', `/automations/${utr}/why`, { query: asked, headers: { cookie: owner } });
+  t.match(page.text, /Waits for the event “purchase” with value >= 30, at most[\s\S]+by the path “Timed out”/);
+  t.match(page.text, 'at the latest');
+  const look = await app.page('GET', `/automations/${utr}`, { query: asked, headers: { cookie: owner } });
+  t.match(look.text, 'Waits for the event “purchase”');
+  await pass(4 * HOUR);
+  t.match(await shown(), [
+    'Waits for the date in “renewal”, now –, in the time zone Asia/Kabul; at most until 2026-01-17 14:00 UTC.',
+    /^Another date in “renewal” counts at once/,
+    '2026-01-17T14:00',
+  ]);
+  await pass(48 * HOUR);
+  t.match(await shown(), [
+    'Waits until 2026-01-18 07:30 UTC, in the time zone Asia/Kabul.',
+    /Another time zone of the contact changes it/,
+    '2026-01-18T07:30',
+  ]);
 });
 
 t.test('a contact of the target who was not let in by the trigger has not entered', async (t) => {

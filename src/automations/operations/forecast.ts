@@ -16,12 +16,15 @@ import { ENROLLED_PERSON } from '../enrolled-person.ts';
 import { OBSTACLE } from '../enrolment.ts';
 import { isDeciding } from '../path.ts';
 import { ByUtr } from './automations.ts';
+import { type Awaited, findAwaited } from './awaited.ts';
 
 const Forecast = Type.Object({
   state: described(choice('waiting', 'finished', 'left', 'outside'), 'State of the contact in the automation.'),
   reason: nullable(said()),
   reason_code: nullable(Type.String()),
   entered_at: nullable(isoTimestampSchema(), 'When the contact entered, UTC; null before.'),
+  awaits: nullable(said(), 'What the contact waits for at a step that waits until something comes; null: nothing.'),
+  change: nullable(said(), 'What would change that; null if there is nothing.'),
   mails: Type.Array(
     Type.Object({
       utr: Type.String(),
@@ -48,6 +51,8 @@ export interface PlannedStep {
   due_at: number | null;
   /** Whether the contact took the other path. */
   is_elsewhere: boolean;
+  /** What the contact waits for at it now; null: nothing. */
+  awaited: Awaited | null;
 }
 
 interface Enrolment {
@@ -72,13 +77,14 @@ interface Plan extends Pick<Forecast, 'state' | 'reason' | 'entered_at'> {
 
 /**
  * Returns the forecast for this address, or for any contact if it is null. For an address that never entered: what it would get
- * if it joined at `now`. `asIfLive`: as if the automation went live at `now`.
+ * if it joined at `now`. `zone`: the time zone of contacts without one.
+ * `asIfLive`: as if the automation went live at `now`.
  */
 export function forecastFor(
   db: Db,
   automation: Automation,
   email: string | null,
-  { now, asIfLive }: { now: number; asIfLive: boolean },
+  { now, zone, asIfLive }: { now: number; zone: string; asIfLive: boolean },
 ): Plan {
   const client = db.$client;
   const isLive = asIfLive || automation.status === AUTOMATION_STATUS.live;
@@ -105,13 +111,18 @@ export function forecastFor(
   const getsMore = isActive && leaves === null && isLive;
   const progress = mailProgress(client, enrolment.id);
   const next = schedules.find(({ position }) => position > enrolment.position);
-  const due = progress.get(next?.id ?? 0)?.due_at ?? dueAt(enrolment, schedules);
+  const awaited =
+    next === undefined || !isActive || leaves !== null ? null : findAwaited(db, enrolment.id, next, { now, zone });
+  const due = awaited?.due ?? progress.get(next?.id ?? 0)?.due_at ?? dueAt(enrolment, schedules);
   return {
     state: enrolment.state === 'active' ? 'waiting' : enrolment.state,
     reason: isActive ? (leaves ?? (isLive ? null : sentence('automation_not_live'))) : readStored(enrolment.reason),
     entered_at: isoTimestamp(new Date(enrolment.entered_at)),
     run: enrolment.run,
-    steps: planSteps(schedules, enrolment.position, getsMore ? Math.max(now, due) : null, progress),
+    steps: planSteps(schedules, enrolment.position, getsMore ? Math.max(now, due) : null, progress).map((step) => ({
+      ...step,
+      awaited: step.schedule === next ? awaited : null,
+    })),
   };
 }
 
@@ -174,7 +185,7 @@ function planSteps(
     if (isAhead && next !== null) next += waitMs(following);
     // Which path the contact takes or how long they wait, and so when later mails come, is not known before the step.
     if (isAhead && (isDeciding(schedule) || schedule.kind === 'wait_until')) next = null;
-    return { schedule, taken, due_at, is_elsewhere };
+    return { schedule, taken, due_at, is_elsewhere, awaited: null };
   });
 }
 
@@ -282,10 +293,11 @@ export const previewAutomation = operation({
     ),
   }),
   output: Type.Object({ preview: Forecast }),
-  run({ db, clock, accountId }, { utr, email = null, if_live }) {
+  run({ db, clock, config, accountId }, { utr, email = null, if_live }) {
     const automation = requireAutomation(db, accountId, utr);
     const { state, reason, entered_at, steps } = forecastFor(db, automation, email, {
       now: clock.now().getTime(),
+      zone: config.TIME_ZONE,
       asIfLive: if_live === 1,
     });
     const mails = steps
@@ -296,6 +308,7 @@ export const previewAutomation = operation({
         sent_at: timed(taken?.sent_at),
         due_at: timed(due_at),
       }));
-    return { preview: { state, reason, reason_code: codeOf(reason), entered_at, mails } };
+    const { awaits = null, change = null } = steps.find(({ awaited }) => awaited !== null)?.awaited ?? {};
+    return { preview: { state, reason, reason_code: codeOf(reason), entered_at, awaits, change, mails } };
   },
 });

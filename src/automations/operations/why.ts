@@ -49,8 +49,10 @@ const Step = Type.Object({
   is_elsewhere: zeroOrOne('1: the contact took the other path.'),
   due_at: nullable(
     isoTimestampSchema(),
-    'When it comes, UTC; null if it does not, or not as things are now, or if an earlier decision is open.',
+    'When it comes, UTC, or where the contact waits, when that ends at the latest; null if it does not come, or not as things are now, or if an earlier decision is open.',
   ),
+  awaits: nullable(said(), 'What the contact waits for at the step now; null: nothing.'),
+  change: nullable(said(), 'What would change that; null if there is nothing.'),
   delivery_state: { ...nullable(DeliveryState), description: 'Of a mail: the state of its delivery.' },
   attempts: nullable(integer(), 'Of a mail: how often it was handed to an SMTP relay.'),
   reply: nullable(said(), "Of a mail: the relay's words, or the reason at that moment why it was not sent."),
@@ -86,7 +88,7 @@ export const explainAutomation = operation({
     const client = db.$client;
     const automation = requireAutomation(db, accountId, utr);
     const now = clock.now();
-    const plan = forecastFor(db, automation, given, { now: now.getTime(), asIfLive: false });
+    const plan = forecastFor(db, automation, given, { now: now.getTime(), zone: config.TIME_ZONE, asIfLive: false });
     const address = findAddressId(client, accountId, given);
     const email = parseAddress(given)?.normalized ?? '';
     const question = {
@@ -163,7 +165,7 @@ function entryRule(
 
 /** Returns a step as it is answered. */
 function explained(client: Database, step: PlannedStep, address: number): Why['steps'][number] {
-  const { schedule, taken, due_at, is_elsewhere } = step;
+  const { schedule, taken, due_at, is_elsewhere, awaited } = step;
   const { utr, kind, subject } = schedule;
   const reply = readStored(taken?.reply ?? null);
   return {
@@ -175,6 +177,8 @@ function explained(client: Database, step: PlannedStep, address: number): Why['s
     used: usedAt(client, step, address),
     is_elsewhere: is_elsewhere ? 1 : 0,
     due_at: timed(due_at),
+    awaits: awaited?.awaits ?? null,
+    change: awaited?.change ?? null,
     delivery_state: taken === undefined || taken.delivery === null ? null : stateName(taken.delivery),
     attempts: taken?.attempts ?? null,
     reply,

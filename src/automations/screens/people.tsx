@@ -151,7 +151,7 @@ export function PersonForecast({ email, asked, now, isTrial }: PersonForecastPro
 }
 
 function Timeline({
-  forecast: { state, reason, entered_at, mails },
+  forecast: { state, reason, entered_at, awaits, change, mails },
   now,
   isAnybody,
 }: {
@@ -170,6 +170,7 @@ function Timeline({
           {reason !== null && language.sentence(reason)}
         </p>
       )}
+      {[awaits, change].map((said) => said !== null && <p key={String(said)}>{language.sentence(said)}</p>)}
       <ol class="timeline">
         {entered_at !== null && (
           <li>

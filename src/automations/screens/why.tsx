@@ -5,15 +5,17 @@ import { Rules, WhyForm } from '../../campaigns/screens/why.tsx';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { DeliveryBadge } from '../../ui/components/campaign-state.tsx';
 import { Time } from '../../ui/components/figures.tsx';
+import { Subject } from '../../ui/components/subject.tsx';
 import { Badge, Card } from '../../ui/components/surface.tsx';
 import { ask, attempt } from '../../ui/operations.ts';
 import { sendPage } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
 import { texts } from '../../ui/submitted.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
-import { readSummary } from '../operations/reports.ts';
+import { readSeries, type SeriesStep } from '../operations/automations.ts';
 import { explainAutomation, type Why } from '../operations/why.ts';
 import { BackToAutomation } from './changing.tsx';
+import { stepText } from './path.tsx';
 
 /** Registers the page that explains an automation for one contact. */
 export async function whyScreen(app: FastifyInstance): Promise<void> {
@@ -23,15 +25,19 @@ export async function whyScreen(app: FastifyInstance): Promise<void> {
     async (request, reply) => {
       const { utr } = request.params;
       const [email = ''] = texts(request.query.email);
-      const { automation_name: title } = await ask(request, readSummary, { utr });
+      const { series } = await ask(request, readSeries, { utr });
       const asked = email.trim() === '' ? null : await attempt(request, explainAutomation, { utr, email });
-      const frame = { title, section: 'automations', action: <BackToAutomation utr={utr} /> } as const;
+      const frame = {
+        title: series.automation_name,
+        section: 'automations',
+        action: <BackToAutomation utr={utr} />,
+      } as const;
       const content = (
         <>
           <WhyForm email={email} problems={asked !== null && 'problems' in asked ? asked.problems : {}} />
           {asked !== null && 'output' in asked && (
             <>
-              <Path {...asked.output.why} />
+              <Path {...asked.output.why} known={series.steps} />
               <Rules rules={asked.output.why.rules} />
             </>
           )}
@@ -43,8 +49,12 @@ export async function whyScreen(app: FastifyInstance): Promise<void> {
 }
 
 /** The steps of the contact, past and to come. */
-function Path({ state, reason, entered_at, steps }: Why) {
+function Path({ state, reason, entered_at, steps, known }: Why & { known: readonly SeriesStep[] }) {
   const language = useLanguage();
+  const nameOf = ({ utr, kind }: Why['steps'][number]) => {
+    const step = known.find((one) => one.utr === utr);
+    return step === undefined ? language.say(`automations.step.${kind}`) : stepText(language, step);
+  };
   return (
     <Card title={language.say('why.path')}>
       <p>
@@ -61,7 +71,7 @@ function Path({ state, reason, entered_at, steps }: Why) {
           <li key={step.utr} class={step.taken_at === null ? 'future' : undefined}>
             <When step={step} />
             <br />
-            <bdi>{step.subject || language.say(`automations.step.${step.kind}`)}</bdi>{' '}
+            {step.kind === 'mail' ? <Subject text={step.subject} /> : <bdi>{nameOf(step)}</bdi>}{' '}
             {step.delivery_state !== null && <DeliveryBadge state={step.delivery_state} />}
             {step.used.map((used) => (
               <Fragment key={String(used)}>
@@ -69,6 +79,18 @@ function Path({ state, reason, entered_at, steps }: Why) {
                 <bdi class="small">{language.sentence(used)}</bdi>
               </Fragment>
             ))}
+            {step.awaits !== null && (
+              <>
+                <br />
+                <bdi>{language.sentence(step.awaits)}</bdi>
+              </>
+            )}
+            {step.change !== null && (
+              <>
+                <br />
+                <bdi class="small">{language.sentence(step.change)}</bdi>
+              </>
+            )}
             {step.reply !== null && (
               <>
                 <br />
@@ -82,7 +104,7 @@ function Path({ state, reason, entered_at, steps }: Why) {
   );
 }
 
-function When({ step: { taken_at, due_at, code, is_elsewhere } }: { step: Why['steps'][number] }) {
+function When({ step: { taken_at, due_at, code, is_elsewhere, awaits } }: { step: Why['steps'][number] }) {
   const language = useLanguage();
   if (taken_at !== null)
     return (
@@ -93,7 +115,7 @@ function When({ step: { taken_at, due_at, code, is_elsewhere } }: { step: Why['s
   if (due_at !== null)
     return (
       <>
-        <Time at={new Date(due_at)} /> {language.say('automations.forecast.due')}
+        <Time at={new Date(due_at)} /> {language.say(awaits === null ? 'automations.forecast.due' : 'why.atLatest')}
       </>
     );
   return <>{noTime(language, is_elsewhere === 1)}</>;

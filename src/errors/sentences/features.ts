@@ -114,6 +114,17 @@ export const FEATURE_SENTENCES = {
   why_cap: 'Mails in {days} days: {used} of at most {mails}.',
   why_cap_change: 'Wait until earlier mails no longer count, or raise the cap.',
 
+  // What a contact waits for at a step of an automation.
+  awaits_event_until: 'Waits for the event “{event}”, at most until {time}.',
+  awaits_filtered_until: 'Waits for the event “{event}” with {filter}, at most until {time}.',
+  awaits_event_change:
+    'With the event, the contact goes on at once, by the path “It came in time”; without it then, by the path “Timed out”.',
+  awaits_date_until: 'Waits for the date in “{field}”, now {date}, in the time zone {zone}; at most until {time}.',
+  awaits_date_change:
+    'Another date in “{field}” counts at once. When it comes, the contact goes on by the path “It came in time”; without it then, by the path “Timed out”.',
+  awaits_hour_until: 'Waits until {time}, in the time zone {zone}.',
+  awaits_hour_change: 'The time comes by itself. Another time zone of the contact changes it.',
+
   // What decided at a step of an automation.
   used_values: 'Values at that moment: {values}.',
   used_draw: 'The random number was {draw} of 100. Below {share}, the contact takes the first path.',

@@ -111,6 +111,15 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_no_cap: 'Keine Frequenzgrenze ist gesetzt.',
   why_cap_ignored: 'Ihre Mails beachten die Frequenzgrenzen nicht.',
   why_cap: 'Mails in {days} Tagen: {used} von höchstens {mails}.',
+  awaits_event_until: 'Wartet auf das Ereignis „{event}“, höchstens bis {time}.',
+  awaits_filtered_until: 'Wartet auf das Ereignis „{event}“ mit {filter}, höchstens bis {time}.',
+  awaits_event_change:
+    'Mit dem Ereignis geht der Kontakt sofort weiter, auf dem Weg „Rechtzeitig eingetroffen“; ohne es dann, auf dem Weg „Zeit abgelaufen“.',
+  awaits_date_until: 'Wartet auf das Datum in „{field}“, jetzt {date}, in der Zeitzone {zone}; höchstens bis {time}.',
+  awaits_date_change:
+    'Ein anderes Datum in „{field}“ gilt sofort. Kommt es, geht der Kontakt auf dem Weg „Rechtzeitig eingetroffen“ weiter; ohne es dann, auf dem Weg „Zeit abgelaufen“.',
+  awaits_hour_until: 'Wartet bis {time}, in der Zeitzone {zone}.',
+  awaits_hour_change: 'Die Zeit kommt von selbst. Eine andere Zeitzone des Kontakts ändert sie.',
   used_values: 'Werte in diesem Moment: {values}.',
   used_draw: 'Die Zufallszahl war {draw} von 100. Unter {share} nimmt der Kontakt den ersten Weg.',
   used_change: '{field}: von „{before}“ zu „{after}“.',
