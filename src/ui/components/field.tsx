@@ -11,12 +11,16 @@ interface FieldProps {
   problems?: Problems | undefined;
 }
 
+/** The control that has the focus, by the problems of its page. */
+const focused = new WeakMap<Problems, string>();
+
 /**
  * The attributes that connect a control with its hint and its problem. The first control with a problem has the focus
- * when the page opens.
+ * when the page opens. No other one has the attribute, because HTML allows it only once on a page.
  */
 function describedBy({ name, hint, problems }: FieldProps) {
   const problem = problems?.[name]?.join(' ');
+  if (problems !== undefined && problem !== undefined && !focused.has(problems)) focused.set(problems, name);
   const ids = [hint !== undefined && `${name}-hint`, problem !== undefined && `${name}-problem`].filter(Boolean);
   return {
     problem,
@@ -24,7 +28,8 @@ function describedBy({ name, hint, problems }: FieldProps) {
       id: name,
       name,
       ...(ids.length > 0 && { 'aria-describedby': ids.join(' ') }),
-      ...(problem !== undefined && { 'aria-invalid': true, autofocus: true }),
+      ...(problem !== undefined && { 'aria-invalid': true }),
+      ...(problems !== undefined && focused.get(problems) === name && { autofocus: true }),
     },
   };
 }
