@@ -33,6 +33,9 @@ t.test('an automation made with forms is the same as one made through the API', 
   const wrong = await send('/automations/new', { automation_name: '', automation_for: 'contacts_1' });
   t.match([wrong.status, wrong.text.includes('id="automation_name-problem"')], [422, true]);
   t.match(wrong.text, 'value="contacts_1" selected');
+  const { text: twice } = await send('/automations/new', { automation_name: '', unsubscribe_group_id: '99' });
+  t.ok((twice.match(/class="problem"/g)?.length ?? 0) > 1);
+  t.equal(twice.match(/ autofocus/g)?.length, 1, 'the first wrong field alone has the focus');
   const made = await send('/automations/new', {
     automation_name: 'Welcome',
     automation_for: 'contacts_1',
@@ -352,4 +355,22 @@ t.test('viewers and other accounts change nothing', async (t) => {
   t.equal((await stranger.open(page)).status, 404);
   t.equal((await open(`/automations/${utr}/mails/${utr}/content`)).status, 404);
   t.strictSame(await seriesOf(), before);
+});
+
+t.test('a step is added before another one with forms, and a new segment for it is a click away', async (t) => {
+  const { app, utr, open, send, mails, seriesOf } = await withPages(t);
+  const [, two] = await mails();
+  const place = `steps/new?before=${two?.utr}`;
+  t.match((await open(`/automations/${utr}/edit`)).text, `href="/automations/${utr}/${place}"`);
+  t.match((await open(`/automations/${utr}/${place}`)).text, `before=${two?.utr}`);
+  const { text } = await open(`/automations/${utr}/${place}&kind=if`);
+  t.match(text, /href="\/contacts\/segments\/new"/);
+  app.db.exec("UPDATE automation_schedules SET subject = '((first_name|Friend)), two' WHERE subject = 'two'");
+  const wait = { waiting_type: 'instantly', waiting_period: '1' };
+  t.equal((await send(`/automations/${utr}/steps/new`, { ...hiddenIn(text), ...wait, kind: 'exit' })).status, 303);
+  const kinds = (await seriesOf()).steps.map(({ kind }: { kind: string }) => kind);
+  t.strictSame(kinds, ['mail', 'exit', 'mail', 'mail']);
+  const removal = textOf((await open(`/automations/${utr}/mails/${two?.utr}/remove`)).text);
+  t.match(removal, /Friend, two/);
+  t.notMatch(removal, /first_name/);
 });

@@ -196,7 +196,7 @@ function Overview({ summary, report, series, target, forms, trigger, now, canCha
           <ul class="stack">
             {deleted.map((mail, at) => (
               <li key={`deleted-${at}`}>
-                <bdi>{mail.subject}</bdi>
+                <Subject text={mail.subject} />
                 <MailFigures mail={mail} />
               </li>
             ))}

@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
 import type { Operation } from '../../operations/operation.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
+import { plainSubject } from '../../ui/components/subject.tsx';
 import { Card, Notice } from '../../ui/components/surface.tsx';
 import { type Attempt, attempt, type Refusal } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
@@ -182,7 +183,10 @@ function effectText(
   after: readonly NamedMail[],
   { from, to, is_queued, people: count, moved, due_now, first_due_at, last_due_at }: Effects['people'][number],
 ): string {
-  const known = [...after, ...series.steps.map((step) => ({ ...step, subject: stepText(language, step) }))];
+  const known = [
+    ...after.map((mail) => ({ ...mail, subject: plainSubject(language, mail.subject) })),
+    ...series.steps.map((step) => ({ ...step, subject: stepText(language, step) })),
+  ];
   const subjectOf = (utr: string | null) =>
     known.find((mail) => mail.utr === utr)?.subject ?? language.say('automations.effect.newMail');
   const next = known.find((mail) => mail.utr === to);

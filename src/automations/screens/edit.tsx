@@ -625,6 +625,9 @@ function StepActions({ series, step }: { series: Series; step: SeriesStep }) {
         <LinkButton look="quiet" href={`${automationAddress(utr)}/mails/new?before=${step.utr}`}>
           {language.say('automations.addBefore')}
         </LinkButton>
+        <LinkButton look="quiet" href={`${automationAddress(utr)}/steps/new?before=${step.utr}`}>
+          {language.say('automations.addStepBefore')}
+        </LinkButton>
         <LinkButton
           look="quiet"
           href={step.kind === 'mail' ? mailAddress(utr, step.utr, 'remove') : `${stepAddress(utr, step.utr)}/remove`}

@@ -480,7 +480,7 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
       action: mailAddress(series.utr, mail.utr, 'remove'),
       fields: { unchanged_since: mail.updated_at },
       submit: language.say('automations.remove.sure'),
-      what: language.say('automations.remove.what', { subject: mail.subject }),
+      what: language.say('automations.remove.what', { subject: plainSubject(language, mail.subject) }),
     });
   });
 
@@ -488,7 +488,8 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
     const { series, mail } = await readMail(request, request.params);
     const given = { utr: mail.utr, unchanged_since: field(request, 'unchanged_since') };
     const removed = await attempt(request, removeMail, given);
-    if ('output' in removed) setFlash(reply, 'good', 'automations.removed', { subject: mail.subject });
+    const subject = plainSubject(languageOf(request, viewerOf(request)), mail.subject);
+    if ('output' in removed) setFlash(reply, 'good', 'automations.removed', { subject });
     else setFlash(reply, 'bad', 'automations.refused', { reason: refusalText(request, removed, mail) });
     return reply.redirect(editAddress(series.utr), 303);
   });

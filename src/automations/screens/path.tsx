@@ -3,6 +3,7 @@ import type { Target } from '../../campaigns/screens/compose/targets.ts';
 import { BRANCHES } from '../../database/schema/index.ts';
 import type { FlowStep } from '../../ui/components/flow.tsx';
 import type { IconName } from '../../ui/components/icon.tsx';
+import { plainSubject } from '../../ui/components/subject.tsx';
 import type { Language } from '../../ui/words/index.ts';
 import { fieldLabel } from '../../ui/words/known.ts';
 import { weekdayName } from '../../ui/words/weekdays.ts';
@@ -29,12 +30,12 @@ export function targetOptions(targets: readonly Target[], of: Target['kind']): {
     .map(({ value, name: label }) => ({ value: value.split('_').at(-1) ?? '', label }));
 }
 
-/** Returns a step in words: the subject of a mail, or what the step does. */
+/** Returns a step in words: the subject of a mail without the codes of merge tags, or what the step does. */
 export function stepText(language: Language, step: SeriesStep): string {
   const { kind, subject, segment_name, contact_type_name, field, value, share } = step;
   switch (kind) {
     case 'mail':
-      return subject;
+      return plainSubject(language, subject);
     case 'if':
       return segment_name === null
         ? language.say('automations.step.ifDeleted')

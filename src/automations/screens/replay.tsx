@@ -8,6 +8,7 @@ import { Button } from '../../ui/components/button.tsx';
 import { Chart } from '../../ui/components/chart.tsx';
 import { type Problems, TextField } from '../../ui/components/field.tsx';
 import { Meter, Stats } from '../../ui/components/figures.tsx';
+import { Subject } from '../../ui/components/subject.tsx';
 import { Card, Notice, Problem } from '../../ui/components/surface.tsx';
 import { numberColumn, Pager, SearchForm, Table } from '../../ui/components/table.tsx';
 import { ask, attempt } from '../../ui/operations.ts';
@@ -226,7 +227,7 @@ function Mails({ result }: { result: Found }) {
             rows={result.by_mail}
             keyOf={({ utr }) => utr}
             columns={[
-              { heading: language.say('automations.step.mail'), cell: ({ subject }) => <bdi>{subject}</bdi> },
+              { heading: language.say('automations.step.mail'), cell: ({ subject }) => <Subject text={subject} /> },
               numberColumn(language, 'automations.replay.sent', 'sent'),
               numberColumn(language, 'automations.replay.waited', 'waited'),
               numberColumn(language, 'automations.replay.notSent', 'not_sent'),

@@ -490,6 +490,7 @@ function Settings({ targets, fields, events, given, problems }: SettingsProps) {
         <SelectField
           name="segment_id"
           label={language.say('automations.step.segment')}
+          hint={<a href="/contacts/segments/new">{language.say('segments.new')}</a>}
           value={given.segment_id}
           options={[none, ...withDeleted(language, targetOptions(targets, 'segment'), given.segment_id)]}
           problems={problems}

@@ -158,6 +158,7 @@ t.test(
       t.equal(status, 200);
       return text;
     };
+    app.db.exec("UPDATE automation_schedules SET subject = '((first_name|Friend)), one' WHERE subject = 'one'");
     const before = await open();
     t.match(before, /name="opens"[^>]*value="30"|value="30"[^>]*name="opens"/);
     t.notMatch(before, /What would have happened/, 'nothing runs before it is asked for');
@@ -170,11 +171,12 @@ t.test(
       'What is not known',
       'Mails sent',
       'bo@example.org',
-      'Mail: one',
+      'Mail: Friend, one',
       'unsubscribed',
     ])
       t.ok(page.includes(text), text);
     t.notOk(page.includes('cy@example.org'));
+    t.notMatch(page, 'first_name|', 'subjects are shown without the codes of merge tags');
     t.match(await open({ run: '1', opens: '101' }), /opens-problem/);
   },
 );
