@@ -248,6 +248,20 @@ t.test('who gets a time zone in which the hour of today has passed enters late, 
   t.equal(firsts().length, 4, 'those whose field of time zones was deleted do not enter again');
 });
 
+t.test('who is given a date after its hour does not enter, also if the time zone is set with it', async (t) => {
+  const { app, add, live, pass, firsts } = await withDates(t);
+  await add('late', '', 'America/New_York');
+  await add('kept', '01-16', 'America/New_York');
+  await live();
+  // It is 10:00 UTC on the 16th.
+  await pass(25 * HOUR);
+  await add('late', '01-16', 'Europe/Paris');
+  await add('kept', '01-16', 'Europe/Paris');
+  await app.background();
+  await pass(DAY);
+  t.strictSame(firsts(), ['01-16T10:00 kept one']);
+});
+
 t.test('where another time zone counts for contacts without one, the hour of today is looked at again', async (t) => {
   const { app, add, live, pass, firsts } = await withDates(t);
   await add('ann', '01-16');
