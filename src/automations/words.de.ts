@@ -154,6 +154,14 @@ export const automations: Translation<typeof english> = {
     one: 'Mindestens {count} Kontakt hat diesen Auslöser in den letzten {days} Tagen erfüllt.',
     other: 'Mindestens {count} Kontakte haben diesen Auslöser in den letzten {days} Tagen erfüllt.',
   },
+  'automations.who.coming': {
+    one: '{count} Kontakt erfüllt ihn in den nächsten {days} Tagen.',
+    other: '{count} Kontakte erfüllen ihn in den nächsten {days} Tagen.',
+  },
+  'automations.who.comingAtLeast': {
+    one: 'Mindestens {count} Kontakt erfüllt ihn in den nächsten {days} Tagen.',
+    other: 'Mindestens {count} Kontakte erfüllen ihn in den nächsten {days} Tagen.',
+  },
   'automations.who.unknown':
     'Frühere Änderungen von Feldern werden nicht aufbewahrt, also weiß niemand, wie viele Kontakte es gewesen wären.',
   'automations.event': 'Ereignis',

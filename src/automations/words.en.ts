@@ -149,6 +149,14 @@ export const automations = {
     one: 'At least {count} contact met this trigger in the last {days} days.',
     other: 'At least {count} contacts met this trigger in the last {days} days.',
   },
+  'automations.who.coming': {
+    one: '{count} contact meets it in the next {days} days.',
+    other: '{count} contacts meet it in the next {days} days.',
+  },
+  'automations.who.comingAtLeast': {
+    one: 'At least {count} contact meets it in the next {days} days.',
+    other: 'At least {count} contacts meet it in the next {days} days.',
+  },
   'automations.who.unknown':
     'Past changes of fields are not kept, so nobody knows how many contacts it would have been.',
   'automations.event': 'Event',

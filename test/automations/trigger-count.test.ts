@@ -101,7 +101,7 @@ t.test('by an event those of the target count who had it lately and pass its fil
 });
 
 t.test('by a date those count for whom it came, before, on or after the day', async (t) => {
-  const { app, counted, set, later } = await withTrigger(t, {
+  const { app, counted, set, later, utr } = await withTrigger(t, {
     ...{ trigger_kind: 'date', trigger_field: 'renewal', trigger_days: 7, trigger_before: 1, trigger_hour: 9 },
   });
   // It is 2026-01-15 09:00, and 30 days later when they are counted.
@@ -112,8 +112,12 @@ t.test('by a date those count for whom it came, before, on or after the day', as
   await app.one.call('POST', '/contacts/upsert', { json: { contact_type_id: 1, contacts } });
   t.match(await counted(), { is_complete: 0 }, 'while the dates are collected');
   await app.background();
+  t.match(await counted(), { contacts: 0, coming: 2, is_complete: 1 }, 'they were added after the hours of the past');
+  const cookie = cookieOf(app, addPerson(app, 'viewer', { accountId: 1 }));
+  const { text } = await app.page('GET', `/automations/${utr}`, { headers: { ...FROM_PAGE, cookie } });
+  t.match(text, '0 contacts met this trigger in the last 30 days. 2 contacts meet it in the next 30 days.');
   later(30);
-  t.match(await counted(), { contacts: 2, is_complete: 1 });
+  t.match(await counted(), { contacts: 2, coming: 1, is_complete: 1 });
   const added = { email: 'late@example.org', custom_field: { renewal: '2026-01-29' } };
   await app.one.call('POST', '/contacts/upsert', { json: { contact_type_id: 1, contacts: [added] } });
   t.match(await counted(), { contacts: 2 }, 'a contact who was added after the hour does not count');

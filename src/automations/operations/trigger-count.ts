@@ -30,6 +30,10 @@ const Counted = Type.Object(
       integer(),
       'How many contacts of the target met the trigger in these days; null: nobody knows, since past changes of fields are not kept, contacts enter only by hand, or it has no target or trigger yet.',
     ),
+    coming: nullable(
+      integer(),
+      'Of a date: how many contacts of the target meet the trigger in the next days, as many as `days`; null: another trigger, or no target yet.',
+    ),
     is_complete: zeroOrOne('1: these are all of them; 0: there may be more.'),
   },
   { description: 'The contacts, each once.' },
@@ -46,22 +50,40 @@ export const countTrigger = operation({
   output: Type.Object({ trigger: Counted }),
   async run(context, { utr }) {
     const automation = requireAutomation(context.db, context.accountId, utr);
-    const pages = pagesOf(context, automation);
-    if (pages === null) return { trigger: { days: DAYS, contacts: null, is_complete: 1 as const } };
-    const contacts = new Set<number>();
-    let rows = 0;
-    await inCountingTurn(context.accountId, async () => {
-      for (const { looked, met } of pages) {
-        for (const address of met) contacts.add(address);
-        rows += looked;
-        if (rows >= MOST_ROWS) break;
-        await setImmediate();
-      }
+    const now = context.clock.now().getTime();
+    const pages = pagesOf(context, automation, { from: now - DAYS * DAY_MS, to: now });
+    if (pages === null) return { trigger: { days: DAYS, contacts: null, coming: null, is_complete: 1 as const } };
+    const isOfDates = automation.trigger_kind === 'date';
+    const ahead = isOfDates ? pagesOf(context, automation, { from: now, to: now + DAYS * DAY_MS }) : null;
+    return inCountingTurn(context.accountId, async () => {
+      const past = await count(pages);
+      const coming = ahead === null ? null : await count(ahead);
+      const isComplete =
+        past.isComplete && coming?.isComplete !== false && isFilled(context.db.$client, automation.trigger_field_id);
+      return {
+        trigger: {
+          days: DAYS,
+          contacts: past.contacts,
+          coming: coming?.contacts ?? null,
+          is_complete: isComplete ? (1 as const) : (0 as const),
+        },
+      };
     });
-    const isComplete = rows < MOST_ROWS && isFilled(context.db.$client, automation.trigger_field_id);
-    return { trigger: { days: DAYS, contacts: contacts.size, is_complete: isComplete ? (1 as const) : (0 as const) } };
   },
 });
+
+/** Counts the contacts of these pages, each once. Others are handled between two pages. */
+async function count(pages: Iterable<Page>): Promise<{ contacts: number; isComplete: boolean }> {
+  const contacts = new Set<number>();
+  let rows = 0;
+  for (const { looked, met } of pages) {
+    for (const address of met) contacts.add(address);
+    rows += looked;
+    if (rows >= MOST_ROWS) break;
+    await setImmediate();
+  }
+  return { contacts: contacts.size, isComplete: rows < MOST_ROWS };
+}
 
 /** A part of what happened: how many rows were looked at, and the addresses of the contacts who met the trigger. */
 interface Page {
@@ -69,11 +91,9 @@ interface Page {
   met: readonly number[];
 }
 
-/** Returns the pages of what happened, newest first; null without a target, or if nothing is stored about such a trigger. */
-function pagesOf({ db, clock, config }: Context, automation: Automation): Iterable<Page> | null {
+/** Returns the pages of what happened or, of dates, will happen in a span of time, newest first; null without a target, or if nothing is stored about such a trigger. */
+function pagesOf({ db, config }: Context, automation: Automation, span: Span): Iterable<Page> | null {
   const client = db.$client;
-  const to = clock.now().getTime();
-  const span = { from: to - DAYS * DAY_MS, to };
   if (automation.automation_for === 0) return null;
   switch (automation.trigger_kind) {
     case 'join':
@@ -81,7 +101,7 @@ function pagesOf({ db, clock, config }: Context, automation: Automation): Iterab
     case 'event':
       return readBack(client, automation, span, eventSource(automation, span));
     case 'form':
-      return readBack(client, automation, span, { rows: CONFIRMED, start: isoTimestamp(new Date(to)) });
+      return readBack(client, automation, span, { rows: CONFIRMED, start: isoTimestamp(new Date(span.to)) });
     case 'date':
       return datesOf(client, automation, span, config.TIME_ZONE);
     default:

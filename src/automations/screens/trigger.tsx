@@ -227,11 +227,17 @@ export function triggerText(
 /** Returns how many contacts met the trigger in the last days, in words; null if there is nothing to say. */
 export function triggerCountText(
   language: Language,
-  { contacts: count, days, is_complete }: CountedTrigger,
+  { contacts: count, coming, days, is_complete }: CountedTrigger,
   { trigger_kind }: Pick<Series, 'trigger_kind'>,
 ): string | null {
   if (count === null) return trigger_kind === 'field' ? language.say('automations.who.unknown') : null;
-  return language.say(is_complete === 1 ? 'automations.who.count' : 'automations.who.countAtLeast', { count, days });
+  const past = language.say(is_complete === 1 ? 'automations.who.count' : 'automations.who.countAtLeast', {
+    count,
+    days,
+  });
+  if (coming === null) return past;
+  const ahead = is_complete === 1 ? 'automations.who.coming' : 'automations.who.comingAtLeast';
+  return `${past} ${language.say(ahead, { count: coming, days })}`;
 }
 
 function whenText(language: Language, { trigger_yearly, trigger_days: count, trigger_before }: Series): string {
