@@ -52,7 +52,9 @@ t.test('who is held out gets nothing and has a run with its reason; all others g
     { code: 'left', reason_code: 'held_out' },
     { code: 'entered', run: 1 },
   ]);
-  t.match(await results(), { hold_out: 50, treated: 20 - out.length, held_out: out.length });
+  const found = await results();
+  t.match(found, { hold_out: 50, treated: 20 - out.length, held_out: out.length });
+  t.match(found.goal, { difference: 0, days_more: null }, 'nobody reached the goal, so nothing says how long it takes');
   t.equal((await set({ hold_out: 51 })).status, 422);
   await set({ hold_out: 50 });
   t.equal((await results()).treated, 20 - out.length, 'the same share again changes nothing');
