@@ -1,5 +1,6 @@
 /** The check of all mails of an automation for all contacts whom they would reach now, and what is recorded when it is set live. */
 import t from 'tap';
+import { inCheckingTurn } from '../../src/http/account-share.ts';
 import { withPaths, withWelcomeSeries } from '../support/automations.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 
@@ -150,3 +151,23 @@ t.test('what is found when it is set live, or in a change after that, is recorde
   const { series } = (await get('/automations/series', { utr })).body.message;
   t.match(await page(`/mails/${series.mails[0].utr}/check?all=1`), 'The mail of 1 contact was checked.');
 });
+
+t.test(
+  'a mail that is removed while its automation is checked is named as the reason, and nothing is lost',
+  async (t) => {
+    const { app, utr, get, post } = await withWelcomeSeries(t);
+    const { mails } = (await get('/automations/series', { utr })).body.message.series;
+    const release = Promise.withResolvers<void>();
+    const turn = inCheckingTurn(1, () => release.promise);
+    const asked = get('/automations/check', { utr });
+    // Both requests begin in their order; the check then waits for its turn.
+    await get('/automations/series', { utr });
+    await post('/automations/schedule/remove', { utr: mails[2].utr });
+    release.resolve();
+    await turn;
+    const answer = await asked;
+    t.match([answer.status, answer.text], [409, /A mail was removed while the automation was checked/]);
+    t.equal((await get('/automations/check', { utr })).status, 200);
+    t.equal(app.db.prepare('SELECT count(*) FROM automation_schedules').pluck().get(), 2);
+  },
+);

@@ -1,7 +1,8 @@
 /** The operation that checks the mails of an automation for all contacts whom they would reach now (an addition to the contract). */
 import Type, { type Static } from 'typebox';
 import { CheckedForAll, type CheckedSource, checkForAll } from '../../campaigns/operations/check.ts';
-import { notFound } from '../../errors/failure.ts';
+import { conflict, Failure, notFound } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { optionalIdentifier } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { audienceOf, listSchedules, requireAutomation, requireMail, shownSource } from '../automations.ts';
@@ -39,9 +40,10 @@ export const checkAutomationMails = operation({
   },
 });
 
-/** The mail of an automation with its versions. Throws 404. */
-function checkedSource({ db, accountId }: Context, utr: string): CheckedSource {
-  const { automation, schedule } = requireMail(db, accountId, utr);
+/** The mail of an automation with its versions. Throws 409 if it was removed since the check began. */
+function checkedSource(context: Context, utr: string): CheckedSource {
+  const { db } = context;
+  const { automation, schedule } = requireRemaining(context, utr);
   return {
     find: (number) => shownSource(db, automation, schedule, number),
     others: (schedule.languages ?? []).map(({ language }) => language),
@@ -49,4 +51,13 @@ function checkedSource({ db, accountId }: Context, utr: string): CheckedSource {
     audience: audienceOf(db, automation, schedule),
     page: (step) => `/automations/${automation.utr}/mails/${schedule.utr}/${step}`,
   };
+}
+
+function requireRemaining({ db, accountId }: Context, utr: string): ReturnType<typeof requireMail> {
+  try {
+    return requireMail(db, accountId, utr);
+  } catch (error) {
+    if (error instanceof Failure && error.status === 404) throw conflict(sentence('removed_during_check'));
+    throw error;
+  }
 }

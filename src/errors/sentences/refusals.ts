@@ -25,6 +25,7 @@ export const REFUSAL_SENTENCES = {
   automation_is_live: 'It is live: pause it first.',
   step_has_path: 'Remove the mails and steps on its paths first.',
   mails_most: 'An automation has at most {count} mails.',
+  removed_during_check: 'A mail was removed while the automation was checked: check it again',
   re_entry_without_keys: 'With this trigger, re_entry is never or days: only events and dates have keys.',
   group_of_live: 'The unsubscribe group can be changed while the automation is paused.',
   no_sender: 'It has no sender yet',

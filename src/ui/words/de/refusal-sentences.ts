@@ -27,6 +27,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   automation_is_live: 'Sie ist aktiv: Pausieren Sie sie zuerst.',
   step_has_path: 'Entfernen Sie zuerst die Mails und Schritte auf seinen Wegen.',
   mails_most: 'Eine Automation hat höchstens {count} Mails.',
+  removed_during_check: 'Eine Mail wurde entfernt, während die Automation geprüft wurde: Prüfen Sie sie noch einmal',
   re_entry_without_keys:
     'Wählen Sie bei diesem Auslöser „Nie“ oder „Einige Tage nach der letzten Aufnahme“: Er hat keine neuen Ereignisse oder Daten.',
   group_of_live: 'Das Thema lässt sich ändern, solange die Automation pausiert ist.',
