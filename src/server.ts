@@ -15,6 +15,7 @@ import { ImportJobs, removeAbandonedUploads } from './audience/import/uploads.ts
 import type { ExportJob, ReadExport } from './audience/migrate/read-export.ts';
 import { finishErasures } from './audience/person/erase.ts';
 import { finishInterruptedWrites } from './audience/unfinished-writes.ts';
+import { removeUnfinishedCopies } from './automations/unfinished-copies.ts';
 import { finishLargeWrites } from './campaigns/large-writes.ts';
 import { type Config, localOrigin } from './config.ts';
 import { FIRST_ACCOUNT, firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts';
@@ -107,6 +108,7 @@ export async function serve(config: Config): Promise<Server> {
     if (isCopy(db.$client)) continueFromCopy(db.$client, new Map());
     removeAbandonedUploads(config.DATABASE_PATH);
     removeUnfinishedPictures(db);
+    removeUnfinishedCopies(db);
     removeUnfinishedPieces(db.$client);
     await finishInterruptedWrites(db);
     await finishLargeWrites(db);

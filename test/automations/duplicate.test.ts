@@ -2,6 +2,7 @@
 import t from 'tap';
 import { countsDuring } from '../support/counts-during.ts';
 import { readyToSend } from '../support/single-sends.ts';
+import { until } from '../support/until.ts';
 
 const MAILS = 12;
 
@@ -29,5 +30,13 @@ t.test('an automation with large mails is copied in turns, and nobody sees a par
   t.notOk(counts.has(-1), 'it is shown once it is whole');
   t.ok(counts.size > 2, `${[...counts]} mails between its turns`);
   const { automations } = (await app.one.call('GET', '/automations')).body.message;
+  const again = app.one.call('GET', '/automations/duplicate', { query: { utr } });
+  const begun = app.db.prepare('SELECT 1 FROM automation_schedules WHERE automation_id > 2').pluck();
+  await until(() => begun.get() === 1);
+  app.db.exec(
+    'DELETE FROM automation_schedules WHERE id = (SELECT max(id) FROM automation_schedules WHERE automation_id = 1)',
+  );
+  t.equal((await again).status, 409, 'a mail was removed before it was copied');
+  t.equal(begun.get(), undefined, 'and nothing of the copy is left');
   t.match(automations, [{}, { automation_name: 'Copy of Course', automation_schedule_count: MAILS, deleted_at: null }]);
 });

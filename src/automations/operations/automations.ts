@@ -62,6 +62,7 @@ import {
 } from '../automations.ts';
 import { isBackfilling } from '../backfill.ts';
 import { insertDraft, markDraft } from '../status.ts';
+import { removeCopy } from '../unfinished-copies.ts';
 import { requireScopeOfStep } from './step-kinds.ts';
 import { triggerShown } from './triggers.ts';
 
@@ -212,7 +213,12 @@ export const duplicateAutomation = operation({
       db.update(automations).set({ deleted_at: null }).where(eq(automations.id, automation_id)).run();
       return false;
     };
-    await inChunks(db.$client, copy, MAX_WAIT_MS);
+    try {
+      await inChunks(db.$client, copy, MAX_WAIT_MS);
+    } catch (error) {
+      if (automation_id !== undefined) removeCopy(db, automation_id);
+      throw error;
+    }
     return { utr };
   },
 });
