@@ -427,14 +427,6 @@ CREATE TRIGGER webhooks_mail AFTER INSERT ON events WHEN EXISTS (SELECT 1 FROM w
       LEFT JOIN single_sends s ON m.owner_kind = 'single' AND s.id = m.owner_id LEFT JOIN automations au ON au.id = m.automation_id
     WHERE m.id = new.mailing_id AND m.owner_kind IN ('single', 'schedule');
 END;
-CREATE TRIGGER webhooks_contact_event AFTER INSERT ON contact_events
-  WHEN EXISTS (SELECT 1 FROM webhook_wants WHERE user_id = new.user_id AND event = 'contact.event') BEGIN
-  INSERT INTO webhook_events (user_id, type, lane, data) SELECT new.user_id, 'contact.event', new.address_id,
-    json_object('email', a.normalized_email, 'name', n.word, 'key', new.event_key,
-      'happened_at', strftime('%Y-%m-%dT%H:%M:%f', new.happened_at / 1000.0, 'unixepoch') || 'Z', 'value', new.value, 'currency', new.currency,
-      'properties', json((SELECT json_group_object(w.word, p.value) FROM json_each(new.properties) p CROSS JOIN event_words w ON w.id = CAST(p.key AS INTEGER))))
-    FROM addresses a CROSS JOIN event_words n ON n.id = new.name_id WHERE a.id = new.address_id;
-END;
 
 -- With sender nodes every change of who is on a list, and of what somebody chose, is written down here by the row itself, whoever changes
 -- it, until JetStream has it.

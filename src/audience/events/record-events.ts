@@ -113,15 +113,6 @@ async function addUnknown(
   return outcomes.filter(({ outcome }) => outcome === 'created').length;
 }
 
-/** What a batch adds to the counters of one contact and name. */
-interface Added {
-  address: number;
-  name: number;
-  events: number;
-  value: number;
-  last: number;
-}
-
 function writeEvents(
   client: Database,
   account: number,
@@ -136,7 +127,6 @@ function writeEvents(
     `INSERT INTO contact_events (user_id, address_id, name_id, happened_at, event_key, value, currency, properties)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
-  const added = new Map<string, Added>();
   const unknown: number[] = [];
   let recorded = 0;
   let repeated = 0;
@@ -150,18 +140,11 @@ function writeEvents(
     const { at: happened, key, value, currency } = event;
     const stored = properties ?? storedProperties(event, (name) => words.idOf('properties', name));
     const { changes } = insert.run(account, address, name, happened, key, value, currency, stored);
-    if (changes === 0) {
-      repeated++;
-      continue;
-    }
-    recorded++;
-    const total = added.get(`${address} ${name}`) ?? { address, name, events: 0, value: 0, last: 0 };
-    added.set(`${address} ${name}`, total);
-    total.events++;
-    total.value += value ?? 0;
-    total.last = Math.max(total.last, happened);
+    if (changes === 0) repeated++;
+    else recorded++;
   }
-  addTotals(client, [...added.values()]);
+  for (const text of SUMS) prepared<[number]>(client, text).run(after);
+  if (prepared(client, IS_WANTED).get(account) !== undefined) prepared(client, WRITE_WEBHOOK_EVENTS).run(after);
   startAutomations(client, account, { after, nameIds, now });
   wakeWaiting(client, account, { after, nameIds, now });
   return { recorded, repeated, unknown };
@@ -186,25 +169,27 @@ function storedProperties({ properties }: GivenEvent, idOf: (name: string) => nu
   return `{${stored.join()}}`;
 }
 
-function addTotals(client: Database, added: readonly Added[]): void {
-  const add = prepared<unknown[]>(
-    client,
-    `INSERT INTO event_totals (address_id, name_id, events, value, last_at) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (address_id, name_id) DO UPDATE SET
-      events = events + excluded.events, value = value + excluded.value, last_at = max(last_at, excluded.last_at)`,
-  );
-  const names = new Map<number, { events: number; last: number }>();
-  for (const { address, name, events, value, last } of added) {
-    add.run(address, name, events, value, last);
-    const ofName = names.get(name) ?? { events: 0, last: 0 };
-    names.set(name, { events: ofName.events + events, last: Math.max(ofName.last, last) });
-  }
-  const count = prepared<unknown[]>(
-    client,
-    'UPDATE event_words SET events = events + ?, last_at = max(last_at, ?) WHERE id = ?',
-  );
-  for (const [name, { events, last }] of names) count.run(events, last, name);
-}
+/** SQL: adds the events with higher ids than the given one to the counters of their contacts and of their names. */
+const SUMS = [
+  `INSERT INTO event_totals (address_id, name_id, events, value, last_at)
+  SELECT address_id, name_id, count(*), total(value), max(happened_at) FROM contact_events NOT INDEXED WHERE id > ? GROUP BY address_id, name_id
+  ON CONFLICT (address_id, name_id) DO UPDATE SET
+    events = events + excluded.events, value = value + excluded.value, last_at = max(last_at, excluded.last_at)`,
+  `UPDATE event_words SET events = events + new.number, last_at = max(last_at, new.last) FROM (
+    SELECT name_id, count(*) AS number, max(happened_at) AS last FROM contact_events NOT INDEXED WHERE id > ? GROUP BY name_id) new
+  WHERE id = new.name_id`,
+];
+
+const IS_WANTED = "SELECT 1 FROM webhook_wants WHERE user_id = ? AND event = 'contact.event'";
+/** One statement for all events, because a trigger takes time for each even where no webhook wants them. */
+const WRITE_WEBHOOK_EVENTS = `
+  INSERT INTO webhook_events (user_id, type, lane, data)
+  SELECT v.user_id, 'contact.event', v.address_id,
+    json_object('email', a.normalized_email, 'name', n.word, 'key', v.event_key,
+      'happened_at', strftime('%Y-%m-%dT%H:%M:%f', v.happened_at / 1000.0, 'unixepoch') || 'Z', 'value', v.value, 'currency', v.currency,
+      'properties', json((SELECT json_group_object(w.word, p.value) FROM json_each(v.properties) p CROSS JOIN event_words w ON w.id = CAST(p.key AS INTEGER))))
+  FROM contact_events v NOT INDEXED CROSS JOIN event_words n ON n.id = v.name_id CROSS JOIN addresses a ON a.id = v.address_id
+  WHERE v.id > ? ORDER BY v.id`;
 
 /** The ids of an account's names, each looked up once. Unknown names are added. */
 class Words {
