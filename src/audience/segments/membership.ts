@@ -18,6 +18,8 @@ import { findBrokenRule } from './broken-rules.ts';
 import { type Condition, ruleCondition } from './rule-sql.ts';
 
 export type Segment = typeof segments.$inferSelect;
+/** What the update of members needs of a segment. */
+type SyncedSegment = Pick<Segment, 'id' | 'user_id' | 'contact_type_id' | 'rules' | 'query_type'>;
 
 const DAY_MS = 86_400_000;
 
@@ -52,8 +54,9 @@ export function syncAfterContactChange(
   options: SyncOptions = {},
 ): void {
   wakeWaitingForTimes(db, typeId, people, now);
+  const { id, user_id, contact_type_id, rules, query_type } = segments;
   const affected = db
-    .select()
+    .select({ id, user_id, contact_type_id, rules, query_type })
     .from(segments)
     .where(and(eq(segments.contact_type_id, typeId), isNull(segments.deleted_at)))
     .orderBy(asc(segments.id))
@@ -62,7 +65,8 @@ export function syncAfterContactChange(
   const [first] = affected;
   if (first === undefined) return;
   const facts = readSyncFacts(db, first);
-  for (const segment of affected) syncSegment(db, segment, people, now, facts, options);
+  const given = asJson(people);
+  for (const segment of affected) syncSegment(db, segment, given, now, facts, options);
 }
 
 function hasRuleAbout(rules: readonly SegmentRule[], { name, customId }: Required<SyncOptions>['field']): boolean {
@@ -157,7 +161,7 @@ export function syncMembers(
   now: string,
   options: Pick<SyncOptions, 'isRestoring'> = {},
 ): void {
-  syncSegment(db, segment, people, now, readSyncFacts(db, segment), options);
+  syncSegment(db, segment, asJson(people), now, readSyncFacts(db, segment), options);
 }
 
 /**
@@ -171,7 +175,7 @@ interface Facts {
   watched: ReadonlySet<number>;
 }
 
-function readSyncFacts(db: Db, { user_id, contact_type_id }: Segment): Facts {
+function readSyncFacts(db: Db, { user_id, contact_type_id }: SyncedSegment): Facts {
   const type = db.get(sql`SELECT 1 FROM contact_types WHERE id = ${contact_type_id} AND deleted_at IS NULL`);
   const watched = db.all<{ id: number }>(sql`
     SELECT automation_for AS id FROM automations
@@ -185,75 +189,101 @@ function readSyncFacts(db: Db, { user_id, contact_type_id }: Segment): Facts {
   };
 }
 
-const NOBODY: Condition = { text: 'false', values: {} };
+/** Returns address ids as JSON, each once. */
+function asJson(people: readonly number[]): string {
+  return JSON.stringify([...new Set(people)]);
+}
+
+/** How a contact's row in a segment differs from what the rules say. */
+interface Difference {
+  address: number;
+  /** The contact of the segment's type with this address, by id; null: none. */
+  contact: number | null;
+  /** The contact's row in the segment, by id; null: none. */
+  row: number | null;
+  /** 1: the contact is in the segment, or joins it; 0: it leaves. */
+  isIn: 0 | 1;
+}
 
 function syncSegment(
   db: Db,
-  segment: Segment,
-  people: readonly number[],
+  segment: SyncedSegment,
+  people: string,
   now: string,
   facts: Facts,
   { before: keep, startsAutomations = true, isRestoring = false }: SyncOptions,
 ): void {
-  const { id, user_id, contact_type_id } = segment;
+  // Most contacts stay where they are, so they are read once, and only those who differ are written.
+  const differences = findDifferences(db, segment, people, now, facts);
+  if (differences.length === 0) return;
+  const { id, user_id } = segment;
   const isWatched = facts.watched.has(id);
   const membership: Membership = { table: 'segments', id };
-  // A rule about a deleted field changes no membership.
-  const isBroken = findBrokenRule(segment.rules, facts.liveFields) !== null;
-  const matches = isBroken ? NOBODY : ruleCondition(user_id, segment.rules, segment.query_type, now);
-  const stays = isBroken ? 'true' : matches.text;
-  const bound = {
-    ...matches.values,
-    people: JSON.stringify(people),
-    segment: id,
-    user: user_id,
-    type: contact_type_id,
-    now,
-  };
-  const run = (text: string) => prepared(db.$client, text).run(bound);
-  // Contacts of a deleted type count as deleted.
-  const isLive = facts.isLiveType ? 'c.deleted_at IS NULL' : 'false';
-  const theirs = `c.contact_type_id = @type AND c.address_id = segment_recipients.address_id AND ${isLive}`;
-
-  const gone = `
-    segment_id = @segment AND address_id IN (SELECT value FROM json_each(@people)) AND by_hand = 0 AND is_removed = 0
-      AND NOT EXISTS (SELECT 1 FROM contacts c WHERE ${theirs} AND ${stays})`;
-  const before = isWatched ? lastRecipientId(db) : 0;
-  const left = prepared<[typeof bound], Recipient>(
-    db.$client,
-    `DELETE FROM segment_recipients WHERE ${gone} RETURNING *`,
-  ).all(bound);
+  const left = differences.filter(({ row, isIn }) => row !== null && isIn === 0);
+  const joined = differences.filter(({ row }) => row === null);
+  const moved = differences.filter(({ row, isIn }) => row !== null && isIn === 1);
   if (left.length > 0) {
-    keep?.(left);
-    recordLeaves(db, membership, left, isWatched, now);
-  }
-  run(`
-    INSERT INTO segment_recipients (user_id, segment_id, address_id, contact_id, email, created_at, updated_at)
-    SELECT @user, @segment, c.address_id, c.id, c.email, @now, @now
-    FROM json_each(@people) p CROSS JOIN contacts c
-      ON c.contact_type_id = @type AND c.address_id = p.value AND ${isLive}
-    WHERE ${matches.text}
-    ON CONFLICT DO NOTHING`);
-  if (isWatched && startsAutomations) {
-    // The unary plus keeps the planner from using the index on the segment instead of the range of new ids.
-    const joined = sql`SELECT address_id, contact_id FROM segment_recipients WHERE id > ${before} AND +segment_id = ${id}`;
-    if (isRestoring) recordGoals(db, id, joined, now);
-    else recordMembershipChange(db, membership, 'joined', joined, now);
-  }
-  const elsewhere = `segment_id = @segment AND address_id IN (SELECT value FROM json_each(@people))
-      AND contact_id IS NOT (SELECT c.id FROM contacts c WHERE ${theirs})`;
-  if (keep !== undefined) {
-    const rows = prepared<[typeof bound], Recipient>(
+    const rows = prepared<[string], Recipient>(
       db.$client,
-      `SELECT * FROM segment_recipients WHERE ${elsewhere}`,
-    ).all(bound);
-    if (rows.length === 0) return;
-    keep(rows);
+      'DELETE FROM segment_recipients WHERE id IN (SELECT value FROM json_each(?)) RETURNING *',
+    ).all(JSON.stringify(left.map(({ row }) => row)));
+    keep?.(rows);
+    recordLeaves(db, membership, rows, isWatched, now);
   }
-  run(`
-    UPDATE segment_recipients SET contact_id = (SELECT c.id FROM contacts c WHERE ${theirs}), updated_at = @now
-    WHERE ${elsewhere}`);
+  if (joined.length > 0) {
+    prepared<[object]>(
+      db.$client,
+      `INSERT INTO segment_recipients (user_id, segment_id, address_id, contact_id, email, created_at, updated_at)
+      SELECT @user, @segment, c.address_id, c.id, c.email, @now, @now
+      FROM json_each(@contacts) p CROSS JOIN contacts c ON c.id = p.value WHERE true ON CONFLICT DO NOTHING`,
+    ).run({ user: user_id, segment: id, now, contacts: JSON.stringify(joined.map(({ contact }) => contact)) });
+    const people = peopleOf(joined.map(({ address, contact }) => ({ address_id: address, contact_id: contact })));
+    if (isWatched && startsAutomations) {
+      if (isRestoring) recordGoals(db, id, people, now);
+      else recordMembershipChange(db, membership, 'joined', people, now);
+    }
+  }
+  if (moved.length > 0) {
+    const rows = JSON.stringify(moved.map(({ row, contact }) => [row, contact]));
+    keep?.(
+      prepared<[string], Recipient>(
+        db.$client,
+        'SELECT r.* FROM json_each(?) p CROSS JOIN segment_recipients r ON r.id = p.value ->> 0',
+      ).all(rows),
+    );
+    prepared<[object]>(
+      db.$client,
+      `UPDATE segment_recipients SET contact_id = p.value ->> 1, updated_at = @now FROM json_each(@rows) p
+      WHERE segment_recipients.id = p.value ->> 0`,
+    ).run({ rows, now });
+  }
 }
+
+/** Returns which of these contacts must join or leave a segment, or have a row of another contact there. */
+function findDifferences(
+  db: Db,
+  { id, user_id, contact_type_id, rules, query_type }: SyncedSegment,
+  people: string,
+  now: string,
+  { isLiveType, liveFields }: Facts,
+): Difference[] {
+  // A rule about a deleted field changes no membership.
+  const isBroken = findBrokenRule(rules, liveFields) !== null;
+  const { text, values } = isBroken ? STAYS : ruleCondition(user_id, rules, query_type, now);
+  // Contacts of a deleted type count as deleted.
+  return prepared<[object], Difference>(
+    db.$client,
+    `SELECT address, contact, row, isByHand OR isMatch AS isIn FROM (
+      SELECT p.value AS address, c.id AS contact, r.id AS row, r.contact_id AS known,
+        ifnull(r.by_hand OR r.is_removed, 0) AS isByHand, c.id IS NOT NULL AND ${text} AS isMatch
+      FROM json_each(@people) p
+        LEFT JOIN contacts c ON c.contact_type_id = @type AND c.address_id = p.value AND ${isLiveType ? 'c.deleted_at IS NULL' : 'false'}
+        LEFT JOIN segment_recipients r ON r.segment_id = @segment AND r.address_id = p.value)
+    WHERE iif(row IS NULL, isMatch, known IS NOT contact OR NOT (isByHand OR isMatch))`,
+  ).all({ ...values, people, segment: id, type: contact_type_id });
+}
+
+const STAYS: Condition = { text: 'r.id IS NOT NULL', values: {} };
 
 /** Records that contacts left a segment: for their timeline, and for automations that need to know. */
 function recordLeaves(
@@ -274,10 +304,6 @@ function recordLeaves(
 export function peopleOf(rows: readonly { address_id: number; contact_id: number | null }[]): SQL {
   const people = JSON.stringify(rows.map(({ address_id, contact_id }) => [address_id, contact_id]));
   return sql`SELECT value ->> 0 AS address_id, value ->> 1 AS contact_id FROM json_each(${people})`;
-}
-
-function lastRecipientId(db: Db): number {
-  return db.get<{ last: number }>(sql`SELECT ifnull(max(id), 0) AS last FROM segment_recipients`).last;
 }
 
 /**
