@@ -28,6 +28,7 @@ import { logOptions } from '../../src/http/server-options.ts';
 import type { Log } from '../../src/log.ts';
 import type { Deps } from '../../src/operations/deps.ts';
 import { Background } from '../../src/threads/background.ts';
+import { nextWorkAt } from '../../src/threads/next-work.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { hashCheaply } from './cheap-passwords.ts';
 import { seededCopy } from './seeded-copy.ts';
@@ -103,6 +104,8 @@ export interface TestApp {
   askDns(server: string): void;
   /** Runs the background until nothing is due. */
   background(): Promise<void>;
+  /** Lets time pass, and runs the background after the first hour, at the end, and at each hour between at which work is due. */
+  pass(ms: number): Promise<void>;
   /** Runs one step of the background; gives whether there is more to do. */
   step(): Promise<boolean>;
   /**
@@ -112,6 +115,8 @@ export interface TestApp {
   restartBackground(courierOf?: (db: Db) => Courier, changed?: Partial<Config>): void;
 }
 
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 const KEYS = { PUBLIC_KEY: '', SECRET_KEY: '' };
 const PUBLIC_URL = 'http://mail.example.com';
 /** A port of this machine at which nobody answers. */
@@ -220,6 +225,15 @@ export async function startApp(
       dns = server;
     },
     background: () => background.untilIdle(),
+    async pass(ms) {
+      for (let passed = 0; passed < ms; passed += HOUR) {
+        clock.advance(Math.min(HOUR, ms - passed));
+        const now = clock.now().getTime();
+        // Once a day in any case, since a clock that jumps further counts as wrong.
+        const isNeeded = passed % DAY === 0 || passed + HOUR >= ms || nextWorkAt(db.$client, now) <= now;
+        if (isNeeded) await background.untilIdle();
+      }
+    },
     step: () => background.step(),
     restartBackground(courierOfNext, changed) {
       if (backgroundDb !== db) backgroundDb.$client.close();

@@ -112,13 +112,7 @@ export async function startShop(t: Test, settings: Record<string, string> = {}) 
     correct: (id: number, name: string, type = 1) =>
       post('/contacts/update', { contact_id: id, contact_type_id: type, email: `${name}@example.org`, country: 1 }),
 
-    /** Lets time pass in steps of an hour and runs the background work after each. */
-    async pass(ms: number) {
-      for (let passed = 0; passed < ms; passed += HOUR) {
-        app.clock.advance(Math.min(HOUR, ms - passed));
-        await app.background();
-      }
-    },
+    pass: app.pass,
 
     /** The mails that the relay has accepted in order, as recipient and subject: `ann one`. */
     accepted: () =>
