@@ -109,7 +109,8 @@ t.test('a mail added while live reaches those who have not finished; one deleted
 t.test('an import enrols everybody it adds', async (t) => {
   const { app, pass, live } = await withWelcomeSeries(t);
   await live();
-  const rows = Array.from({ length: 1200 }, (_, at) => `r${at}@example.org,R${at}`).join('\n');
+  // More than are enrolled at once.
+  const rows = Array.from({ length: 300 }, (_, at) => `r${at}@example.org,R${at}`).join('\n');
   await app.one.call('POST', '/contacts/upload-csv', {
     multipart: [
       ['contact_type_id', '1'],
@@ -119,7 +120,7 @@ t.test('an import enrols everybody it adds', async (t) => {
   await app.background();
   await pass(3 * DAY);
   const sent = app.db.prepare('SELECT sum(delivered) AS delivered FROM mailings WHERE automation_id IS NOT NULL').get();
-  t.match(sent, { delivered: 3600 });
+  t.match(sent, { delivered: 900 });
 });
 
 t.test('setting the clock back by an hour sends nothing twice', async (t) => {

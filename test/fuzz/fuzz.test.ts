@@ -14,9 +14,9 @@ const cases = Number(process.env.FUZZ_CASES ?? 60);
 const isLong = process.env.FUZZ_CASES !== undefined;
 const seed = Number(process.env.FUZZ_SEED ?? 77600166);
 
-/** The hostile texts that the `nth` operation is sent: in the long run all, in the short one a few, so that each goes to some operation. */
+/** The hostile texts that the `nth` operation is sent: in the long run all, in the short one a single one, so that each goes to some operation. */
 function textsFor(nth: number): string[] {
-  return isLong ? REPEATED : [0, 1, 2].map((more) => REPEATED[(3 * nth + more) % REPEATED.length] ?? '');
+  return isLong ? REPEATED : [REPEATED[nth % REPEATED.length] ?? ''];
 }
 
 t.test('whatever is sent is answered in the envelope, and every operation also succeeds', async (t) => {

@@ -104,15 +104,15 @@ t.test('a form of another site changes nothing at the API with the cookie of som
     // What a form can send as text/plain looks like JSON to a server that does not mind the type.
     { json: { name: 'Planted' }, headers: { 'content-type': 'text/plain' } },
   ];
+  const origins = [{}, { 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }, FOREIGN_FRAME];
   let refused = 0;
   for (const { method, path } of await everyOperation(app)) {
     if (method === 'GET' && !CHANGING_GETS.test(path)) continue;
-    for (const from of [{}, { 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }, FOREIGN_FRAME]) {
-      for (const { headers, ...body } of method === 'POST' ? bodies : [{ headers: {} }]) {
-        const sent = { ...body, headers: { cookie, ...from, ...headers } };
-        t.equal((await app.anonymous.call(method, path.slice('/api'.length), sent)).status, 401, `${method} ${path}`);
-        refused++;
-      }
+    for (const { headers, ...body } of method === 'POST' ? bodies : [{ headers: {} }]) {
+      // In turn, so that every body comes from every origin to many operations.
+      const sent = { ...body, headers: { cookie, ...origins[refused % origins.length], ...headers } };
+      t.equal((await app.anonymous.call(method, path.slice('/api'.length), sent)).status, 401, `${method} ${path}`);
+      refused++;
     }
   }
   t.ok(refused > 300, `${refused} refusals`);

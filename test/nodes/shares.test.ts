@@ -26,7 +26,7 @@ class Kept extends PageSender {
 
 /** The service with a mailing to so many people, whose nodes are told here what to say. */
 async function startService(t: Test, people: number, settings: Record<string, string> = {}) {
-  const { db, clock, rows } = await launch(t, people, new Relay(() => ACCEPTED));
+  const { db, clock, rows, mailing } = await launch(t, people, new Relay(() => ACCEPTED));
   const contents = new Contents('ours', () => '');
   const sender = new Kept(contents);
   let run = 0;
@@ -111,9 +111,10 @@ async function startService(t: Test, people: number, settings: Record<string, st
     given,
     accept: () => end('accepted'),
     giveBack: () => end('withdrawn'),
-    /** As many as it takes on a busy machine, where a step enqueues few recipients. */
+    /** Enqueues all recipients, and gives the nodes what they may have. */
     steps: async () => {
-      for (let at = 0; at < 12; at++) await current.background.step();
+      while (mailing().state !== 'sending') await current.background.step();
+      for (let at = 0; at < 3; at++) await current.background.step();
     },
     restart: async () => {
       await current.background.close(0);

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
  * counts work in a small one, because a test of the suite never depends on how fast a machine is.
  */
 export const MEASURED = Number(process.env.STRETCHES ?? 0);
-export const PEOPLE = MEASURED || 20_000;
+export const PEOPLE = MEASURED || 16_000;
 /** No request may keep the thread longer than this, in each of `ROUNDS`. */
 const MOST_MS = 50;
 const ROUNDS = 3;

@@ -34,7 +34,7 @@ import {
 } from './engagement-world.ts';
 import { inactiveNow, SunsetReckoning } from './sunset-reckoning.ts';
 
-const STORIES = 100;
+const STORIES = 60;
 const SEED = 20_260_116;
 t.test(
   `${STORIES} stories of mails, people, proxies, machines and time leave in each segment whom a reckoning in memory has`,

@@ -288,7 +288,7 @@ const PARTS = [
   ...['set_field', 'segment_add', 'segment_remove', 'move'].map((kind) => ` done ${kind}`),
 ];
 const seen: string[] = [];
-const DAYS = 12;
+const DAYS = 7;
 const CAPS = JSON.stringify([
   { mails: 1, days: 1 },
   { mails: 2, days: 10 },

@@ -7,6 +7,8 @@ import { createSend, RECALL, readyToSend, sendReport } from '../../support/singl
 
 export const UNKNOWN = replyOutcome('rcpt', { code: 550, text: '5.1.1 no such user' });
 export const DOMAINS = 10;
+/** The usual number of people: enough for a first batch, which has at least 300 of them. */
+export const PEOPLE = 1200;
 
 interface Given {
   people?: number;
@@ -21,7 +23,7 @@ interface Given {
 export async function begun(
   t: Test,
   {
-    people = 2000,
+    people = PEOPLE,
     answer = () => ACCEPTED,
     canary = { canary_percent: 5 },
     holdsAll = false,
