@@ -65,6 +65,10 @@ interface Person {
   name: string;
   /** The contact in the list; null: deleted or not yet there. */
   contact: number | null;
+  /** When the contact was added. */
+  added: number;
+  /** Whether the time zone changed since the last tick. */
+  isRezoned: boolean;
   fields: Record<string, string>;
   events: Set<string>;
   /** The segments the person was added to by hand. */
@@ -85,7 +89,7 @@ export class JourneyModel {
   /** The log of each person in each journey: `journey person`. */
   readonly log = new Map<string, string[]>();
   readonly #people = new Map<string, Person>();
-  readonly #journeys: (Journey & { isLive: boolean; lookedTo: number })[] = [];
+  readonly #journeys: (Journey & { isLive: boolean; liveSince: number; lookedTo: number })[] = [];
   readonly #rules: Readonly<Record<string, Rule>>;
   readonly #draw: Draw;
 
@@ -95,11 +99,11 @@ export class JourneyModel {
   }
 
   add(journey: Journey): void {
-    this.#journeys.push({ ...journey, isLive: false, lookedTo: 0 });
+    this.#journeys.push({ ...journey, isLive: false, liveSince: 0, lookedTo: 0 });
   }
 
   setLive(at: number, id: number): void {
-    Object.assign(this.#journey(id), { isLive: true, lookedTo: at });
+    Object.assign(this.#journey(id), { isLive: true, liveSince: at, lookedTo: at });
   }
 
   /** Nobody enters and no step is taken; goals and exit rules still end runs. */
@@ -110,7 +114,7 @@ export class JourneyModel {
   /** A contact is added to the list; also again, with another id, after it was deleted. */
   join(at: number, name: string, contact: number, fields: Readonly<Record<string, string>>): void {
     const person = this.#person(name);
-    Object.assign(person, { contact, fields: {} });
+    Object.assign(person, { contact, added: at, fields: {} });
     this.#setFields(at, person, fields);
     this.#start(at, person, ({ trigger, target }) => trigger.kind === 'join' && target === null);
   }
@@ -124,7 +128,10 @@ export class JourneyModel {
   }
 
   setFields(at: number, name: string, fields: Readonly<Record<string, string>>): void {
-    this.#setFields(at, this.#person(name), fields);
+    const person = this.#person(name);
+    const before = person.fields.time_zone;
+    this.#setFields(at, person, fields);
+    if (person.fields.time_zone !== before) person.isRezoned = true;
   }
 
   setUnsubscribed(name: string, isUnsubscribed: boolean): void {
@@ -176,6 +183,7 @@ export class JourneyModel {
     }
     // A step of a later journey can have let people enter an earlier one, who go on at once.
     for (const journey of live) this.#takeAllSteps(at, journey);
+    for (const person of this.#people.values()) person.isRezoned = false;
   }
 
   #takeAllSteps(at: number, journey: Journey): void {
@@ -260,9 +268,16 @@ export class JourneyModel {
     return person.contact === run.contact || this.#isInTarget(journey, person);
   }
 
-  #enterByDate(at: number, journey: Journey & { lookedTo: number }, trigger: Trigger & { kind: 'date' }): void {
+  #enterByDate(
+    at: number,
+    journey: Journey & { liveSince: number; lookedTo: number },
+    trigger: Trigger & { kind: 'date' },
+  ): void {
     const from = journey.lookedTo;
     journey.lookedTo = at;
+    // In another time zone an hour of the last day counts, too.
+    const quarter = at - (at % QUARTER);
+    const lateFrom = Math.max(journey.liveSince, quarter - DAY);
     for (const person of this.#people.values()) {
       const date = person.contact === null ? '' : (person.fields.due ?? '');
       if (date === '') continue;
@@ -271,7 +286,9 @@ export class JourneyModel {
       for (const year of years) {
         const meant = `${year}${date.slice('YYYY'.length)}`;
         const moment = momentOf(addDays(meant, trigger.days), trigger.hour, zoneOf(person));
-        if (moment > from && moment <= at) this.#start(moment, person, (one) => one === journey, meant);
+        const isDue = moment > from && moment <= at;
+        const isLate = person.isRezoned && moment > lateFrom && moment <= quarter && moment >= person.added;
+        if (isDue || isLate) this.#start(moment, person, (one) => one === journey, meant);
       }
     }
   }
@@ -374,6 +391,8 @@ export class JourneyModel {
     const person: Person = {
       name,
       contact: null,
+      added: 0,
+      isRezoned: false,
       fields: {},
       events: new Set(),
       byHand: new Set(),
