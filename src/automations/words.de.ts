@@ -255,6 +255,8 @@ export const automations: Translation<typeof english> = {
   'automations.replay.count': 'Anzahl',
   'automations.replay.limits': 'Was nicht bekannt ist',
   'automations.replay.limit.fields': 'Frühere Werte von Feldern: Sie werden genommen, wie sie jetzt sind.',
+  'automations.replay.limit.segments':
+    'Wer in einem Segment gewesen wäre, bevor es angelegt wurde: niemand. Eine Bedingung darüber war also nicht erfüllt, und als Ziel oder Ausstiegsregel beendete es nichts. Seitdem angelegt: {names}.',
   'automations.replay.limit.field_changes':
     'Frühere Änderungen von Feldern: Kontakte werden dadurch nur aufgenommen, wenn sie schon mit dem Wert dazukamen.',
   'automations.replay.limit.by_hand': 'Wer von Hand aufgenommen worden wäre: niemand.',

@@ -250,6 +250,8 @@ export const automations = {
   'automations.replay.count': 'Number',
   'automations.replay.limits': 'What is not known',
   'automations.replay.limit.fields': 'Values of fields in the past: they are taken as they are now.',
+  'automations.replay.limit.segments':
+    'Who would have been in a segment before it was created: nobody. So a condition about it was not met, and as goal or exit rule it ended nothing. Created since: {names}.',
   'automations.replay.limit.field_changes':
     'Changes of fields in the past: contacts enter by one only when they were added with the value.',
   'automations.replay.limit.by_hand': 'Who would have been entered by hand: nobody is.',

@@ -1,8 +1,10 @@
 /** The operation that runs an automation over the past without sending anything: who would have entered, and what each would have got. */
 import { createHash } from 'node:crypto';
+import { and, gt, inArray } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
-import { STEP_KINDS, STEP_OUTCOMES, TRIGGER_KINDS } from '../../database/schema/index.ts';
+import type { Db } from '../../database/open.ts';
+import { STEP_KINDS, STEP_OUTCOMES, segments, TRIGGER_KINDS } from '../../database/schema/index.ts';
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { codeOf, readStored } from '../../errors/stored.ts';
@@ -11,6 +13,7 @@ import { operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { listSchedules, requireAutomation } from '../automations.ts';
 import type { ReplayPlan } from '../replay/engine.ts';
+import { segmentsOf } from '../replay/history.ts';
 import { replaysOf } from '../replay/replays.ts';
 import type { ReasonCount, ReplayFigures, ReplayPath } from '../replay/result.ts';
 import { ByUtr } from './automations.ts';
@@ -29,6 +32,7 @@ const DAY_MS = 86_400_000;
 /** What a replay cannot know, or assumes. */
 export const REPLAY_LIMITS = [
   'fields',
+  'segments',
   'field_changes',
   'by_hand',
   'earlier_runs',
@@ -121,8 +125,15 @@ const Found = Type.Object({
   not_sent: reasons('mails', 'Why mails would not have been sent.'),
   limits: Type.Array(choice(...REPLAY_LIMITS), {
     description:
-      'What is not known or assumed: fields (values as they are now), field_changes (entries by a field only of contacts who were added), by_hand (entries by hand), earlier_runs (nobody was in it before), opens (the share given), shorter (the history was too long for the days asked for), delivery (every mail is accepted at once), removed (contacts and events that were removed).',
+      'What is not known or assumed: fields (values as they are now), segments (who was in new_segments before they were created: nobody), field_changes (entries by a field only of contacts who were added), by_hand (entries by hand), earlier_runs (nobody was in it before), opens (the share given), shorter (the history was too long for the days asked for), delivery (every mail is accepted at once), removed (contacts and events that were removed).',
   }),
+  new_segments: Type.Array(
+    Type.Object({ segment_id: integer(), segment_name: Type.String(), created_at: isoTimestampSchema() }),
+    {
+      description:
+        'Segments of the automation that were created within this time. Nobody was in them before, so conditions, the goal and the exit rule about them were not met.',
+    },
+  ),
   paths: Type.Array(Path, { description: 'The paths of contacts in the order of their entry.' }),
   next_after_id: nullable(integer(), 'The after_id of the next page; null at the end.'),
 });
@@ -190,7 +201,9 @@ export const replayAutomation = operation({
       return { replay: { state: answer.state, progress, trigger, needs_opens: null, result: null } };
     const { figures, paths } = answer;
     const hadRuns = db.$client.prepare('SELECT 1 FROM enrolments WHERE automation_id = ? LIMIT 1').get(automation.id);
+    const new_segments = segmentsSince(db, segmentsOf(automation, steps), figures.from);
     const limits = REPLAY_LIMITS.filter((one) => {
+      if (one === 'segments') return new_segments.length > 0;
       if (one === 'field_changes') return trigger === 'field';
       if (one === 'by_hand') return trigger === 'hand';
       if (one === 'earlier_runs') return hadRuns !== undefined;
@@ -198,7 +211,7 @@ export const replayAutomation = operation({
       if (one === 'shorter') return figures.from > beginning(figures.to, days);
       return true;
     });
-    const result = { ...shown(figures), limits, paths: paths.slice(0, limit).map(shownPath) };
+    const result = { ...shown(figures), limits, new_segments, paths: paths.slice(0, limit).map(shownPath) };
     const next_after_id = paths.length > limit ? (result.paths.at(-1)?.id ?? null) : null;
     return {
       replay: {
@@ -211,6 +224,15 @@ export const replayAutomation = operation({
     };
   },
 });
+
+/** Returns those of these segments that were created after `from`, epoch milliseconds. */
+function segmentsSince(db: Db, ids: readonly number[], from: number) {
+  return db
+    .select({ segment_id: segments.id, segment_name: segments.segment_name, created_at: segments.created_at })
+    .from(segments)
+    .where(and(inArray(segments.id, [...ids]), gt(segments.created_at, isoTimestamp(new Date(from)))))
+    .all();
+}
 
 /** Returns the beginning of the day (UTC) so many days before `now`, epoch milliseconds. */
 function beginning(now: number, days: number): number {

@@ -153,6 +153,9 @@ function Outcome({ replay: { state, progress, trigger, result }, email, pages, g
     );
   const { from, to, problem, limits } = result;
   const time = (at: string) => language.dateTime(new Date(at));
+  const names = result.new_segments
+    .map(({ segment_name: name, created_at }) => `${name} (${time(created_at)})`)
+    .join(', ');
   return (
     <>
       {problem !== null && <Notice tone="bad">{language.sentence(problem)}</Notice>}
@@ -176,7 +179,7 @@ function Outcome({ replay: { state, progress, trigger, result }, email, pages, g
       <Card title={language.say('automations.replay.limits')}>
         <ul class="stack">
           {limits.map((one) => (
-            <li key={one}>{language.say(`automations.replay.limit.${one}`, given)}</li>
+            <li key={one}>{language.say(`automations.replay.limit.${one}`, { ...given, names })}</li>
           ))}
         </ul>
       </Card>

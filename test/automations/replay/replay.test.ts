@@ -118,8 +118,9 @@ t.test('mails that are assumed to be opened decide on the path at a condition, b
   const thanks = async (opens: number) => {
     const { body } = await ask({ opens, clicks: 0 });
     t.equal(body.message.replay.needs_opens, 1);
-    const { by_mail, limits } = body.message.replay.result;
-    t.ok(limits.includes('opens'));
+    const { by_mail, limits, new_segments: names } = body.message.replay.result;
+    t.ok(limits.includes('opens') && limits.includes('segments'));
+    t.match(names, [{ segment_name: 'Openers', created_at: /^2026-01-/ }]);
     return by_mail.find(({ subject }: { subject: string }) => subject === 'thanks').sent;
   };
   t.equal(await thanks(0), 0);
