@@ -700,6 +700,7 @@ export const campaigns: Translation<typeof english> = {
   'why.path': 'Schritte, vergangene und kommende',
   'why.elsewhere': 'Auf dem anderen Weg',
   'why.atLatest': 'spätestens',
+  'why.ended': 'Nicht genommen',
   'why.open': 'Noch nicht oder gar nicht',
   'why.rule.started': 'Begonnen',
   'why.rule.hold': 'Pause',

@@ -674,6 +674,7 @@ export const campaigns = {
   'why.path': 'Steps, past and to come',
   'why.elsewhere': 'On the other path',
   'why.atLatest': 'at the latest',
+  'why.ended': 'Not taken',
   'why.open': 'Not yet, or not at all',
   'why.rule.started': 'Started',
   'why.rule.hold': 'Pause',

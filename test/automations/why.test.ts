@@ -138,11 +138,12 @@ t.test('a contact who waits at a step is told for what, until when, and what wou
     /^With the event, the contact goes on at once, by the path “It came in time”/,
     '2026-01-15T14:00',
   ]);
-  const owner = cookieOf(app, addPerson(app));
-  const page = await app.page('GET', `/automations/${utr}/why`, { query: asked, headers: { cookie: owner } });
+  const owner = addPerson(app);
+  const cookie = () => cookieOf(app, owner);
+  const page = await app.page('GET', `/automations/${utr}/why`, { query: asked, headers: { cookie: cookie() } });
   t.match(page.text, /Waits for the event “purchase” with value >= 30, at most[\s\S]+by the path “Timed out”/);
   t.match(page.text, 'at the latest');
-  const look = await app.page('GET', `/automations/${utr}`, { query: asked, headers: { cookie: owner } });
+  const look = await app.page('GET', `/automations/${utr}`, { query: asked, headers: { cookie: cookie() } });
   t.match(look.text, 'Waits for the event “purchase”');
   await pass(4 * HOUR);
   t.match(await shown(), [
@@ -151,11 +152,17 @@ t.test('a contact who waits at a step is told for what, until when, and what wou
     '2026-01-17T14:00',
   ]);
   await pass(48 * HOUR);
+  t.notMatch(page.text, 'Not taken');
   t.match(await shown(), [
     'Waits until 2026-01-18 07:30 UTC, in the time zone Asia/Kabul.',
     /Another time zone of the contact changes it/,
     '2026-01-18T07:30',
   ]);
+  await post('/global-unsubscribes/save', { email_address: 'ann@example.org' });
+  await pass(4 * DAY);
+  const ended = await app.page('GET', `/automations/${utr}/why`, { query: asked, headers: { cookie: cookie() } });
+  t.match(ended.text, 'Not taken', 'after the end no further step comes');
+  t.notMatch(ended.text, 'Not yet, or not at all');
 });
 
 t.test('a contact of the target who was not let in by the trigger has not entered', async (t) => {

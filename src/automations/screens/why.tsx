@@ -69,7 +69,7 @@ function Path({ state, reason, entered_at, steps, known }: Why & { known: readon
         )}
         {steps.map((step) => (
           <li key={step.utr} class={step.taken_at === null ? 'future' : undefined}>
-            <When step={step} />
+            <When step={step} hasEnded={state === 'finished' || state === 'left'} />
             <br />
             {step.kind === 'mail' ? <Subject text={step.subject} /> : <bdi>{nameOf(step)}</bdi>}{' '}
             {step.delivery_state !== null && <DeliveryBadge state={step.delivery_state} />}
@@ -104,7 +104,13 @@ function Path({ state, reason, entered_at, steps, known }: Why & { known: readon
   );
 }
 
-function When({ step: { taken_at, due_at, code, is_elsewhere, awaits } }: { step: Why['steps'][number] }) {
+function When({
+  step: { taken_at, due_at, code, is_elsewhere, awaits },
+  hasEnded,
+}: {
+  step: Why['steps'][number];
+  hasEnded: boolean;
+}) {
   const language = useLanguage();
   if (taken_at !== null)
     return (
@@ -118,10 +124,10 @@ function When({ step: { taken_at, due_at, code, is_elsewhere, awaits } }: { step
         <Time at={new Date(due_at)} /> {language.say(awaits === null ? 'automations.forecast.due' : 'why.atLatest')}
       </>
     );
-  return <>{noTime(language, is_elsewhere === 1)}</>;
+  return <>{noTime(language, is_elsewhere === 1, hasEnded)}</>;
 }
 
 /** Says why a step that was not taken has no time. */
-function noTime(language: Language, isElsewhere: boolean): string {
-  return language.say(isElsewhere ? 'why.elsewhere' : 'why.open');
+function noTime(language: Language, isElsewhere: boolean, hasEnded: boolean): string {
+  return language.say(isElsewhere ? 'why.elsewhere' : hasEnded ? 'why.ended' : 'why.open');
 }
