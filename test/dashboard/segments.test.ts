@@ -238,3 +238,25 @@ t.test('a viewer sees segments without forms, and another account finds none of 
   }
   t.equal(await membersOf(t, app, id), 'p0');
 });
+
+t.test('a field named created_at before the name was reserved keeps it, until it is renamed', async (t) => {
+  const app = await withPeople(t);
+  const { open } = visitor(app, 'editor');
+  const offered = async () => (await open('/contacts/segments/new')).text.match(/<option value="created_at"/g)?.length;
+  const found = async (day: string) => {
+    const rule = { select_field: ['created_at'], select_operator: ['is on'], value: [day] };
+    const { status, body, text } = await app.one.call('GET', '/segment/count', {
+      query: { contact_type_id: 1, ...rule },
+    });
+    t.equal(status, 200, text);
+    return body.message.count;
+  };
+  app.db.exec("UPDATE custom_fields SET field_name = 'created_at' WHERE field_name = 'seen'");
+  t.equal(await offered(), 1);
+  t.equal(await found('2026-05-01'), 1);
+  const id = app.db.prepare("SELECT id FROM custom_fields WHERE field_name = 'created_at'").pluck().get();
+  const renamed = await app.one.call('POST', '/custom-fields/update', { form: { id, field_name: 'seen' } });
+  t.equal(renamed.status, 200, renamed.text);
+  t.equal(await offered(), 1);
+  t.equal(await found('2026-05-01'), 0, 'now the date at which contacts were added');
+});

@@ -30,10 +30,13 @@ export async function readChoices(request: FastifyRequest): Promise<Choices> {
     readFields(request),
     ask(request, listNames, {}),
   ]);
-  const added: RuleField = { field_name: 'created_at', field_type: 'datetime-local' };
+  // A custom field that had this name before it was reserved keeps it in rules.
+  const added = contactFields.every(({ field_name }) => field_name.toLowerCase() !== 'created_at')
+    ? [{ field_name: 'created_at', field_type: 'datetime-local' as const }]
+    : [];
   const activity = Object.entries(ACTIVITY_FIELDS).map(([field_name, field_type]) => ({ field_name, field_type }));
   const events = names.events.map((name): RuleField => ({ field_name: `${EVENT_FIELD}${name}`, field_type: 'event' }));
-  const fields = [...contactFields, added, ...activity, ...events];
+  const fields = [...contactFields, ...added, ...activity, ...events];
   return {
     ...names,
     types,
