@@ -551,6 +551,7 @@ export const automations: Translation<typeof english> = {
   'automations.startedHeld':
     'Die Automation ist gestartet, aber noch wird nichts gesendet: Sie braucht Aufmerksamkeit.',
   'automations.goOn': 'Fortsetzen',
+  'automations.goOn.title': '„{name}“ fortsetzen?',
   'automations.pause': 'Pausieren',
   'automations.pause.title': '„{name}“ pausieren?',
   'automations.pause.about': {

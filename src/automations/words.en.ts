@@ -533,6 +533,7 @@ export const automations = {
   'automations.started': 'The automation is live.',
   'automations.startedHeld': 'The automation is started, but nothing is sent yet: it needs attention.',
   'automations.goOn': 'Resume',
+  'automations.goOn.title': 'Resume “{name}”?',
   'automations.pause': 'Pause',
   'automations.pause.title': 'Pause “{name}”?',
   'automations.pause.about': {

@@ -374,3 +374,14 @@ t.test('a step is added before another one with forms, and a new segment for it 
   t.match(removal, /Friend, two/);
   t.notMatch(removal, /first_name/);
 });
+
+t.test('before a paused automation goes on, its page asks whether to resume it', async (t) => {
+  const { app, utr, open, get, live, join } = await withPages(t);
+  const page = async () => (await open(`/automations/${utr}`)).text.replaceAll(/[\u2066-\u2069]/g, '');
+  t.match(await page(), 'Start “Welcome”?');
+  await live();
+  await join('ann');
+  await app.background();
+  await get('/automations/pause', { utr });
+  t.match(await page(), 'Resume “Welcome”?');
+});

@@ -455,7 +455,9 @@ function Actions({ series, target, forms, trigger, isUnverified }: ActionsProps)
             action={`${address}/start`}
             label={language.say(people.waiting > 0 ? 'automations.goOn' : 'automations.start')}
             look="primary"
-            title={language.say('automations.start.title', { name: series.automation_name })}
+            title={language.say(people.waiting > 0 ? 'automations.goOn.title' : 'automations.start.title', {
+              name: series.automation_name,
+            })}
           >
             {series.trigger_kind === 'join' ? (
               <>
