@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { Failure } from '../errors/failure.ts';
 import { logFailed, refusing } from '../http/errors.ts';
-import { POLICY } from '../http/pages/document.tsx';
+import { PAGE_HEADERS } from '../http/pages/document.tsx';
 import { messagePage } from '../http/pages/layout.ts';
 import { readUrlencoded } from '../http/requests/form-fields.ts';
 import type { Clock } from '../time/clock.ts';
@@ -12,14 +12,6 @@ import type { RecipientSource } from './recipient-source.ts';
 import { trackingPages } from './tracking.ts';
 import { unsubscribePage } from './unsubscribe.tsx';
 import { webCopyPage } from './web-copy.ts';
-
-/** Headers of every page that does not set its own. */
-const HEADERS = Object.entries({
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'content-security-policy': POLICY,
-  'cache-control': 'no-store',
-});
 
 /** Limits of the forms on the pages. Anyone can send one, so their cost is limited here; the real forms are much smaller. */
 const FORM_BYTES = 64 * 1024;
@@ -39,7 +31,7 @@ export function installPageRules(app: FastifyInstance): void {
     done(null, {}),
   );
   app.addHook('onSend', (_request, reply, _payload, next) => {
-    for (const [name, value] of HEADERS) if (!reply.hasHeader(name)) reply.header(name, value);
+    for (const [name, value] of Object.entries(PAGE_HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
     next();
   });
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {

@@ -27,6 +27,26 @@ t.test('whatever the token, the pixel is the same picture', async (t) => {
   t.match(countersOf(app), { unique_opens: 1, total_opens: 1 });
 });
 
+t.test('the pixel arrives over a connection as the bytes of a picture, and a HEAD as its headers alone', async (t) => {
+  const { app, o } = await sentCampaign(t);
+  const url = (await app.fastify.listen({ port: 0, host: '127.0.0.1' })) + o;
+  const answer = await fetch(url, { headers: { connection: 'close' } });
+  const picture = Buffer.from(await answer.arrayBuffer());
+  t.equal(picture.toString('base64'), 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7');
+  const head = await fetch(url, { method: 'HEAD', headers: { connection: 'close' } });
+  t.equal(await head.text(), '');
+  for (const { headers, status } of [answer, head]) {
+    t.match(Object.fromEntries(headers), {
+      'content-type': 'image/gif',
+      'content-length': String(picture.length),
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    });
+    t.equal(status, 200);
+  }
+});
+
 t.test('opens are counted exactly after the flush, once per person and in all', async (t) => {
   const people = Array.from({ length: 3 }, (_, at) => ({ email: `p${at}@example.org` }));
   const { app, mails } = await sentCampaign(t, {}, { people });

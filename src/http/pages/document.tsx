@@ -152,3 +152,11 @@ export function publicPolicy(brand: PublicBrand, { style = STYLE, more = '', tar
 
 /** The policy of public pages without a brand: our style sheet and forms posted to us; no scripts, nothing from other origins. */
 export const POLICY = publicPolicy(NO_PUBLIC_BRAND);
+
+/** Headers of every public page that does not set its own. */
+export const PAGE_HEADERS = {
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': POLICY,
+  'cache-control': 'no-store',
+};
