@@ -164,6 +164,23 @@ export function syncMembers(
   syncSegment(db, segment, asJson(people), now, readSyncFacts(db, segment), options);
 }
 
+/** Like `syncMembers`, for several segments of an account, each with its own contacts. */
+export function syncSegments(
+  db: Db,
+  segments: readonly Segment[],
+  peopleIn: (segment: Segment) => readonly number[],
+  now: string,
+): void {
+  const factsByType = new Map<number, Facts>();
+  for (const segment of segments) {
+    const people = peopleIn(segment);
+    if (people.length === 0) continue;
+    const facts = factsByType.get(segment.contact_type_id) ?? readSyncFacts(db, segment);
+    factsByType.set(segment.contact_type_id, facts);
+    syncSegment(db, segment, asJson(people), now, facts, {});
+  }
+}
+
 /**
  * The properties of the contact type and account that the update of members needs. Read once for all segments, because each
  * query has a cost.

@@ -3,8 +3,7 @@ import { and, asc, eq, gt, isNotNull, isNull } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import { segments } from '../../database/schema/index.ts';
-import { type Segment, syncMembers } from './membership.ts';
-import { ruleCondition } from './rule-sql.ts';
+import { type Segment, syncSegments } from './membership.ts';
 
 /** The maximum number of contacts times segments in one write, which takes some milliseconds. */
 const LOOKUPS_IN_WRITE = 2000;
@@ -82,11 +81,7 @@ export class SegmentUpdate {
       .orderBy(asc(segments.id))
       .limit(limit)
       .all();
-    for (const segment of next) {
-      const people = first.concernedBy(segment);
-      const changed = people.length === 0 ? [] : findChanged(this.#db, segment, people, this.#now);
-      if (changed.length > 0) syncMembers(this.#db, segment, changed, this.#now);
-    }
+    syncSegments(this.#db, next, (segment) => first.concernedBy(segment), this.#now);
     this.#after = next.at(-1)?.id ?? 0;
     if (next.length < limit) {
       this.#accounts.shift();
@@ -94,22 +89,4 @@ export class SegmentUpdate {
     }
     return this.#accounts.length > 0;
   }
-}
-
-/**
- * Returns the contacts that match the rules without being in the segment, or the other way round. They are few, because most
- * events change nothing.
- */
-function findChanged(db: Db, segment: Segment, people: readonly number[], now: string): number[] {
-  const { text, values } = ruleCondition(segment.user_id, segment.rules, segment.query_type, now);
-  return prepared<[object], number>(
-    db.$client,
-    `SELECT p.value FROM json_each(@people) p
-    WHERE EXISTS (SELECT 1 FROM contacts c
-        WHERE c.contact_type_id = @type AND c.address_id = p.value AND c.deleted_at IS NULL AND ${text})
-      <> EXISTS (SELECT 1 FROM segment_recipients r
-        WHERE r.segment_id = @segment AND r.address_id = p.value AND r.is_removed = 0)`,
-  )
-    .pluck()
-    .all({ ...values, people: JSON.stringify(people), type: segment.contact_type_id, segment: segment.id });
 }
