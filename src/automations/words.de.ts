@@ -213,7 +213,7 @@ export const automations: Translation<typeof english> = {
     one: 'noch kein Unterschied; bei diesem Tempo etwa {count} Tag mehr.',
     other: 'noch kein Unterschied; bei diesem Tempo etwa {count} Tage mehr.',
   },
-  'automations.results.noDifference': 'noch kein Unterschied, und bei diesem Tempo ist keiner in Sicht.',
+  'automations.results.noDifference': 'noch kein Unterschied, und nichts zeigt, wie lange es dauert.',
   'automations.results.little': 'noch ist zu wenig bekannt.',
   'automations.results.about':
     'Verglichen werden Kontakte, die seit {date} zum ersten Mal aufgenommen wurden, jeder ab seiner Aufnahme und auch, wenn er keine Mail gelesen hat. Die Bereiche gelten mit 95 % Sicherheit, auch wenn Sie oft nachsehen.',

@@ -208,7 +208,7 @@ export const automations = {
     one: 'no difference yet; about {count} day more at this pace.',
     other: 'no difference yet; about {count} days more at this pace.',
   },
-  'automations.results.noDifference': 'no difference yet, and none in sight at this pace.',
+  'automations.results.noDifference': 'no difference yet, and nothing shows how long it will take.',
   'automations.results.little': 'too little is known yet.',
   'automations.results.about':
     'Contacts who first entered since {date}, each from then on, whether or not they read a mail. The ranges hold with 95 % certainty, however often you look.',

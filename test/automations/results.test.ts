@@ -55,6 +55,9 @@ t.test('who is held out gets nothing and has a run with its reason; all others g
   const found = await results();
   t.match(found, { hold_out: 50, treated: 20 - out.length, held_out: out.length });
   t.match(found.goal, { difference: 0, days_more: null }, 'nobody reached the goal, so nothing says how long it takes');
+  const viewer = cookieOf(app, addPerson(app, 'viewer', { accountId: 1, name: 'Vera' }));
+  const page = await app.page('GET', `/automations/${utr}/results`, { headers: { ...FROM_PAGE, cookie: viewer } });
+  t.match(page.text, 'no difference yet, and nothing shows how long it will take.');
   t.equal((await set({ hold_out: 51 })).status, 422);
   await set({ hold_out: 50 });
   t.equal((await results()).treated, 20 - out.length, 'the same share again changes nothing');
