@@ -43,7 +43,7 @@ function createMetrics({ db, clock, config }: Deps) {
   const transactionalDepth = gauge('transactional_queue_depth', 'Transactional mails that wait for their hand-off.');
   const oldestSending = gauge('oldest_sending_seconds', 'Age of the oldest hand-off under way.');
   const oldestDue = gauge('oldest_due_seconds', 'How long the mail that waits the longest has been due.');
-  const failing = gauge('relay_failing', '1 while relays fail and none has taken a mail since.');
+  const failing = gauge('relay_failing', '1 while SMTP servers fail and none has taken a mail since.');
   const deliveries = new Counter({
     ...options(
       'deliveries_total',
@@ -63,7 +63,10 @@ function createMetrics({ db, clock, config }: Deps) {
     'Providers and domains that get mail more slowly because they asked for it.',
   );
   const pacedRate = new Gauge({
-    ...options('paced_rate', 'Mails a second that a provider gets while it asks for fewer, on its slowest relay.'),
+    ...options(
+      'paced_rate',
+      'Mails a second that a provider gets while it asks for fewer, on its slowest SMTP server.',
+    ),
     labelNames: ['provider'],
   });
   const walBytes = gauge('wal_bytes', 'Size of the write-ahead log.');
@@ -111,7 +114,9 @@ function nodeMetrics(registry: Registry, { db, clock }: Pick<Deps, 'db' | 'clock
   const connected = new Gauge(options('nats_connected', '1 while there is a connection to NATS.', []));
   const waits = new Gauge(options('mail_waits', '1 while mail waits because no sender node can take it.', []));
   const states = new Gauge(options('nodes', 'Sender nodes by state.', ['state']));
-  const rate = new Gauge(options('node_rate', 'Mails that the relays of a node took in the last second.', ['node']));
+  const rate = new Gauge(
+    options('node_rate', 'Mails that the SMTP servers of a node took in the last second.', ['node']),
+  );
   const silence = new Gauge(options('node_silent_seconds', 'Time since the last sign of life of a node.', ['node']));
   const mails = new Gauge(options('node_mails_today', 'Mails of a node today, UTC, by result.', ['node', 'result']));
   const refused = new Counter(

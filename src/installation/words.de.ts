@@ -14,7 +14,7 @@ export const installation: Translation<typeof english> = {
   'health.free': '{size} frei neben der Datenbank',
   'health.go.Backup': 'Sicherungen öffnen',
   'health.go.DNS': 'Absender öffnen',
-  'health.go.Relay': 'SMTP-Server öffnen',
+  'health.go.SMTP server': 'SMTP-Server öffnen',
   'health.address.unset':
     'Es gibt noch keine Tracking-Domain, deshalb funktionieren Links in Mails nur auf diesem Rechner.',
   'health.address.go': 'Tracking-Domain festlegen',
@@ -50,7 +50,7 @@ export const installation: Translation<typeof english> = {
   'health.name.Clock': 'Uhr',
   'health.name.Sending': 'Versand',
   'health.name.Background': 'Hintergrundprozess',
-  'health.name.Relay': 'SMTP-Server',
+  'health.name.SMTP server': 'SMTP-Server',
   'health.name.Backup': 'Sicherung',
   'health.name.Files': 'Dateien',
   'health.name.DNS': 'Domain-Authentifizierung',
@@ -61,7 +61,7 @@ export const installation: Translation<typeof english> = {
   'health.why.Clock': 'Zeitpläne und Automationen folgen der Uhr des Rechners.',
   'health.why.Sending': 'Solange der Versand pausiert ist, wird nichts gesendet.',
   'health.why.Background': 'Er sendet Mails, nimmt Kontakte in Automationen auf und hält Segmente aktuell.',
-  'health.why.Relay': 'Er sendet alle Ihre Mails.',
+  'health.why.SMTP server': 'Er sendet alle Ihre Mails.',
   'health.why.Backup':
     'Alle Ihre Daten sind in einer Datei: Ohne Kopie an einem anderen Ort ist alles verloren, wenn die Festplatte ausfällt.',
   'health.why.Files': 'In ihnen stehen personenbezogene Daten, Schlüssel und Geheimnisse.',

@@ -50,7 +50,7 @@ const Mail = Type.Object({
   is_kept: zeroOrOne('1: GET /transactional/mail has it as it was sent.'),
   message_id: Type.String({ description: 'Its Message-ID without the angle brackets, the same at every try.' }),
   state: described(DeliveryState, 'Its state; queued and sending are not final.'),
-  attempts: integer({ description: 'How often it was handed to the relay.' }),
+  attempts: integer({ description: 'How often it was handed to the SMTP server.' }),
   reply: nullable(said(), "The server's reply, or why there was no mail; null before."),
   reason_code: nullable(Type.String()),
   next_try_at: nullable(isoTimestampSchema(), 'When it is tried again, UTC; null unless it waits for that.'),

@@ -42,9 +42,9 @@ export function Gallery() {
       <Notice tone="good" isNews>
         “Autumn reading list” is paused. <a href="/campaigns">Resume it</a>
       </Notice>
-      <Notice tone="warn">The relay refuses mail: 454 4.7.0 Temporary authentication failure.</Notice>
+      <Notice tone="warn">The SMTP server refuses mail: 454 4.7.0 Temporary authentication failure.</Notice>
       <Notice tone="bad">The database could not be written: the disk is full.</Notice>
-      <Notice>Mail stays in the outbox, because no relay is configured.</Notice>
+      <Notice>Mail stays in the outbox, because there is no SMTP server.</Notice>
       <Tabs
         label="Mailing"
         tabs={[

@@ -26,7 +26,7 @@ t.test('where all is well every finding says so, and needs no advice', async (t)
   await app.background();
   recordBackup(app.db, new Date(app.clock.now().getTime() - DAY_MS).toISOString());
   const { health, findings, text } = await examine(t, app);
-  for (const name of ['Settings', 'Clock', 'Sending', 'Background', 'Relay', 'Backup'])
+  for (const name of ['Settings', 'Clock', 'Sending', 'Background', 'SMTP server', 'Backup'])
     t.match(findings.get(name), { state: 'ok', advice: [] }, name);
   t.match(findings.get('Backup'), { found: 'the last one is of 2026-01-14' });
   t.match(health, { courier: 'smtp', relays: ['relay.example:587'], now: /^2026-01-15T/, version: /^\d/ });
@@ -49,7 +49,7 @@ t.test('what is wrong comes first, with what was found and what to do', async (t
   t.match(findings.get('Settings'), { state: 'fail', advice: [/PUBLIC_URL/] });
   t.match(findings.get('Background'), { state: 'fail', found: /stalled/, advice: [/restart/] });
   t.match(findings.get('Sending'), { state: 'warn', found: /Restored/, advice: [/sendlark release/] });
-  t.match(findings.get('Relay'), { state: 'warn', found: 'failed 2 minutes ago: 535 5.7.8 wrong password' });
+  t.match(findings.get('SMTP server'), { state: 'warn', found: 'failed 2 minutes ago: 535 5.7.8 wrong password' });
   t.match(findings.get('Backup'), { state: 'warn', advice: [/sendlark backup/] });
 });
 
@@ -58,9 +58,12 @@ t.test('a failure of the relay is over after ten minutes, and of a storm of fail
   const at = app.clock.now().getTime();
   const relays = new RelayUse(app.db);
   for (let more = 0; more < 100; more++) relays.failed({ relay: 'relay.example:587', reply: `${more}`, at: at + more });
-  t.match((await examine(t, app)).findings.get('Relay'), { state: 'warn', found: 'failed less than a minute ago: 0' });
+  t.match((await examine(t, app)).findings.get('SMTP server'), {
+    state: 'warn',
+    found: 'failed less than a minute ago: 0',
+  });
   app.clock.advance(10 * 60_000);
-  t.match((await examine(t, app)).findings.get('Relay'), { state: 'ok' });
+  t.match((await examine(t, app)).findings.get('SMTP server'), { state: 'ok' });
 });
 
 t.test('only owners read it', async (t) => {

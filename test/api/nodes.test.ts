@@ -85,7 +85,7 @@ t.test(
     const { health } = (await owner.call('GET', '/health')).body.message;
     t.equal(health.courier, 'nodes');
     t.match(
-      health.findings.find(({ name }: { name: string }) => name === 'Relay'),
+      health.findings.find(({ name }: { name: string }) => name === 'SMTP server'),
       { state: 'warn', found: SENTENCES.relay_none_nodes, advice: [SENTENCES.relay_none_cure] },
     );
     t.notMatch(JSON.stringify(health), /outbox/);
@@ -125,7 +125,7 @@ t.test('health names nodes that are silent, refused or of another release, and m
   addNode(app, { name: 'west', heard_at: 0 });
   t.strictSame(await found(), [
     ['Silent nodes', 'warn', 'nothing heard from west'],
-    ['Refused nodes', 'warn', 'the relays accept no mail from east: 550 listed'],
+    ['Refused nodes', 'warn', 'the SMTP servers accept no mail from east: 550 listed'],
     ['Releases of nodes', 'warn', `not of release ${VERSION}, as the service is: south (0.0.9)`],
   ]);
   noteMailWaits(app.db, sentence('waits_no_node'));

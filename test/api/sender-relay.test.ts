@@ -143,7 +143,7 @@ t.test('only an operator who is signed in names a relay; whoever names none chan
 
 t.test('a relay that senders name is not deleted, and the answer says how many they are', async (t) => {
   const { app, post } = await startTwo(t);
-  t.match(await post('/relays/delete', { id: 2 }), { status: 409, body: { errors: /no other: 1\./ } });
+  t.match(await post('/relays/delete', { id: 2 }), { status: 409, body: { errors: /use this SMTP server only: 1\./ } });
   t.equal((await app.one.call('DELETE', '/sender/delete?sender_id=2')).status, 200);
   t.equal((await post('/relays/delete', { id: 2 })).status, 200);
   t.equal(app.db.prepare('SELECT relay_id FROM senders WHERE id = 2').pluck().get(), null);

@@ -143,6 +143,6 @@ t.test('the report of a sender tells that the relay refuses it altogether', asyn
   t.match(await report(), {
     state: 'queued',
     held_code: 'relay_refused',
-    held_reason: `The relay refuses mail: ${reply}`,
+    held_reason: `The SMTP server refuses mail: ${reply}`,
   });
 });

@@ -72,7 +72,7 @@ t.test('a good installation: every check says so, and the exit code is 0', async
   t.equal(code, 0);
   for (const name of ['Disk', 'Files', 'Clock', 'Database', 'Sending', 'Public address'])
     t.match(checks.get(name), { state: 'ok' });
-  t.match(checks.get('Relay'), { state: 'ok', found: /answers and offers .*PIPELINING/ });
+  t.match(checks.get('SMTP server'), { state: 'ok', found: /answers and offers .*PIPELINING/ });
   for (const name of ['SPF', 'DKIM', 'DMARC']) t.match(checks.get(`${name} of example.com`), { state: 'ok' }, name);
   t.match(checks.get('SPF of news.example.org'), { state: 'ok' });
   t.match(checks.get('Settings'), { state: 'warn', advice: [/not https/] });
@@ -131,11 +131,11 @@ t.test('a bad installation: each fault is named with what to do, and the exit co
   t.match(checks.get('Settings'), { state: 'warn', advice: [/not https/] });
   t.match(checks.get('Sending'), { state: 'warn', found: /Restored/, advice: [/sendlark release/] });
   t.match(checks.get('Files'), { state: 'warn', found: /others can read/, advice: [/chmod 600 '.*test\.db'/] });
-  t.match(checks.get('Relay'), { state: 'fail', found: /does not answer: .*ECONNREFUSED/ });
+  t.match(checks.get('SMTP server'), { state: 'fail', found: /does not answer: .*ECONNREFUSED/ });
   t.match(checks.get('Public address'), { state: 'fail' });
   t.match(checks.get('SPF of none.example'), {
     state: 'fail',
-    advice: ['none.example. IN TXT "v=spf1 mx ~all"', /relay/],
+    advice: ['none.example. IN TXT "v=spf1 mx ~all"', /SMTP server/],
   });
   t.match(checks.get('DKIM of none.example'), {
     state: 'fail',
@@ -210,8 +210,8 @@ t.test('each of several relays is looked at', async (t) => {
   const sink = await startSink(t);
   const SMTP_URL = `${sink.url},smtp://127.0.0.1:${await freePort()}`;
   const { checks } = await examine({ DATABASE_PATH: path, SMTP_URL }, '127.0.0.1:9');
-  const [first, second, ...others] = [...checks.values()].filter(({ name }) => name.startsWith('Relay '));
-  t.match(first, { name: `Relay ${new URL(sink.url).host}`, state: 'ok' });
+  const [first, second, ...others] = [...checks.values()].filter(({ name }) => name.startsWith('SMTP server '));
+  t.match(first, { name: `SMTP server ${new URL(sink.url).host}`, state: 'ok' });
   t.match(second, { state: 'fail', found: /ECONNREFUSED/ });
   t.strictSame(others, []);
 });
@@ -237,7 +237,7 @@ t.test('a relay that mail cannot be handed to under TLS is told', async (t) => {
   const sink = await startSink(t);
   const { code, checks } = await examine({ DATABASE_PATH: path, SMTP_URL: `${sink.url}?tls=required` }, '127.0.0.1:9');
   t.equal(code, 1);
-  t.match(checks.get('Relay'), { state: 'fail', found: /takes no mail: .*no STARTTLS/, advice: [/TLS/] });
+  t.match(checks.get('SMTP server'), { state: 'fail', found: /takes no mail: .*no STARTTLS/, advice: [/TLS/] });
   t.equal(sink.mails.length, 0);
 });
 
@@ -283,14 +283,14 @@ t.test('a relay that answers otherwise is told with its answer', async (t) => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const { checks } = await examine({ DATABASE_PATH: path, SMTP_URL: `smtp://127.0.0.1:${port}` }, '127.0.0.1:9');
-    t.match(checks.get('Relay'), {
+    t.match(checks.get('SMTP server'), {
       state: 'fail',
       found: answer === '' ? /closed the connection/ : /554 No service for you/,
     });
     server.close();
   }
   const { checks } = await examine({ DATABASE_PATH: path, SMTP_URL: 'relay.example' }, '127.0.0.1:9');
-  t.match(checks.get('Relay'), { state: 'fail', found: /^SMTP_URL is invalid: entry 1/ });
+  t.match(checks.get('SMTP server'), { state: 'fail', found: /^SMTP_URL is invalid: entry 1/ });
 });
 
 async function freePort(): Promise<number> {

@@ -50,7 +50,7 @@ const Moment = Type.Object({
   ),
   reason: nullable(
     said(),
-    'Why a mail was not sent or the reply of the relay; why the contact exited an automation, or how they unsubscribed.',
+    'Why a mail was not sent or the reply of the SMTP server; why the contact exited an automation, or how they unsubscribed.',
   ),
   reason_code: nullable(Type.String()),
   url: nullable(Type.String()),

@@ -56,7 +56,7 @@ const Why = Type.Object({
   delivery: nullable(
     Type.Object({
       state: DeliveryState,
-      attempts: integer({ description: 'How often it was handed to an SMTP relay.' }),
+      attempts: integer({ description: 'How often it was handed to an SMTP server.' }),
       happened_at: nullable(isoTimestampSchema(), 'When it came into this state, UTC; null before the first attempt.'),
       due_at: nullable(
         isoTimestampSchema(),
@@ -78,7 +78,7 @@ const FIRST_TIME = 1_000_000_000_000;
 export const explainSingleSend = operation({
   name: 'Explain why one contact gets a single send or not (addition)',
   description:
-    'What became of the mail, with the words of the relay or the reason at that moment, and each rule with its value now and what would change it.',
+    'What became of the mail, with the reply of the SMTP server or the reason at that moment, and each rule with its value now and what would change it.',
   role: 'viewer',
   input: Type.Object({ utr: identifier('The single send.'), email: emailSchema() }),
   output: Type.Object({ why: Why }),

@@ -13,12 +13,12 @@ import { missingRelay } from '../../installation/health-checks/service.ts';
 import { talkSmtp } from '../../installation/health-checks/smtp-talk.ts';
 
 const PATIENCE_MS = 10_000;
-const NAME = 'Relay';
+const NAME = 'SMTP server';
 const EHLO_NAME = 'doctor.invalid';
 const SILENT = `no answer within ${PATIENCE_MS / 1000} s`;
 const REACH_ADVICE = 'Check host, port and firewall; many hosters block port 25, use 587 or 465.';
 const TLS_ADVICE =
-  'Mail crosses the network under TLS with a valid certificate only; ?tls=off behind the port is for a relay on your own network.';
+  'Mail crosses the network under TLS with a valid certificate only; ?tls=off behind the port is for an SMTP server on your own network.';
 
 /** Returns one finding for each relay in use. Throws nothing. */
 export async function relayChecks(client: Database, config: Config): Promise<Finding[]> {

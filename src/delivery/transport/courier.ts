@@ -1,4 +1,4 @@
-/** The interface through which the worker sends mail, implemented by the SMTP client and the built-in outbox. */
+/** The interface through which the worker sends mail, implemented by the SMTP client and the test outbox. */
 
 import type { Said } from '../../errors/sentences.ts';
 import type { MailData } from '../mime/mail-data.ts';

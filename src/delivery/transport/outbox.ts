@@ -1,5 +1,5 @@
 /**
- * The built-in outbox, a courier for trying Sendlark: it keeps the newest 1 000 mails, or the newest 128 MiB of them, in the database, and
+ * The test outbox, a courier for trying Sendlark: it keeps the newest 1 000 mails, or the newest 128 MiB of them, in the database, and
  * no mail leaves the machine.
  */
 

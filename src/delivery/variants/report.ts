@@ -21,7 +21,7 @@ interface ReportedVariant extends Variant {
   /** The number of recipients in this variant's group, and how many of them got the mail. */
   recipients: number;
   delivered: number;
-  /** The number of delivered mails that the built-in outbox kept, so that no recipient got them. */
+  /** The number of delivered mails that the test outbox kept, so that no recipient got them. */
   kept: number;
   opens: Rate;
   clicks: Rate;

@@ -13,7 +13,7 @@ export interface DomainCount {
   /** The number of mails attempted at least once. */
   mails: number;
   delivered: number;
-  /** The number of delivered mails that the built-in outbox kept, so that no recipient got them. */
+  /** The number of delivered mails that the test outbox kept, so that no recipient got them. */
   kept: number;
   bounces: number;
   failed: number;

@@ -191,7 +191,7 @@ export const FEATURE_SENTENCES = {
   waits_release:
     'The sender nodes and the service are of incompatible releases, so mail waits. Upgrade all of them to the same release.',
   waits_refused:
-    'The relays accept no mail from any sender node, so mail waits. The list of nodes shows their answers.',
+    'The SMTP servers accept no mail from any sender node, so mail waits. The list of nodes shows their answers.',
   waits_warm_up:
     'Every sender node has sent what its warm-up allows today, so mail waits until 0:00 UTC. Another node, or a higher WARM_UP, sends more.',
 
@@ -201,7 +201,7 @@ export const FEATURE_SENTENCES = {
   nodes_silent_cure:
     'Start them again, or check that they reach NATS. Other nodes send their mails; they disappear from the list after a week.',
   nodes_waits_cure: 'Settings › Nodes, or sendlark nodes, lists them with what is wrong.',
-  nodes_refused: 'the relays accept no mail from {names}: {reply}',
+  nodes_refused: 'the SMTP servers accept no mail from {names}: {reply}',
   nodes_refused_cure:
     'Check whether the IP address of this node is on a blocklist, and whether its login is right. The node tries again by itself; meanwhile the other nodes send its mails.',
   nodes_releases: 'not of release {version}, as the service is: {names}',
@@ -213,7 +213,7 @@ export const FEATURE_SENTENCES = {
   transactional_waiting:
     'Too many transactional mails of the account wait to be sent, or they are too large together: try again later',
   transactional_no_relay:
-    'Campaigns leave from sender nodes, but transactional mail leaves from the service itself, which has no relay',
+    'Campaigns are sent by sender nodes, but transactional mail by the service itself, which has no SMTP server',
   mail_empty: 'The mail has no content: give text, template_html, template_json or template_id.',
   values_missing: 'The data has no value for {names}.',
   no_campaign_values: 'A transactional mail has no preference page and no web copy: remove {names} from it.',

@@ -30,17 +30,15 @@ export const REFUSAL_SENTENCES = {
   group_of_live: 'The unsubscribe group can be changed while the automation is paused.',
   no_sender: 'It has no sender yet',
   not_in_audience: 'Nobody this mail goes to has this address.',
-  pictures_many: 'An account can have {count} pictures: delete some first',
-  pictures_full: 'The pictures of an account can take {size} MiB together: delete some first',
-  picture_kept: 'The picture is the logo of your brand or in a saved block: take it out there first',
-  picture_used_once:
-    'The picture is used in a single send, a mail of an automation or a template: take it out there first',
-  picture_used:
-    'The picture is used in {count} single sends, mails of automations and templates: take it out there first',
+  pictures_many: 'An account can have {count} images: delete some first',
+  pictures_full: 'The images of an account can take {size} MiB together: delete some first',
+  picture_kept: 'The image is your logo or in a saved block: remove it there first',
+  picture_used_once: 'The image is used in a campaign, a mail of an automation or a template: remove it there first',
+  picture_used: 'The image is used in {count} campaigns, mails of automations and templates: remove it there first',
   picture_sent_once:
-    'The picture is in a mailing that was sent, and stays for the people who have that mail, even when the campaign is deleted',
+    'The image is in a campaign that was sent. It stays for its recipients, even when the campaign is deleted',
   picture_sent:
-    'The picture is in {count} mailings that were sent, and stays for the people who have those mails, even when the campaigns are deleted',
+    'The image is in {count} campaigns that were sent. It stays for their recipients, even when the campaigns are deleted',
   templates_many: 'An account can have {count} templates of its own: delete some first',
   blocks_full: 'An account can keep {count} blocks, which take {size} MiB together: delete some first',
   colour_wrong: '{name} is no colour such as #1d5b46.',

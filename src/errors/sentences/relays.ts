@@ -8,15 +8,15 @@ export const RELAY_SENTENCES = {
     'A password never crosses a network without encryption: choose TLS or STARTTLS, or leave the user name empty.',
   relay_password_again: 'Type the password again: the stored one goes only to the server it was typed for.',
   relay_named:
-    'Senders whose mail goes over this relay and no other: {count}. Choose another one for them first, under Settings › Senders.',
-  relays_many: 'There can be {count} relays: delete one first',
+    'Senders that use this SMTP server only: {count}. Choose another one for them first, under Settings › Senders.',
+  relays_many: 'There can be {count} SMTP servers: delete one first',
   providers_many: 'There can be {count} addresses for the events of providers: delete one first',
   provider_key_unreadable:
     'This is not a verification key: copy it from Settings, Mail Settings, Event Webhook in SendGrid.',
   provider_key_none: 'Amazon SNS signs with certificates, so there is no key to give.',
-  relay_test_under_way: 'A relay is being tested: try again in some seconds',
+  relay_test_under_way: 'An SMTP server is being tested: try again in some seconds',
   relay_last:
-    'It is the last relay, and mail waits ({count}), which would end in the outbox: add another relay, or cancel what is under way',
+    'It is the last SMTP server, and mail waits ({count}), which would end in the test outbox: add another one, or cancel what is being sent',
 
   // Why an invitation of a user was not mailed.
   invitation_no_server: 'No SMTP server is set up.',

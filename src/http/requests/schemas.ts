@@ -129,7 +129,7 @@ export const zeroOrOne = (description?: string) =>
 /** The state of a recipient's mail. */
 export const DeliveryState = choice(...DELIVERY_STATE_NAMES);
 /**
- * The displayed state of a recipient's mail. In addition to the states above, `kept` means that the built-in outbox kept the mail, so that
+ * The displayed state of a recipient's mail. In addition to the states above, `kept` means that the test outbox kept the mail, so that
  * it never left.
  */
 export const ShownDeliveryState = choice(...SHOWN_DELIVERY_STATES);

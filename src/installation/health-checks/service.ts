@@ -37,7 +37,7 @@ function backgroundCheck(client: Database, now: number): Finding {
 }
 
 function relayCheck(client: Database, config: Config, now: number): Finding {
-  const name = 'Relay';
+  const name = 'SMTP server';
   const missing = missingRelay(client, config);
   if (missing !== null) return { name, ...missing };
   const failure = findRelayFailure(client);

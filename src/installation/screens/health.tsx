@@ -34,13 +34,13 @@ interface SeenShown {
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
 /** Findings with an explanation of why they matter. */
 const EXPLAINED = [
-  ...['Settings', 'Disk', 'Clock', 'Sending', 'Background', 'Relay', 'Backup', 'Files', 'DNS', 'Public address'],
+  ...['Settings', 'Disk', 'Clock', 'Sending', 'Background', 'SMTP server', 'Backup', 'Files', 'DNS', 'Public address'],
   ...['Returned mail', 'Webhooks', 'Nodes', 'Silent nodes', 'Refused nodes', 'Releases of nodes'],
 ] as const;
 /** Findings with a page on which the user can fix them. */
 const PAGES: readonly { name: string; href: string; label: PlainKey; isForOperators?: true }[] = [
   { name: 'Backup', href: '/settings/backup', label: 'health.go.Backup', isForOperators: true },
-  { name: 'Relay', href: '/settings/sending', label: 'health.go.Relay', isForOperators: true },
+  { name: 'SMTP server', href: '/settings/sending', label: 'health.go.SMTP server', isForOperators: true },
   { name: 'DNS', href: '/settings/senders', label: 'health.go.DNS' },
   { name: 'Webhooks', href: '/settings/webhooks', label: 'health.go.Webhooks' },
   ...['Nodes', 'Silent nodes', 'Refused nodes', 'Releases of nodes'].map(

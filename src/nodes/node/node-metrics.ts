@@ -38,7 +38,11 @@ export class NodeMetrics {
       });
     gauge('nats_connected', '1 while there is a connection to NATS.', () => this.#isConnected());
     gauge('node_sending', '1 while the service lets this node send.', () => this.#status().isSending);
-    gauge('relay_failing', '1 while relays fail and none has taken a mail since.', () => this.#status().isRelayFailing);
+    gauge(
+      'relay_failing',
+      '1 while SMTP servers fail and none has taken a mail since.',
+      () => this.#status().isRelayFailing,
+    );
     gauge('node_unreported', 'Results that NATS has not acknowledged.', () => this.#status().unreported);
   }
 

@@ -31,7 +31,7 @@ import { Reporter } from './reporter.ts';
 const BEAT_TIMEOUT_MS = 2000;
 /** The wait before the next heartbeat while the controller does not know this node's pages yet. */
 const GREETING_MS = 100;
-const NO_RELAY = 'There is no relay.';
+const NO_RELAY = 'There is no SMTP server.';
 const NEVER = { steady: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
 
 export class SenderNode {
@@ -239,7 +239,8 @@ export class SenderNode {
   #note(relayId: number | null, outcome: Outcome | 'withdrawn'): void {
     const noted = this.#shares.note(relayId, outcome);
     if (noted === null || outcome === 'withdrawn') return;
-    if (noted === 'refused') this.#log({ reply: outcome.reply }, 'the relays take no mail from this node', 'warn');
+    if (noted === 'refused')
+      this.#log({ reply: outcome.reply }, 'the SMTP servers take no mail from this node', 'warn');
     const refused = this.#shares.keyOf(relayId);
     this.#pages.withdrawAll((id) => this.#shares.keyOf(id) === refused);
   }

@@ -78,7 +78,7 @@ const About = {
   nickname: line(),
   /** Addition to the contract. */
   relay_id: optionalReference(
-    'The only relay that its mail goes over; 0 for any. Only a signed-in operator may name one (addition).',
+    'The only SMTP server that sends its mail; 0 for any. Only a signed-in operator may name one (addition).',
   ),
 };
 const ById = { sender_id: identifier('The sender.') };

@@ -1,4 +1,4 @@
-/** The built-in outbox (additions): the mails stored because no SMTP relay is configured. */
+/** The test outbox (additions): the mails stored because no SMTP server is configured. */
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
@@ -54,7 +54,7 @@ const unsignedReturnPath = sql`iif(instr(${outbox.envelope_from}, '+') = 0, ${ou
   substr(${outbox.envelope_from}, 1, instr(${outbox.envelope_from}, '+')) || ${HIDDEN} || substr(${outbox.envelope_from}, instr(${outbox.envelope_from}, '@')))`;
 
 export const listMails = listOperation({
-  name: 'List the mails in the built-in outbox',
+  name: 'List the mails in the test outbox',
   description: 'Without an SMTP server, mails are kept here instead of being sent.',
   role: 'viewer',
   input: Type.Object({
@@ -73,7 +73,7 @@ export const listMails = listOperation({
 });
 
 export const readMail = recordOperation({
-  name: 'Read a mail in the built-in outbox',
+  name: 'Read a mail in the test outbox',
   description: 'For the role viewer, its links have no tokens, because these act for the recipient.',
   role: 'viewer',
   input: Type.Object({ id: identifier('The mail.') }),

@@ -46,7 +46,7 @@ t.test('a single send uses the pictures of its present content, however their ad
   const refused = await remove(app.one, one);
   t.strictSame(
     [refused.status, refused.body.errors],
-    [409, 'The picture is used in a single send, a mail of an automation or a template: take it out there first'],
+    [409, 'The image is used in a campaign, a mail of an automation or a template: remove it there first'],
   );
 
   await schedule(t, app.one, { template_html: imageOf(two).replaceAll('/', '&#47;') }, utr);
@@ -81,7 +81,7 @@ t.test('a single send uses the pictures of its present content, however their ad
   );
   await app.one.call('GET', '/single/send/duplicate', { query: { utr } });
   t.strictSame(await countsOf(app.one, one), [2, 0, 0], 'a copy uses it too');
-  t.match((await remove(app.one, one)).body.errors, /2 single sends/);
+  t.match((await remove(app.one, one)).body.errors, /2 campaigns/);
   t.equal((await remove(app.one, two)).status, 200, 'what nothing uses any more can go');
 });
 
@@ -116,7 +116,7 @@ t.test('the mails of an automation use pictures until they, or the automation, a
     { kind: 'automation_mail', campaign: 'automation', utr, name: 'Course', subject: 'Lesson' },
     {},
   ]);
-  t.match((await remove(app.one, picture)).body.errors, /2 single sends, mails of automations and templates/);
+  t.match((await remove(app.one, picture)).body.errors, /2 campaigns, mails of automations and templates/);
   const { automation_schedules: mails } = (await app.one.call('GET', '/automations/schedule', { query: { utr } })).body
     .message;
   await app.one.call('DELETE', '/automations/schedule/delete', { query: { utr: mails.at(-1).utr } });
@@ -149,7 +149,7 @@ t.test('a picture that was sent stays served and cannot be deleted, even when it
   await purge(app.db, () => undefined);
   const refused = await remove(app.one, picture);
   t.equal(refused.status, 409);
-  t.match(refused.body.errors, /in a mailing that was sent, and stays for the people who have that mail/);
+  t.match(refused.body.errors, /in a campaign that was sent. It stays for its recipients/);
   t.ok(await isServed(app, picture));
 });
 

@@ -34,7 +34,7 @@ t.test('an SVG is refused with the reason, and so is everything that is no pictu
     for (const encoding of ['utf8', 'utf16le'] as const)
       t.match(readPicture(Buffer.from(svg, encoding)), { problem: /is an SVG.*PNG/ }, `${svg} ${encoding}`);
   for (const other of ['', 'GIF', 'GIF89', '%PDF-1.7', '<html><img>', 'BM6\0\0\0', 'RIFF\x04\0\0\0WAVE'])
-    t.match(readPicture(Buffer.from(other, 'latin1')), { problem: /must be a picture of the kind PNG/ }, other);
+    t.match(readPicture(Buffer.from(other, 'latin1')), { problem: /must be an image: PNG/ }, other);
 });
 
 t.test('a header that lies is refused', async (t) => {

@@ -46,8 +46,8 @@ t.test('the bytes decide and not the name: anything but a whole picture is refus
   const app = await startApp(t);
   for (const [content, reason] of [
     ['<svg xmlns="http://www.w3.org/2000/svg"/>', /SVG/],
-    ['<html></html>', /must be a picture/],
-    ['', /must be a picture/],
+    ['<html></html>', /must be an image/],
+    ['', /must be an image/],
     [png().subarray(0, -5), /cut off/],
     [Buffer.concat([GIF, Buffer.from('<script>')]), /behind the end/],
   ] as const) {

@@ -1,7 +1,7 @@
 /** Tracks which SMTP relays failed on their last use, so that the log gets a line for each change instead of each attempt. */
 
-export const RELAY_FAILS = 'the relay cannot be used; it is tried again';
-export const RELAY_WORKS = 'the relay works again';
+export const RELAY_FAILS = 'the SMTP server cannot be used; it is tried again';
+export const RELAY_WORKS = 'the SMTP server works again';
 
 export class FailingRelays {
   readonly #keys = new Set<string>();

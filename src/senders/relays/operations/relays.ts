@@ -82,7 +82,7 @@ const About = {
     integer({ minimum: 1, maximum: 200, description: `Connections at a time, at most; ${CONNECTIONS} if not given.` }),
   ),
 };
-const ById = { id: identifier('The relay.') };
+const ById = { id: identifier('The SMTP server.') };
 
 export type Relay = Static<typeof Relay>;
 export type Ways = Static<typeof Ways>;
@@ -116,7 +116,7 @@ export const saveRelay = operation({
   description: 'Mail goes through it from then on, without a restart, unless SMTP_URL names others.',
   role: 'owner',
   isForOperators: true,
-  input: Type.Object({ id: optionalIdentifier('The relay that is changed; without it one is added.'), ...About }),
+  input: Type.Object({ id: optionalIdentifier('The SMTP server that is changed; without it one is added.'), ...About }),
   output: Type.Object({ id: integer() }),
   check(_context, { host, security, username = '', password = '' }, errors) {
     const parsed = host === undefined ? null : parseRelayHost(host);
@@ -153,7 +153,7 @@ export const orderRelays = operation({
   description: 'Mail goes to the first one that works.',
   role: 'owner',
   isForOperators: true,
-  input: Type.Object({ strIds: identifiers('The relays in their order; those that are not given follow.') }),
+  input: Type.Object({ strIds: identifiers('The SMTP servers in their order; those that are not given follow.') }),
   run: (context, { strIds = [] }) =>
     writeAndWake(context, () => {
       const { db } = context;

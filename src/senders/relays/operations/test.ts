@@ -45,7 +45,7 @@ export const testRelay = operation({
   role: 'owner',
   isForOperators: true,
   input: Type.Object({
-    id: identifier('The relay.'),
+    id: identifier('The SMTP server.'),
     sender_id: optionalIdentifier('The sender to ask about; without it, the user who is signed in.'),
   }),
   output: Type.Object({ test: Test }),

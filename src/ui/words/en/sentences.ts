@@ -30,11 +30,6 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   mailing_cancelled: 'the campaign was cancelled',
   held_not_prepared: 'The campaign could not be prepared: {problem}',
   missed_held: 'sending was paused',
-  held_by_relay: 'The SMTP server refuses mail: {reply}',
-  held_by_refusal:
-    'The SMTP server refuses this sender or server, not the recipients (one recipient, now back in the queue): {reply}',
-  held_by_refusals:
-    'The SMTP server refuses this sender or server, not the recipients ({count} recipients in a row, now back in the queue): {reply}',
   held_type_deleted: 'One of its lists was deleted',
   held_own_type_deleted: 'Its list was deleted',
   held_segment_deleted: 'One of its segments was deleted',
@@ -42,32 +37,19 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   held_type_of_own_segment_deleted: 'The list of its segment was deleted',
   held_settings: 'Set a tracking domain first: without it unsubscribe links would work on this machine only',
   field_erased: 'The {field} belongs to a contact that was deleted permanently, and is not accepted again.',
-  picture_kind: 'The file must be an image: PNG, JPEG, GIF or WebP.',
-  picture_cut_off: 'The image is cut off: its end is missing.',
-  picture_more: 'There is other data in the file behind the end of the image. Save the image anew and try again.',
-  picture_damaged: 'The image is damaged.',
-  picture_pixels: 'The image has {width} × {height} pixels, which is too large for a mail.',
   settings_address:
     'Set a tracking domain, under Settings › SMTP servers or as PUBLIC_URL; sending is paused until then.',
-  settings_no_relay: 'There is no SMTP server: mail stays in the test outbox.',
   settings_no_address: 'There is no tracking domain: links in mails work on this machine only.',
   settings_no_https: 'The tracking domain is not https: one-click unsubscribe (RFC 8058) needs https.',
   settings_no_proxy: 'The tracking domain is https and TRUST_PROXY is off: name the reverse proxy that ends TLS.',
   sending_on: 'not paused',
   sending_held: 'paused. {reason}',
-  relay_none: 'none: mail stays in the test outbox',
-  spf_cure: 'or what the provider of your SMTP server tells you.',
   address_none: 'There is no tracking domain',
   feed_is_held: 'The feed is paused: send or skip the waiting posts first',
   feed_not_held: 'The feed is not paused',
   form_segment_type: 'The segment belongs to another list than the form.',
   form_type_deleted: 'Its list was deleted: choose another one.',
   migrated_group: 'Unsubscribed from a list there, and from the topic {name} here: {count}, new here: {added}',
-  waits_refused:
-    'The SMTP servers accept no mail from any sender node, so mail waits. The list of nodes shows their answers.',
-  nodes_refused: 'the SMTP servers accept no mail from {names}: {reply}',
-  transactional_no_relay:
-    'Campaigns are sent by sender nodes, but transactional mail by the service itself, which has no SMTP server',
   joined_unfinished: 'Only a finished campaign can be sent to new contacts',
   joined_tested: 'A campaign with an A/B test cannot be sent to new contacts',
   resend_unfinished: 'Only a finished campaign can be resent to non-openers',
@@ -76,24 +58,9 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   re_entry_without_keys:
     'With this trigger, choose “Never” or “Some days after the last entry”: it has no new events or dates.',
   group_of_live: 'The topic can be changed while the automation is paused.',
-  pictures_many: 'An account can have {count} images: delete some first',
-  pictures_full: 'The images of an account can take {size} MiB together: delete some first',
-  picture_kept: 'The image is your logo or in a saved block: remove it there first',
-  relay_named:
-    'Senders that use this SMTP server only: {count}. Choose another one for them first, under Settings › Senders.',
-  relays_many: 'There can be {count} SMTP servers: delete one first',
-  relay_test_under_way: 'An SMTP server is being tested: try again in some seconds',
-  relay_last:
-    'It is the last SMTP server, and mail waits ({count}), which would end in the test outbox: add another one, or cancel what is being sent',
   address_redirects_cure:
     'Set the address it leads on to as your tracking domain, or remove the redirect from the reverse proxy.',
   viewers_change_nothing: 'Your role is read-only',
-  picture_used_once: 'The image is used in a campaign, a mail of an automation or a template: remove it there first',
-  picture_used: 'The image is used in {count} campaigns, mails of automations and templates: remove it there first',
-  picture_sent_once:
-    'The image is in a campaign that was sent. It stays for its recipients, even when the campaign is deleted',
-  picture_sent:
-    'The image is in {count} campaigns that were sent. It stays for their recipients, even when the campaigns are deleted',
   payload_too_large: 'This is more than the service reads at once',
   not_found: 'There is no such record',
 };
