@@ -42,8 +42,8 @@ type Feature = FastifyPluginAsyncTypebox<Deps>;
 
 /**
  * The routes of every feature, and the scope with which key pairs use them (src/operations/callers.ts). `everything`: a
- * key pair with a narrower scope can at most read them. A feature with hooks or body parsers of its own registers a plugin,
- * so that they do not affect others; a plugin costs a start as much as ten routes.
+ * key pair with a narrower scope can at most read them. Each feature is a plugin, so that its hooks and body parsers do
+ * not affect others.
  */
 const FEATURES: readonly [routes: Feature, scope: RouteRule['scope']][] = [
   [overviewRoutes, 'everything'],
@@ -104,6 +104,6 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   });
   for (const [routes, ofRoutes] of FEATURES) {
     scope = ofRoutes;
-    await routes(app, deps);
+    await app.register(routes, deps);
   }
 }

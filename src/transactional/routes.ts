@@ -80,12 +80,8 @@ const SendBody = Type.Object({
   ),
 });
 
-/** The API for transactional mail: a plugin, because its routes alone accept large JSON bodies. */
+/** The API for transactional mail. */
 export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  await app.register(routesWithAttachments, deps);
-};
-
-const routesWithAttachments: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { db } = deps;
   const client = db.$client;
   const templates = new CompiledTemplates(inTurn);
