@@ -1,6 +1,6 @@
 /**
- * A newcomer's first hour: from an empty folder to a campaign that was received and an automation that is live, without
- * the command line.
+ * A newcomer's first six minutes: from an empty folder to a campaign that was received and an automation that is live, without
+ * the command line, at the pace of a person.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import type { Page } from 'playwright-core';
 import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
 import { launch, openTab } from '../../support/dashboard/browser.ts';
-import { type Hands, keyboard, mouse } from '../../support/dashboard/hands.ts';
+import { type Hands, keyboard, mouse, timed } from '../../support/dashboard/hands.ts';
 import { type Sink, startSink } from '../../support/service.ts';
 import { skipWithout } from '../../support/tools.ts';
 import { until } from '../../support/until.ts';
@@ -22,6 +22,10 @@ const PEOPLE = 'email,first_name,city\nann@example.org,Ann,Kiel\nbob@example.org
 const LATER = 'email,first_name,city\nzoe@example.org,Zoë,Rome\n';
 /** Sending and verifying take moments; a busy machine takes longer. */
 const PATIENCE_MS = 60_000;
+/** The time of a person from the sign-in link to the campaign and the automation. */
+const MOST_SECONDS = 6 * 60;
+/** Of that, outside the dashboard: to open the sign-in link, the confirmation mail, its link, and the dashboard again. */
+const OUTSIDE_SECONDS = 4 * 2;
 
 /** Starts the built program in an empty folder; gives the link for signing in. */
 async function started(t: Test): Promise<string> {
@@ -179,7 +183,11 @@ t.test(
         const { page, complaints, outside } = await openTab(t, browser, new URL(welcome).origin, {
           reducedMotion: name === 'mouse' ? 'no-preference' : 'reduce',
         });
-        await walk(page, name === 'mouse' ? mouse() : keyboard(page), welcome, sink);
+        const { hands, seconds } = timed(name === 'mouse' ? mouse() : keyboard(page));
+        await walk(page, hands, welcome, sink);
+        const taken = Math.round(OUTSIDE_SECONDS + seconds());
+        t.comment(`${taken} seconds of a person, without waiting for pages`);
+        t.ok(taken < MOST_SECONDS);
         t.strictSame(complaints, []);
         t.strictSame(outside, []);
       });

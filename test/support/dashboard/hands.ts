@@ -33,6 +33,34 @@ export function mouse(): Hands {
   };
 }
 
+/** How long a person takes: two seconds to find and press something, and a minute for 200 characters. */
+const PRESS_SECONDS = 2;
+const SECONDS_PER_CHARACTER = 60 / 200;
+
+/** The same hands, with the time that a person would have taken so far, in seconds; the page's own time does not count. */
+export function timed(hands: Hands): { hands: Hands; seconds: () => number } {
+  let seconds = 0;
+  const pressed =
+    <Given extends unknown[]>(act: (...given: Given) => Promise<void>) =>
+    (...given: Given) => {
+      seconds += PRESS_SECONDS;
+      return act(...given);
+    };
+  return {
+    seconds: () => seconds,
+    hands: {
+      press: pressed(hands.press),
+      pick: pressed(hands.pick),
+      tick: pressed(hands.tick),
+      hand: pressed(hands.hand),
+      type: (target, text) => {
+        seconds += PRESS_SECONDS + text.length * SECONDS_PER_CHARACTER;
+        return hands.type(target, text);
+      },
+    },
+  };
+}
+
 /** More presses of Tab than any page has controls. */
 const MAX_TABS = 400;
 const MAX_PRESSES = 4;
