@@ -189,9 +189,9 @@ export const automations: Translation<typeof english> = {
   'automations.check.about':
     'Prüft jede Mail für alle Kontakte, die sie jetzt bekämen: leere Platzhalter, Bedingungen, die niemand erfüllt, lange Betreffe und abgeschnittene Mails.',
   'automations.check.start': 'Alle Mails prüfen',
-  'automations.findings': 'Beim Start oder bei einer Änderung von der Prüfung gefunden',
+  'automations.findings': 'Das fand die Prüfung beim Start oder nach einer Änderung',
   'automations.results': 'Ergebnisse',
-  'automations.results.see': 'Ergebnisse gegen die Vergleichsgruppe',
+  'automations.results.see': 'Ergebnisse neben der Vergleichsgruppe',
   'automations.results.none':
     'Ohne Vergleichsgruppe weiß niemand, was Kontakte ohne diese Mails getan hätten. Legen Sie eine fest: Verglichen werden alle Kontakte, die danach aufgenommen werden.',
   'automations.results.set': 'Vergleichsgruppe festlegen',
@@ -321,7 +321,7 @@ export const automations: Translation<typeof english> = {
   'automations.step.segment_remove.text': 'Aus dem Segment „{name}“ entfernen',
   'automations.step.wait_until': 'Warten bis',
   'automations.step.wait_until.about':
-    'Kontakte warten auf ein Ereignis, ein eigenes Datum, eine Stunde ihres Tages oder einen Wochentag. Wer zu lange auf ein Ereignis oder Datum wartet, nimmt einen anderen Weg.',
+    'Kontakte warten auf ein Ereignis, ein Datum in einem ihrer Felder, eine Uhrzeit oder einen Wochentag. Wer zu lange auf ein Ereignis oder Datum wartet, nimmt einen anderen Weg.',
   'automations.step.until': 'Warten auf',
   'automations.step.until.event': 'Ein Ereignis',
   'automations.step.until.event.text': 'Auf das Ereignis „{event}“ warten',
@@ -339,7 +339,7 @@ export const automations: Translation<typeof english> = {
   'automations.step.weekday': 'Wochentag',
   'automations.step.hour': 'Stunde des Tages',
   'automations.step.hour.hint': '0 bis 23, in der Zeitzone des Kontakts.',
-  'automations.step.timeout': 'Wie viele Stunden höchstens',
+  'automations.step.timeout': 'Höchstens warten, in Stunden',
   'automations.step.timeout.hint': '72 Stunden sind drei Tage. Danach nehmen Kontakte den Weg „Zeit abgelaufen“.',
   'automations.step.webhook': 'Webhooks benachrichtigen',
   'automations.step.webhook.about':
@@ -383,8 +383,9 @@ export const automations: Translation<typeof english> = {
   'automations.settings': 'Name und Auslöser',
   'automations.back': 'Zurück zur Automation',
   'automations.isLive': {
-    one: 'Sie läuft mit {count} aktivem Kontakt. Bevor eine Änderung ihn betrifft, sehen Sie, was geschieht.',
-    other: 'Sie läuft mit {count} aktiven Kontakten. Bevor eine Änderung jemanden betrifft, sehen Sie, was geschieht.',
+    one: 'Diese Automation läuft mit {count} aktivem Kontakt. Bevor eine Änderung ihn betrifft, sehen Sie, was geschieht.',
+    other:
+      'Diese Automation läuft mit {count} aktiven Kontakten. Bevor eine Änderung jemanden betrifft, sehen Sie, was geschieht.',
   },
   'automations.addMail': 'Mail hinzufügen',
   'automations.addBefore': 'Mail davor einfügen',

@@ -184,9 +184,9 @@ export const automations = {
   'automations.check.about':
     'Checks each mail as every contact whom it would reach now would get it: empty merge tags, conditions that nobody meets, long subjects and clipped mails.',
   'automations.check.start': 'Check all mails',
-  'automations.findings': 'Found by the check when it started, or when a mail was changed',
+  'automations.findings': 'What the check found at the start, or after a change',
   'automations.results': 'Results',
-  'automations.results.see': 'Results against the hold-out',
+  'automations.results.see': 'Results compared with the hold-out',
   'automations.results.none':
     'Without a hold-out nobody knows what contacts would have done without these mails. Set one, and contacts who enter from then on are compared.',
   'automations.results.set': 'Set a hold-out',
@@ -316,7 +316,7 @@ export const automations = {
   'automations.step.segment_remove.text': 'Remove from the segment “{name}”',
   'automations.step.wait_until': 'Wait until',
   'automations.step.wait_until.about':
-    'Contacts wait for an event, a date of their own, an hour of their day or a weekday. Contacts who wait too long for an event or date take another path.',
+    'Contacts wait for an event, a date in one of their fields, a time of day or a weekday. Contacts who wait too long for an event or date take another path.',
   'automations.step.until': 'Wait for',
   'automations.step.until.event': 'An event',
   'automations.step.until.event.text': 'Wait for the event “{event}”',
@@ -334,7 +334,7 @@ export const automations = {
   'automations.step.weekday': 'Weekday',
   'automations.step.hour': 'Hour of the day',
   'automations.step.hour.hint': '0 to 23, in the contact’s time zone.',
-  'automations.step.timeout': 'How many hours at most',
+  'automations.step.timeout': 'Wait at most, in hours',
   'automations.step.timeout.hint': '72 hours are three days. Then contacts take the path “Timed out”.',
   'automations.step.webhook': 'Notify webhooks',
   'automations.step.webhook.about': 'The step and the contact are sent to your webhooks that ask for this event.',
@@ -377,8 +377,9 @@ export const automations = {
   'automations.settings': 'Name and trigger',
   'automations.back': 'Back to the automation',
   'automations.isLive': {
-    one: 'It is live with {count} active contact. Before a change affects them, you see what happens.',
-    other: 'It is live with {count} active contacts. Before a change affects anybody, you see what happens.',
+    one: 'This automation is live with {count} active contact. Before a change affects them, you see what happens.',
+    other:
+      'This automation is live with {count} active contacts. Before a change affects anybody, you see what happens.',
   },
   'automations.addMail': 'Add a mail',
   'automations.addBefore': 'Add a mail before it',

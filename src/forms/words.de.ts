@@ -32,7 +32,7 @@ export const forms: Translation<typeof english> = {
   'forms.type': 'Kontakte in die Liste aufnehmen',
   'forms.sender': 'Absender',
   'forms.language': 'Sprache der Seite und der Mail',
-  'forms.language.hint': 'Die Standardtexte wechseln mit; Ihre eigenen bleiben.',
+  'forms.language.hint': 'Ändert die Standardtexte. Eigene Texte bleiben, wie sie sind.',
   'forms.active': 'Offen: Das Formular nimmt Anmeldungen an',
   'forms.segment': 'Kontakte in das Segment aufnehmen',
   'forms.segment.hint':
@@ -60,8 +60,7 @@ export const forms: Translation<typeof english> = {
   'forms.label': 'Standardname',
   'forms.labelOf': 'Name auf der Seite: {field}',
   'forms.groups': 'Themen zur Auswahl',
-  'forms.groups.hint':
-    'Neue Kontakte sind für die gewählten Themen angemeldet und für alle, die hier nicht angeboten werden.',
+  'forms.groups.hint': 'Neue Kontakte bekommen die gewählten Themen und alle Themen, die Sie hier nicht anbieten.',
   'forms.page': 'Texte der Seite',
   'forms.page.text':
     'Lassen Sie einen Text leer, um den Standardtext zu verwenden. Ein Zeilenumbruch beginnt einen neuen Absatz.',
@@ -72,7 +71,8 @@ export const forms: Translation<typeof english> = {
   'forms.text.title': 'Titel',
   'forms.text.intro': 'Text über den Feldern',
   'forms.text.consent_text': 'Einwilligungstext',
-  'forms.consent.hint': 'Wird mit Zeit und Netz für alle gespeichert, die bestätigen.',
+  'forms.consent.hint':
+    'Wird mit Zeit und IP-Netz für jeden Kontakt gespeichert, der bestätigt, als Nachweis der Einwilligung.',
   'forms.text.privacy_url': 'Link zu Ihrer Datenschutzerklärung',
   'forms.asksTracking': 'Um Einwilligung zur Messung von Öffnungen und Klicks bitten',
   'forms.asksTracking.hint':

@@ -42,13 +42,13 @@ t.test(
     await hands.pick(field('Trigger'), 'By an event');
     await page.getByText('Contacts who are in it already do not.').waitFor({ state: 'hidden' });
     await hands.type(field('Event'), 'cart');
-    await hands.type(field('Only with'), 'value >= 50');
+    await hands.type(field('Only if'), 'value >= 50');
     await hands.press(button('Save'));
     await page.getByText('The event “cart” with value >= 50 of a contact in the list “Readers”.').waitFor();
     await hands.press(link('Add a step'));
     await hands.press(link('Wait until'));
     await hands.type(field('Event'), 'purchase');
-    await hands.type(field('How many hours at most'), '4');
+    await hands.type(field('Wait at most, in hours'), '4');
     await hands.press(button('Add a step'));
     await addMail(page.locator('a[href*="branch=no"]', { hasText: 'Add a mail' }), 'Your cart, ((first_name|friend))');
     await hands.press(link('Back to the automation'));

@@ -118,7 +118,7 @@ export const people = {
   'person.unsubscribe': 'Unsubscribe',
   'person.unsubscribe.from': 'From',
   'person.unsubscribe.means':
-    'From then on this contact gets no such mail, also of campaigns that are sending. The consent log records that you did it.',
+    'This contact gets no more such mail, not even from campaigns that are being sent now. The consent log records that you did this.',
   'person.unsubscribed': 'The contact is unsubscribed.',
   'person.resubscribe': 'Resubscribe',
   'person.timeline': 'Timeline',

@@ -20,12 +20,12 @@ export const archive: Translation<typeof english> = {
   'archive.mail': 'Öffentliches Archiv',
   'archive.mail.off': 'Nicht im Archiv: Nur die Empfänger können sie lesen.',
   'archive.mail.waits': 'Im Archiv. Jeder kann sie lesen, sobald sie ganz gesendet ist.',
-  'archive.mail.on': 'Jeder kann sie lesen, ohne die Angaben einzelner Kontakte:',
+  'archive.mail.on': 'Jeder kann sie lesen, ohne Daten Ihrer Kontakte:',
   'archive.mail.add': 'Ins Archiv aufnehmen',
   'archive.mail.remove': 'Aus dem Archiv entfernen',
   'archive.mail.remove.title': 'Diese Kampagne aus dem Archiv entfernen?',
   'archive.mail.remove.text':
-    'Ihre Seite verschwindet, aus Zwischenspeichern innerhalb von 5 Minuten. Nehmen Sie sie wieder auf, bekommt sie eine andere Adresse.',
+    'Ihre Seite ist innerhalb von 5 Minuten nicht mehr erreichbar. Nehmen Sie die Kampagne wieder auf, bekommt sie eine neue Adresse.',
   'archive.done.added': 'Die Kampagne ist im Archiv.',
   'archive.done.removed': 'Die Kampagne wurde aus dem Archiv entfernt.',
 };

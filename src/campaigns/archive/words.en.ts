@@ -16,12 +16,12 @@ export const archive = {
   'archive.mail': 'Public archive',
   'archive.mail.off': 'Not in the archive: only recipients can read it.',
   'archive.mail.waits': 'In the archive. Anybody can read it once it is completely sent.',
-  'archive.mail.on': 'Anybody can read it, without any contact’s values:',
+  'archive.mail.on': 'Anyone can read it, without the data of any contact:',
   'archive.mail.add': 'Add to archive',
   'archive.mail.remove': 'Remove from archive',
   'archive.mail.remove.title': 'Remove this campaign from the archive?',
   'archive.mail.remove.text':
-    'Its page disappears, from caches within 5 minutes. If you add it again, it gets another address.',
+    'Its page goes offline within 5 minutes. If you add the campaign again, it gets a new address.',
   'archive.done.added': 'The campaign is in the archive.',
   'archive.done.removed': 'The campaign was removed from the archive.',
 } as const;

@@ -98,9 +98,9 @@ export const outbox: Translation<typeof english> = {
   },
   'outbox.check.spamWords.good': 'Kein Wort der üblichen Listen von Spam-Wörtern kommt vor.',
   'outbox.check.spamWords.bad': {
-    one: '{count} Wort steht auf Listen von Spam-Wörtern, dort mit einem Gewicht von 1 bis 3: {names}. Das ist Überlieferung: Mailanbieter urteilen nach Beschwerden und Authentifizierung.',
+    one: '{count} Wort steht auf Listen von Spam-Wörtern: {names}. Die Zahl ist sein Gewicht dort, von 1 bis 3. Es zählt wenig: Mailanbieter achten auf Beschwerden und Authentifizierung.',
     other:
-      '{count} Wörter stehen auf Listen von Spam-Wörtern, dort mit einem Gewicht von 1 bis 3: {names}. Das ist Überlieferung: Mailanbieter urteilen nach Beschwerden und Authentifizierung.',
+      '{count} Wörter stehen auf Listen von Spam-Wörtern: {names}. Die Zahlen sind ihr Gewicht dort, von 1 bis 3. Sie zählen wenig: Mailanbieter achten auf Beschwerden und Authentifizierung.',
   },
   'outbox.check.oneClick.good': 'Die Kopfzeilen erlauben das Abmelden mit einem Klick (RFC 8058).',
   'outbox.check.oneClick.bad': {

@@ -2,7 +2,7 @@
 
 export const mail = {
   'mail.note':
-    'Images of your library are shown; others load only when you ask, and links lead nowhere. Nothing here counts as an open.',
+    'Images from your library are shown. Others load when you ask for them. Links do not work here, and nothing counts as an open.',
   'mail.images': 'Load images from other sites',
   'mail.desktop': 'Computer',
   'mail.phone': 'Phone',
