@@ -182,7 +182,7 @@ const USUAL_TEMPLATE = `<!doctype html>
 <div style="max-width:600px;margin:0 auto;padding:24px;background-color:#ffffff;color:#1b2129;font:16px/1.5 Arial,Helvetica,sans-serif">
 <p style="margin:0 0 16px;color:#55606c">((feed_title))</p>
 ((items))
-<h2 style="margin:0 0 4px;font-size:20px;line-height:1.3"><a href="((item_link))" style="color:#0b5cad">((item_title))</a></h2>
+<h2 style="margin:0 0 4px;font-size:20px;line-height:1.3"><a href="((item_link))" style="color:#0b6b57">((item_title))</a></h2>
 <p style="margin:0 0 4px;color:#55606c;font-size:14px">((item_date)) ((item_author))</p>
 <p style="margin:0 0 24px"><img src="((item_image))" alt="" width="552" style="display:block;width:100%;height:auto;margin:0 0 8px;border:0">((item_summary))</p>
 ((items_end))

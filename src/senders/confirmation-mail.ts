@@ -40,7 +40,7 @@ export function confirmationMailContent(
 export function confirmationHtml(confirmation: Confirmation, url: string): string {
   const { language, title, heading, paragraphs, button, note, fallback } = confirmation;
   const text = paragraphs
-    .map((line) => `<p class="text" style="margin:0 0 16px;color:#1b2129">${escapeHtml(line)}</p>`)
+    .map((line) => `<p class="text" style="margin:0 0 16px;color:#18201e">${escapeHtml(line)}</p>`)
     .join('\n');
   return `<!doctype html>
 <html lang="${language}">
@@ -50,18 +50,18 @@ export function confirmationHtml(confirmation: Confirmation, url: string): strin
 <style>
 :root{color-scheme:light dark}
 @media (prefers-color-scheme:dark){
-.ground{background:#12161b!important}.card{background:#1c2229!important;border-color:#333c46!important}
-.text{color:#e9edf1!important}.quiet,.quiet a{color:#a9b4bf!important}.button{background:#8cc2ff!important;color:#08203a!important}}
+.ground{background:#131615!important}.card{background:#1a1e1d!important;border-color:#2a312f!important}
+.text{color:#e8ecea!important}.quiet,.quiet a{color:#9eaaa5!important}.button{background:#62cfb4!important;color:#05231c!important}}
 </style></head>
-<body class="ground" style="margin:0;padding:0;background:#eef1f4">
-<table role="presentation" class="ground" width="100%" cellpadding="0" cellspacing="0" style="background:#eef1f4"><tr><td align="center" style="padding:32px 12px">
-<table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" style="max-width:520px;background:#ffffff;border:1px solid #d5dbe1;border-radius:14px"><tr>
+<body class="ground" style="margin:0;padding:0;background:#f3f4f2">
+<table role="presentation" class="ground" width="100%" cellpadding="0" cellspacing="0" style="background:#f3f4f2"><tr><td align="center" style="padding:32px 12px">
+<table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" style="max-width:520px;background:#ffffff;border:1px solid #e4e7e3;border-radius:14px"><tr>
 <td style="padding:32px;font-family:Arial,Helvetica,sans-serif;font-size:16px;line-height:24px">
-<h1 class="text" style="margin:0 0 16px;font-size:22px;line-height:28px;color:#1b2129">${escapeHtml(heading)}</h1>
+<h1 class="text" style="margin:0 0 16px;font-size:22px;line-height:28px;color:#18201e">${escapeHtml(heading)}</h1>
 ${text}
-<p style="margin:24px 0"><a class="button" href="${url}" style="display:inline-block;padding:14px 26px;border-radius:9px;background:#0b5cad;color:#ffffff;font-weight:bold;text-decoration:none">${button}</a></p>
-<p class="quiet" style="margin:0 0 16px;font-size:14px;line-height:21px;color:#55606c">${note}</p>
-<p class="quiet" style="margin:0;font-size:13px;line-height:20px;color:#55606c;word-break:break-all">${fallback} <a href="${url}" style="color:#55606c">${url}</a></p>
+<p style="margin:24px 0"><a class="button" href="${url}" style="display:inline-block;padding:14px 26px;border-radius:9px;background:#0b6b57;color:#ffffff;font-weight:bold;text-decoration:none">${button}</a></p>
+<p class="quiet" style="margin:0 0 16px;font-size:14px;line-height:21px;color:#59645f">${note}</p>
+<p class="quiet" style="margin:0;font-size:13px;line-height:20px;color:#59645f;word-break:break-all">${fallback} <a href="${url}" style="color:#59645f">${url}</a></p>
 </td></tr></table>
 </td></tr></table>
 </body>

@@ -71,7 +71,7 @@ t.test('whatever the colour is, it can be read on the page and text can be read 
     const [light, dark] = [...style.matchAll(/--accent:#([0-9a-f]{6});--on-accent:#([0-9a-f]{6})/g)];
     for (const [[, accent = '', onAccent = ''] = [], ground] of [
       [light, 'ffffff'],
-      [dark, '1c2229'],
+      [dark, '1a1e1d'],
     ] as const) {
       t.ok(contrast(accent, ground) >= 4.5, `${colour} as ${accent} on ${ground}`);
       t.ok(contrast(accent, onAccent) >= 4.5, `${onAccent} on ${accent}`);

@@ -6,7 +6,7 @@ import { contrast, hexDigits, LEGIBLE, legibleOn, luminance } from '../../delive
 import type { PublicBrand } from '../../templates/brand/brand.ts';
 
 /** The background colours of content in light and dark mode, as in the style sheet of public pages: six hexadecimal digits. */
-const CARD = { light: 'ffffff', dark: '1c2229' };
+const CARD = { light: 'ffffff', dark: '1a1e1d' };
 /** By how much a colour is mixed with black or white until its contrast suffices. */
 const STEP = 0.04;
 

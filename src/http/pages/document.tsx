@@ -95,13 +95,13 @@ export function sendMessagePage(
   return page(reply, title, content, language);
 }
 
-// The style sheet is embedded in each page, so that a page is a single request; the policy allows it by its hash. Text has a contrast of at
+// The style sheet has the colours of the dashboard, and is embedded in each page, so that a page is a single request; the policy allows it by its hash. Text has a contrast of at
 // least 4.5 : 1 to its background; borders of controls and focus rings have at least 3 : 1.
 export const STYLE = `
-:root{color-scheme:light dark;--ground:#eef1f4;--card:#fff;--text:#1b2129;--quiet:#55606c;--line:#d5dbe1;--edge:#6f7b87;
---accent:#0b5cad;--on-accent:#fff;--good:#e5f4ea;--on-good:#14532d;font:1.0625rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
-@media(prefers-color-scheme:dark){:root{--ground:#12161b;--card:#1c2229;--text:#e9edf1;--quiet:#a9b4bf;--line:#333c46;--edge:#8794a1;
---accent:#8cc2ff;--on-accent:#08203a;--good:#14351f;--on-good:#bfecce}}
+:root{color-scheme:light dark;--ground:#f3f4f2;--card:#fff;--text:#18201e;--quiet:#59645f;--line:#e4e7e3;--edge:#838e89;
+--accent:#0b6b57;--on-accent:#fff;--good:#e5f4e9;--on-good:#1a6b36;font:1.0625rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+@media(prefers-color-scheme:dark){:root{--ground:#131615;--card:#1a1e1d;--text:#e8ecea;--quiet:#9eaaa5;--line:#2a312f;--edge:#6f7c77;
+--accent:#62cfb4;--on-accent:#05231c;--good:#163222;--on-good:#74cf94}}
 *{box-sizing:border-box}
 body{margin:0;padding:clamp(1rem,6vh,4.5rem) 1rem;background:var(--ground);color:var(--text);overflow-wrap:break-word}
 main{max-width:34rem;margin:auto;padding:clamp(1.25rem,5vw,2.5rem);background:var(--card);border:1px solid var(--line);border-radius:14px}
