@@ -477,9 +477,7 @@ function Actions({ series, target, forms, trigger, isUnverified }: ActionsProps)
         )
       )}
       <form method="post" action={`${address}/duplicate`}>
-        <button type="submit" class="quiet">
-          {language.say('automations.duplicate')}
-        </button>
+        <Button look="plain">{language.say('automations.duplicate')}</Button>
       </form>
       <Confirm
         id="delete-automation"

@@ -87,7 +87,7 @@ function Overview({ form, viewer }: { form: Form; viewer: Viewer }) {
   const language = useLanguage();
   const { shown, sent, confirmed, off_code: code, off_reason: reason } = form;
   return (
-    <section>
+    <section class="stack">
       <p>
         <FormState form={form} />
       </p>

@@ -11,7 +11,7 @@ export function FormPreview({ draft, choices }: { draft: Draft; choices: Choices
   const words = wordsIn(draft.language).form;
   const groups = choices.groups.filter(({ id }) => draft.group_ids.includes(String(id)));
   return (
-    <section class="form-preview" aria-labelledby="form-preview-title">
+    <section class="form-preview card" aria-labelledby="form-preview-title">
       <h2 id="form-preview-title">{language.say('forms.preview')}</h2>
       <div id="form-preview" class="form-sheet" lang={draft.language} inert>
         <p class="form-title">{draft.title}</p>
@@ -34,7 +34,7 @@ export function FormPreview({ draft, choices }: { draft: Draft; choices: Choices
             ))}
           </>
         )}
-        <p class="form-choice">
+        <p class="form-choice form-consent">
           <span class="form-box" />
           <span>
             {draft.consent_text} {draft.privacy_url !== '' && <u>{words.privacy}</u>}

@@ -149,7 +149,11 @@ function TransactionalOnly() {
 }
 
 function Back({ id }: { id: number }) {
-  return <LinkButton href={pathOf(id)}>{useLanguage().say('templates.back')}</LinkButton>;
+  return (
+    <LinkButton look="plain" href={pathOf(id)}>
+      {useLanguage().say('templates.back')}
+    </LinkButton>
+  );
 }
 
 function Designer({ source }: { source: string }) {
