@@ -48,6 +48,7 @@ t.test('the list is newest first and finds mailings by name, subject and state',
   await create(t, app, LATER);
   const { status, text } = await open('/campaigns');
   t.equal(status, 200);
+  t.match(text, /<header class="page-head">.*href="\/transactional">All transactional mail<.*<\/header>/s);
   t.match(text, /Winter sale.*Up to half off.*Scheduled.*>News<.*In test outbox.*<td[^>]*>0<\/td>.*–/s);
   const found = async (query: string) => {
     const { text: page } = await open(`/campaigns?${query}`);

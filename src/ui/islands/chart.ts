@@ -34,10 +34,18 @@ function start(element: HTMLElement, data: Data): void {
   canvas.setAttribute('aria-label', `${data.title}. ${data.hint}`);
   element.append(readout, canvas);
 
+  const textAt = textsOf(data);
   let chart: uPlot | null = null;
+  /** The value that the keys selected last. */
+  let selected = data.labels.length;
+  const select = () => {
+    if (chart === null || selected === data.labels.length) return;
+    chart.setCursor({ left: chart.valToPos(selected, 'x'), top: chart.bbox.height / devicePixelRatio / 2 });
+  };
   const drawn = () => {
-    chart ??= draw(canvas, readout, data);
-    return chart;
+    if (chart !== null) return;
+    chart = draw(canvas, readout, data, textAt);
+    select();
   };
   // A chart below the window is drawn when it comes near, because drawing keeps a slow phone from answering for a tenth of a second.
   const near = new IntersectionObserver(
@@ -54,27 +62,45 @@ function start(element: HTMLElement, data: Data): void {
   SCHEME.addEventListener('change', () => {
     if (chart === null) return;
     chart.destroy();
-    chart = draw(canvas, readout, data);
+    chart = draw(canvas, readout, data, textAt);
   });
   // A value selected with the keys is announced; one under the mouse is not.
   canvas.addEventListener('focus', () => readout.setAttribute('aria-live', 'polite'));
   canvas.addEventListener('blur', () => readout.removeAttribute('aria-live'));
   canvas.addEventListener('keydown', (event) => {
     const last = data.labels.length - 1;
-    const chart = drawn();
-    const now = chart.cursor.idx ?? last + 1;
+    const now = chart?.cursor.idx ?? selected;
     const next = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: last }[event.key];
     if (next === undefined) return;
     event.preventDefault();
-    const at = Math.max(0, Math.min(last, next));
-    chart.setCursor({ left: chart.valToPos(at, 'x'), top: chart.bbox.height / devicePixelRatio / 2 });
+    selected = Math.max(0, Math.min(last, next));
+    // The value is read out at once, also while the chart is not drawn yet.
+    readout.textContent = textAt(selected);
+    select();
   });
 }
 
-function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, series, isShare }: Data): uPlot {
-  const share = { style: 'percent', maximumFractionDigits: 1 } as const;
-  const number = new Intl.NumberFormat(locale, isShare ? share : { notation: 'compact' });
-  const exact = new Intl.NumberFormat(locale, isShare ? share : {});
+const SHARE = { style: 'percent', maximumFractionDigits: 1 } as const;
+
+/** Returns what is read out of each value. */
+function textsOf({ locale, labels, series, isShare }: Data): (at: number) => string {
+  const exact = new Intl.NumberFormat(locale, isShare ? SHARE : {});
+  return (at) => {
+    const parts = series.map(({ label, values, highs }) => {
+      const ends = [values, ...(highs ? [highs] : [])].map((theirs) => exact.format(theirs[at] ?? 0));
+      return `${label} ${ends.join(' – ')}`;
+    });
+    return `${labels[at]}: ${parts.join(', ')}`;
+  };
+}
+
+function draw(
+  canvas: HTMLElement,
+  readout: HTMLElement,
+  { locale, labels, series, isShare }: Data,
+  textAt: (at: number) => string,
+): uPlot {
+  const number = new Intl.NumberFormat(locale, isShare ? SHARE : { notation: 'compact' });
   const colour = (name: string) => colourOf(canvas, name);
   const quiet = colour('quiet');
   const grid = { stroke: colour('line'), width: 1 };
@@ -164,12 +190,7 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
       setCursor: [
         (chart) => {
           const at = chart.cursor.idx;
-          if (at === null || at === undefined) return;
-          const parts = series.map(({ label, values, highs }) => {
-            const ends = [values, ...(highs ? [highs] : [])].map((theirs) => exact.format(theirs[at] ?? 0));
-            return `${label} ${ends.join(' – ')}`;
-          });
-          readout.textContent = `${labels[at]}: ${parts.join(', ')}`;
+          if (at !== null && at !== undefined) readout.textContent = textAt(at);
         },
       ],
     },
