@@ -47,7 +47,7 @@ export const automations: Translation<typeof english> = {
   'automations.forecast.outside': 'Nicht dabei',
   'automations.forecast.entered': 'aufgenommen',
   'automations.forecast.sent': 'gesendet',
-  'automations.forecast.due': 'fällig',
+  'automations.forecast.due': 'Fällig',
   'automations.forecast.open': 'Hängt von den Schritten davor ab',
   'automations.forecast.never': 'Wird nicht gesendet',
   'automations.new': 'Neue Automation',
@@ -91,7 +91,7 @@ export const automations: Translation<typeof english> = {
   'automations.target': 'Liste oder Segment',
   'automations.target.hint': 'Nur Kontakte dieser Liste oder dieses Segments werden aufgenommen.',
   'automations.who.hint':
-    'Jeder Kontakt, der dazukommt, während die Automation läuft, wird einmal aufgenommen. Wer schon darin ist, nicht.',
+    'Jeder Kontakt, der in die Liste oder das Segment kommt, während die Automation läuft, wird einmal aufgenommen. Wer schon darin ist, nicht.',
   'automations.who.nobody': 'Noch kein Auslöser: Wählen Sie eine Liste oder ein Segment.',
   'automations.who.list': 'Ein Kontakt kommt in die Liste „{name}“.',
   'automations.who.segment': 'Ein Kontakt kommt in das Segment „{name}“.',
@@ -580,6 +580,6 @@ export const automations: Translation<typeof english> = {
   'automations.waiting.queued': 'Unterwegs',
   'automations.waiting.paused': 'Wenn die Automation weitergeht',
   'automations.waiting.forecast': 'Nächste Mails',
-  'automations.forecast.trial': 'Sie läuft nicht. So wäre es, wenn Sie sie jetzt starten.',
+  'automations.forecast.trial': 'Diese Automation läuft nicht. So wäre es, wenn Sie sie jetzt starten.',
   'automations.forecast.anybody': 'Wer jetzt aufgenommen wird, bekommt:',
 };

@@ -42,7 +42,7 @@ export const automations = {
   'automations.forecast.outside': 'Not in it',
   'automations.forecast.entered': 'entered',
   'automations.forecast.sent': 'sent',
-  'automations.forecast.due': 'due',
+  'automations.forecast.due': 'Due',
   'automations.forecast.open': 'Depends on the steps before it',
   'automations.forecast.never': 'Not sent',
   'automations.new': 'New automation',
@@ -86,7 +86,7 @@ export const automations = {
   'automations.target': 'List or segment',
   'automations.target.hint': 'Only contacts of this list or segment enter.',
   'automations.who.hint':
-    'Every contact who joins it while the automation is live enters. Contacts who are in it already do not.',
+    'Every contact who joins the list or segment while the automation is live enters. Contacts who are in it already do not.',
   'automations.who.nobody': 'No trigger yet: choose a list or segment.',
   'automations.who.list': 'A contact joins the list “{name}”.',
   'automations.who.segment': 'A contact joins the segment “{name}”.',
@@ -561,6 +561,6 @@ export const automations = {
   'automations.waiting.queued': 'On its way',
   'automations.waiting.paused': 'When the automation resumes',
   'automations.waiting.forecast': 'Next mails',
-  'automations.forecast.trial': 'It is not live. This is what would happen if you started it now.',
+  'automations.forecast.trial': 'This automation is not live. This is what would happen if you started it now.',
   'automations.forecast.anybody': 'A contact who enters now gets:',
 } as const;

@@ -699,7 +699,7 @@ export const campaigns: Translation<typeof english> = {
   'why.change': 'Was das ändern würde',
   'why.path': 'Schritte, vergangene und kommende',
   'why.elsewhere': 'Auf dem anderen Weg',
-  'why.atLatest': 'spätestens',
+  'why.atLatest': 'Spätestens',
   'why.ended': 'Nicht genommen',
   'why.open': 'Noch nicht oder gar nicht',
   'why.rule.started': 'Begonnen',

@@ -673,7 +673,7 @@ export const campaigns = {
   'why.change': 'What would change it',
   'why.path': 'Steps, past and to come',
   'why.elsewhere': 'On the other path',
-  'why.atLatest': 'at the latest',
+  'why.atLatest': 'At the latest',
   'why.ended': 'Not taken',
   'why.open': 'Not yet, or not at all',
   'why.rule.started': 'Started',

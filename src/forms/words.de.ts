@@ -78,7 +78,7 @@ export const forms: Translation<typeof english> = {
   'forms.asksTracking.hint':
     'Ein weiteres Kästchen, nie vorher angekreuzt. Sein Text wird mit dem Zeitpunkt gespeichert, wie oben.',
   'forms.asksTracking.unused':
-    'Erscheint zurzeit nicht: Nach Ihrer Wahl unter Einstellungen › Öffnungen & Klicks wird niemand gefragt.',
+    'Erscheint zurzeit nicht, weil Sie unter Einstellungen › Öffnungen & Klicks gewählt haben, niemanden zu fragen.',
   'forms.text.tracking_text': 'Einwilligungstext zur Messung',
   'forms.text.button_text': 'Schaltfläche',
   'forms.text.mail_subject': 'Betreff',

@@ -4,7 +4,8 @@ import type { templates as english } from './words.en.ts';
 
 export const templates: Translation<typeof english> = {
   'templates.new': 'Neue Vorlage',
-  'templates.about': 'Eine Kampagne bekommt eine Kopie der Vorlage: Was Sie hier später ändern, ändert sie nicht.',
+  'templates.about':
+    'Eine Kampagne bekommt ihre eigene Kopie einer Vorlage. Was Sie hier später ändern, ändert die Kampagne nicht.',
   'templates.empty.title': 'Noch keine eigenen Vorlagen',
   'templates.empty.text':
     'Speichern Sie eine Mail als Vorlage oder gestalten Sie hier eine. Die mitgelieferten Vorlagen stehen daneben zur Wahl.',

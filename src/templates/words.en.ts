@@ -2,7 +2,8 @@
 
 export const templates = {
   'templates.new': 'New template',
-  'templates.about': 'A campaign gets a copy of the template: what you change here later does not change it.',
+  'templates.about':
+    'A campaign gets its own copy of a template. What you change here later does not change the campaign.',
   'templates.empty.title': 'No templates of your own yet',
   'templates.empty.text':
     'Save a mail as template or design one here. The built-in templates are offered beside your own.',

@@ -142,7 +142,7 @@ t.test('a contact who waits at a step is told for what, until when, and what wou
   const cookie = () => cookieOf(app, owner);
   const page = await app.page('GET', `/automations/${utr}/why`, { query: asked, headers: { cookie: cookie() } });
   t.match(page.text, /Waits for the event “purchase” with value >= 30, at most[\s\S]+by the path “Timed out”/);
-  t.match(page.text, 'at the latest');
+  t.match(page.text, 'At the latest');
   const look = await app.page('GET', `/automations/${utr}`, { query: asked, headers: { cookie: cookie() } });
   t.match(look.text, 'Waits for the event “purchase”');
   await pass(4 * HOUR);

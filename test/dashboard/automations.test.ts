@@ -291,8 +291,8 @@ t.test(
     await app.background();
     t.match(mailsInBrief(app), [/me two$/]);
     const tried = textOf((await open(`/automations/${utr}/edit`)).text);
-    t.match(tried, 'It is not live. This is what would happen if you started it now.');
-    t.equal(tried.split('due').length - 1, 3, 'three mails with their time');
+    t.match(tried, 'This automation is not live. This is what would happen if you started it now.');
+    t.equal(tried.split('Due ').length - 1, 3, 'three mails with their time');
     for (const step of ['templates', 'design', 'html'])
       t.equal((await open(await pageOf('two', step))).status, 200, step);
   },

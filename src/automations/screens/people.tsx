@@ -185,7 +185,7 @@ function Timeline({
               </>
             ) : due_at !== null ? (
               <>
-                <Time at={new Date(due_at)} /> {language.say('automations.forecast.due')} (
+                {language.say('automations.forecast.due')} <Time at={new Date(due_at)} /> (
                 <Time at={new Date(due_at)} now={now} />)
               </>
             ) : (

@@ -121,7 +121,7 @@ function When({
   if (due_at !== null)
     return (
       <>
-        <Time at={new Date(due_at)} /> {language.say(awaits === null ? 'automations.forecast.due' : 'why.atLatest')}
+        {language.say(awaits === null ? 'automations.forecast.due' : 'why.atLatest')} <Time at={new Date(due_at)} />
       </>
     );
   return <>{noTime(language, is_elsewhere === 1, hasEnded)}</>;

@@ -284,7 +284,7 @@ function LastCampaign({ mailing, usual, now, mayResend }: LastCampaignProps) {
       title={language.say('home.lastOne.title')}
       action={
         <span>
-          <NamedLink href={`/campaigns/${utr}`} name={name} /> <Time at={recordTime(at)} now={now} />
+          <NamedLink href={`/campaigns/${utr}`} name={name} /> · <Time at={recordTime(at)} now={now} />
         </span>
       }
     >
