@@ -1,5 +1,5 @@
 -- All triggers. They are installed after the migrations: where a file has others, all of its triggers are replaced by these in the same
--- transaction (src/database/triggers.ts). So a change here needs no migration. Triggers of one table fire the last one first.
+-- transaction (src/database/open.ts). So a change here needs no migration. Triggers of one table fire the last one first.
 
 -- Counts, so that no list has to count rows.
 CREATE TRIGGER contacts_counted AFTER INSERT ON contacts WHEN new.deleted_at IS NULL BEGIN

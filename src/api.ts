@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import { audienceRoutes, placeRoutes, sunsetRoutes, trackingRoutes } from './audience/routes.ts';
 import { automationRoutes } from './automations/routes.ts';
 import { archiveRoutes } from './campaigns/archive/routes.ts';
+import { homeRoutes } from './campaigns/home/routes.ts';
 import { mailSettingsRoutes } from './campaigns/mail-settings/routes.ts';
-import { overviewRoutes } from './campaigns/overview/routes.ts';
 import {
   progressRoutes,
   singleSendResendRoutes,
@@ -46,7 +46,7 @@ type Feature = FastifyPluginAsyncTypebox<Deps>;
  * not affect others.
  */
 const FEATURES: readonly [routes: Feature, scope: RouteRule['scope']][] = [
-  [overviewRoutes, 'everything'],
+  [homeRoutes, 'everything'],
   [healthRoutes, 'everything'],
   [backupRoutes, 'everything'],
   [sendingHoldRoutes, 'everything'],

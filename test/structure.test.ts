@@ -21,7 +21,7 @@ const LAYERS = [
   ['automations', 'campaigns'],
   [
     'audience/person',
-    'campaigns/overview',
+    'campaigns/home',
     'feeds',
     'forms',
     'installation',

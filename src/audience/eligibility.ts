@@ -2,7 +2,8 @@
  * The only place that defines who may get mail, in words and as SQL. No mail goes to addresses that unsubscribed from all mail
  * or from the mail's group, or that were suppressed after a bounce or complaint. No campaign goes to contacts that the account's
  * sunset rule stopped as inactive. Two further conditions select recipients: that a contact is not deleted, and that an address is in
- * a target. delivery/queue/candidates.ts has the conditions that depend on one delivery.
+ * a target. CLAIM_REASON in delivery/queue/candidates.ts has the conditions that depend on one delivery.
+ * Each condition names the code of its reason, whose sentence is in errors/sentences.ts.
  */
 import { storedSql } from '../errors/stored.ts';
 

@@ -24,7 +24,7 @@ import {
 import { templateProblem } from '../delivery/compiling/compile.ts';
 import { senderAddress } from '../delivery/compiling/freeze.ts';
 import { htmlConditionProblem } from '../delivery/content/html-regions.ts';
-import { conditionProblem, slotProblem } from '../delivery/content/merge.ts';
+import { conditionProblem, placeholderProblem } from '../delivery/content/merge.ts';
 import { type AudienceCount, countAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { type CapPeriods, capPeriods } from '../delivery/timing/mail-caps.ts';
 import { findAbTestProblem } from '../delivery/variants/test-problem.ts';
@@ -112,8 +112,8 @@ export function templateErrors(input: {
   const { template_json, template_html, subject = '', preheader = '', text = '' } = input;
   if (template_json && template_html)
     return [['template_html', 'The template html must be empty when template json is given.']];
-  const inJson = template_json ? (templateProblem(template_json) ?? slotProblem(template_json)) : null;
-  const inHtml = template_html ? (slotProblem(template_html) ?? htmlConditionProblem(template_html)) : null;
+  const inJson = template_json ? (templateProblem(template_json) ?? placeholderProblem(template_json)) : null;
+  const inHtml = template_html ? (placeholderProblem(template_html) ?? htmlConditionProblem(template_html)) : null;
   const problems = [
     ['subject', 'subject', conditionProblem(subject)],
     ['preheader', 'preheader', conditionProblem(preheader)],

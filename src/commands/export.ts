@@ -2,7 +2,7 @@
 import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { contactsCsv } from '../audience/contacts/operations.ts';
+import { contactsCsv } from '../audience/contacts/export.ts';
 import type { Db } from '../database/open.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { requireContactType, typeOption, withDatabase } from './database.ts';

@@ -11,7 +11,7 @@ import { inTransaction } from '../database/transaction.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../time/clock.ts';
-import { Retries } from '../time/retries.ts';
+import { FailedWork } from '../time/failed-work.ts';
 import type { ReadFeed } from './feed-item.ts';
 import { type Feed, holdFeed, newItems } from './feeds.ts';
 import type { FeedAnswer, FeedVersion } from './fetch-feed.ts';
@@ -47,24 +47,24 @@ export class FeedWork {
   readonly #deps: FeedWorkDeps;
   readonly #stopping = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
-  readonly #retries: Retries;
+  readonly #failedFeeds: FailedWork;
 
   constructor(deps: FeedWorkDeps) {
     this.#deps = deps;
-    this.#retries = new Retries(deps.clock);
+    this.#failedFeeds = new FailedWork(deps.clock);
   }
 
   /** Makes due mails, at least one, until `shouldContinue` returns false, and begins due requests. Returns true if there may be more. */
   step(shouldContinue: () => boolean): boolean {
     const { db, clock, log } = this.#deps;
     let mayHaveMore = false;
-    for (const id of dueFeeds(db.$client, clock.now().getTime(), this.#retries.resting())) {
+    for (const id of dueFeeds(db.$client, clock.now().getTime(), this.#failedFeeds.restingIdsJson())) {
       mayHaveMore = true;
       // An error of one feed must not stop the others.
       try {
         makeDueIssue(this.#deps, id);
       } catch (error) {
-        this.#retries.failed(id);
+        this.#failedFeeds.add(id);
         log({ feed: id, err: String(error) }, 'the mail of a feed could not be made; it is tried again', 'warn');
       }
       if (!shouldContinue()) break;

@@ -1,7 +1,7 @@
 /** The mail that asks whoever filled in a form to confirm the subscription. */
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import type { PageLanguage } from '../languages.ts';
-import { confirmationHtml, confirmationMailContent } from '../senders/confirmation-mail.ts';
+import { oneButtonHtml, oneButtonMailContent } from '../senders/one-button-mail.ts';
 import type { Form } from './forms.ts';
 
 /** The number of days for which the link in the mail works. */
@@ -83,6 +83,6 @@ ${url}
 
 ${note}
 `;
-  const mail = { subject: form.mail_subject, html: confirmationHtml(asked, url), text };
-  return confirmationMailContent(mail, { email: fromEmail, name: '' });
+  const mail = { subject: form.mail_subject, html: oneButtonHtml(asked, url), text };
+  return oneButtonMailContent(mail, { email: fromEmail, name: '' });
 }

@@ -19,7 +19,7 @@ const PENDING_MS = 60 * 60 * 1000;
 const MAX_PENDING = 10_000;
 const FLUSH_MS = 100;
 /** The size of the cache of image parts. */
-const MAX_PICTURE_BYTES = 32 * 1024 * 1024;
+const PICTURE_CACHE_BYTES = 32 * 1024 * 1024;
 
 /** The source for an application. Everything that waits in memory is written before the application has closed. */
 export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSource {
@@ -38,7 +38,7 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
     'SELECT hash, kind, size FROM pictures WHERE public_id = ?',
   );
   const readPart = partReader(db);
-  const parts = new BytesCache(MAX_PICTURE_BYTES);
+  const parts = new BytesCache(PICTURE_CACHE_BYTES);
 
   return {
     publicUrl,

@@ -16,7 +16,7 @@ import { type Said, sentence } from '../errors/sentences.ts';
 import { readStored } from '../errors/stored.ts';
 import { isoTimestamp, plainTimestamp } from '../time/clock.ts';
 import { audit } from '../users/audit.ts';
-import { verificationContent } from './confirmation-mail.ts';
+import { verificationContent } from './one-button-mail.ts';
 
 type Sender = typeof senders.$inferSelect;
 

@@ -48,7 +48,7 @@ import { OldRequests } from '../forms/old-requests.ts';
 import { HoldLog, type KnownHolds } from '../installation/list-holds.ts';
 import type { Log } from '../log.ts';
 import { type Clock, steadyTime } from '../time/clock.ts';
-import { Retries } from '../time/retries.ts';
+import { FailedWork } from '../time/failed-work.ts';
 import { nextWorkAt } from './next-work.ts';
 
 interface BackgroundDeps {
@@ -81,7 +81,7 @@ export class Background {
   readonly #failing: FailingSteps;
   readonly #dates: DateEntries;
   readonly #feeds: FeedWork;
-  readonly #segmentRetries: Retries;
+  readonly #failedSegments: FailedWork;
   readonly #heartbeat: Heartbeat;
   readonly #holds: HoldLog;
   readonly #mailWatch: MailWatch;
@@ -121,7 +121,7 @@ export class Background {
     followTimeZone(deps.db.$client, deps.config.TIME_ZONE);
     this.#dates = new DateEntries(deps);
     this.#feeds = new FeedWork(deps);
-    this.#segmentRetries = new Retries(deps.clock);
+    this.#failedSegments = new FailedWork(deps.clock);
     this.#launcher = new Launcher(deps);
     this.#canaries = new Canaries(deps.db.$client, steadyTime(deps.clock));
     this.#domainCounts = new DomainCounts(deps.db.$client, deps.clock);
@@ -180,7 +180,7 @@ export class Background {
     if (!isHeld) {
       await part('what people did with their mails', () => followActivity(db, clock));
       await part('segments', () =>
-        recomputeDueSegments(db, clock, this.#segmentRetries, (segment, error) =>
+        recomputeDueSegments(db, clock, this.#failedSegments, (segment, error) =>
           this.#deps.log({ segment, err: String(error) }, 'a segment could not be updated', 'warn'),
         ),
       );

@@ -1,4 +1,7 @@
-/** The types of events that endpoints can ask for. A new type is a line here and a trigger in drizzle/triggers.sql. */
+/**
+ * The types of events that endpoints can ask for. A new type is a line here, a trigger in drizzle/triggers.sql, and the schema of its data in
+ * operations/event-data.ts.
+ */
 
 /** The event types with their groups and texts, in the order of the webhook form. */
 export const EVENTS = [

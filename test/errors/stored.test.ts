@@ -8,7 +8,7 @@ import { connect } from '../../src/database/open.ts';
 import { auditLog, mailings } from '../../src/database/schema/index.ts';
 import { holdForSettings, holdSending, sendingHeldReason } from '../../src/delivery/queue/holds.ts';
 import { requeueFailed } from '../../src/delivery/queue/ledger/ended-deliveries.ts';
-import { reasonCounter } from '../../src/delivery/queue/ledger/reasons.ts';
+import { reasonCounter } from '../../src/delivery/queue/ledger/reason-counts.ts';
 import { mailingReport } from '../../src/delivery/reporting/mailing-report.ts';
 import { findRecipients } from '../../src/delivery/reporting/recipients.ts';
 import { type Said, SENTENCES, type SentenceCode, sentence } from '../../src/errors/sentences.ts';

@@ -229,6 +229,7 @@ export const people: Translation<typeof english> = {
   'lists.about':
     'Eine Liste enthält Kontakte, zum Beispiel Leser oder Kunden. Dieselbe Adresse kann in mehreren Listen stehen.',
   'lists.add': 'Liste hinzufügen',
+  'lists.name': 'Name',
   'lists.rename': 'Umbenennen',
   'lists.delete': { one: 'Mit {count} Kontakt löschen', other: 'Mit {count} Kontakten löschen' },
   'lists.delete.title': '„{name}“ löschen?',
@@ -249,6 +250,7 @@ export const people: Translation<typeof english> = {
   'fields.none.text':
     'Ein eigenes Feld enthält, was Sie über einen Kontakt wissen, zum Beispiel seit wann jemand Kunde ist.',
   'fields.add': 'Feld hinzufügen',
+  'fields.name': 'Name',
   'fields.name.hint': 'Buchstaben ohne Umlaute und Akzente, Ziffern und _. Leerzeichen werden zu _.',
   'fields.kind': 'Typ',
   'fields.kind.text': 'Text',

@@ -5,7 +5,7 @@
  */
 
 import { type Said, SaidError, sentence } from '../../errors/sentences.ts';
-import { unescapeFormula } from './csv-write.ts';
+import { unescapeFormula } from '../csv-write.ts';
 
 export const MAX_COLUMNS = 1_000;
 /** The maximum lengths of a cell and of a row, in UTF-16 code units. */

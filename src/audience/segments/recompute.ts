@@ -12,7 +12,7 @@ import { segments } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { isBusy, isTransientSqliteError } from '../../database/write-lock.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
-import type { Retries } from '../../time/retries.ts';
+import type { FailedWork } from '../../time/failed-work.ts';
 import { reviveSegments } from './broken-rules.ts';
 import { isFarBehind } from './follow-activity.ts';
 import { syncMembers } from './membership.ts';
@@ -100,13 +100,13 @@ export function isRecomputing(db: Db, ids: readonly number[], clock: Clock): boo
 
 /**
  * Marks segments with rules about time once an hour, and recomputes marked ones for a short time. Returns true if there is more
- * to do. Reports a failing segment to `onFailure` and leaves it marked for its next turn by `retries`; the others continue.
+ * to do. Reports a failing segment to `onFailure` and leaves it marked for its next turn by `failedSegments`; the others continue.
  * Throws if the disk fails.
  */
 export async function recomputeDueSegments(
   db: Db,
   clock: Clock,
-  retries: Retries,
+  failedSegments: FailedWork,
   onFailure: (segmentId: number, error: unknown) => void,
 ): Promise<boolean> {
   const now = clock.now().getTime();
@@ -128,17 +128,17 @@ export async function recomputeDueSegments(
     ).run(times);
   }
   const until = performance.now() + BACKGROUND_MS;
-  for (const { id } of pending.all(retries.resting())) {
+  for (const { id } of pending.all(failedSegments.restingIdsJson())) {
     try {
       await continueRecompute(db, id, clock, until - performance.now());
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
-      retries.failed(id);
+      failedSegments.add(id);
       onFailure(id, error);
     }
     if (performance.now() >= until) break;
   }
-  return pending.get(retries.resting()) !== undefined;
+  return pending.get(failedSegments.restingIdsJson()) !== undefined;
 }
 
 /** Updates the next `most` addresses of a segment. Returns true if there are more. */

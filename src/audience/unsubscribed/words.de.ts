@@ -143,6 +143,7 @@ export const left: Translation<typeof english> = {
   'topics.editOne': '{name} bearbeiten',
   'topics.save': 'Thema speichern',
   'topics.saved': 'Das Thema „{name}“ wurde gespeichert.',
+  'topics.name': 'Name',
   'topics.description.hint': 'Steht auf der Seite mit den Einstellungen.',
   'topics.display': 'Auf der Seite mit den Einstellungen zeigen',
   'topics.delete': 'Thema löschen',

@@ -137,6 +137,7 @@ export const left = {
   'topics.editOne': 'Edit {name}',
   'topics.save': 'Save topic',
   'topics.saved': 'The topic “{name}” was saved.',
+  'topics.name': 'Name',
   'topics.description.hint': 'Shown on the preferences page.',
   'topics.display': 'Show on the preferences page',
   'topics.delete': 'Delete topic',

@@ -1,4 +1,8 @@
-/** The kinds of steps other than mails: the settings of each, and how they are checked. */
+/**
+ * The kinds of steps other than mails: the settings of each, and how they are checked. A new kind is a line in STEP_KINDS of
+ * database/schema/campaigns.ts, and in SETTINGS and OTHER_KINDS here; what it does is in path.ts and step-actions.ts, its form in
+ * screens/steps.tsx.
+ */
 
 import { namesErased } from '../../audience/contacts/address-rows.ts';
 import { TEXT_COLUMNS } from '../../audience/contacts/contact-fields.ts';

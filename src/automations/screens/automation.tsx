@@ -13,11 +13,11 @@ import { unverifiedReason, WhyHeld } from '../../senders/screens/unverified.tsx'
 import { readWindow } from '../../senders/sending-times/operations.ts';
 import type { Clock } from '../../time/clock.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
-import { measured } from '../../ui/components/campaign-list.tsx';
 import { StateBadge } from '../../ui/components/campaign-state.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { Stats, Time } from '../../ui/components/figures.tsx';
 import { Flow, type FlowStep } from '../../ui/components/flow.tsx';
+import { measured } from '../../ui/components/search-list.tsx';
 import { Subject } from '../../ui/components/subject.tsx';
 import { Card, Notice } from '../../ui/components/surface.tsx';
 import { numberColumn, Table } from '../../ui/components/table.tsx';

@@ -6,8 +6,8 @@ import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { languageVersionScreens } from '../../templates/languages/screens/versions.tsx';
 import { LinkButton } from '../../ui/components/button.tsx';
-import { CampaignList, type ListQuery, readListQuery, resultColumns } from '../../ui/components/campaign-list.tsx';
 import { StateBadge } from '../../ui/components/campaign-state.tsx';
+import { type ListQuery, readListQuery, resultColumns, SearchList } from '../../ui/components/search-list.tsx';
 import { Empty } from '../../ui/components/surface.tsx';
 import { numberColumn, Table } from '../../ui/components/table.tsx';
 import { ask } from '../../ui/operations.ts';
@@ -31,7 +31,7 @@ import { whyScreen } from './why.tsx';
 export async function automationScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
   pageRoute<{ Querystring: ListQuery }>(app, '/automations', async (request, reply) => {
     const viewer = viewerOf(request);
-    const { looked, given, isAll } = readListQuery(request.query, AUTOMATION_STATES);
+    const { listSearch, given, isAll } = readListQuery(request.query, AUTOMATION_STATES);
     const { summaries, next_before_id: next } = await ask(request, listSummaries, given);
     const canChange = viewer.role !== 'viewer';
     const isEmpty = isAll && summaries.length === 0;
@@ -51,7 +51,7 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
     const content = isEmpty ? (
       <NoAutomation canChange={canChange} />
     ) : (
-      <CampaignList kind="automations" states={AUTOMATION_STATES} {...{ looked, next, table }} />
+      <SearchList kind="automations" states={AUTOMATION_STATES} {...{ listSearch, next, table }} />
     );
     return sendPage(request, reply, viewer, frame, content);
   });

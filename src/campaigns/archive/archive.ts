@@ -4,6 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { archivedMails, archives } from '../../database/schema/index.ts';
+import { untracked, withoutPixel } from '../../delivery/content/anonymous-content.ts';
 import {
   escapeHtml,
   mergeHtml,
@@ -13,7 +14,6 @@ import {
   type Values,
   WEB_COPY,
 } from '../../delivery/content/merge.ts';
-import { untracked, withoutPixel } from '../../delivery/content/web-copy.ts';
 import { MergedSize } from '../../delivery/mime/merged-size.ts';
 import type { FrozenContent } from '../../delivery/queue/ready-mailing.ts';
 import { conflict } from '../../errors/failure.ts';

@@ -3,11 +3,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
-import { CampaignList, type ListQuery, measured, readListQuery } from '../../ui/components/campaign-list.tsx';
 import { StateBadge } from '../../ui/components/campaign-state.tsx';
 import { Meter, Time } from '../../ui/components/figures.tsx';
 import { Island } from '../../ui/components/island.tsx';
 import { RowMenu } from '../../ui/components/row-menu.tsx';
+import { type ListQuery, measured, readListQuery, SearchList } from '../../ui/components/search-list.tsx';
 import { plainSubject, Subject } from '../../ui/components/subject.tsx';
 import { Card, Empty } from '../../ui/components/surface.tsx';
 import { ScrollRegion } from '../../ui/components/table.tsx';
@@ -38,13 +38,13 @@ interface CampaignQuery extends ListQuery {
 }
 type Order = (typeof ORDERS)[number];
 
-/** Reads what is looked for: as the operation takes it, and `kept`, the parameters that the links of the page keep. */
+/** Reads the search: as the operation takes it, and `kept`, the parameters that the links of the page keep. */
 function readQuery(query: CampaignQuery) {
-  const { looked, given } = readListQuery(query, STATES);
+  const { listSearch, given } = readListQuery(query, STATES);
   const { state, ...rest } = given;
   const order: Order = ORDERS.find((name) => name === query.order) ?? 'newest';
   const list = query.list ?? '';
-  const kept = { search: looked.search, state, list, order: order === 'newest' ? '' : order };
+  const kept = { search: listSearch.search, state, list, order: order === 'newest' ? '' : order };
   const chosen = {
     ...rest,
     ...(state !== undefined && state !== 'archived' && { state }),
@@ -53,8 +53,8 @@ function readQuery(query: CampaignQuery) {
     is_hidden: state === 'archived' ? 1 : 0,
     limit: ROWS,
   };
-  const isAll = Object.values(kept).every((value) => !value) && !looked.isLater;
-  return { looked, chosen, kept, order, isAll };
+  const isAll = Object.values(kept).every((value) => !value) && !listSearch.isLater;
+  return { listSearch, chosen, kept, order, isAll };
 }
 type Kept = ReturnType<typeof readQuery>['kept'];
 
@@ -62,7 +62,7 @@ type Kept = ReturnType<typeof readQuery>['kept'];
 export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
   pageRoute<{ Querystring: CampaignQuery }>(app, '/campaigns', async (request, reply) => {
     const viewer = viewerOf(request);
-    const { looked, chosen, kept, order, isAll } = readQuery(request.query);
+    const { listSearch, chosen, kept, order, isAll } = readQuery(request.query);
     const [{ summaries, next_before_id: next }, usual, targets] = await Promise.all([
       ask(request, listSummaries, chosen),
       ask(request, readUsualRates, {}),
@@ -89,9 +89,9 @@ export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, '
         ) : (
           <>
             <CampaignViews current="list" />
-            <CampaignList kind="campaigns" states={STATES} {...{ looked, next, table }} query={kept}>
+            <SearchList kind="campaigns" states={STATES} {...{ listSearch, next, table }} query={kept}>
               <MoreFilters targets={targets} list={kept.list} order={order} />
-            </CampaignList>
+            </SearchList>
           </>
         )}
       </>

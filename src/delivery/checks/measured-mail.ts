@@ -7,10 +7,10 @@ import {
   CLICK_URL,
   escapeHtml,
   OPEN_URL,
+  type Placeholder,
   PREFERENCES,
   placeholderNames,
   resolve,
-  type Slot,
   scan,
   type Template,
   type Values,
@@ -20,7 +20,7 @@ import {
 /** A text: the bytes of its fixed parts, its values with the number of their places, and its conditions. */
 export interface MeasuredText {
   readonly bytes: number;
-  readonly uses: readonly { readonly slot: Slot; readonly times: number }[];
+  readonly uses: readonly { readonly placeholder: Placeholder; readonly times: number }[];
   readonly conditions: readonly MeasuredCondition[];
 }
 
@@ -52,7 +52,7 @@ export function measureMail({ subject, html }: Pick<Content, 'subject' | 'html'>
 }
 
 function measureText(template: Template, constants: Values): MeasuredText {
-  const uses = new Map<string, { slot: Slot; times: number }>();
+  const uses = new Map<string, { placeholder: Placeholder; times: number }>();
   const conditions: MeasuredCondition[] = [];
   let bytes = 0;
   for (let at = 0; at < template.length; at++) {
@@ -67,7 +67,7 @@ function measureText(template: Template, constants: Values): MeasuredText {
     else if (Object.hasOwn(constants, piece.name)) bytes += bytesOf(piece, constants[piece.name]);
     else {
       const key = JSON.stringify(piece);
-      const use = uses.get(key) ?? { slot: piece, times: 0 };
+      const use = uses.get(key) ?? { placeholder: piece, times: 0 };
       uses.set(key, use);
       use.times++;
     }
@@ -76,6 +76,6 @@ function measureText(template: Template, constants: Values): MeasuredText {
 }
 
 /** The bytes of a value in one place of the HTML. */
-export function bytesOf(slot: Slot, value: string | undefined): number {
-  return Buffer.byteLength(escapeHtml(resolve(slot, value)));
+export function bytesOf(placeholder: Placeholder, value: string | undefined): number {
+  return Buffer.byteLength(escapeHtml(resolve(placeholder, value)));
 }

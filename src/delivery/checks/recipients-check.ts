@@ -8,7 +8,7 @@ import { languageCode, languageOfCountry } from '../../audience/contacts/contact
 import { exclusionReason, isReadEarlier, isWithin } from '../../audience/eligibility.ts';
 import { topicsOf } from '../../audience/unsubscribes.ts';
 import { AskedValues, type Condition, readyCondition } from '../content/conditions.ts';
-import { mergeLine, type Slot, type Values } from '../content/merge.ts';
+import { mergeLine, type Placeholder, type Values } from '../content/merge.ts';
 import {
   type ContactFields,
   type CustomName,
@@ -87,9 +87,9 @@ class Measuring {
   /** Returns the bytes that the recipient gets of a text. */
   measure(text: Counted): number {
     let bytes = text.bytes;
-    for (const { slot, times } of text.uses) {
-      if (!this.#values[slot.name] && slot.fallback === '') this.empty.add(slot.name);
-      else bytes += times * this.#bytesOf(slot);
+    for (const { placeholder, times } of text.uses) {
+      if (!this.#values[placeholder.name] && placeholder.fallback === '') this.empty.add(placeholder.name);
+      else bytes += times * this.#bytesOf(placeholder);
     }
     for (const condition of text.conditions) {
       const isTaken = condition.holds(this.#asked);
@@ -100,12 +100,12 @@ class Measuring {
     return bytes;
   }
 
-  #bytesOf(slot: Slot): number {
-    const value = this.#values[slot.name];
+  #bytesOf(placeholder: Placeholder): number {
+    const value = this.#values[placeholder.name];
     // Only then do the bytes depend on the default.
-    if (!value) return bytesOf(slot, value);
-    const key = `${slot.place} ${slot.name}`;
-    const bytes = this.#bytes.get(key) ?? bytesOf(slot, value);
+    if (!value) return bytesOf(placeholder, value);
+    const key = `${placeholder.place} ${placeholder.name}`;
+    const bytes = this.#bytes.get(key) ?? bytesOf(placeholder, value);
     this.#bytes.set(key, bytes);
     return bytes;
   }

@@ -6,7 +6,7 @@ import { languageOfLocale, PAGE_LANGUAGES, type PageLanguage, preferredLanguage 
 import { contrast, hexDigits, LEGIBLE } from './contrast.ts';
 
 import type { Region } from './html-regions.ts';
-import { FOOTER_LINK, PREFERENCES, type Slot } from './merge.ts';
+import { FOOTER_LINK, type Placeholder, PREFERENCES } from './merge.ts';
 
 /** The attribute that marks the preference link at the top of a long mail. */
 export const TOP_LINK = 'data-lead';
@@ -47,8 +47,8 @@ export function topLinkFor(regions: readonly Region[], language: FooterLanguage 
   return `<div ${TOP_LINK}="" style="padding:4px 16px;${style}">${link}</div>`;
 }
 
-/** Returns the slot for the mark of a footer in a document with these regions: the text in the language of each contact. */
-export function footerLinkSlot(regions: readonly Region[], language: FooterLanguage | undefined): Slot {
+/** Returns the placeholder for the mark of a footer in a document with these regions: the text in the language of each contact. */
+export function footerLinkPlaceholder(regions: readonly Region[], language: FooterLanguage | undefined): Placeholder {
   return { name: FOOTER_LINK, fallback: PREFERENCES_LINK[languageOf(regions, language)], place: 'text' };
 }
 

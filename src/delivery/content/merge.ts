@@ -20,10 +20,10 @@ export type Values = Readonly<Record<string, string>>;
 type Scheme = 'http://' | 'https://' | 'mailto:' | 'tel:';
 
 /**
- * A placeholder. `place` is its context: text, inside a URL, at the start of a URL, or after a scheme. After a scheme, the slot includes
- * the scheme, because the value may repeat it.
+ * A placeholder. `place` is its context: text, inside a URL, at the start of a URL, or after a scheme. After a scheme, the placeholder
+ * includes the scheme, because the value may repeat it.
  */
-export interface Slot {
+export interface Placeholder {
   readonly name: string;
   readonly fallback: string;
   readonly place: 'text' | 'url' | 'url-start' | Scheme;
@@ -32,7 +32,7 @@ export interface Slot {
 }
 
 /** Text split at its placeholders: plain data that can be stored as JSON and sent to a thread. */
-export type Template = readonly (string | Slot)[];
+export type Template = readonly (string | Placeholder)[];
 
 /** The URL of the recipient's preference page. Owners use this name in templates. */
 export const PREFERENCES = 'unsubscribe_preferences';
@@ -52,7 +52,7 @@ export const FOOTER_LINK = '#footer_link';
 export const IF = '#if';
 const ELSE = '#else';
 const END = '#end';
-/** The names that owners write for ELSE and END. Outside of a condition, a merge tag may have these names. */
+/** The names that owners write for ELSE and END. Outside of a condition, a placeholder may have these names. */
 const BRANCH_WORDS: ReadonlyMap<string, string> = new Map([
   ['else', ELSE],
   ['end', END],
@@ -62,17 +62,17 @@ const BRANCH_WORDS: ReadonlyMap<string, string> = new Map([
 const MAX_SCHEME_CHARACTERS = 60;
 
 // Every repetition is bounded and no two can match the same text, so that hostile input takes only linear time.
-const placeholder = /\(\([ \t]{0,8}(\w{1,255})[ \t]{0,8}(?:\|([^()|]{0,1000}))?\)\)/y;
+const PLACEHOLDER = /\(\([ \t]{0,8}(\w{1,255})[ \t]{0,8}(?:\|([^()|]{0,1000}))?\)\)/y;
 
 /** What separates words of a condition. Editors often insert a non-breaking space for a typed space. */
 const GAP = '(?:[ \\t\\u00a0]|&nbsp;|&#160;|&#xa0;)';
-const condition = new RegExp(`\\(\\([ \\t]{0,8}if${GAP}{1,8}([^()\\r\\n]{1,1000})\\)\\)`, 'iy');
+const CONDITION = new RegExp(`\\(\\([ \\t]{0,8}if${GAP}{1,8}([^()\\r\\n]{1,1000})\\)\\)`, 'iy');
 const CONDITION_BEGIN = new RegExp(`\\(\\([ \\t]{0,8}if${GAP}`, 'gi');
 /** What begins a tag or a comment, unlike a less-than sign in a text. */
 const TAG_BEGIN = /<[a-z/!?]/i;
 
-/** A placeholder or the beginning of a condition, as it stands in a text. */
-interface FoundTag {
+/** A placeholder or the beginning of a condition, as it is written in a text. */
+interface FoundPlaceholder {
   index: number;
   /** The position after it. */
   end: number;
@@ -89,26 +89,26 @@ const CLOSING = 0x29;
  * Yields the placeholders and conditions of a text in order. Looks at each character only once: a placeholder contains
  * no parenthesis, so a match is tried only where `))` is the next parenthesis after `((`.
  */
-function* findPlaceholders(text: string): Generator<FoundTag> {
+function* findPlaceholders(text: string): Generator<FoundPlaceholder> {
   let opening = -1;
   for (let at = text.indexOf('(('); at >= 0 && at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === OPENING) opening = text.charCodeAt(at - 1) === OPENING ? at - 1 : -1;
     if (code !== CLOSING) continue;
     if (opening !== -1 && text.charCodeAt(at + 1) === CLOSING) {
-      const found = tagAt(text, opening);
+      const found = placeholderAt(text, opening);
       if (found !== null) yield found;
     }
     opening = -1;
   }
 }
 
-function tagAt(text: string, index: number): FoundTag | null {
-  placeholder.lastIndex = index;
-  const [whole, name = '', fallback = ''] = placeholder.exec(text) ?? [];
+function placeholderAt(text: string, index: number): FoundPlaceholder | null {
+  PLACEHOLDER.lastIndex = index;
+  const [whole, name = '', fallback = ''] = PLACEHOLDER.exec(text) ?? [];
   if (whole !== undefined) return { index, end: index + whole.length, name, fallback };
-  condition.lastIndex = index;
-  const [begin, written] = condition.exec(text) ?? [];
+  CONDITION.lastIndex = index;
+  const [begin, written] = CONDITION.exec(text) ?? [];
   if (begin === undefined || written === undefined) return null;
   return { index, end: index + begin.length, name: IF, fallback: '', condition: written };
 }
@@ -119,14 +119,14 @@ function tagAt(text: string, index: number): FoundTag | null {
  * @param decode turns a default into plain text, for sources that are escaped.
  */
 export function scan(text: string, kind: 'text' | 'url' = 'text', decode = (raw: string) => raw): Template {
-  const pieces: (string | Slot)[] = [];
+  const pieces: (string | Placeholder)[] = [];
   let from = 0;
   for (const { index, end, name, fallback, condition: written } of findPlaceholders(text)) {
     const when = written === undefined ? undefined : parseCondition(decode(written));
     // A URL is one value, so it has no conditions.
     if (when !== undefined && ('fault' in when || kind === 'url')) continue;
     const place = kind === 'text' ? 'text' : from > 0 ? 'url' : placeInUrl(text, index, end, decode);
-    // The slot includes its scheme, so the scheme is not added as text.
+    // The placeholder includes its scheme, so the scheme is not added as text.
     if (index > from && !isScheme(place)) pieces.push(text.slice(from, index));
     pieces.push({ name, fallback: decode(fallback), place, ...(when && { when }) });
     from = end;
@@ -275,7 +275,7 @@ export function conditionProblem(
   const [first] = open;
   if (first !== undefined) return faultAt(text, first.index, sentence('condition_no_end'));
   for (const { index } of text.matchAll(CONDITION_BEGIN))
-    if (tagAt(text, index) === null) return faultAt(text, index, sentence('condition_unclosed'));
+    if (placeholderAt(text, index) === null) return faultAt(text, index, sentence('condition_unclosed'));
   return null;
 }
 
@@ -286,7 +286,7 @@ function faultAt(text: string, index: number, fault: Sentence): Sentence {
 }
 
 /** The context of the first placeholder in a URL, determined by the text before it and the character after it. */
-function placeInUrl(text: string, start: number, end: number, decode: (raw: string) => string): Slot['place'] {
+function placeInUrl(text: string, start: number, end: number, decode: (raw: string) => string): Placeholder['place'] {
   const raw = text.slice(0, start).trim();
   if (raw === '') return 'url-start';
   if (raw.length > MAX_SCHEME_CHARACTERS) return 'url';
@@ -303,25 +303,25 @@ function parseScheme(text: string): Scheme {
   return schemes[text.toLowerCase()] ?? 'https://';
 }
 
-function isScheme(place: Slot['place']): place is Scheme {
+function isScheme(place: Placeholder['place']): place is Scheme {
   return place.endsWith(':') || place.endsWith('//');
 }
 
 /** The maximum number of placeholders and links in a template, because each is filled in for every recipient. */
-const MAX_SLOTS = 10_000;
+const MAX_PLACEHOLDERS = 10_000;
 /** Counting stops at this number, which takes a few milliseconds. */
-const MAX_COUNTED = 5 * MAX_SLOTS;
+const MAX_COUNTED = 5 * MAX_PLACEHOLDERS;
 /** A web link, in HTML or in MJML's JSON form. */
-const webLink = /\bhref["\\]{0,2}\s{0,8}[=:][\s"'\\]{0,8}https?:/gi;
+const WEB_LINK = /\bhref["\\]{0,2}\s{0,8}[=:][\s"'\\]{0,8}https?:/gi;
 
 /** Returns the problem if template code or HTML has too many placeholders and links for a mail; otherwise null. */
-export function slotProblem(code: string): string | null {
+export function placeholderProblem(code: string): string | null {
   let count = 0;
-  for (const found of [findPlaceholders(code), code.matchAll(webLink)])
+  for (const found of [findPlaceholders(code), code.matchAll(WEB_LINK)])
     for (const _ of found) if (++count > MAX_COUNTED) break;
-  if (count <= MAX_SLOTS) return null;
+  if (count <= MAX_PLACEHOLDERS) return null;
   const counted = count > MAX_COUNTED ? `more than ${MAX_COUNTED}` : count;
-  return `The mail has ${counted} placeholders and links: at most ${MAX_SLOTS} are possible.`;
+  return `The mail has ${counted} placeholders and links: at most ${MAX_PLACEHOLDERS} are possible.`;
 }
 
 /** The distinct placeholder names of several templates, in order of appearance, with those that conditions compare. */
@@ -333,11 +333,11 @@ export function placeholderNames(templates: readonly Template[]): string[] {
   return [...new Set(names)];
 }
 
-/** Returns the text for a slot before HTML escaping: the value or the default, URL-encoded inside URLs. */
-export function resolve(slot: Slot, value: string | undefined): string {
+/** Returns the text for a placeholder before HTML escaping: the value or the default, URL-encoded inside URLs. */
+export function resolve(placeholder: Placeholder, value: string | undefined): string {
   // On a plain object, a name like `constructor` finds an inherited member, which is not a string.
-  const text = typeof value === 'string' && value !== '' ? value : slot.fallback;
-  switch (slot.place) {
+  const text = typeof value === 'string' && value !== '' ? value : placeholder.fallback;
+  switch (placeholder.place) {
     case 'text':
       return text;
     case 'url':
@@ -349,7 +349,7 @@ export function resolve(slot: Slot, value: string | undefined): string {
     case 'tel:':
       return `tel:${encodeURIComponent(wellFormed(text.replace(/^\s*tel:|\s+/gi, ''))).replaceAll('%2B', '+')}`;
     default:
-      return toWebUrl(/^\s*https?:\/\//i.test(text) ? text : slot.place + text.trim().replace(/^\/\//, ''));
+      return toWebUrl(/^\s*https?:\/\//i.test(text) ? text : placeholder.place + text.trim().replace(/^\/\//, ''));
   }
 }
 

@@ -1,7 +1,7 @@
 /** Compiles a template to content: HTML with preheader, footer and pixel added, split into merge templates at its placeholders. */
 import { Parser } from 'htmlparser2';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
-import { FOOTER_LINK_MARK, footerFor, footerLinkSlot, topLinkFor } from '../content/footer.ts';
+import { FOOTER_LINK_MARK, footerFor, footerLinkPlaceholder, topLinkFor } from '../content/footer.ts';
 import { decodeText, findHtmlRegions, htmlConditionProblem, type Region } from '../content/html-regions.ts';
 import { withBlockNames, withLinkParameters } from '../content/link-rules.ts';
 import {
@@ -9,11 +9,11 @@ import {
   conditionProblem,
   escapeHtml,
   OPEN_URL,
+  type Placeholder,
   PREFERENCES,
   placeholderNames,
-  type Slot,
+  placeholderProblem,
   scan,
-  slotProblem,
   type Template,
   unconditionalPieces,
   WEB_COPY,
@@ -33,7 +33,7 @@ export async function buildContent(source: ContentSource): Promise<Content> {
   const tidied = tidy(await sourceHtml(source));
   const { linkRules, publicUrl = '' } = source;
   const written = linkRules ? withLinkParameters(tidied, linkRules, publicUrl) : tidied;
-  const problem = slotProblem(written);
+  const problem = placeholderProblem(written);
   if (problem !== null) throw new ContentError(problem);
   const wrong = conditionProblem(source.subject) ?? conditionProblem(source.preheader) ?? htmlConditionProblem(written);
   if (wrong !== null) throw new ContentError(wrong);
@@ -41,14 +41,14 @@ export async function buildContent(source: ContentSource): Promise<Content> {
   checkHtmlDepth(html);
   const links = new Map((source.numberedLinks ?? []).map((url, number) => [url, number]));
 
-  /** The slot and number that replace a tracked link; null for a link that is not tracked. */
+  /** The placeholder and the number that replace a tracked link; null for a link that is not tracked. */
   function tracked(url: string): Template | null {
     const target = url.replace(/[\t\n]/g, '').trim();
     if (!source.tracking || !/^https?:\/\//i.test(target)) return null;
     if (placeholderNames([scan(target)]).some((name) => name === PREFERENCES || name === WEB_COPY)) return null;
     const number = links.get(target) ?? links.size;
     links.set(target, number);
-    return [internalSlot(CLICK_URL), String(number)];
+    return [internalPlaceholder(CLICK_URL), String(number)];
   }
 
   const htmlTemplate = withBranches(joinTexts(withFooterLink(htmlPieces(html, tracked), footerLink)));
@@ -117,7 +117,7 @@ const trapMark = '\ufdd3';
 const pixel = `<img src="${pixelMark}" width="1" height="1" alt="" style="display:block;border:0">`;
 
 /** Returns the HTML with everything that is added to it, and what stands in place of the mark of its footer. */
-function withAdditions(html: string, source: ContentSource): { html: string; footerLink: Slot } {
+function withAdditions(html: string, source: ContentSource): { html: string; footerLink: Placeholder } {
   const { regions, bodyStart, bodyEnd } = findHtmlRegions(html);
   const shownRegions = regions.filter((region) => region.visible && (!region.attribute || isLink(region)));
   // What a condition hides from some contacts does not count.
@@ -139,7 +139,7 @@ function withAdditions(html: string, source: ContentSource): { html: string; foo
     html.slice(bodyEnd),
     html.endsWith('\n') ? '' : '\n',
   ].join('');
-  return { html: whole, footerLink: footerLinkSlot(regions, source.footerLanguage) };
+  return { html: whole, footerLink: footerLinkPlaceholder(regions, source.footerLanguage) };
 }
 
 /** Gmail clips mails after 102 kB of HTML, so in mails that may be larger, everything that must be seen or loaded goes to the top. */
@@ -165,22 +165,25 @@ function firstWords(regions: readonly Region[]): string {
   return words.slice(0, PREVIEW_CHARACTERS).replace(/(?:&#?\w*|\(\(?[^()]*\)?|[\ud800-\udbff])$/, '');
 }
 
-/** The slots that replace our own markers. */
+/** The placeholders that replace our own markers. */
 const OWN_URLS = new Map<string, Template>([
-  [pixelMark, [internalSlot(OPEN_URL)]],
-  [trapMark, [internalSlot(CLICK_URL), String(TRAP_LINK)]],
+  [pixelMark, [internalPlaceholder(OPEN_URL)]],
+  [trapMark, [internalPlaceholder(CLICK_URL), String(TRAP_LINK)]],
 ]);
 
 const urlAttributes = new Set(['href', 'src', 'background', 'action']);
 
 function htmlPieces(html: string, tracked: (url: string) => Template | null): Template {
-  const pieces: (string | Slot)[] = [];
+  const pieces: (string | Placeholder)[] = [];
   let from = 0;
   for (const region of findHtmlRegions(html).regions) {
     const raw = html.slice(region.start, region.end);
-    const slots = OWN_URLS.get(raw) ?? ((isLink(region) && tracked(region.value)) || placeholders(region, raw));
-    if (!slots) continue;
-    pieces.push(html.slice(from, region.start), ...(region.attribute && !region.quoted ? quoted(slots) : slots));
+    const replacement = OWN_URLS.get(raw) ?? ((isLink(region) && tracked(region.value)) || placeholders(region, raw));
+    if (!replacement) continue;
+    pieces.push(
+      html.slice(from, region.start),
+      ...(region.attribute && !region.quoted ? quoted(replacement) : replacement),
+    );
     from = region.end;
   }
   return [...pieces, html.slice(from)];
@@ -192,8 +195,12 @@ function placeholders(region: Region, raw: string): Template | null {
 }
 
 // A merged value may contain spaces, which would end an unquoted attribute.
-function quoted(slots: Template): Template {
-  return ['"', ...slots.map((piece) => (typeof piece === 'string' ? piece.replaceAll('"', '&quot;') : piece)), '"'];
+function quoted(replacement: Template): Template {
+  return [
+    '"',
+    ...replacement.map((piece) => (typeof piece === 'string' ? piece.replaceAll('"', '&quot;') : piece)),
+    '"',
+  ];
 }
 
 // Outlook's VML shapes (v:*) have links like anchors.
@@ -201,21 +208,21 @@ function isLink({ tag, attribute }: Region): boolean {
   return attribute === 'href' && (tag === 'a' || tag === 'area' || tag.startsWith('v:'));
 }
 
-function internalSlot(name: string): Slot {
+function internalPlaceholder(name: string): Placeholder {
   return { name, fallback: '', place: 'url-start' };
 }
 
-/** The template with this slot for each mark of a footer. */
-function withFooterLink(template: Template, slot: Slot): Template {
+/** The template with this placeholder for each mark of a footer. */
+function withFooterLink(template: Template, placeholder: Placeholder): Template {
   return template.flatMap((piece) =>
     typeof piece === 'string' && piece.includes(FOOTER_LINK_MARK)
-      ? piece.split(FOOTER_LINK_MARK).flatMap((text, at) => (at === 0 ? [text] : [slot, text]))
+      ? piece.split(FOOTER_LINK_MARK).flatMap((text, at) => (at === 0 ? [text] : [placeholder, text]))
       : [piece],
   );
 }
 
 function joinTexts(template: Template): Template {
-  const pieces: (string | Slot)[] = [];
+  const pieces: (string | Placeholder)[] = [];
   for (const piece of template) {
     const last = pieces.at(-1);
     if (typeof piece === 'string' && typeof last === 'string') pieces[pieces.length - 1] = last + piece;

@@ -4,7 +4,15 @@
  */
 import { sentence } from '../../errors/sentences.ts';
 import { type Content, ContentError } from '../content/compiled-content.ts';
-import { escapeHtml, mergeLine, resolve, type Slot, scan, type Template, type Values } from '../content/merge.ts';
+import {
+  escapeHtml,
+  mergeLine,
+  type Placeholder,
+  resolve,
+  scan,
+  type Template,
+  type Values,
+} from '../content/merge.ts';
 import { unstructuredField } from './header-fields.ts';
 import { quotedPrintable } from './quoted-printable.ts';
 
@@ -38,7 +46,7 @@ export class MergedTooLarge extends ContentError {
 
 /** All places of one placeholder in one context. */
 interface PlaceholderUse {
-  readonly slot: Slot;
+  readonly placeholder: Placeholder;
   readonly encode: (text: string) => string;
   times: number;
   /** The total length of its defaults, which differ from place to place. */
@@ -70,11 +78,11 @@ export class MergedSize {
       placeholderUses(text, quotedPrintable),
     ];
     const uses = parts.flatMap((part) => part.uses);
-    const isConstant = ({ slot }: PlaceholderUse) => Object.hasOwn(constants, slot.name);
+    const isConstant = ({ placeholder }: PlaceholderUse) => Object.hasOwn(constants, placeholder.name);
     this.#templateCharacters = parts.reduce((sum, { characters }) => sum + characters, 0);
     this.#constantCharacters = uses
       .filter(isConstant)
-      .reduce((sum, use) => sum + mergedLength(use, constants[use.slot.name]), 0);
+      .reduce((sum, use) => sum + mergedLength(use, constants[use.placeholder.name]), 0);
     this.#uses = uses.filter((use) => !isConstant(use));
   }
 
@@ -85,8 +93,8 @@ export class MergedSize {
   requireFits(find: (name: string) => string | undefined, leastRoom = MIN_ROOM): void {
     const room = Math.max(MAX_MERGED - this.#templateCharacters, leastRoom);
     let upperBound = this.#constantCharacters;
-    for (const { slot, times, defaults } of this.#uses) {
-      const value = find(slot.name);
+    for (const { placeholder, times, defaults } of this.#uses) {
+      const value = find(placeholder.name);
       upperBound +=
         typeof value === 'string' && value !== '' ? times * (value.length * MAX_EXPANSION + PER_PLACE) : defaults;
     }
@@ -115,7 +123,7 @@ export class MergedSize {
     return (
       sum > room ||
       this.#uses.some((use) => {
-        sum += mergedLength(use, find(use.slot.name));
+        sum += mergedLength(use, find(use.placeholder.name));
         return sum > room;
       })
     );
@@ -123,8 +131,8 @@ export class MergedSize {
 }
 
 /** The number of characters in all places of a placeholder with this value. */
-function mergedLength({ slot, encode, times, defaults }: PlaceholderUse, value: string | undefined): number {
-  return typeof value === 'string' && value !== '' ? times * encode(resolve(slot, value)).length : defaults;
+function mergedLength({ placeholder, encode, times, defaults }: PlaceholderUse, value: string | undefined): number {
+  return typeof value === 'string' && value !== '' ? times * encode(resolve(placeholder, value)).length : defaults;
 }
 
 function placeholderUses(
@@ -139,7 +147,7 @@ function placeholderUses(
       continue;
     }
     const key = `${piece.place} ${piece.name}`;
-    const use = uses.get(key) ?? { slot: piece, encode, times: 0, defaults: 0 };
+    const use = uses.get(key) ?? { placeholder: piece, encode, times: 0, defaults: 0 };
     uses.set(key, use);
     use.times++;
     use.defaults += encode(resolve(piece, undefined)).length;

@@ -13,7 +13,7 @@ import { findZone, type LocalTime, localTimes, type Place, placeColumns } from '
 import { type CapPeriods, capReasonOf } from '../timing/mail-caps.ts';
 import { type BestHours, bestHourTimes } from './best-hours.ts';
 import { enqueueStatement } from './ledger/enqueue.ts';
-import { type ReasonChange, reasonCounter } from './ledger/reasons.ts';
+import { type ReasonChange, reasonCounter } from './ledger/reason-counts.ts';
 import { endEnqueueing } from './mailing-state.ts';
 import { divideRecipients } from './variant-groups.ts';
 

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { type CsvValue, csvStream } from '../../audience/import/csv-write.ts';
+import { type CsvValue, csvStream } from '../../audience/csv-write.ts';
 import { fold } from '../../database/functions/fold.ts';
 import { reasonKind } from '../../database/functions/reply-kind.ts';
 import { BY_PERSON, DELIVERY_STATE } from '../../database/schema/index.ts';

@@ -12,6 +12,7 @@ import type { Finding } from '../checks/mail-checks.ts';
 import { type MeasuredMail, measureMail } from '../checks/measured-mail.ts';
 import type { ReadingFinding } from '../checks/reading-checks.ts';
 import { FINDINGS, type FoundCheck, type Severity } from '../checks/severity.ts';
+import { untracked, untrackedText, withMarkedLinks } from '../content/anonymous-content.ts';
 import {
   allPieces,
   foldToOneLine,
@@ -22,7 +23,6 @@ import {
   type Template,
   type Values,
 } from '../content/merge.ts';
-import { untracked, untrackedText, withMarkedLinks } from '../content/web-copy.ts';
 import { MergedSize } from '../mime/merged-size.ts';
 import { type FrozenContent, frozenVariant } from '../queue/ready-mailing.ts';
 

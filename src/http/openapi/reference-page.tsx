@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../operations/deps.ts';
 import { documentOf } from '../pages/document.tsx';
 import { builtUrls } from '../static-files.ts';
-import { collectionOf } from './collection.ts';
+import { collectionOf } from './postman-collection.ts';
 
 /** The page sends requests only to this server. Scalar adds its style sheet and positions to the page by script. */
 const POLICY = [

@@ -15,7 +15,7 @@ import { heloName } from '../../delivery/transport/smtp/helo.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import type { LanguageCode } from '../../languages.ts';
 import type { Context } from '../../operations/operation.ts';
-import { confirmationHtml } from '../../senders/confirmation-mail.ts';
+import { oneButtonHtml } from '../../senders/one-button-mail.ts';
 
 /** For how many days the link in an invitation works. */
 export const INVITATION_DAYS = 3;
@@ -78,7 +78,7 @@ export async function mailInvitation(
   const paragraph = texts.paragraph(inviter);
   const shown = { language, title: subject, heading: subject, paragraphs: [paragraph], button, note, fallback };
   const domain = from.slice(from.lastIndexOf('@') + 1);
-  const content = { html: confirmationHtml(shown, link), text: `${paragraph}\n\n${link}\n\n${note}\n` };
+  const content = { html: oneButtonHtml(shown, link), text: `${paragraph}\n\n${link}\n\n${note}\n` };
   const mail = {
     id: 0,
     utr: randomUUID(),

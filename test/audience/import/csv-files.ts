@@ -1,9 +1,9 @@
 /** CSV files in memory, read and written as the import and the export do, and arbitrary ones. */
 import { text as textOf } from 'node:stream/consumers';
 import fc from 'fast-check';
+import { type CsvValue, csvStream } from '../../../src/audience/csv-write.ts';
 import { type OpenCsv, readCsv } from '../../../src/audience/import/csv.ts';
 import { type CsvBatch, CsvParser } from '../../../src/audience/import/csv-parse.ts';
-import { type CsvValue, csvStream } from '../../../src/audience/import/csv-write.ts';
 
 /** A file of these chunks. */
 export function file(...chunks: (string | Buffer)[]): OpenCsv {

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import t from 'tap';
 import { markForRecompute, recomputeDueSegments } from '../../../src/audience/segments/recompute.ts';
-import { Retries } from '../../../src/time/retries.ts';
+import { FailedWork } from '../../../src/time/failed-work.ts';
 import type { TestApp } from '../../support/app.ts';
 import {
   addContact,
@@ -244,7 +244,7 @@ t.test('whatever the order of writes, who is in it is who a recompute puts in, a
       const kept = await recipientsOf(app, segment_id);
       const { count } = app.db.prepare('SELECT segment_emails_count AS count FROM segments').get() as { count: number };
       markForRecompute(app.drizzle, sql`id = ${segment_id}`);
-      while (await recomputeDueSegments(app.drizzle, app.clock, new Retries(app.clock), rethrow));
+      while (await recomputeDueSegments(app.drizzle, app.clock, new FailedWork(app.clock), rethrow));
       const fresh = await recipientsOf(app, segment_id);
       if (JSON.stringify(fresh) !== JSON.stringify(kept) || count !== kept.length)
         throw new Error(`${JSON.stringify(kept)}, counted ${count}, became ${JSON.stringify(fresh)}`);

@@ -6,7 +6,7 @@ import { Launcher } from '../../../src/campaigns/launch.ts';
 import { readConfig } from '../../../src/config.ts';
 import { DELIVERY_STATE } from '../../../src/database/schema/index.ts';
 import { enqueueRecipients } from '../../../src/delivery/queue/enqueue-recipients.ts';
-import { Retries } from '../../../src/time/retries.ts';
+import { FailedWork } from '../../../src/time/failed-work.ts';
 import type { TestApp } from '../../support/app.ts';
 import { withWelcomeSeries } from '../../support/automations.ts';
 import {
@@ -48,7 +48,7 @@ t.test('a large segment is finished in the background, from where it was left', 
   const segment_id = await storeSegment(app, ['email', 'contains', '@']);
   await app.background();
   app.db.exec('DELETE FROM segment_recipients WHERE address_id > 300; UPDATE segments SET recompute_after = 300');
-  while (await recomputeDueSegments(app.drizzle, app.clock, new Retries(app.clock), rethrow));
+  while (await recomputeDueSegments(app.drizzle, app.clock, new FailedWork(app.clock), rethrow));
   t.equal((await recipientsOf(app, segment_id)).length, 1200);
   t.equal(app.db.prepare('SELECT recompute_after FROM segments').pluck().get(), null);
 });
@@ -65,8 +65,8 @@ t.test('a segment that was begun goes on before another is begun', async (t) => 
   for (const begun of segments) {
     app.db.prepare('UPDATE segments SET recompute_after = iif(id = ?, 1, 0)').run(begun);
     const tried: number[] = [];
-    const retries = new Retries(app.clock);
-    while (await recomputeDueSegments(app.drizzle, app.clock, retries, (id) => tried.push(id)));
+    const failedSegments = new FailedWork(app.clock);
+    while (await recomputeDueSegments(app.drizzle, app.clock, failedSegments, (id) => tried.push(id)));
     t.strictSame(tried, [begun, ...segments.filter((id) => id !== begun)]);
   }
 });
@@ -81,8 +81,8 @@ t.test('a segment that fails keeps no other from being brought up to date', asyn
     SELECT raise(ABORT, 'broken'); END`);
   markForRecompute(app.drizzle, sql`true`);
   const failures: number[] = [];
-  const retries = new Retries(app.clock);
-  const step = () => recomputeDueSegments(app.drizzle, app.clock, retries, (id) => failures.push(id));
+  const failedSegments = new FailedWork(app.clock);
+  const step = () => recomputeDueSegments(app.drizzle, app.clock, failedSegments, (id) => failures.push(id));
   while (await step());
   t.strictSame(failures, [broken]);
   t.equal(app.db.prepare('SELECT count(*) FROM segment_recipients WHERE segment_id = ?').pluck().get(sound), 1);
@@ -113,7 +113,7 @@ t.test(
       log: (fields, text, level = 'info') => level !== 'info' && t.fail(text, { fields }),
     });
     await launcher.launchDue(() => true);
-    while (await recomputeDueSegments(app.drizzle, app.clock, new Retries(app.clock), rethrow));
+    while (await recomputeDueSegments(app.drizzle, app.clock, new FailedWork(app.clock), rethrow));
     while (await launcher.launchDue(() => true));
     const mailing = Number(app.db.prepare("SELECT id FROM mailings WHERE state = 'enqueueing'").pluck().get());
     await enqueueRecipients(app.db, mailing);

@@ -1,7 +1,7 @@
 /** The links and the pixel of a mail. */
 import t from 'tap';
+import { withMarkedLinks, withoutTracking } from '../../../src/delivery/content/anonymous-content.ts';
 import { mergeHtml, mergeText, mergeUrl } from '../../../src/delivery/content/merge.ts';
-import { withMarkedLinks, withoutTracking } from '../../../src/delivery/content/web-copy.ts';
 import { complete, html, page, plain } from './templates.ts';
 
 t.test('web links are tracked, each URL once; other links stay unchanged', async (t) => {

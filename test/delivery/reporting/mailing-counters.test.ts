@@ -5,7 +5,7 @@ import { recordBounce } from '../../../src/delivery/feedback/bounces/record.ts';
 import { countUnsubscribe, HitBuffer } from '../../../src/delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../../../src/delivery/links/tokens.ts';
 import { Ledger } from '../../../src/delivery/queue/ledger/ledger.ts';
-import { reasonCounter } from '../../../src/delivery/queue/ledger/reasons.ts';
+import { reasonCounter } from '../../../src/delivery/queue/ledger/reason-counts.ts';
 import { startApp } from '../../support/app.ts';
 import {
   ACCEPTED,

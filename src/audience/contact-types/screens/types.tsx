@@ -23,7 +23,7 @@ import {
   renameContactType,
 } from '../operations.ts';
 
-const NAME = form(addContactType.input, [{ name: 'name', label: 'segments.name' }]);
+const NAME_FORM = form(addContactType.input, [{ name: 'name', label: 'lists.name' }]);
 
 /** Registers the pages of contact types. */
 export async function typeScreens(app: FastifyInstance): Promise<void> {
@@ -38,7 +38,7 @@ export async function typeScreens(app: FastifyInstance): Promise<void> {
   recordScreens(app, {
     path: '/settings/lists',
     addsInList: true,
-    form: NAME,
+    form: NAME_FORM,
     add: (request, values) => attempt(request, addContactType, values),
     change: (request, values, id) => attempt(request, renameContactType, { ...values, id }),
     remove: (request, id) => attempt(request, deleteContactType, { contact_type_id: id }),
@@ -92,7 +92,7 @@ function Types({
         <Card title={language.say('lists.add')}>
           <p class="quiet-text">{language.say('lists.about')}</p>
           <SentForm
-            form={NAME}
+            form={NAME_FORM}
             action="/settings/lists"
             values={{}}
             {...shown}
@@ -111,7 +111,7 @@ function OneType({ type, uses, shown }: { type: ContactType; uses: ContactTypeUs
     <>
       <Card title={type.name}>
         <SentForm
-          form={NAME}
+          form={NAME_FORM}
           action={`/settings/lists/${type.id}`}
           values={type}
           {...shown}

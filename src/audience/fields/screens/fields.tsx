@@ -19,10 +19,10 @@ import { addField, deleteField, type Field, listOwnFields, renameField } from '.
 
 const PATH = '/settings/fields';
 const NEW_FORM = form(addField.input, [
-  { name: 'field_name', label: 'segments.name', hint: 'fields.name.hint' },
+  { name: 'field_name', label: 'fields.name', hint: 'fields.name.hint' },
   { name: 'field_type', label: 'fields.kind', option: (language, type) => language.say(`fields.kind.${type}`) },
 ]);
-const RENAME_FORM = form(renameField.input, [{ name: 'field_name', label: 'segments.name', hint: 'fields.name.hint' }]);
+const RENAME_FORM = form(renameField.input, [{ name: 'field_name', label: 'fields.name', hint: 'fields.name.hint' }]);
 
 /** Registers the pages of custom fields. */
 export async function fieldScreens(app: FastifyInstance): Promise<void> {

@@ -19,7 +19,7 @@ import { UnsubscribesTabs } from './kinds.tsx';
 const SEE_OTHER = 303;
 const LIST = '/unsubscribes/topics';
 const GROUP = form(addGroup.input, [
-  { name: 'group_name', label: 'segments.name' },
+  { name: 'group_name', label: 'topics.name' },
   { name: 'description', label: 'unsubscribes.topics.description', hint: 'topics.description.hint' },
   { name: 'is_display', label: 'topics.display' },
 ]);

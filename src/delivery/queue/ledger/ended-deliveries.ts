@@ -4,7 +4,7 @@ import { BY_PERSON, DELIVERY_STATE } from '../../../database/schema/index.ts';
 import type { Said } from '../../../errors/sentences.ts';
 import { stored } from '../../../errors/stored.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
-import { type ReasonChange, reasonCounter } from './reasons.ts';
+import { type ReasonChange, reasonCounter } from './reason-counts.ts';
 
 /** A delivery as it was before the bounce. */
 export interface ReturnedDelivery {

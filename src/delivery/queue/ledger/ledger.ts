@@ -17,7 +17,7 @@ import { DUE } from '../due.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import { type OpenMailing, retryHeldMailings } from '../mailing-state.ts';
 import { markEarlierMails } from './earlier-mails.ts';
-import { type ReasonChange, reasonCounter } from './reasons.ts';
+import { type ReasonChange, reasonCounter } from './reason-counts.ts';
 
 /** The results that a mailing's counters count. */
 type Counter = FinalState | 'unmeasured';

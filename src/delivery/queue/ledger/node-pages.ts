@@ -12,7 +12,7 @@ import { stored } from '../../../errors/stored.ts';
 import type { Claim } from '../candidates.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import type { OpenMailing } from '../mailing-state.ts';
-import { reasonCounter } from './reasons.ts';
+import { reasonCounter } from './reason-counts.ts';
 
 /** A page that an earlier run of the service gave to a node, with those recipients whose result is not recorded yet. */
 export interface StoredPage {

@@ -16,7 +16,7 @@ import { show } from '../../../delivery/compiling/show.ts';
 import { ContentError } from '../../../delivery/content/compiled-content.ts';
 import { htmlConditionProblem } from '../../../delivery/content/html-regions.ts';
 import { hasMoreParts } from '../../../delivery/content/json-size.ts';
-import { PREFERENCES, slotProblem, WEB_COPY } from '../../../delivery/content/merge.ts';
+import { PREFERENCES, placeholderProblem, WEB_COPY } from '../../../delivery/content/merge.ts';
 import { isTestMode } from '../../../delivery/transport/relays/in-use.ts';
 import { conflict, Failure, notFound } from '../../../errors/failure.ts';
 import { withinShare } from '../../../http/account-share.ts';
@@ -235,7 +235,7 @@ async function readTemplateCode(design: Design, body: Call['Body']): Promise<Tem
   const code = await givenCode(design, body);
   const { template_json, template_html } = code;
   const inCode = template_json ? templateProblem(template_json) : htmlConditionProblem(template_html);
-  const problem = inCode ?? slotProblem(template_json || template_html);
+  const problem = inCode ?? placeholderProblem(template_json || template_html);
   if (problem !== null) throw new ContentError(problem);
   return code;
 }

@@ -44,7 +44,7 @@ export function collectionOf(document: Document, url: string): object {
 }
 
 function requestOf(path: string, method: string, { summary, description, parameters = [], requestBody }: Operation) {
-  const placed = (place: string) =>
+  const parametersIn = (place: string) =>
     parameters
       .filter((parameter) => parameter.in === place)
       .map(({ name, required = false, description, example }) => ({
@@ -54,7 +54,7 @@ function requestOf(path: string, method: string, { summary, description, paramet
         // Optional parameters are included but disabled.
         disabled: !required,
       }));
-  const query = placed('query');
+  const query = parametersIn('query');
   const sent = query.filter(({ disabled }) => !disabled).map(({ key, value }) => `${key}=${encodeURIComponent(value)}`);
   const raw = `{{url}}${path}${sent.length === 0 ? '' : `?${sent.join('&')}`}`;
   return {
@@ -65,7 +65,7 @@ function requestOf(path: string, method: string, { summary, description, paramet
       header: [
         { key: 'PublicKey', value: '{{publicKey}}' },
         { key: 'SecretKey', value: '{{secretKey}}' },
-        ...placed('header'),
+        ...parametersIn('header'),
       ],
       url: { raw, host: ['{{url}}'], path: path.slice(1).split('/'), ...(query.length > 0 && { query }) },
       ...(requestBody?.content !== undefined && { body: bodyOf(requestBody.content) }),

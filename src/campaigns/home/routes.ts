@@ -4,6 +4,6 @@ import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { readOverview } from './operations.ts';
 
-export const overviewRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+export const homeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   operationRoutes(app, deps, 'Overview').read('GET /overview', readOverview);
 };

@@ -7,7 +7,7 @@ import { escapeHtml } from '../delivery/content/merge.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 
 /** The texts of the mail. */
-interface Confirmation {
+interface OneButtonMail {
   language: string;
   title: string;
   heading: string;
@@ -22,7 +22,7 @@ interface Confirmation {
 /**
  * Returns the content of such a mail. It has no pixel and no tracked links, and is not split into pieces even if a text contains `((`.
  */
-export function confirmationMailContent(
+export function oneButtonMailContent(
   mail: { subject: string; html: string; text: string },
   from: { email: string; name: string },
 ): FrozenContent {
@@ -37,8 +37,8 @@ export function confirmationMailContent(
 }
 
 /** Returns the HTML of the mail, whose button opens `url`. */
-export function confirmationHtml(confirmation: Confirmation, url: string): string {
-  const { language, title, heading, paragraphs, button, note, fallback } = confirmation;
+export function oneButtonHtml(mail: OneButtonMail, url: string): string {
+  const { language, title, heading, paragraphs, button, note, fallback } = mail;
   const text = paragraphs
     .map((line) => `<p class="text" style="margin:0 0 16px;color:#18201e">${escapeHtml(line)}</p>`)
     .join('\n');
@@ -73,7 +73,7 @@ ${text}
  * Returns the content of the verification mail to `email`, whose button opens `url`. The text says that the link works for `days` days.
  */
 export function verificationContent(email: string, url: string, days: number): FrozenContent {
-  const asked = {
+  const verification = {
     language: 'en',
     title: 'Confirm your address',
     heading: 'Is this address yours?',
@@ -92,6 +92,6 @@ ${url}
 The link works for ${days} days. If this was not you, do nothing: without a
 confirmation no mail is sent from your address.
 `;
-  const mail = { subject: `Confirm ${email}`, html: confirmationHtml(asked, url), text };
-  return confirmationMailContent(mail, { email, name: 'Sendlark' });
+  const mail = { subject: `Confirm ${email}`, html: oneButtonHtml(verification, url), text };
+  return oneButtonMailContent(mail, { email, name: 'Sendlark' });
 }

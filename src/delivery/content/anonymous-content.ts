@@ -1,7 +1,6 @@
 /**
- * Variants of a mail without links that identify the recipient. The web copy needs one because recipients share its URL, and no reader may
- * act for the recipient. Mails of accounts that measure nothing, or only totals, need one too. Each variant is made from the compiled
- * content.
+ * Forms of a mail whose links do not identify the recipient. The web copy needs one because recipients share its URL, and no reader may
+ * act for the recipient. Mails of accounts that measure nothing, or only totals, need one too. Each form is made from the compiled content.
  */
 import { TRAP_LINK, trapHtml } from '../links/trap-link.ts';
 import type { Content } from './compiled-content.ts';
@@ -14,7 +13,7 @@ export function untracked({ html, links }: Pick<Content, 'html' | 'links'>): Tem
   return withDestinations(html, links, escapeHtml, (_number, rest) => rest);
 }
 
-/** The text template with every tracked link replaced by its destination. */
+/** The text template with every tracked link replaced by its destination: contents of earlier releases track the links of the text, too. */
 export function untrackedText({ text, links }: Pick<Content, 'text' | 'links'>): Template {
   return withDestinations(
     text,
@@ -34,7 +33,6 @@ export function withMarkedLinks({ html, links }: Pick<Content, 'html' | 'links'>
 
 /** The HTML template without the tracking pixel, for pages that are not read by a known recipient. */
 export function withoutPixel(html: Template): Template {
-  const isPixel = (piece: Template[number] | undefined) => typeof piece === 'object' && piece.name === OPEN_URL;
   return html.flatMap((piece, at): Template => {
     if (typeof piece !== 'string') return isPixel(piece) ? [] : [piece];
     const start = isPixel(html[at - 1]) ? piece.indexOf('>') + 1 : 0;
@@ -75,13 +73,13 @@ function withDestinations(
 
 /** Whether the piece at this position is the URL of the trap link. */
 function isTrap(template: Template, at: number): boolean {
-  const [slot, after] = [template[at], template[at + 1]];
-  return typeof slot === 'object' && slot.name === CLICK_URL && `${after}`.startsWith(`${TRAP_LINK}${TRAP_END}`);
+  const [piece, after] = [template[at], template[at + 1]];
+  return typeof piece === 'object' && piece.name === CLICK_URL && `${after}`.startsWith(`${TRAP_LINK}${TRAP_END}`);
 }
 
 /** Whether the content was compiled with a pixel. */
 export function hasPixel({ html }: Pick<Content, 'html'>): boolean {
-  return html.some((piece) => typeof piece !== 'string' && piece.name === OPEN_URL);
+  return html.some(isPixel);
 }
 
 /** The content without pixel and with every link leading directly to its destination. */

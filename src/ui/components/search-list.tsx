@@ -17,7 +17,7 @@ export interface ListQuery {
 type StateFilter = CampaignState | 'archived';
 
 /** The search of a list. */
-interface Looked {
+interface ListSearch {
   search: string;
   state: StateFilter | undefined;
   /** True after the first page. */
@@ -28,20 +28,20 @@ interface Looked {
 export function readListQuery<State extends StateFilter>(query: ListQuery, states: readonly State[]) {
   const { search = '', before } = query;
   const state = states.find((name) => name === query.state);
-  const looked: Looked = { search, state, isLater: before !== undefined };
+  const listSearch: ListSearch = { search, state, isLater: before !== undefined };
   const given = {
     ...(search && { search }),
     ...(state && { state }),
     ...(before !== undefined && { before_id: before }),
   };
-  return { looked, given, isAll: search === '' && state === undefined && before === undefined };
+  return { listSearch, given, isAll: search === '' && state === undefined && before === undefined };
 }
 
 /** A page of a list: the search form, the table (null if nothing was found), and the link to the next page. */
-export function CampaignList({
+export function SearchList({
   kind,
   states,
-  looked: { search, state: chosen, isLater },
+  listSearch: { search, state: chosen, isLater },
   next,
   table,
   query = {},
@@ -49,7 +49,7 @@ export function CampaignList({
 }: {
   kind: 'campaigns' | 'automations';
   states: readonly StateFilter[];
-  looked: Looked;
+  listSearch: ListSearch;
   /** Null on the last page. */
   next: number | null;
   table: VNode | null;

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { writeToString } from 'fast-csv';
 import t from 'tap';
-import { escapeFormula, unescapeFormula } from '../../../src/audience/import/csv-write.ts';
-import { anyTable, anyText, write } from './csv-files.ts';
+import { escapeFormula, unescapeFormula } from '../../src/audience/csv-write.ts';
+import { anyTable, anyText, write } from './import/csv-files.ts';
 
 t.test('cells that a spreadsheet would run as formulas are escaped', async (t) => {
   for (const first of ['=', '+', '-', '@', '\t', '\r']) {
