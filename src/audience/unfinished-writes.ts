@@ -94,7 +94,7 @@ async function writeItems<T>(
   else await finishItems(client, recordWrite(client, note.kind, note.given()), items, write);
 }
 
-interface Given {
+interface Inputs {
   unsubscribe: { change: ListChange; addresses: string[] };
   resubscribe: { ids: readonly number[]; now: string };
   'delete-contacts': { ids: readonly number[]; now: string };
@@ -102,13 +102,13 @@ interface Given {
 
 /** Adds addresses to a list of unsubscribed addresses. Resolves when all of them are on it. */
 export async function unsubscribeAll(db: Db, change: ListChange, addresses: readonly Address[]): Promise<void> {
-  const given = (): Given['unsubscribe'] => ({ change, addresses: addresses.map(({ address }) => address) });
+  const given = (): Inputs['unsubscribe'] => ({ change, addresses: addresses.map(({ address }) => address) });
   await writeItems(db.$client, { kind: 'unsubscribe', given }, addresses, (some) => addUnsubscribers(db, change, some));
 }
 
 /** Removes entries from their lists by id. The caller has checked that they belong to the account. `now` is an ISO timestamp. */
 export async function resubscribeAll(db: Db, ids: readonly number[], now: string): Promise<void> {
-  const given = (): Given['resubscribe'] => ({ ids, now });
+  const given = (): Inputs['resubscribe'] => ({ ids, now });
   await writeItems(db.$client, { kind: 'resubscribe', given }, ids, (some) =>
     removeUnsubscribers(db, some, 'api', now),
   );
@@ -116,7 +116,7 @@ export async function resubscribeAll(db: Db, ids: readonly number[], now: string
 
 /** Deletes contacts by id. The caller has checked that they belong to the account. `now` is an ISO timestamp. */
 export async function deleteAllContacts(db: Db, ids: readonly number[], now: string): Promise<void> {
-  const given = (): Given['delete-contacts'] => ({ ids, now });
+  const given = (): Inputs['delete-contacts'] => ({ ids, now });
   await writeItems(db.$client, { kind: 'delete-contacts', given }, ids, (some) => deleteContacts(db, some, now));
 }
 
@@ -124,16 +124,16 @@ export async function deleteAllContacts(db: Db, ids: readonly number[], now: str
 export async function finishInterruptedWrites(db: Db): Promise<void> {
   const client = db.$client;
   for (const { id, given } of recordedWrites(client, 'unsubscribe')) {
-    const { change, addresses }: Given['unsubscribe'] = JSON.parse(given);
+    const { change, addresses }: Inputs['unsubscribe'] = JSON.parse(given);
     const parsed = addresses.flatMap((address) => parseAddress(address) ?? []);
     await finishItems(client, id, parsed, (some) => addUnsubscribers(db, change, some));
   }
   for (const { id, given } of recordedWrites(client, 'resubscribe')) {
-    const { ids, now }: Given['resubscribe'] = JSON.parse(given);
+    const { ids, now }: Inputs['resubscribe'] = JSON.parse(given);
     await finishItems(client, id, ids, (some) => removeUnsubscribers(db, some, 'api', now));
   }
   for (const { id, given } of recordedWrites(client, 'delete-contacts')) {
-    const { ids, now }: Given['delete-contacts'] = JSON.parse(given);
+    const { ids, now }: Inputs['delete-contacts'] = JSON.parse(given);
     await finishItems(client, id, ids, (some) => deleteContacts(db, some, now));
   }
 }

@@ -8,7 +8,7 @@ const MAX_CHARACTERS = 8 * 1024 * 1024;
 /** A text, a number or null that content is made from. */
 type Part = string | number | null;
 
-interface Kept<Content> {
+interface CompiledDraft<Content> {
   source: readonly Part[];
   made: Content;
 }
@@ -20,7 +20,7 @@ interface UnderWay<Content> {
 
 export class CompiledDrafts<Content extends object = FrozenText> {
   /** In the order of use, the most recent one last. Sources are compared directly, because hashing a large one takes longer. */
-  #kept: readonly Kept<Content>[] = [];
+  #kept: readonly CompiledDraft<Content>[] = [];
   #underWay: readonly UnderWay<Content>[] = [];
 
   /**
@@ -51,7 +51,7 @@ export class CompiledDrafts<Content extends object = FrozenText> {
   }
 
   /** Keeps the newest content. Only sources are measured, because compiled content is about as long as its source. */
-  #keep(newest: Kept<Content>): void {
+  #keep(newest: CompiledDraft<Content>): void {
     const kept = [...this.#kept, newest];
     let characters = 0;
     const last = kept.findLastIndex(({ source }) => {

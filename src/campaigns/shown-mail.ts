@@ -18,7 +18,7 @@ import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
 import { readFrozen } from '../delivery/queue/mailings.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import { variantName } from '../delivery/queue/variant-groups.ts';
-import { type CheckedContent, faultsIn, type Shown } from '../delivery/shown/shown-content.ts';
+import { type CheckedContent, faultsIn, type MergedMail } from '../delivery/shown/shown-content.ts';
 import { invalid } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { knownPlaceholders, textsOf } from '../templates/content-warnings.ts';
@@ -62,7 +62,7 @@ export interface ShowDeps {
 }
 
 /** A preview. */
-interface ShownMail extends Shown {
+interface ShownMail extends MergedMail {
   /** The contact whose values are filled in; null if there is none. */
   contact_id: number | null;
 }

@@ -33,14 +33,14 @@ The service may run meanwhile.`,
   },
 };
 
-interface Wanted {
+interface ExportRequest {
   accountId: number;
   typeId: number;
   file: string;
 }
 
 /** Returns the number of contacts written. */
-async function writeFile(db: Db, { accountId, typeId, file }: Wanted, call: Call): Promise<number> {
+async function writeFile(db: Db, { accountId, typeId, file }: ExportRequest, call: Call): Promise<number> {
   const whole = contactsOf(db, typeId);
   const progress = startProgress(call, 'Exporting', 'contacts');
   let written = 0;

@@ -32,7 +32,10 @@ async function add(call: Call): Promise<void> {
     if (findUserByEmail(db, address) !== undefined) throw new Error(`There is a user ${email} already`);
     return addUser(db, { accountId, address, name: '', role, passwordHash: null }, COMMAND_LINE, systemClock.now());
   });
-  call.answer(shown(user), [`Added: ${line(user)}`, `A link to sign in: sendlark login-link --user ${user.email}`]);
+  call.answer(userRecord(user), [
+    `Added: ${line(user)}`,
+    `A link to sign in: sendlark login-link --user ${user.email}`,
+  ]);
 }
 
 async function list(call: Call): Promise<void> {
@@ -40,7 +43,7 @@ async function list(call: Call): Promise<void> {
   const rows = await withDatabase((db) =>
     db.select().from(usersTable).orderBy(asc(usersTable.account_id), asc(usersTable.id)).all(),
   );
-  call.answer(rows.map(shown), rows.map(line), 'There are no users; for a link to the first: sendlark login-link');
+  call.answer(rows.map(userRecord), rows.map(line), 'There are no users; for a link to the first: sendlark login-link');
 }
 
 async function changeRole(call: Call): Promise<void> {
@@ -51,7 +54,7 @@ async function changeRole(call: Call): Promise<void> {
     changeUser(db, found, { name: found.name, role }, COMMAND_LINE, systemClock.now());
     return { ...found, role };
   });
-  call.answer(shown(user), [`Changed: ${line(user)}`]);
+  call.answer(userRecord(user), [`Changed: ${line(user)}`]);
 }
 
 async function remove(call: Call): Promise<void> {
@@ -81,7 +84,7 @@ function requireUser(db: Db, email: string): User {
   return user;
 }
 
-function shown({ id, account_id: account, email, role }: User) {
+function userRecord({ id, account_id: account, email, role }: User) {
   return { id, account, email, role };
 }
 

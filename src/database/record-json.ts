@@ -42,7 +42,7 @@ export interface ListSource {
    * Finds the next rows in one short step, up to `limit` ids after an id, for a search that would take long over all rows. If
    * set, `where` is ignored.
    */
-  find?: ((afterId: number, limit: number) => Found) | undefined;
+  find?: ((afterId: number, limit: number) => FoundIds) | undefined;
 }
 
 /** Returns the source of a list with the records of an account in a table. */
@@ -51,7 +51,7 @@ export function ownedList(record: SQL, table: OwnedTable, accountId: number): Li
 }
 
 /** The result of one step of a search. */
-export interface Found {
+export interface FoundIds {
   /** Ascending. */
   ids: number[];
   /** The id after which the next step continues; null at the end. */

@@ -147,7 +147,7 @@ export const listFeeds = operation({
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ feeds: Type.Array(Feed, { description: 'The feeds.' }) }),
-  run: ({ db, accountId }) => ({ feeds: feedsOf(db, accountId).map((feed) => shown(db, feed)) }),
+  run: ({ db, accountId }) => ({ feeds: feedsOf(db, accountId).map((feed) => feedRecord(db, feed)) }),
 });
 
 /** Used by the screen of a feed. */
@@ -155,7 +155,7 @@ export const readFeed = operation({
   name: 'Read a feed',
   role: 'viewer',
   input: ById,
-  run: (context, { id }) => shown(context.db, requireFeed(context, id)),
+  run: (context, { id }) => feedRecord(context.db, requireFeed(context, id)),
 });
 
 export const saveFeed = operation({
@@ -293,7 +293,7 @@ function requireFeed({ db, accountId }: Context, id: unknown): FeedRow {
   return feed;
 }
 
-function shown(db: Db, feed: FeedRow): Feed {
+function feedRecord(db: Db, feed: FeedRow): Feed {
   const { recipient_id, exclude_specific_recipient_id, languages, read_at, issue_at, ...columns } = feed;
   const hasNext = issue_at !== null && feed.state === 'active' && feed.rhythm !== 'item';
   return {

@@ -15,7 +15,7 @@ const TEXTS: Record<RefusedMessage, string> = {
   question: 'a question of a node is malformed and was not answered',
 };
 
-interface Counted {
+interface RefusalCount {
   /** Those not in the database yet. */
   unwritten: number;
   /** Those not logged yet. */
@@ -26,7 +26,7 @@ interface Counted {
 
 export class Refusals {
   readonly #log: Log;
-  readonly #counted = new Map<RefusedMessage, Counted>();
+  readonly #counted = new Map<RefusedMessage, RefusalCount>();
 
   constructor(log: Log) {
     this.#log = log;
@@ -71,7 +71,7 @@ export class Refusals {
     this.written();
   }
 
-  #of(kind: RefusedMessage): Counted {
+  #of(kind: RefusedMessage): RefusalCount {
     const counted = this.#counted.get(kind) ?? { unwritten: 0, unlogged: 0, loggedAt: Number.NEGATIVE_INFINITY };
     this.#counted.set(kind, counted);
     return counted;

@@ -49,7 +49,7 @@ interface KeptThreadDeps {
 }
 
 /** The number of times others have written to the database, and the number of rows written by this connection. */
-interface Written {
+interface WriteCounts {
   others: number | undefined;
   own: number | undefined;
 }
@@ -65,7 +65,7 @@ export class KeptThread {
   #thread: Worker | null = null;
   #isClosing = false;
   /** The write counts when the rest was granted; null once the thread was woken. */
-  #before: Written | null = null;
+  #before: WriteCounts | null = null;
   #restsUntil = 0;
   #knownHolds: KnownHolds | undefined;
   #lookedAt = 0;
@@ -170,7 +170,7 @@ export class KeptThread {
   }
 
   /** Changes with every write to the database by any process; null if it cannot be read, which the thread then finds out and reports. */
-  #findWritten(): Written | null {
+  #findWritten(): WriteCounts | null {
     const { client } = this.#deps;
     try {
       const others = prepared<[], number>(client, 'PRAGMA data_version').pluck().get();

@@ -73,7 +73,7 @@ export const readMail = operation({
       `SELECT ${COLUMNS} FROM transactional_mails WHERE utr = ? AND user_id = ?`,
     ).get(recordUtr(utr), accountId);
     if (mail === undefined) throw notFound('Record not found');
-    return { mail: shown(mail) };
+    return { mail: mailRecord(mail) };
   },
 });
 
@@ -129,7 +129,7 @@ export const listMails = operation({
     });
     const page = rows.slice(0, limit);
     const end = rows.length > limit ? (page.at(-1)?.id ?? null) : oldest > 0 ? oldest : null;
-    return { mails: page.map(shown), next_before_id: end };
+    return { mails: page.map(mailRecord), next_before_id: end };
   },
 });
 
@@ -192,7 +192,7 @@ function oldestExamined(client: Database, account: number, addressId: number | u
   return row?.id ?? 0;
 }
 
-function shown({ message_key, message_domain, ...row }: Row): Mail {
+function mailRecord({ message_key, message_domain, ...row }: Row): Mail {
   const { attempt, due_at, state, attachments, created_at, updated_at, complained_at, ...rest } = row;
   const reply = readStored(row.reply);
   const moment = (at: number) => isoTimestamp(new Date(at));

@@ -194,7 +194,7 @@ const MEMBER_COLUMNS = [
 ];
 
 /** The parameters of the statements: the import, and the addresses with ids up to @last. */
-interface Given {
+interface UndoParameters {
   import: number;
   type: number;
   written: string;
@@ -221,7 +221,7 @@ function restorePeople(db: Db, undone: ImportToUndo, now: string): UndoCounts | 
   const last = people.at(-1);
   if (last === undefined) return null;
   const { id, contact_type_id: type, written_at: written } = undone;
-  const given: Given = { import: id, type, written, last, now };
+  const given: UndoParameters = { import: id, type, written, last, now };
   leaveSegments(db, given);
   const counts = withoutFieldTriggers(db, () => restoreContacts(db, undone.user_id, given));
   syncAfterContactChange(db, type, peopleBefore(db, given), now, { startsAutomations: false });
@@ -236,8 +236,8 @@ function restorePeople(db: Db, undone: ImportToUndo, now: string): UndoCounts | 
  * Returns the address ids that had a contact before the import. Contacts that the import added are removed later, with their
  * rows in segments.
  */
-function peopleBefore(db: Db, given: Given): number[] {
-  return prepared<[Given], number>(
+function peopleBefore(db: Db, given: UndoParameters): number[] {
+  return prepared<[UndoParameters], number>(
     db.$client,
     `SELECT DISTINCT u.address_id FROM import_changes u
        CROSS JOIN contacts c ON c.contact_type_id = @type AND c.address_id = u.address_id AND c.deleted_at IS NULL
@@ -248,14 +248,14 @@ function peopleBefore(db: Db, given: Given): number[] {
 }
 
 /** Removes contacts from the segment that the import added them to, unless this was changed since. */
-function leaveSegments(db: Db, given: Given): void {
+function leaveSegments(db: Db, given: UndoParameters): void {
   const client = db.$client;
-  const removed = prepared<[Given], Recipient>(
+  const removed = prepared<[UndoParameters], Recipient>(
     client,
     `DELETE FROM segment_recipients WHERE id IN (SELECT row_id FROM ${records('member')} WHERE before IS NULL)
        AND by_hand = 1 AND is_removed = 0 AND updated_at = @written RETURNING *`,
   ).all(given);
-  const changed = prepared<[Given], Recipient>(
+  const changed = prepared<[UndoParameters], Recipient>(
     client,
     `UPDATE segment_recipients SET ${MEMBER_COLUMNS.map((column) => `${column} = u.before ->> '${column}'`).join(', ')}
      FROM ${records('member')} WHERE segment_recipients.id = u.row_id AND u.before IS NOT NULL AND segment_recipients.updated_at = @written
@@ -267,7 +267,7 @@ function leaveSegments(db: Db, given: Given): void {
 }
 
 /** Restores contacts that were not changed since, and records the others as kept. */
-function restoreContacts(db: Db, accountId: number, given: Given): { restored: number; kept: number } {
+function restoreContacts(db: Db, accountId: number, given: UndoParameters): { restored: number; kept: number } {
   const client = db.$client;
   forgetErased(client, accountId, given);
   const kept = prepared(
@@ -292,8 +292,8 @@ function restoreContacts(db: Db, accountId: number, given: Given): { restored: n
 }
 
 /** Removes erased second addresses from the records, because the erasure may not have reached these records yet. */
-function forgetErased(client: Database, accountId: number, given: Given): void {
-  const seconds = prepared<[Given], { row: number; typed: string }>(
+function forgetErased(client: Database, accountId: number, given: UndoParameters): void {
+  const seconds = prepared<[UndoParameters], { row: number; typed: string }>(
     client,
     `SELECT row_id AS row, before ->> 'alt_email' AS typed FROM ${records('contact')} WHERE before ->> 'alt_email' IS NOT NULL`,
   ).all(given);
@@ -312,7 +312,7 @@ function forgetErased(client: Database, accountId: number, given: Given): void {
 /**
  * Restores the rows of segments to their earlier values. The rules have added the restored contacts to their segments again as new rows.
  */
-function restoreMembers(db: Db, given: Given): void {
+function restoreMembers(db: Db, given: UndoParameters): void {
   const client = db.$client;
   const rows = records('member');
   // Rows whose membership is as before the import get back their time.
@@ -342,8 +342,8 @@ function restoreMembers(db: Db, given: Given): void {
 }
 
 /** Undoes the unsubscribes of the import. An entry that was unsubscribed again since has another `updated_at` and stays. */
-function resubscribe(db: Db, given: Given): void {
-  const ids = prepared<[Given], number>(
+function resubscribe(db: Db, given: UndoParameters): void {
+  const ids = prepared<[UndoParameters], number>(
     db.$client,
     `SELECT e.id FROM ${records('unsubscribed')} CROSS JOIN unsubscribers e ON e.id = u.row_id
      WHERE e.created_at = @written AND e.updated_at = @written`,

@@ -40,7 +40,7 @@ const OF_TEXTS = /^(sms|whatsapp)$|phone|mobile|postal|(^|[ _])zip/;
 const MONTH_DAY = /^(0[1-9]|1[0-2])\/([0-2]\d|3[01])$/;
 const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
 
-interface Seen {
+interface SeenColumn {
   isNumber: boolean;
   isMoment: boolean;
   isMonthDay: boolean;
@@ -49,7 +49,7 @@ interface Seen {
 
 /** Collects the columns of an export while its contacts are read once, then maps each column to a field. */
 export class ColumnCollector {
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, SeenColumn>();
   readonly #writesMonthDay: boolean;
   /** Columns ignored because there are too many. */
   readonly ignored = new Set<string>();

@@ -126,7 +126,7 @@ interface Range {
 }
 
 /** A moment, or where to read it. Its time is in epoch milliseconds, because numbers are sorted much faster than texts. */
-interface Found {
+interface FoundMoment {
   at: number;
   source: string;
   id: number;
@@ -152,7 +152,7 @@ export async function* timelineSlices(
   addressId: number,
   { before, limit }: Range,
 ): AsyncGenerator<Moment[]> {
-  let found: Found[] = [];
+  let found: FoundMoment[] = [];
   // Called after each slice, because adding a few moments to a sorted list takes a fraction of a millisecond, while sorting all
   // at the end takes tens of milliseconds.
   const keepNewest = () => {
@@ -188,7 +188,7 @@ export async function* timelineSlices(
   }
 }
 
-function newestFirst(a: Found, b: Found): number {
+function newestFirst(a: FoundMoment, b: FoundMoment): number {
   return b.at - a.at || (a.source === b.source ? b.id - a.id : a.source < b.source ? 1 : -1);
 }
 

@@ -5,7 +5,7 @@
 
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
-import type { Found } from '../../database/record-json.ts';
+import type { FoundIds } from '../../database/record-json.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { isSuppressed, isUnsubscribed, SUPPRESSED_ADDRESSES, UNSUBSCRIBED_ADDRESSES } from '../eligibility.ts';
 import { ruleCondition } from '../segments/rule-sql.ts';
@@ -348,7 +348,7 @@ function idReader(
   client: Database,
   { accountId, typeId }: Pick<ContactFilter, 'accountId' | 'typeId'>,
   isAscending: boolean,
-): (from: number, count: number) => Found {
+): (from: number, count: number) => FoundIds {
   const [comparison, direction] = isAscending ? ['>', 'ASC'] : ['<', 'DESC'];
   const [index, owner] = typeId === undefined ? ['contacts_user', 'user_id'] : ['contacts_type', 'contact_type_id'];
   const page = client
@@ -412,7 +412,7 @@ interface ListSearch {
 export function listSearch(
   client: Database,
   { accountId, typeId, text }: ListSearch,
-): (afterId: number, limit: number) => Found {
+): (afterId: number, limit: number) => FoundIds {
   const condition = filterCondition({ accountId, typeId }, '');
   const matching = client
     .prepare<unknown[], number>(`
@@ -446,7 +446,7 @@ function blocksWithText(client: Database, accountId: number, text: string): Retu
 function candidatesOf(
   client: Database,
   { accountId, typeId, text }: ListSearch,
-): (afterId: number, count: number) => Found {
+): (afterId: number, count: number) => FoundIds {
   const fromAll = idReader(client, { accountId, typeId }, true);
   const indexed = blocksWithText(client, accountId, text);
   if (indexed === null) return fromAll;

@@ -69,14 +69,14 @@ const FoundContact = Type.Object({
 });
 export type FoundContact = Static<typeof FoundContact>;
 
-const Found = Type.Object({
+const FoundContacts = Type.Object({
   contacts: Type.Array(FoundContact),
   next: nullable(Type.String()),
   total: nullable(integer(), 'How many there are; null on all pages but the first.'),
   is_total_exact: zeroOrOne('1: `total` is exact; 0: there are at least `total`.'),
   is_indexing: zeroOrOne('1: contacts may be missing, because the index of the search is still being written.'),
 });
-export type Found = Static<typeof Found>;
+export type FoundContacts = Static<typeof FoundContacts>;
 
 /** Adds the field errors of the filter's `field`, `operator` and `value`. */
 export function checkContactFilter(
@@ -139,14 +139,14 @@ export const findContacts = operation({
     limit: Type.Optional(integer({ minimum: 1, maximum: MAX_ROWS, description: 'At most this many; 50 if absent.' })),
     after: Type.Optional(text({ maxLength: 300, description: '`next` of the page before.' })),
   }),
-  output: Found,
+  output: FoundContacts,
   check(context, given, errors) {
     checkContactFilter(context, given, errors);
     const known = listCustomFields(context.db, context.accountId);
     if (given.fields?.some((name) => findRuleField(known, name) === null))
       errors.add('fields', messages.selected('fields'));
   },
-  async run(context, given): Promise<Found> {
+  async run(context, given): Promise<FoundContacts> {
     const { db, accountId, clock } = context;
     const { order = 'newest', limit = DEFAULT_ROWS, after, fields = [] } = given;
     const filter = contactFilter(context, given);

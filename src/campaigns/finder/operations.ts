@@ -29,8 +29,8 @@ const NAMED = {
   form: `SELECT id AS key, name, '' AS more
     FROM forms INDEXED BY forms_user WHERE user_id = @account ORDER BY id DESC`,
 } as const;
-type Named = keyof typeof NAMED;
-const NAMED_KINDS = Object.keys(NAMED) as Named[];
+type NamedKind = keyof typeof NAMED;
+const NAMED_KINDS = Object.keys(NAMED) as NamedKind[];
 
 const FoundRecord = Type.Object({
   kind: choice(...NAMED_KINDS, 'contact'),

@@ -307,7 +307,7 @@ async function readHealth({ db, config, clock }: Context): Promise<Overview['hea
 /** One day (UTC) of an account's audience. */
 type AudienceDay = Static<typeof Day>;
 
-type Added = 'added' | 'unsubscribed' | 'suppressed';
+type AudienceChange = 'added' | 'unsubscribed' | 'suppressed';
 
 const DAYS = 30;
 const MONTHS = 12;
@@ -319,7 +319,7 @@ const PAGE_ROWS = 2000;
 const DELETIONS_FRESH_MS = 30_000;
 
 /** The tables whose ids ascend in time, and which of their rows count. */
-const SOURCES: Record<Added, { table: string; counts: string }> = {
+const SOURCES: Record<AudienceChange, { table: string; counts: string }> = {
   added: { table: 'contacts', counts: 'true' },
   // A complaint is also a suppression, and counts only as that.
   unsubscribed: { table: 'consent_log', counts: "action = 'unsubscribed' AND source <> 'complaint'" },
@@ -346,9 +346,9 @@ function monthsOf(contacts: number, days: readonly AudienceDay[]): Static<typeof
 class AudienceGrowth {
   readonly #client: Database;
   /** Counts by account and day. */
-  readonly #counts = new Map<string, Record<Added, number>>();
+  readonly #counts = new Map<string, Record<AudienceChange, number>>();
   /** The highest counted id of each table. */
-  readonly #counted = new Map<Added, number>();
+  readonly #counted = new Map<AudienceChange, number>();
   readonly #deletions = new Map<number, { at: number; byDay: Map<string, number> }>();
   #counting: Promise<void> | null = null;
 
@@ -373,7 +373,10 @@ class AudienceGrowth {
 
   async #countNew(firstDay: string): Promise<void> {
     for (const key of this.#counts.keys()) if (key.slice(key.indexOf(' ') + 1) < firstDay) this.#counts.delete(key);
-    for (const [name, { table, counts }] of Object.entries(SOURCES) as [Added, (typeof SOURCES)[Added]][]) {
+    for (const [name, { table, counts }] of Object.entries(SOURCES) as [
+      AudienceChange,
+      (typeof SOURCES)[AudienceChange],
+    ][]) {
       const page = this.#client.prepare<
         [number],
         { user_id: number; day: string; count: number; rows: number; last: number }

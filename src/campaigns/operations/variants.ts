@@ -272,10 +272,10 @@ function requireVariants(db: Db, send: SingleSend, test: AbTest): void {
   if (new Set(mails).size < mails.length) throw invalid('subjects', sentence('ab_same'));
 }
 
-type Given = Omit<Static<typeof SaveBody>, 'utr' | 'unchanged_since' | 'canary_percent'>;
+type TestInput = Omit<Static<typeof SaveBody>, 'utr' | 'unchanged_since' | 'canary_percent'>;
 
 /** Returns the test that a body describes; null without variants. */
-function givenTest(given: Given): AbTest | null {
+function givenTest(given: TestInput): AbTest | null {
   const { share = USUAL_TEST.share, winner_by = USUAL_TEST.winner_by, hours = USUAL_TEST.hours, ...lists } = given;
   const { subjects = [], preheaders = [], sender_names = [], template_ids = [] } = lists;
   const count = Math.max(...[subjects, preheaders, sender_names, template_ids].map(({ length }) => length));

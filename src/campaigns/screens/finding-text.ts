@@ -3,7 +3,7 @@ import type { FoundCheck } from '../../delivery/checks/severity.ts';
 import type { Language } from '../../ui/words/index.ts';
 import { languageNamer } from '../../ui/words/known.ts';
 
-interface Found {
+interface Finding {
   check: FoundCheck | 'language_missing';
   /** 1: nothing has to be done about it. */
   is_good: 0 | 1;
@@ -13,7 +13,7 @@ interface Found {
 }
 
 /** Returns the sentence about a finding, with the names that were found. */
-export function findingText({ check, is_good, count, limit, names: all }: Found, language: Language): string {
+export function findingText({ check, is_good, count, limit, names: all }: Finding, language: Language): string {
   const state = is_good ? 'good' : 'bad';
   const names = all.join(', ');
   switch (check) {

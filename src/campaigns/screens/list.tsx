@@ -56,7 +56,7 @@ function readQuery(query: CampaignQuery) {
   const isAll = Object.values(kept).every((value) => !value) && !listSearch.isLater;
   return { listSearch, chosen, kept, order, isAll };
 }
-type Kept = ReturnType<typeof readQuery>['kept'];
+type KeptQuery = ReturnType<typeof readQuery>['kept'];
 
 /** Registers the list and the form for several campaigns. */
 export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
@@ -121,7 +121,7 @@ export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, '
     else setFlash(reply, 'warn', 'campaigns.archived.some', { done: changed, count: stays });
     return toList();
 
-    async function askToDelete(request: FastifyRequest, ids: readonly string[], kept: Kept) {
+    async function askToDelete(request: FastifyRequest, ids: readonly string[], kept: KeptQuery) {
       const viewer = viewerOf(request);
       const counted = await ask(request, deleteDrafts, { strIds: [...ids], dry_run: 1 });
       const title = languageOf(request, viewer).say('campaigns.delete.title', { count: counted.deleted });
@@ -200,7 +200,7 @@ interface TableProps {
   summaries: readonly Summary[];
   usual: UsualRates;
   targets: readonly Target[];
-  kept: Kept;
+  kept: KeptQuery;
   order: Order;
   mayChange: boolean;
   now: Date;
@@ -388,7 +388,7 @@ function Rate({ summary, count, usual }: RateProps) {
 }
 
 /** The actions on one campaign. */
-function CampaignMenu({ summary, kept }: { summary: Summary; kept: Kept }) {
+function CampaignMenu({ summary, kept }: { summary: Summary; kept: KeptQuery }) {
   const language = useLanguage();
   const { id, utr, state, single_send_name: name, is_hidden: isHidden } = summary;
   const isWaiting = state === 'scheduled';
@@ -422,7 +422,7 @@ function CampaignMenu({ summary, kept }: { summary: Summary; kept: Kept }) {
 }
 
 /** The actions on the selected campaigns. The style sheet shows them while any are selected. */
-function ChosenBar({ kept }: { kept: Kept }) {
+function ChosenBar({ kept }: { kept: KeptQuery }) {
   const language = useLanguage();
   return (
     <form id={CHOSEN} method="post" action={withQuery('/campaigns/actions', kept)} class="chosen-bar">
@@ -445,7 +445,7 @@ function ChosenBar({ kept }: { kept: Kept }) {
 
 interface DeleteProps {
   ids: readonly string[];
-  kept: Kept;
+  kept: KeptQuery;
   drafts: number;
   others: number;
 }

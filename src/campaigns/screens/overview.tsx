@@ -34,7 +34,7 @@ export function Overview({ summary, report, usual }: ReportProps) {
   const isSending = summary.state === 'preparing' || summary.state === 'sending';
   return (
     <>
-      {report.funnel.kept > 0 && <Kept report={report} />}
+      {report.funnel.kept > 0 && <KeptNotice report={report} />}
       {report.held_code === 'sending_held' && (
         <Notice tone="warn">{language.sentence(report.held_reason ?? '')}</Notice>
       )}
@@ -109,7 +109,7 @@ function isAllKept({ funnel }: Report): boolean {
 }
 
 /** Says above all figures that the mails stayed on this machine. */
-function Kept({ report }: { report: Report }) {
+function KeptNotice({ report }: { report: Report }) {
   const { funnel, courier } = report;
   const language = useLanguage();
   return (

@@ -297,7 +297,7 @@ function Recipients({
           <p>{language.say('recipients.noneHere')}</p>
         )
       ) : (
-        <Found {...{ utr, recipients, now, canReadMails }} />
+        <FoundRecipients {...{ utr, recipients, now, canReadMails }} />
       )}
       <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
     </>
@@ -306,7 +306,7 @@ function Recipients({
 
 type Recipient = FoundPage['recipients'][number];
 
-function Found({
+function FoundRecipients({
   utr,
   recipients,
   now,

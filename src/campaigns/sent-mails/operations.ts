@@ -34,7 +34,7 @@ export const readSentMail = operation({
 });
 
 /** Returns a kept mail with the bytes that left. Throws 409 if that cannot be done. */
-async function rendered(context: Context, delivery: number, kept: Kept): Promise<string> {
+async function rendered(context: Context, delivery: number, kept: KeptDelivery): Promise<string> {
   const mail = sentMailOf(context, delivery, kept);
   if (mail === null) throw conflict(sentence('sent_mail_not_kept'));
   const raw = await renderAgain(context.accountId, mail).catch((error: unknown) => {
@@ -57,10 +57,10 @@ interface KeptColumns {
 }
 
 /** A delivery of the account, with what was kept of its mail; null if nothing was. */
-type Kept = MailingColumns & (KeptColumns | { [Column in keyof KeptColumns]: null });
+type KeptDelivery = MailingColumns & (KeptColumns | { [Column in keyof KeptColumns]: null });
 
-function findKept(client: Database, delivery: number, accountId: number): Kept | undefined {
-  return prepared<[number, number], Kept>(
+function findKept(client: Database, delivery: number, accountId: number): KeptDelivery | undefined {
+  return prepared<[number, number], KeptDelivery>(
     client,
     `SELECT m.id, m.user_id, m.unsubscribe_group_id, m.owner_kind, a.normalized_email,
        f.facts, s.recipient, s.rendered_at AS renderedAt, s.digest
@@ -71,7 +71,11 @@ function findKept(client: Database, delivery: number, accountId: number): Kept |
 }
 
 /** Returns a kept mail with all that rendering needs; null if nothing was kept of it, or its key was deleted. */
-function sentMailOf({ db, tokens }: Context, delivery: number, { normalized_email, ...kept }: Kept): SentMail | null {
+function sentMailOf(
+  { db, tokens }: Context,
+  delivery: number,
+  { normalized_email, ...kept }: KeptDelivery,
+): SentMail | null {
   if (kept.recipient === null) return null;
   const { facts, recipient: values, ...mailing } = kept;
   const { key: named, is_by_node, ...common }: SentFacts = JSON.parse(facts);

@@ -49,20 +49,20 @@ const PAUSE_MS = 5;
 const LONG_SUBJECT = 70;
 
 /** A measured text whose conditions can be asked, with the number of recipients who got each branch. */
-interface Counted extends Omit<MeasuredText, 'conditions'> {
+interface CountedText extends Omit<MeasuredText, 'conditions'> {
   conditions: CountedCondition[];
 }
 
 interface CountedCondition {
   when: Condition;
   holds: ReturnType<typeof readyCondition>;
-  ifTrue: Counted;
-  ifFalse: Counted;
+  ifTrue: CountedText;
+  ifFalse: CountedText;
   taken: number;
   skipped: number;
 }
 
-function counted({ conditions, ...text }: MeasuredText): Counted {
+function counted({ conditions, ...text }: MeasuredText): CountedText {
   const counting = conditions.map(({ when, ifTrue, ifFalse }) => ({
     ...{ when, holds: readyCondition(when), taken: 0, skipped: 0 },
     ...{ ifTrue: counted(ifTrue), ifFalse: counted(ifFalse) },
@@ -85,7 +85,7 @@ class Measuring {
   }
 
   /** Returns the bytes that the recipient gets of a text. */
-  measure(text: Counted): number {
+  measure(text: CountedText): number {
     let bytes = text.bytes;
     for (const { placeholder, times } of text.uses) {
       if (!this.#values[placeholder.name] && placeholder.fallback === '') this.empty.add(placeholder.name);
@@ -259,13 +259,13 @@ interface Branch {
 }
 
 /** The branches of the conditions of a text; of those that no recipient got only the outermost. */
-function branchesOf({ conditions }: Counted): Branch[] {
+function branchesOf({ conditions }: CountedText): Branch[] {
   return conditions.flatMap(({ when, ifTrue, ifFalse, taken, skipped }) => {
     const written = when.rules.map(({ name, operator, operand }) =>
       `${name} ${operator} ${operand && JSON.stringify(operand)}`.trim(),
     );
     const begin = `((if ${written.join(when.any ? ' or ' : ' and ')}))`;
-    const branch = (name: string, text: Counted, recipients: number): Branch[] => [
+    const branch = (name: string, text: CountedText, recipients: number): Branch[] => [
       ...(isEmpty(text) ? [] : [{ name, isUsed: recipients > 0 }]),
       ...(recipients > 0 ? branchesOf(text) : []),
     ];
@@ -273,6 +273,6 @@ function branchesOf({ conditions }: Counted): Branch[] {
   });
 }
 
-function isEmpty({ bytes, uses, conditions }: Counted): boolean {
+function isEmpty({ bytes, uses, conditions }: CountedText): boolean {
   return bytes === 0 && uses.length === 0 && conditions.length === 0;
 }

@@ -20,7 +20,7 @@ import type { SentMail } from '../queue/sent-mail.ts';
 import type { CheckedFile } from '../shown/file-check.ts';
 import type { FrameInput, MailFrame, MarkedLink } from '../shown/mail-frame.ts';
 import type { SketchInput } from '../shown/mail-sketch.ts';
-import type { CheckedContent, CheckInput, CopyInput, ShowInput, Shown } from '../shown/shown-content.ts';
+import type { CheckedContent, CheckInput, CopyInput, MergedMail, ShowInput } from '../shown/shown-content.ts';
 
 /** Frozen content as UTF-8 JSON, so that a thread that only passes it on does not have to parse it. */
 export interface FrozenText {
@@ -38,7 +38,7 @@ export interface Jobs {
   view: [string, EditorView];
   edit: [{ mjml: string; before: string }, string];
   check: [CheckInput, CheckedContent];
-  show: [ShowInput, Shown];
+  show: [ShowInput, MergedMail];
   showHtml: [ShowInput, string];
   copy: [CopyInput, string];
   warnings: [{ texts: readonly string[]; known: readonly string[] | null }, ContentWarning[]];

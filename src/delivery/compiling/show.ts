@@ -14,9 +14,9 @@ import {
   type CheckedContent,
   type CheckInput,
   type CopyInput,
+  type MergedMail,
   mergeShown,
   type ShowInput,
-  type Shown,
   showContent,
   showCopy,
 } from '../shown/shown-content.ts';
@@ -26,7 +26,7 @@ import { compileThread, showThread } from './compile.ts';
 const MAX_SMALL = 64 * 1024;
 
 /** Returns the mail as JSON. Throws ContentError if the contact would not get the mail, either. */
-export async function show(accountId: number, mail: ShowInput): Promise<Shown> {
+export async function show(accountId: number, mail: ShowInput): Promise<MergedMail> {
   return mail.frozen.length <= MAX_SMALL ? showContent(mail) : showThread.ask(accountId, 'show', mail);
 }
 

@@ -50,16 +50,16 @@ export function readPacedGroups(client: Database, now: number): StoredGroup[] {
 export function pacedGroupsOf(client: Database, mailingId: number, now: Date): PacedGroup[] {
   return readPacedGroups(client, now.getTime())
     .filter(({ mailings }) => mailings.includes(mailingId))
-    .map(shown);
+    .map(pacedGroup);
 }
 
 /** The limit of this group of domains for mail through an SMTP relay (null: any); null if there is none at `now`. */
 export function limitOfGroup(client: Database, group: string, relayId: number | null, now: Date): PacedGroup | null {
   const found = readPacedGroups(client, now.getTime()).find((one) => one.group === group && one.relay_id === relayId);
-  return found === undefined ? null : shown(found);
+  return found === undefined ? null : pacedGroup(found);
 }
 
-function shown({ group, rate, over_at }: StoredGroup): PacedGroup {
+function pacedGroup({ group, rate, over_at }: StoredGroup): PacedGroup {
   return { group, per_minute: perMinute(rate), until: isoTimestamp(new Date(over_at)) };
 }
 

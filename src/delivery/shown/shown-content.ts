@@ -42,7 +42,7 @@ export interface ShowInput {
 type FrozenMail = Pick<FrozenContent, 'content' | 'sender_name' | 'sender_address' | 'variants' | 'language'>;
 
 /** A mail as JSON, and the placeholders for which the contact has no value, whether or not they have a default. */
-export interface Shown {
+export interface MergedMail {
   /** An object with `subject`, `html`, `text` and `text_length`. */
   readonly json: string;
   readonly withoutValue: readonly string[];
@@ -79,7 +79,7 @@ function measureShown({ frozen, variant }: ShowInput): MeasuredMail {
 }
 
 /** Returns the mail with the beginning of its text part. Throws MergedTooLarge. */
-export function showContent(showing: ShowInput): Shown {
+export function showContent(showing: ShowInput): MergedMail {
   const { subject, html, text, withoutValue } = mergeShown(showing);
   return { json: JSON.stringify({ subject, html, ...beginning(text) }), withoutValue };
 }

@@ -25,7 +25,7 @@ interface Budget {
 }
 
 /** A mail that was counted and has no result yet. */
-interface Counted {
+interface CountedMail {
   id: number;
   day: string;
   volume: number;
@@ -38,7 +38,7 @@ export class WarmUps {
   /** By plan: the monotonic time up to which its time is used. */
   readonly #usedUntil = new Map<number, number>();
   /** Counted mails by delivery. Mails that an earlier run claimed are unknown, so they are never uncounted. */
-  readonly #counted = new Map<number, Counted>();
+  readonly #counted = new Map<number, CountedMail>();
 
   constructor(client: Database, clock: Clock) {
     this.#client = client;

@@ -87,7 +87,7 @@ export const FormChanges = Type.Object({
 });
 
 /** Absent fields are not changed. */
-type Given = Partial<Static<typeof FormChanges>>;
+type ChangedForm = Partial<Static<typeof FormChanges>>;
 
 const URLS = ['privacy_url', 'redirect_url'] as const;
 
@@ -97,7 +97,7 @@ const URLS = ['privacy_url', 'redirect_url'] as const;
 export function checkForm(
   db: Db,
   accountId: number,
-  given: Given,
+  given: ChangedForm,
   form: Form | null,
   errors: FieldErrorCollector,
 ): void {
@@ -118,7 +118,7 @@ export function checkForm(
 }
 
 /** Returns the form that results from checked input and the form before; null: a new form. */
-export function formInput(db: Db, accountId: number, given: Given, form: Form | null): FormInput {
+export function formInput(db: Db, accountId: number, given: ChangedForm, form: Form | null): FormInput {
   const language = given.language ?? form?.language ?? 'en';
   const type = given.contact_type_id ?? form?.contact_type_id ?? 0;
   const segment = given.segment_id === undefined ? (form?.segment_id ?? 0) : given.segment_id;

@@ -97,7 +97,7 @@ export const listForms = operation({
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ forms: Type.Array(FormRecord, { description: 'The forms in the order of their ids.' }) }),
-  run: (context) => ({ forms: formsOf(context.db, context.accountId).map((form) => shown(context, form)) }),
+  run: (context) => ({ forms: formsOf(context.db, context.accountId).map((form) => formRecord(context, form)) }),
 });
 
 export const readForm = operation({
@@ -110,7 +110,10 @@ export const readForm = operation({
   }),
   run(context, { id }) {
     const form = requireForm(context, id);
-    return { form: shown(context, form), snippet: formSnippet(readShown(context.db, form), urlOf(context, form.id)) };
+    return {
+      form: formRecord(context, form),
+      snippet: formSnippet(readShown(context.db, form), urlOf(context, form.id)),
+    };
   },
 });
 
@@ -197,7 +200,7 @@ function urlOf({ tokens, publicUrl }: Context, id: number): string {
   return publicUrl() + formPath(tokens, id);
 }
 
-function shown(context: Context, form: FormRow): Form {
+function formRecord(context: Context, form: FormRow): Form {
   const { db, config } = context;
   const { user_id: accountId, fields, ...columns } = form;
   const code = formOffCode(db.$client, config, form);

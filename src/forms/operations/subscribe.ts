@@ -73,7 +73,7 @@ const Subscription = Type.Object({
   ),
   ip: Type.Optional(line({ description: 'The IP address of the person. Its network is kept as proof of consent.' })),
 });
-type Given = Static<typeof Subscription>;
+type SubscriptionInput = Static<typeof Subscription>;
 
 export const subscribeContact = operation({
   name: 'Ask for a subscription with confirmation by mail (addition)',
@@ -141,7 +141,7 @@ export const subscribeContact = operation({
 /** Returns the form that a request names, or the first of its list that takes subscriptions; undefined if there is none. */
 function chosenForm(
   { db, accountId, config }: Pick<Context, 'db' | 'accountId' | 'config'>,
-  { form_id: id, contact_type_id: list }: Partial<Given>,
+  { form_id: id, contact_type_id: list }: Partial<SubscriptionInput>,
 ): Form | undefined {
   if (id) {
     const form = findForm(db, accountId, id);
@@ -172,7 +172,7 @@ function checkCustomFields(
 }
 
 /** Returns the values of a request by the keys of their fields, without empty ones. */
-function valuesOf(db: Db, accountId: number, given: Given): Record<string, string> {
+function valuesOf(db: Db, accountId: number, given: SubscriptionInput): Record<string, string> {
   const reserved = TEXT_COLUMNS.map((name) => [name, given[name]?.trim() ?? ''] as const);
   const own = Object.entries(given.custom_field ?? {}).flatMap(([name, value]) => {
     const field = findField(db, accountId, name);
@@ -185,7 +185,7 @@ function valuesOf(db: Db, accountId: number, given: Given): Record<string, strin
  * Returns the groups of the form and the chosen groups, each with whether it was chosen; none if the request names
  * none.
  */
-function groupsOf(form: Form, { group_ids: chosen }: Given): Record<string, 0 | 1> {
+function groupsOf(form: Form, { group_ids: chosen }: SubscriptionInput): Record<string, 0 | 1> {
   if (chosen === undefined) return {};
   const ids = new Set(chosen.map(recordId));
   return Object.fromEntries([...form.group_ids, ...ids].map((id) => [id, ids.has(id) ? 1 : 0]));

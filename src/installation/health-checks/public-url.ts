@@ -168,7 +168,7 @@ function shortened(text: string): string {
     .slice(0, MAX_SHOWN);
 }
 
-interface Seen {
+interface KeptResult {
   /** The public URL at that time. */
   url: string;
   /** Epoch milliseconds. */
@@ -177,14 +177,14 @@ interface Seen {
 }
 
 /** Replaces the stored result. */
-export function recordPublicUrlResult(client: Database, seen: Seen): void {
+export function recordPublicUrlResult(client: Database, seen: KeptResult): void {
   writeNamedValue(client, KEPT, JSON.stringify({ ...seen, finding: keptFinding(seen.finding) }));
 }
 
 /** The last result for this public URL, with its time; null if there is none. */
-export function findPublicUrlResult(client: Database, publicUrl: string): Seen | null {
+export function findPublicUrlResult(client: Database, publicUrl: string): KeptResult | null {
   const value = findNamedValue(client, KEPT);
   if (value === null) return null;
-  const { finding, ...seen }: Omit<Seen, 'finding'> & { finding: KeptFinding } = JSON.parse(value);
+  const { finding, ...seen }: Omit<KeptResult, 'finding'> & { finding: KeptFinding } = JSON.parse(value);
   return seen.url === publicUrl ? { ...seen, finding: readFinding(finding) } : null;
 }

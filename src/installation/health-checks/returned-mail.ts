@@ -122,7 +122,7 @@ function codeOf(error: unknown): string {
   return sanitizeText(String(code || message || error));
 }
 
-interface Seen {
+interface KeptResult {
   /** The domain of return paths at that time. */
   domain: string;
   /** Epoch milliseconds. */
@@ -131,14 +131,14 @@ interface Seen {
 }
 
 /** Replaces the stored result. */
-export function recordReturnedMail(client: Database, seen: Seen): void {
+export function recordReturnedMail(client: Database, seen: KeptResult): void {
   writeNamedValue(client, KEPT, JSON.stringify({ ...seen, finding: keptFinding(seen.finding) }));
 }
 
 /** The last result with its time; null if there is none, or if the settings for returned mail have changed since. */
-export function findReturnedMail(client: Database, config: Config): Seen | null {
+export function findReturnedMail(client: Database, config: Config): KeptResult | null {
   const value = findNamedValue(client, KEPT);
   if (value === null || !takesReturnedMail(config)) return null;
-  const { finding, ...seen }: Omit<Seen, 'finding'> & { finding: KeptFinding } = JSON.parse(value);
+  const { finding, ...seen }: Omit<KeptResult, 'finding'> & { finding: KeptFinding } = JSON.parse(value);
   return seen.domain === config.BOUNCE_DOMAIN ? { ...seen, finding: readFinding(finding) } : null;
 }

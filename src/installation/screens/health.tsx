@@ -13,7 +13,7 @@ import { viewerOf } from '../../ui/signed-in.ts';
 import { type PlainKey, useLanguage } from '../../ui/words/index.ts';
 import { type Health, lookAtPublicAddress, readHealth, releaseHold, testReturnedMail } from '../operations.ts';
 
-interface Shown {
+interface HealthProps {
   isOperator: boolean;
   now: Date;
 }
@@ -68,7 +68,7 @@ export async function healthScreen(app: FastifyInstance, { clock }: Deps): Promi
   });
 }
 
-function InstallationState({ health, isOperator, now }: Shown & { health: Health }) {
+function InstallationState({ health, isOperator, now }: HealthProps & { health: Health }) {
   const language = useLanguage();
   const problems = health.findings.filter(({ state }) => state !== 'ok');
   const isBroken = problems.some(({ state }) => state === 'fail');

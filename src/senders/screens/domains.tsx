@@ -13,14 +13,14 @@ import { WATCH_EVERY_MS, type Watch, watchPath } from './watch-domain.ts';
 
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
 
-interface Shown {
+interface DomainsProps {
   now: Date;
   isOperator: boolean;
   watch: Watch | null;
 }
 
 /** A card for each domain, and the button that checks the DNS of all of them. */
-export function Domains({ domains, ...shown }: Shown & { domains: readonly CheckedDomain[] }) {
+export function Domains({ domains, ...shown }: DomainsProps & { domains: readonly CheckedDomain[] }) {
   const language = useLanguage();
   const isAsked = domains.every(({ checked_at: at }) => at !== null);
   return (
@@ -39,13 +39,13 @@ export function Domains({ domains, ...shown }: Shown & { domains: readonly Check
   );
 }
 
-function DomainCard({ domain, at, ...shown }: Shown & { domain: CheckedDomain; at: number }) {
+function DomainCard({ domain, at, ...shown }: DomainsProps & { domain: CheckedDomain; at: number }) {
   const language = useLanguage();
   const isWatched = shown.watch?.domain === domain.domain;
   return (
     <div id={`dns-${at}`}>
       <Card title={domain.domain}>
-        <Asked domain={domain} at={at} {...shown} />
+        <CheckedAt domain={domain} at={at} {...shown} />
         {domain.checks.some(({ is_waiting }) => is_waiting === 1) && (
           <Notice tone="warn">{language.say('domains.waiting.text')}</Notice>
         )}
@@ -65,12 +65,12 @@ function DomainCard({ domain, at, ...shown }: Shown & { domain: CheckedDomain; a
 }
 
 /** When the DNS was checked, and how to check it again: a button, or a link while the page checks automatically. */
-function Asked({
+function CheckedAt({
   domain: { domain, checks, checked_at: checkedAt },
   at,
   watch,
   now,
-}: Shown & { domain: CheckedDomain; at: number }) {
+}: DomainsProps & { domain: CheckedDomain; at: number }) {
   const language = useLanguage();
   const asked = recordTime(checkedAt);
   const isActive = watch?.domain === domain && watch.isActive;

@@ -155,7 +155,7 @@ function Changed({ at }: { at: string | null }) {
   return <p class="small quiet-text">{language.say('templates.changed', { day: language.date(changed) })}</p>;
 }
 
-interface Given extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
+interface SubmittedTemplate extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
   name: string;
   /** The mail to copy; empty to copy a template. */
   mail: string;
@@ -193,7 +193,7 @@ async function newTemplateScreen(app: FastifyInstance): Promise<void> {
     return reply.redirect(`/templates/${created.output.id}`, SEE_OTHER);
   });
 
-  async function show(request: FastifyRequest, reply: FastifyReply, given: Given) {
+  async function show(request: FastifyRequest, reply: FastifyReply, given: SubmittedTemplate) {
     const viewer = viewerOf(request);
     const templates = given.mail === '' ? await ask(request, listTemplates, { built_in: 1 }) : [];
     const title = languageOf(request, viewer).say('templates.new');
@@ -202,7 +202,7 @@ async function newTemplateScreen(app: FastifyInstance): Promise<void> {
   }
 }
 
-function NewTemplate({ given, templates }: { given: Given; templates: readonly ListedTemplate[] }) {
+function NewTemplate({ given, templates }: { given: SubmittedTemplate; templates: readonly ListedTemplate[] }) {
   const language = useLanguage();
   const { name, mail, template, problems, problem } = given;
   const options = [...templates.filter(isOwn), ...templates.filter((each) => !isOwn(each))].map((each) => ({

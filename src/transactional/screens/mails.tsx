@@ -19,7 +19,7 @@ import { withQuery } from '../../ui/with-query.ts';
 import { type PlainKey, useLanguage } from '../../ui/words/index.ts';
 import { listMails, type Mail, readMail } from '../operations.ts';
 
-type Found = Static<typeof listMails.output>;
+type FoundMails = Static<typeof listMails.output>;
 
 /** Registers the list and the page of one mail. */
 export async function transactionalScreens(app: FastifyInstance): Promise<void> {
@@ -34,7 +34,7 @@ export async function transactionalScreens(app: FastifyInstance): Promise<void> 
       const query = { ...(email && { email }), ...(state && { state }), ...(before && { before_id: before }) };
       // An invalid address has no mails.
       const isAddress = email === '' || parseAddress(email) !== null;
-      const found: Found = isAddress ? await ask(request, listMails, query) : { mails: [], next_before_id: null };
+      const found: FoundMails = isAddress ? await ask(request, listMails, query) : { mails: [], next_before_id: null };
       const frame = { title: languageOf(request, viewer).say('transactional.title'), section: 'campaigns' } as const;
       const list = { ...found, email, state, isLater: before !== undefined, now: app.deps.clock.now() };
       return sendPage(request, reply, viewer, frame, <Mails {...list} />);
@@ -43,7 +43,7 @@ export async function transactionalScreens(app: FastifyInstance): Promise<void> 
   await transactionalMailScreen(app);
 }
 
-interface MailList extends Found {
+interface MailList extends FoundMails {
   email: string;
   state: DeliveryState | undefined;
   isLater: boolean;

@@ -34,7 +34,7 @@ function describedBy({ name, hint, problems }: FieldProps) {
   };
 }
 
-function Around({
+function FieldFrame({
   children,
   problem,
   ...field
@@ -62,9 +62,9 @@ export function TextField({ name, label, hint, problems, ...input }: FieldProps 
   const field = { name, label, hint, problems };
   const { problem, attributes } = describedBy(field);
   return (
-    <Around {...field} problem={problem}>
+    <FieldFrame {...field} problem={problem}>
       <input type="text" {...input} {...attributes} />
-    </Around>
+    </FieldFrame>
   );
 }
 
@@ -73,11 +73,11 @@ export function AreaField({ name, label, hint, problems, value, ...area }: Field
   const field = { name, label, hint, problems };
   const { problem, attributes } = describedBy(field);
   return (
-    <Around {...field} problem={problem}>
+    <FieldFrame {...field} problem={problem}>
       <textarea {...area} {...attributes}>
         {value}
       </textarea>
-    </Around>
+    </FieldFrame>
   );
 }
 
@@ -99,7 +99,7 @@ export function SelectField({
   const groups = new Map<string, Option[]>();
   for (const option of options) groups.set(option.group ?? '', [...(groups.get(option.group ?? '') ?? []), option]);
   return (
-    <Around {...field} problem={problem}>
+    <FieldFrame {...field} problem={problem}>
       <select {...attributes} required={required}>
         {[...groups].map(([group, within]) => {
           const shown = within.map((option) => (
@@ -116,7 +116,7 @@ export function SelectField({
           );
         })}
       </select>
-    </Around>
+    </FieldFrame>
   );
 }
 

@@ -102,7 +102,7 @@ export const listWebhooks = operation({
     webhooks: Type.Array(Webhook, { description: 'The webhooks in the order in which they were added.' }),
   }),
   run: (context) => ({
-    webhooks: listEndpoints(context.db, context.accountId).map((endpoint) => shown(context, endpoint)),
+    webhooks: listEndpoints(context.db, context.accountId).map((endpoint) => webhookRecord(context, endpoint)),
   }),
 });
 
@@ -111,7 +111,7 @@ export const readWebhook = operation({
   name: 'Read a webhook',
   role: 'owner',
   input: Type.Object(ById),
-  run: (context, { id }) => shown(context, requireEndpoint(context, id)),
+  run: (context, { id }) => webhookRecord(context, requireEndpoint(context, id)),
 });
 
 export const saveWebhook = operation({
@@ -284,7 +284,7 @@ function requireEndpoint({ db, accountId }: Context, given: unknown): Endpoint {
   return endpoint;
 }
 
-function shown({ db, clock }: Context, endpoint: Endpoint): Webhook {
+function webhookRecord({ db, clock }: Context, endpoint: Endpoint): Webhook {
   const { id, url, note, state, disabled_code, failures, previous_until, created_at, updated_at } = endpoint;
   return {
     id,

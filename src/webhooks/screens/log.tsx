@@ -13,7 +13,7 @@ const LIVE = '.webhook-live';
 const LOOK_EVERY_MS = 1000;
 
 /** The last test or replay requested on this page: its event, and its attempt once there is one. */
-export interface Asked {
+export interface Requested {
   eventId: number;
   attempt: LogEntry | null;
 }
@@ -27,7 +27,7 @@ export interface Log {
 }
 
 /** The button for a test, and the result of the last one. */
-export function TestCard({ id, asked }: { id: number; asked: Asked | null }) {
+export function TestCard({ id, asked }: { id: number; asked: Requested | null }) {
   const language = useLanguage();
   return (
     <Card title={language.say('webhooks.test.title')}>
@@ -45,7 +45,7 @@ export function TestCard({ id, asked }: { id: number; asked: Asked | null }) {
   );
 }
 
-function Answer({ asked: { eventId, attempt } }: { asked: Asked }) {
+function Answer({ asked: { eventId, attempt } }: { asked: Requested }) {
   const language = useLanguage();
   const text =
     attempt === null

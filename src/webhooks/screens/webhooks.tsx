@@ -32,7 +32,7 @@ import {
   testWebhook,
   type Webhook,
 } from '../operations/webhooks.ts';
-import { type Asked, type Log, LogCard, TestCard } from './log.tsx';
+import { type Log, LogCard, type Requested, TestCard } from './log.tsx';
 import { Danger, Secret, State, StateCard, waitingText } from './state.tsx';
 
 const SEE_OTHER = 303;
@@ -172,7 +172,7 @@ async function readAsked(
   request: FastifyRequest,
   id: string,
   { asked, after }: ById['Querystring'],
-): Promise<Asked | null> {
+): Promise<Requested | null> {
   if (!isNumber(asked) || !isNumber(after)) return null;
   const [newest] = await readAttempts(request, { id, event_id: asked, limit: 1 });
   return { eventId: Number(asked), attempt: newest !== undefined && newest.id > Number(after) ? newest : null };

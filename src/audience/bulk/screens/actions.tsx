@@ -34,7 +34,7 @@ const SEE_OTHER = 303;
 const LOOK_MS = 1000;
 
 /** The request of the list's form or of the confirmation. */
-interface Asked {
+interface ActionRequest {
   filter: PeopleFilter;
   ids: string[];
   isEverything: boolean;
@@ -68,7 +68,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
 
   app.post('/contacts/actions/start', (request, reply) => start(request, reply, readAsked(request.body), false));
 
-  async function start(request: FastifyRequest, reply: FastifyReply, asked: Asked, needsConfirmation: boolean) {
+  async function start(request: FastifyRequest, reply: FastifyReply, asked: ActionRequest, needsConfirmation: boolean) {
     const { filter, ids, isEverything, action, target } = asked;
     const parameter = action && TARGETS[action];
     const started = await attempt(request, startAction, {
@@ -118,7 +118,7 @@ function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal) 
 
 const frame = (language: Language) => ({ title: language.say('contacts.action.title'), section: 'contacts' }) as const;
 
-function readAsked(body: unknown): Asked {
+function readAsked(body: unknown): ActionRequest {
   const values: Record<string, unknown> = Object.assign(Object.create(null), body);
   const [kind, target = ''] = (texts(values.action)[0] ?? '').split(':');
   const action = contactJobs.action.enumValues.find((known) => known === kind) ?? null;
@@ -132,7 +132,7 @@ async function countEverybody(request: FastifyRequest, { chosen }: PeopleFilter)
   return found.is_total_exact === 1 && found.is_indexing === 0 ? (found.total ?? 0) : null;
 }
 
-function Confirm({ asked, choices, count }: { asked: Asked; choices: Choices; count: number }) {
+function Confirm({ asked, choices, count }: { asked: ActionRequest; choices: Choices; count: number }) {
   const language = useLanguage();
   const action = asked.action ?? 'delete';
   const text = actionQuestion(language, { action, target_id: Number(asked.target), whole: count }, choices);

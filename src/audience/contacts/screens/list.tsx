@@ -16,7 +16,7 @@ import { texts } from '../../../ui/submitted.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
 import type { ListedContactType } from '../../contact-types/operations.ts';
-import { countContacts, type Found, type FoundContact, findContacts } from '../../search/operations.ts';
+import { countContacts, type FoundContact, type FoundContacts, findContacts } from '../../search/operations.ts';
 import { exportContacts } from '../operations.ts';
 import {
   type Choices,
@@ -121,7 +121,7 @@ export async function findPeople(
   request: FastifyRequest,
   { chosen, view, fields }: PeopleFilter,
   limit = ROWS,
-): Promise<Found> {
+): Promise<FoundContacts> {
   const found = await attempt(request, findContacts, { ...chosen, ...view, fields, limit });
   if ('output' in found) return found.output;
   return { contacts: [], next: null, total: 0, is_total_exact: 1, is_indexing: 0 };
@@ -135,7 +135,7 @@ function People({
 }: {
   filter: PeopleFilter;
   choices: Choices;
-  found: Found;
+  found: FoundContacts;
   canChoose: boolean;
 }) {
   const language = useLanguage();
@@ -197,7 +197,7 @@ function Everybody(counted: Counted) {
   );
 }
 
-const countedOf = ({ total, is_total_exact }: Found): Counted => ({
+const countedOf = ({ total, is_total_exact }: FoundContacts): Counted => ({
   count: total ?? 0,
   isCounted: is_total_exact === 1,
 });
@@ -207,7 +207,7 @@ const countAddress = ({ chosen }: PeopleFilter, position: { after?: string; coun
   `${COUNT_PATH}?${new URLSearchParams({ ...chosen, ...position })}`;
 
 /** The contacts found. Screen readers announce `data-news` after a search has replaced an earlier result. */
-function FoundPeople({ filter, found, canChoose }: { filter: PeopleFilter; found: Found; canChoose: boolean }) {
+function FoundPeople({ filter, found, canChoose }: { filter: PeopleFilter; found: FoundContacts; canChoose: boolean }) {
   const language = useLanguage();
   const isEmpty = found.contacts.length === 0;
   const counted = countedOf(found);
@@ -241,7 +241,7 @@ function FoundPeople({ filter, found, canChoose }: { filter: PeopleFilter; found
 /**
  * The choice of contacts for an action. All matches can be chosen on the first page only, because only there their number is known.
  */
-function ActionTarget({ found }: { found: Found }) {
+function ActionTarget({ found }: { found: FoundContacts }) {
   const language = useLanguage();
   return (
     <div id="people-whom" class="choices-in-row">

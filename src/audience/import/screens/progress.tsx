@@ -126,7 +126,7 @@ export function PastImport({ past, kept }: { past: Import; kept: readonly KeptCo
           </LinkButton>
         </div>
       </Card>
-      {kept.length > 0 && <Kept kept={kept} whole={past.kept} />}
+      {kept.length > 0 && <UnchangedContacts kept={kept} whole={past.kept} />}
       {past.failed > 0 && <FailedRows errors={past.errors} failed={past.failed} />}
     </LivePart>
   );
@@ -163,7 +163,7 @@ function UndoImport({ past }: { past: Import }) {
   );
 }
 
-function Kept({ kept, whole }: { kept: readonly KeptContact[]; whole: number }) {
+function UnchangedContacts({ kept, whole }: { kept: readonly KeptContact[]; whole: number }) {
   const language = useLanguage();
   const title = language.say('contacts.job.skipped');
   return (

@@ -13,7 +13,7 @@ import { field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { addSegment, changeSegment, countMatches, readSegment } from '../operations.ts';
 import { type Choices, countriesByName, readChoices } from './choices.ts';
-import { type Found, MatchesCard, readMatches } from './matches.tsx';
+import { type CountedMatches, MatchesCard, readMatches } from './matches.tsx';
 import { Rules } from './rule-rows.tsx';
 import { changed, type Draft, draftOf, emptyDraft, givenRules, readDraft } from './rules.ts';
 
@@ -109,7 +109,7 @@ function Edit({
   id: string | undefined;
   draft: Draft;
   choices: Choices;
-  found: Found;
+  found: CountedMatches;
   problems: Problems;
 }) {
   const language = useLanguage();

@@ -12,10 +12,10 @@ import { rulesInWords } from './rule-words.ts';
 import type { Draft, GivenRules } from './rules.ts';
 
 /** The matching contacts; null while the rules are incomplete. `rules` are those that were counted. */
-export type Found = { matches: Matches; rules: string } | null;
+export type CountedMatches = { matches: Matches; rules: string } | null;
 
 /** Counts the contacts that match the rules. Continues the previous form's count if requested and if the rules are the same. */
-export async function readMatches(request: FastifyRequest, given: GivenRules): Promise<Found> {
+export async function readMatches(request: FastifyRequest, given: GivenRules): Promise<CountedMatches> {
   const submitted: Record<string, unknown> = Object.assign(Object.create(null), request.body);
   const [after = ''] = texts(submitted.after);
   const rules = new URLSearchParams(
@@ -29,7 +29,7 @@ export async function readMatches(request: FastifyRequest, given: GivenRules): P
 }
 
 /** The rules in words, with the number of contacts that match and the first ones. */
-export function MatchesCard({ draft, choices, found }: { draft: Draft; choices: Choices; found: Found }) {
+export function MatchesCard({ draft, choices, found }: { draft: Draft; choices: Choices; found: CountedMatches }) {
   const language = useLanguage();
   return (
     <Card title={language.say('segments.who')}>
@@ -46,7 +46,7 @@ export function MatchesCard({ draft, choices, found }: { draft: Draft; choices: 
 }
 
 /** The number of matching contacts. Screen readers announce `data-news`. The script presses the button `after` for as long as it is there. */
-function Count({ found }: { found: Found }) {
+function Count({ found }: { found: CountedMatches }) {
   const language = useLanguage();
   if (found === null)
     return (
@@ -72,7 +72,7 @@ function Count({ found }: { found: Found }) {
   );
 }
 
-function Sample({ found }: { found: Found }) {
+function Sample({ found }: { found: CountedMatches }) {
   const language = useLanguage();
   const contacts = found?.matches.contacts ?? [];
   return (

@@ -46,7 +46,7 @@ interface ById {
 }
 
 /** The submitted form for a new member, and its problems. */
-interface Given {
+interface SubmittedMember {
   person?: FormValues;
   problems?: Problems;
 }
@@ -96,7 +96,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
     return ask(request, readSegment, { segment_id: request.params.id });
   }
 
-  async function show(request: FastifyRequest<ById>, reply: FastifyReply, given: Given = {}) {
+  async function show(request: FastifyRequest<ById>, reply: FastifyReply, given: SubmittedMember = {}) {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
     const segment = await ask(request, readSegment, { segment_id: request.params.id });
@@ -136,7 +136,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
   }
 }
 
-interface Props extends Given {
+interface Props extends SubmittedMember {
   segment: Segment;
   problem: Said | null;
   choices: Choices;

@@ -29,14 +29,14 @@ const SEE_OTHER = 303;
 const PAGE = '/unsubscribes/inactive/rule';
 
 /** The values of the form: stored or submitted. */
-interface Given {
+interface RuleValues {
   months: string;
   least_mails: string;
   target: string;
 }
 
-interface Shown {
-  given?: Given;
+interface SubmittedRule {
+  given?: RuleValues;
   preview?: SunsetPreview;
   /** True if a user has changed the rule after the preview and then tried to switch it on. */
   isChanged?: boolean;
@@ -83,7 +83,7 @@ export async function sunsetScreen(app: FastifyInstance): Promise<void> {
     return reply.redirect('/unsubscribes/inactive', SEE_OTHER);
   });
 
-  async function show(request: FastifyRequest, reply: FastifyReply, shown: Shown) {
+  async function show(request: FastifyRequest, reply: FastifyReply, shown: SubmittedRule) {
     const viewer = viewerOf(request);
     const [{ sunset }, segments, types] = await Promise.all([
       ask(request, readSunset, {}),
@@ -103,7 +103,7 @@ function targetProblems(problems: Problems): Problems {
   return target.length === 0 ? problems : { ...problems, target };
 }
 
-interface RuleProps extends Shown {
+interface RuleProps extends SubmittedRule {
   sunset: Sunset;
   /** The possible targets. */
   segments: readonly Segment[];

@@ -149,14 +149,14 @@ function saved(reply: FastifyReply, { group_name: name }: FormValues) {
   return reply.redirect(LIST, SEE_OTHER);
 }
 
-interface Shown {
+interface GroupForm {
   /** The group to change; absent for a new one. */
   known?: GroupAndUses;
   values: Readonly<Record<string, unknown>>;
   problems?: Problems;
 }
 
-function show(request: FastifyRequest, reply: FastifyReply, { known, values, problems = {} }: Shown) {
+function show(request: FastifyRequest, reply: FastifyReply, { known, values, problems = {} }: GroupForm) {
   const viewer = viewerOf(request);
   const language = languageOf(request, viewer);
   const title = language.say(known === undefined ? 'topics.new' : 'topics.change');

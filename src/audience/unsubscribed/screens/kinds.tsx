@@ -34,9 +34,9 @@ interface Part {
   groupId?: string | undefined;
 }
 
-type Asked = Record<'order' | 'limit' | 'email' | 'before_id' | 'groupId', unknown>;
+type ListInput = Record<'order' | 'limit' | 'email' | 'before_id' | 'groupId', unknown>;
 interface List {
-  read(request: FastifyRequest, asked: Partial<Asked>): Promise<Entry[]>;
+  read(request: FastifyRequest, asked: Partial<ListInput>): Promise<Entry[]>;
   remove(request: FastifyRequest, id: number): Promise<unknown>;
 }
 

@@ -29,7 +29,7 @@ interface Call {
 }
 /** The mail with the findings of its checks. */
 type CheckedMail = Static<typeof CheckedMailRecord>;
-type Found = CheckedMail['findings'][number];
+type Finding = CheckedMail['findings'][number];
 
 /** Registers the step with the preview and the checks. */
 export async function checkStep(
@@ -184,7 +184,7 @@ function ToReview({ href }: { href: string }) {
 }
 
 /** The findings that need attention, each with a link to fix it. Passed checks are collapsed. */
-function Checks({ composed, findings }: { composed: Composed; findings: readonly Found[] }) {
+function Checks({ composed, findings }: { composed: Composed; findings: readonly Finding[] }) {
   const language = useLanguage();
   const good = findings.filter(({ is_good }) => is_good === 1);
   const bad = findings.filter(({ is_good }) => is_good === 0);
@@ -251,7 +251,7 @@ function ForAll({ address, checked }: { address: string; checked: CheckedForAll[
  * Links to the place where a finding can be fixed: for texts and links, each in the designer, or in the code of a mail written in HTML;
  * otherwise the content or the sender.
  */
-function FixLinks({ composed, found: { check, names } }: { composed: Composed; found: Found }) {
+function FixLinks({ composed, found: { check, names } }: { composed: Composed; found: Finding }) {
   const language = useLanguage();
   const { place } = FINDINGS[check];
   const isCode = composed.content === 'html';

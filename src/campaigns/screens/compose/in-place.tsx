@@ -26,7 +26,7 @@ export interface Refused {
   problem: string;
 }
 
-interface Made {
+interface RecordKind {
   /** The fields of the form. */
   fields: readonly string[];
   add(request: FastifyRequest, values: Values): Promise<Attempt<{ id: number }>>;
@@ -34,7 +34,7 @@ interface Made {
   chosen(draft: Draft, id: number): Partial<Parameters<typeof saveDraft.run>[1]>;
 }
 
-const KINDS: Readonly<Record<Kind, Made>> = {
+const KINDS: Readonly<Record<Kind, RecordKind>> = {
   list: {
     fields: ['name'],
     add: (request, { name = '' }) => attempt(request, addContactType, { name }),

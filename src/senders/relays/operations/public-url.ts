@@ -13,7 +13,7 @@ import { operation } from '../../../operations/operation.ts';
 import { isoTimestamp } from '../../../time/clock.ts';
 import { auditBy } from '../../../users/audit.ts';
 
-const Seen = Type.Object({
+const LastCheck = Type.Object({
   at: isoTimestampSchema('When it was looked at, UTC.'),
   state: {
     ...choice('ok', 'warn', 'fail'),
@@ -32,7 +32,7 @@ const Address = Type.Object(
       description:
         'environment: PUBLIC_URL says it, and it cannot be saved here; none: links lead to this machine only.',
     },
-    seen: nullable(Seen, 'The result of the last check; null: it was never checked.'),
+    seen: nullable(LastCheck, 'The result of the last check; null: it was never checked.'),
   },
   { description: 'The tracking domain in force.' },
 );

@@ -48,14 +48,14 @@ export function AddressCard({ address, value, problems, now }: AddressForm & { n
             <Button>{language.say('address.save')}</Button>
           </form>
         )}
-        {source !== 'none' && <Seen seen={address.seen} now={now} />}
+        {source !== 'none' && <LastCheck seen={address.seen} now={now} />}
       </Card>
     </div>
   );
 }
 
 /** The result of the last check, and the button that repeats it. */
-function Seen({ seen, now }: { seen: PublicUrl['seen']; now: Date }) {
+function LastCheck({ seen, now }: { seen: PublicUrl['seen']; now: Date }) {
   const language = useLanguage();
   const at = recordTime(seen?.at ?? null);
   return (

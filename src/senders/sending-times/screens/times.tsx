@@ -23,7 +23,7 @@ interface CapFields {
 }
 
 /** The rejected input, and the reason. */
-interface Shown {
+interface SubmittedTimes {
   caps?: readonly CapFields[];
   window?: WindowFields;
   problem?: string;
@@ -60,7 +60,7 @@ export async function timesScreen(app: FastifyInstance): Promise<void> {
     return show(request, reply.code(changed.status), { window: given, problem: changed.text });
   });
 
-  async function show(request: FastifyRequest, reply: FastifyReply, { caps, window, problem }: Shown = {}) {
+  async function show(request: FastifyRequest, reply: FastifyReply, { caps, window, problem }: SubmittedTimes = {}) {
     const [limits, times] = await Promise.all([ask(request, readCaps, {}), ask(request, readWindow, {})]);
     const storedCaps = limits.caps.map(({ mails, days }) => ({ mails: String(mails), days: String(days) }));
     const { days, opens, closes } = times.window ?? NO_WINDOW;

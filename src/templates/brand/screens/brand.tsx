@@ -21,7 +21,7 @@ const MAX_OFFERED = 200;
 const RADIUS = { square: 0, rounded: 6, pill: 20 } as const;
 
 /** The brand as it is stored or as it was typed. */
-type Shown = { [Name in keyof Omit<Brand, 'updated_at'>]: Brand[Name] extends string ? string : Brand[Name] };
+type ShownBrand = { [Name in keyof Omit<Brand, 'updated_at'>]: Brand[Name] extends string ? string : Brand[Name] };
 
 /** Registers the settings page of the brand. */
 export async function brandScreen(app: FastifyInstance): Promise<void> {
@@ -44,7 +44,7 @@ export async function brandScreen(app: FastifyInstance): Promise<void> {
   async function show(
     request: FastifyRequest,
     reply: FastifyReply,
-    given: Partial<Shown> = {},
+    given: Partial<ShownBrand> = {},
     { problems = {}, problem = '' }: Partial<Refusal> = {},
   ) {
     const [{ brand }, pictures] = await Promise.all([
@@ -58,7 +58,7 @@ export async function brandScreen(app: FastifyInstance): Promise<void> {
 }
 
 interface FormProps {
-  brand: Shown;
+  brand: ShownBrand;
   pictures: readonly Picture[];
   problems: Problems;
   mayChange: boolean;
@@ -166,7 +166,7 @@ function Colours({ colours, problems }: Pick<FormProps, 'problems'> & { colours:
 }
 
 /** A heading, a text and a button, drawn as SVG so that no style attribute is needed. */
-function Sample({ brand }: { brand: Shown }) {
+function Sample({ brand }: { brand: ShownBrand }) {
   const language = useLanguage();
   const { heading_font: heading, text_font: text, button_shape: shape } = brand;
   const colours = brand.colours.filter((colour) => COLOUR.test(colour));

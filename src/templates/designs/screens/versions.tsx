@@ -87,14 +87,14 @@ function requireVersioned({ kind, id }: Design): Pick<Mail, 'kind' | 'id'> {
   return { kind: kind === 'single' ? 'single_send' : 'automation_mail', id };
 }
 
-interface Shown {
+interface VersionsProps {
   token: string;
   design: Design;
   versions: readonly ListedVersion[];
   chosen: ListedVersion | undefined;
 }
 
-function showVersions(reply: FastifyReply, language: Language, { token, design, versions, chosen }: Shown) {
+function showVersions(reply: FastifyReply, language: Language, { token, design, versions, chosen }: VersionsProps) {
   const path = `/design/${token}/versions`;
   const when = ({ updated_at }: ListedVersion) => {
     const time = recordTime(updated_at);

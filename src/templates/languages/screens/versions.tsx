@@ -22,7 +22,7 @@ const FIELDS = ['language', 'subject', 'preheader', 'template_id'] as const;
 type Values = Record<(typeof FIELDS)[number], string>;
 
 /** A version as a form has it, and what is wrong with it. */
-interface Given {
+interface SubmittedVersion {
   values: Values;
   problems: Problems;
 }
@@ -97,7 +97,7 @@ export function languageVersionScreens<Params>(app: FastifyInstance, { route, re
     request: FastifyRequest,
     reply: FastifyReply,
     translated: Translated,
-    given?: Given,
+    given?: SubmittedVersion,
     problem?: string,
   ) {
     const templates = await ask(request, listTemplates, { built_in: 1 });
@@ -108,7 +108,7 @@ export function languageVersionScreens<Params>(app: FastifyInstance, { route, re
 interface PageProps {
   translated: Translated;
   templates: readonly ListedTemplate[];
-  given: Given | undefined;
+  given: SubmittedVersion | undefined;
 }
 
 function VersionsPage({ translated, templates, given }: PageProps) {
@@ -191,7 +191,7 @@ function VersionsPage({ translated, templates, given }: PageProps) {
   );
 }
 
-interface FormProps extends Given {
+interface FormProps extends SubmittedVersion {
   translated: Translated;
   templates: readonly ListedTemplate[];
   /** Distinguishes the forms of the page. */

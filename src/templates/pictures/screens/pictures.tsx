@@ -190,7 +190,7 @@ interface WithId {
 type PictureRequest = FastifyRequest<WithId>;
 
 /** The submitted values and their problems, shown instead of the stored values. */
-interface Refused extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
+interface SubmittedPicture extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
   given?: { name: string; alt: string };
 }
 
@@ -214,7 +214,7 @@ async function pictureScreen(app: FastifyInstance): Promise<void> {
     return reply.redirect('/images', SEE_OTHER);
   });
 
-  async function show(request: PictureRequest, reply: FastifyReply, refused: Refused = {}) {
+  async function show(request: PictureRequest, reply: FastifyReply, refused: SubmittedPicture = {}) {
     const viewer = viewerOf(request);
     const picture = await ask(request, readPicture, request.params);
     const uses = await ask(request, listPictureUses, { ...request.params, limit: MAX_USES });
@@ -227,13 +227,13 @@ async function pictureScreen(app: FastifyInstance): Promise<void> {
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
-interface Shown extends Refused {
+interface OnePictureProps extends SubmittedPicture {
   picture: Picture;
   uses: PictureUse[];
   mayChange: boolean;
 }
 
-function OnePicture({ picture, uses, mayChange, given, problems, problem }: Shown) {
+function OnePicture({ picture, uses, mayChange, given, problems, problem }: OnePictureProps) {
   const language = useLanguage();
   const { name, alt } = given ?? picture;
   return (

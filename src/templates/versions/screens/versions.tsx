@@ -112,7 +112,7 @@ function List({ utr, mail, versions, chosen, problem }: Listed) {
                 </li>
               ))}
             </ol>
-            <Shown utr={utr} version={chosen} />
+            <ShownVersion utr={utr} version={chosen} />
           </div>
         </>
       )}
@@ -120,7 +120,7 @@ function List({ utr, mail, versions, chosen, problem }: Listed) {
   );
 }
 
-function Shown({ utr, version }: { utr: string; version: ListedVersion }) {
+function ShownVersion({ utr, version }: { utr: string; version: ListedVersion }) {
   const language = useLanguage();
   return (
     <div class="stack">

@@ -20,7 +20,7 @@ const TOO_MANY_REQUESTS = 429;
 export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   const { db, clock, publicUrl, signIns } = deps;
 
-  const show = (request: FastifyRequest, reply: FastifyReply, shown: Shown) =>
+  const show = (request: FastifyRequest, reply: FastifyReply, shown: LoginValues) =>
     sendLogin(request, reply, { ...shown, withPasskeys: relyingParty(publicUrl(), request.host) !== null });
 
   await passkeyPages(app, {
@@ -81,7 +81,7 @@ function refuse(
 }
 
 /** The initial values of the sign-in page. */
-interface Shown {
+interface LoginValues {
   next: string;
   email?: string;
   problem?: string;
@@ -90,7 +90,7 @@ interface Shown {
 function sendLogin(
   request: FastifyRequest,
   reply: FastifyReply,
-  { email = '', next, problem = '', withPasskeys }: Shown & { withPasskeys: boolean },
+  { email = '', next, problem = '', withPasskeys }: LoginValues & { withPasskeys: boolean },
 ) {
   const language = languageOf(request, null);
   const title = language.say('login.title');

@@ -12,7 +12,7 @@ export interface Picture {
 }
 
 /** A picture as it is used in the mail. */
-interface Placed {
+interface PlacedPicture {
   src: string;
   alt: string;
   /** True if the picture is decorative and therefore has no alternative text. */
@@ -45,7 +45,7 @@ export async function uploadPicture(file: File): Promise<Picture[]> {
 /**
  * Asks for a picture, with the present one preselected. Returns null if the dialog is cancelled. `isPlain` asks for the picture alone.
  */
-export async function choosePicture(present: Placed, isPlain = false): Promise<Placed | null> {
+export async function choosePicture(present: PlacedPicture, isPlain = false): Promise<PlacedPicture | null> {
   const form = element('picture-form', HTMLFormElement);
   const [alt, decoration, link] = [altField(), decorationField(), linkField()];
   form.classList.toggle('plain-choice', isPlain);

@@ -105,7 +105,7 @@ async function askAttribute(part: Component, name: string, ids: { field: string;
 }
 
 /** A saved block. */
-interface Kept {
+interface SavedBlock {
   id: string;
   name: string;
 }
@@ -116,7 +116,7 @@ export function keepTool(editor: Editor): Tool {
 }
 
 /** Fills the list of saved blocks. The block that was just deleted can be restored there. */
-export async function showKept(editor: Editor, deleted?: Kept): Promise<void> {
+export async function showKept(editor: Editor, deleted?: SavedBlock): Promise<void> {
   const { blocks = [] } = await call('/blocks').catch(() => ({ blocks: [] }));
   const items = blocks.map((block) => {
     const item = document.createElement('li');
@@ -138,7 +138,7 @@ export async function showKept(editor: Editor, deleted?: Kept): Promise<void> {
 }
 
 /** The entry of the list that restores the block that was just deleted. */
-function undoItem(editor: Editor, { id, name }: Kept): HTMLElement {
+function undoItem(editor: Editor, { id, name }: SavedBlock): HTMLElement {
   const item = document.createElement('li');
   const restore = async () => {
     await call(`/blocks/${id}/undelete`, {});
@@ -180,7 +180,7 @@ function contentOf(part: Component): string {
     .join('');
 }
 
-async function insert(editor: Editor, { id, name }: Kept): Promise<void> {
+async function insert(editor: Editor, { id, name }: SavedBlock): Promise<void> {
   if (isLocked) return;
   await showProgress(say('designer.loading'), async () => {
     const { mjml = '' } = await call(`/blocks/${id}`);
@@ -191,7 +191,7 @@ async function insert(editor: Editor, { id, name }: Kept): Promise<void> {
   });
 }
 
-async function change(editor: Editor, { id, name }: Kept): Promise<void> {
+async function change(editor: Editor, { id, name }: SavedBlock): Promise<void> {
   const changed = await askName(name);
   if (changed === null) return;
   await showProgress(say('designer.saving'), async () => {
@@ -201,7 +201,7 @@ async function change(editor: Editor, { id, name }: Kept): Promise<void> {
   });
 }
 
-async function forget(editor: Editor, { id, name }: Kept): Promise<void> {
+async function forget(editor: Editor, { id, name }: SavedBlock): Promise<void> {
   element('delete-title', HTMLElement).textContent = say('designer.own.delete.title', { block: name });
   if ((await ask('delete-dialog')) !== 'delete') return;
   await showProgress(say('designer.saving'), async () => {
