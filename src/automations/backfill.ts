@@ -94,7 +94,12 @@ function readPage(
   { after, at }: { after: number; at: number },
 ): { members: Member[]; last: number | null } {
   const rows = prepared<[object], Member>(client, MEMBERS[table]).all({
-    ...{ automation, group: Number(unsubscribe_group_id), source, after, at, event_key: null },
+    automation,
+    group: Number(unsubscribe_group_id),
+    source,
+    after,
+    at,
+    event_key: null,
   });
   const last = rows.length < PAGE_ROWS ? null : (rows.at(-1)?.address_id ?? null);
   return { members: rows.filter(({ is_removed }) => is_removed === 0), last };

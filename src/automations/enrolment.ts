@@ -95,7 +95,7 @@ export const MEMBERSHIP_CHANGES_PAGE = `
 
 /**
  * Applies the next page of recorded changes, in their order within each account: enrols contacts who joined, ends the
- * enrolments of contacts who left, and wakes contacts who waited for what happened. Accounts take turns, so that many
+ * enrolments of contacts who left the target, and wakes contacts who waited for what happened. Accounts take turns, so that many
  * changes of one delay no other. Returns how many changes were applied. A join is recorded only while the automation is
  * live, so it still counts if the automation was paused since.
  */

@@ -157,7 +157,10 @@ export function languageCounter(db: Db, accountId: number) {
     return found
       .filter(({ name }) => !versions.some((version) => version.language === name))
       .map(({ code, name, count }) => ({
-        ...{ code, count, limit: 0, names: [name] },
+        code,
+        count,
+        limit: 0,
+        names: [name],
         severity: FINDINGS[code].severity,
       }));
   };
@@ -278,7 +281,12 @@ async function contentOf(
   const { template_id, template_json, template_html, subject, preheader, tracking } = send;
   const { version_language } = send;
   const source = {
-    ...{ template_id, template_json, template_html, subject, preheader, tracking },
+    template_id,
+    template_json,
+    template_html,
+    subject,
+    preheader,
+    tracking,
     ...(version_language !== undefined && { version_language }),
   };
   const link_rules = findLinkRules(db, send.user_id, send) ?? ('off' as const);

@@ -86,7 +86,12 @@ async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, wor
   const { counts, failed, repeated, errors, notes, leaving } = found;
   const segments = findMissingSegments(db, job);
   const answer = {
-    ...{ new: counts.new, changed: counts.changed, unchanged: counts.unchanged, left: counts.left, failed, repeated },
+    new: counts.new,
+    changed: counts.changed,
+    unchanged: counts.unchanged,
+    left: counts.left,
+    failed,
+    repeated,
     leaving,
     new_fields: job.migration?.newFields ?? [],
     new_segments: segments,

@@ -181,7 +181,7 @@ export function changeMailCaps(db: Db, accountId: number, caps: readonly MailCap
   db.update(accounts).set(change).where(eq(accounts.id, accountId)).run();
 }
 
-/** Returns the sending hours of an account; null: mail may leave at any time. */
+/** Returns the sending hours of an account; null: mail may be sent at any time. */
 export function readSendWindow(db: Db, accountId: number): SendWindow | null {
   const where = eq(accounts.id, accountId);
   return db.select({ window: accounts.send_window }).from(accounts).where(where).get()?.window ?? null;

@@ -241,7 +241,7 @@ function refuseForeign(path: string): void {
   }
 }
 
-/** The name of a file for locks, the same for all its names in the file system; empty where there is no file, or no such names. */
+/** The name of a file for locks, the same for all its names in the file system; empty where there is no file, or no abstract socket names. */
 function fileLockName(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false, bigint: true });
   return found === undefined || process.platform !== 'linux' ? '' : `\0sendlark-${found.dev}-${found.ino}`;

@@ -196,7 +196,7 @@ function pictureIn(name: string, attributes: Readonly<Record<string, string>>): 
   return name === 'link' && rel === 'enclosure' && isImage ? href : '';
 }
 
-/** The address of the first image in HTML; empty without one. */
+/** The address of the first image in HTML; empty if there is no image. */
 function imageIn(html: string): string {
   const start = html.search(/<img\s/i);
   const tag = start < 0 ? '' : html.slice(start, html.indexOf('>', start) + 1);

@@ -62,7 +62,7 @@ const Health = Type.Object(
     address_seen_at: nullable(isoTimestampSchema(), 'When that address was last looked at, UTC; null: it was not.'),
     returns_seen_at: nullable(
       isoTimestampSchema(),
-      'When a test mail was last sent to see whether returned mail arrives, UTC; null: none was.',
+      'When a test mail was last sent to see whether returned mail arrives, UTC; null: never.',
     ),
     findings: Type.Array(FindingRecord, { description: 'What was checked, the worst first.' }),
   },

@@ -116,7 +116,8 @@ export const TOOLS: readonly Tool[] = [
   read({
     name: 'read_person',
     title: 'A person',
-    description: 'Everything stored about the person of a contact: fields, lists, segments, groups they left.',
+    description:
+      'Everything stored about the person of a contact: fields, lists, segments, unsubscribe groups that they unsubscribed from.',
     path: '/contacts/person',
     scopes: ['read', 'contacts'],
     input: Type.Object({ contact_id: Type.Integer({ description: 'The contact.' }) }),
@@ -295,7 +296,7 @@ export const TOOLS: readonly Tool[] = [
       recipient_id: Type.Optional(
         Type.Array(Type.String(), { description: 'Targets: contacts_<contact type id> or segments_<segment id>.' }),
       ),
-      exclude_specific_recipient_id: Type.Optional(Type.Array(Type.String(), { description: 'Targets left out.' })),
+      exclude_specific_recipient_id: Type.Optional(Type.Array(Type.String(), { description: 'Targets to exclude.' })),
       template_id: Type.Optional(Type.Integer({ description: 'A template whose copy becomes the mail.' })),
       template_html: Type.Optional(Type.String({ description: 'The mail as HTML, in place of a template.' })),
     }),

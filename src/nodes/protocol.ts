@@ -116,7 +116,7 @@ export interface Page {
   rows: PageRow[];
   /** In the order of the rows: the proof that the node was given this delivery, which it returns with the outcome. */
   proofs?: string[];
-  /** Whether the account keeps mails as sent, so that reports say what left. */
+  /** Whether the account keeps mails as sent, so that reports say what was sent. */
   isKept?: boolean;
 }
 
@@ -162,7 +162,7 @@ export type Ended = [
   sent?: [renderedAt: number, digest: string],
 ];
 
-/** When a mail that left was rendered, epoch milliseconds, and the SHA-256 of its message. */
+/** When a sent mail was rendered, epoch milliseconds, and the SHA-256 of its message. */
 export interface SentMessage {
   renderedAt: number;
   digest: Buffer;
@@ -199,7 +199,7 @@ export function endedAs(
     : [id, kind, stage, code, enhanced, reply, proof, [sent.renderedAt, sent.digest.toString('hex')]];
 }
 
-/** Returns what a node reported of a message that left; null if it reported nothing. */
+/** Returns what a node reported of a sent message; null if it reported nothing. */
 export function sentOf([, , , , , , , sent]: Ended): SentMessage | null {
   return sent === undefined ? null : { renderedAt: sent[0], digest: Buffer.from(sent[1], 'hex') };
 }

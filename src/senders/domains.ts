@@ -54,7 +54,9 @@ export function listSenderDomains(db: Db, config: Config, accountId?: number): S
     keys: keys
       .filter((key) => key.domain === domain)
       .map(({ id, state, created_at, selector, private_key }) => ({
-        ...{ id, state, created_at },
+        id,
+        state,
+        created_at,
         ...dnsRecord(domain, selector, private_key),
       })),
   }));

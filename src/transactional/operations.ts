@@ -101,7 +101,7 @@ export const readSentTransactionalMail = operation({
 export const listMails = operation({
   name: 'List transactional mails, newest first (addition)',
   description:
-    'A page of one state may hold fewer records than the limit, even none, though next_before_id says that more follow.',
+    'With a state, a page may hold fewer records than the limit, even none; more follow as long as next_before_id is not null.',
   role: 'viewer',
   input: Type.Object({
     state: Type.Optional(DeliveryState),

@@ -39,7 +39,7 @@ const Action = Type.Object({
   },
   target_id: nullable(
     integer(),
-    'The contact type, segment or unsubscribe group of the action; null: all mail, or none is needed.',
+    'Id of the contact type, segment or unsubscribe group of the action; null: the action is for all mail, or needs none of them.',
   ),
   state: {
     ...choice(...contactJobs.state.enumValues),
@@ -49,7 +49,8 @@ const Action = Type.Object({
   whole: integer({ description: 'The number of contacts chosen for the action.' }),
   done: integer({ description: 'The number of contacts it was done to so far.' }),
   skipped: integer({
-    description: 'Contacts it did not apply to: deleted meanwhile, or their address is in the contact type already.',
+    description:
+      'Contacts to which the action did not apply: they were deleted meanwhile, or the contact type already has their address.',
   }),
   is_undoable: zeroOrOne('1: it can be undone at this moment.'),
   created_at: isoTimestampSchema(),

@@ -238,7 +238,10 @@ function contactColumns(db: Db, accountId: number, input: ContactInput, present:
     country_id,
     ...(alt_email !== undefined && { alt_email: alt_email || null }),
     ...(custom_field && { custom_values: mergeCustomValues(custom_field, listCustomFields(db, accountId), present) }),
-    ...{ contact_type_id, email, address_id, updated_at: now },
+    contact_type_id,
+    email,
+    address_id,
+    updated_at: now,
   };
 }
 

@@ -142,13 +142,13 @@ function findKnown(client: Database, account: number, list: number, addresses: r
   return new Map(rows.map((row) => [row.normalized, row]));
 }
 
-/** The columns that a request may leave out, each with the SQL of its value. NULL: it is left out; an empty text and country 0 clear it. */
+/** The columns that a request may omit, each with the SQL of its value. NULL: it is omitted; an empty text and country 0 clear it. */
 const COLUMNS: readonly (readonly [name: string, value: string])[] = [
   ...TEXT_COLUMNS.map((name) => [name, `ifnull(@${name}, '')`] as const),
   ['alt_email', `nullif(@alt_email, '')`],
   ['country_id', 'nullif(@country_id, 0)'],
 ];
-const LEFT_OUT = Object.fromEntries(COLUMNS.map(([name]) => [name, null]));
+const OMITTED = Object.fromEntries(COLUMNS.map(([name]) => [name, null]));
 
 const INSERT = `
   INSERT INTO contacts (user_id, contact_type_id, address_id, email, custom_values, created_at, updated_at, ${COLUMNS.map(([name]) => name).join(', ')})
@@ -162,7 +162,8 @@ const UPDATE = `
 function columnsOf({ contact_type_id: _list, email: _email, custom_field: _own, country, ...lines }: ContactInput) {
   const { language } = lines;
   return {
-    ...{ ...LEFT_OUT, ...lines },
+    ...OMITTED,
+    ...lines,
     ...(language !== undefined && { language: storedLine('language', language) }),
     ...(country !== undefined && { country_id: country ?? 0 }),
   };

@@ -50,7 +50,7 @@ export const listCountries = operation({
 
 export const findPlaces = operation({
   name: 'List the states of a country, and the cities of one of them (addition)',
-  description: `Without a state: the cities without one. With \`city\`: the first ${MAX_FOUND} cities of the country whose name begins with it, in any state. Without a country both lists are empty.`,
+  description: `Without \`state\`: the cities that belong to no state. With \`city\`: the first ${MAX_FOUND} cities of the country whose name begins with it, in any state. Without a country both lists are empty.`,
   role: 'viewer',
   input: Type.Object({
     country_id: optionalReference(),

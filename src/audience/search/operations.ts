@@ -44,7 +44,7 @@ export const contactFilterProperties = {
   mail_state: Type.Optional(choice(...CONTACT_STATES)),
   field: Type.Optional(line({ description: 'Only contacts whose field of this name is `value`.' })),
   operator: Type.Optional(
-    line({ description: 'How `field` is compared, as in the rules of a segment; without it: is.' }),
+    line({ description: 'How `field` is compared, as in the rules of a segment; by default: is.' }),
   ),
   value: Type.Optional(
     stringList({ maxItems: 2, description: 'What `field` is compared with; two values for a range.' }),

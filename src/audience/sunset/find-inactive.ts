@@ -184,8 +184,13 @@ export class InactiveContacts {
     const since = isoTimestamp(new Date(cutoff));
     const mailings = measuredMailings(client, account, since);
     this.#bound = {
-      ...{ account, cutoff, since, least: rule.least_mails },
-      ...{ action: rule.action, segment: rule.segment_id, type: rule.contact_type_id },
+      account,
+      cutoff,
+      since,
+      least: rule.least_mails,
+      action: rule.action,
+      segment: rule.segment_id,
+      type: rule.contact_type_id,
       segmentType: typeOfSegment(client, rule.segment_id),
       mailings: JSON.stringify(mailings),
     };

@@ -123,7 +123,7 @@ export const readSunset = operation({
 export const saveSunset = operation({
   name: 'Change the rule about inactive contacts (addition)',
   description:
-    'Switched on, it is applied at once and then each day. Switched off, it stops no more contacts; those it has stopped stay so until they open or click, or are reactivated.',
+    'Switched on, it is applied at once and then each day. Switched off, it stops no more contacts; those that it has stopped get no campaigns until they open or click, or are reactivated.',
   role: 'owner',
   input: Type.Object({ is_on: flag('1: the rule is applied each day; 0: it is not.'), ...rule }),
   run(context, given) {

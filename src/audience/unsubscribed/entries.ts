@@ -150,7 +150,7 @@ async function unsubscribe({ db, clock, accountId }: Context, groupId: number | 
 }
 
 /**
- * Writes to the audit log that a signed-in user changed a list: a topic, or all mail where it is null. Who left or came back is in the
+ * Writes to the audit log that a signed-in user changed a list: a topic, or all mail where it is null. Who unsubscribed or resubscribed is in the
  * consent log. Requests with an API key are not audited, because they can be many.
  */
 function auditChange(

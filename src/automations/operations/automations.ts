@@ -202,8 +202,12 @@ export const duplicateAutomation = operation({
     const copy = () => {
       // The copy counts as deleted until all its steps are copied.
       automation_id ??= insertDraft(db, {
-        ...{ ...source, automation_name, utr },
-        ...{ deleted_at: now, created_at: now, updated_at: now },
+        ...source,
+        automation_name,
+        utr,
+        deleted_at: now,
+        created_at: now,
+        updated_at: now,
       });
       const own = { automation_id, created_at: now, updated_at: now };
       const until = performance.now() + COPY_MS;
@@ -382,7 +386,7 @@ const SeriesStep = Type.Object({
   hour: nullable(integer(), 'Of a wait for an hour: which. Of a wait for a date or weekday: from this hour on.'),
   timeout_hours: nullable(
     integer(),
-    'Of a wait for an event or date: contacts who waited so many hours take the path no.',
+    'Of a wait for an event or date: after this number of hours contacts take the path no.',
   ),
   updated_at: isoTimestampSchema(),
 });

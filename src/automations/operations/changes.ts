@@ -163,7 +163,7 @@ const settings = {
     integer({
       minimum: 1,
       maximum: MAX_TIMEOUT_HOURS,
-      description: 'Of a wait for an event or date: contacts who waited so many hours take the path no.',
+      description: 'Of a wait for an event or date: after this number of hours contacts take the path no.',
     }),
   ),
 };
@@ -182,11 +182,14 @@ export const changeAutomation = operation({
     ...triggerInput,
     goal_segment_id: Type.Optional(
       integer({
-        description: 'Who joins this segment reached the goal and exits; who is in it does not enter. 0: none.',
+        description:
+          'Contacts that join this segment have reached the goal and exit; contacts in it do not enter. 0: no goal.',
       }),
     ),
     exit_segment_id: Type.Optional(
-      integer({ description: 'Who joins this segment exits; who is in it does not enter. 0: none.' }),
+      integer({
+        description: 'Contacts that join this segment exit; contacts in it do not enter. 0: no such segment.',
+      }),
     ),
     hold_out: Type.Optional(
       integer({
@@ -311,7 +314,10 @@ export const addMail = operation({
         ? null
         : await freezeSchedule(context, requireAutomation(db, accountId, utr), {
             ...columns,
-            ...{ id: 0, position: 0, parent_id: null, branch: null },
+            id: 0,
+            position: 0,
+            parent_id: null,
+            branch: null,
           });
     const { result, effects } = await changed(context, automation_id, { dry_run, only_draft }, (now, isRolledBack) => {
       const automation = requireAutomation(db, accountId, utr);

@@ -181,7 +181,7 @@ export const startEntering = operation({
 
 export const countEntering = operation({
   name: 'Count who would enter an automation if all contacts who are in the target now were let in (addition)',
-  description: 'Of a draft too.',
+  description: 'Also for a draft.',
   role: 'viewer',
   input: Type.Object(source),
   output: Type.Object({ entries: Entries }),

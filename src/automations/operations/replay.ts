@@ -78,7 +78,10 @@ const Path = Type.Object({
       kind: { ...nullable(choice(...STEP_KINDS)), description: 'The kind of the step.' },
       step: nullable(Type.String(), 'utr of the step; null for entries and ends.'),
       subject: nullable(Type.String()),
-      sent_at: nullable(isoTimestampSchema(), 'Of a mail: when it would have left; null if it would not.'),
+      sent_at: nullable(
+        isoTimestampSchema(),
+        'Of a mail: when it would have been sent; null if it would not have been sent.',
+      ),
       reason: nullable(said(), 'Why the contact would have exited, or the mail not been sent.'),
       reason_code: nullable(Type.String()),
     }),
@@ -258,7 +261,9 @@ function shownPath({ lines, ...path }: ReplayPath): ShownPath {
     ...path,
     lines: lines.map(({ at, sent_at, reason, ...line }) => ({
       ...line,
-      ...{ happened_at: isoTimestamp(new Date(at)), sent_at: timed(sent_at), ...reasonOf(reason) },
+      happened_at: isoTimestamp(new Date(at)),
+      sent_at: timed(sent_at),
+      ...reasonOf(reason),
     })),
   };
 }

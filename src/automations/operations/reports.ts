@@ -152,7 +152,7 @@ export function listAutomationSummaries(
 export const listSummaries = operation({
   name: 'List the automations, newest first, with their contacts and results (addition)',
   description:
-    'A page that is filtered may hold fewer records than the limit, even none, though next_before_id says that more follow.',
+    'With a filter, a page may hold fewer records than the limit, even none; more follow as long as next_before_id is not null.',
   role: 'viewer',
   input: Type.Object({
     utr: identifier('Only this automation.'),
@@ -300,7 +300,9 @@ function automationReport(db: Db, automation: Automation): Report {
       const people = peopleAt(position);
       // Contacts on the other path are behind it, too.
       return {
-        ...{ ...mail, ...people, passed: parent_id === null ? people.passed : mail.triggered },
+        ...mail,
+        ...people,
+        passed: parent_id === null ? people.passed : mail.triggered,
         findings: shownFindings(findings === null ? null : JSON.parse(findings)),
       };
     }),

@@ -49,7 +49,7 @@ const Step = Type.Object({
   is_elsewhere: zeroOrOne('1: the contact took the other path.'),
   due_at: nullable(
     isoTimestampSchema(),
-    'When it comes, UTC, or where the contact waits, when that ends at the latest; null if it does not come, or not as things are now, or if an earlier decision is open.',
+    'When the mail or step is due, UTC; where the contact waits, the latest end of the wait; null if it is not due as things are now, or if an earlier decision is open.',
   ),
   awaits: nullable(said(), 'What the contact waits for at the step now; null: nothing.'),
   change: nullable(said(), 'What would change that; null if there is nothing.'),

@@ -149,7 +149,10 @@ class Run {
             owner_id: id,
             automation_id: automationId,
           },
-          ...{ revision: 1, unsubscribe_group_id: Number(automation.unsubscribe_group_id), sender_id, content: '{}' },
+          revision: 1,
+          unsubscribe_group_id: Number(automation.unsubscribe_group_id),
+          sender_id,
+          content: '{}',
           created_at: isoTimestamp(new Date(scope.from)),
         });
     const needs_opens = this.#needsOpens();
@@ -358,7 +361,7 @@ class Post {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** Delivers the mails that are due. Returns how many left or were excluded. */
+  /** Delivers the mails that are due. Returns how many were sent or skipped. */
   deliver(now: number): number {
     const due = prepared<[number, number], object>(
       this.#view.$client,
@@ -390,8 +393,16 @@ class Post {
 
   #record(claims: readonly Claim[], now: number): void {
     const results = claims.map(({ id, mailing_id, address_id, is_unmeasured }) => ({
-      ...{ id, mailing_id, address_id, is_unmeasured, user_id: this.#automation.user_id },
-      ...{ state: 'accepted' as const, reply: '', due_at: 0, suppress: false, in_series: true },
+      id,
+      mailing_id,
+      address_id,
+      is_unmeasured,
+      user_id: this.#automation.user_id,
+      state: 'accepted' as const,
+      reply: '',
+      due_at: 0,
+      suppress: false,
+      in_series: true,
     }));
     this.#ledger.record(results, now, isoTimestamp(new Date(now)));
   }

@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 const IDS_AT_ONCE = 20_000;
 /** The number of items of the start that are written at once. */
 const ITEMS_AT_ONCE = 5000;
-/** The largest number of items in the time of a replay; an earlier part of the time is left out. */
+/** The largest number of items in the time of a replay; an earlier part of the time is not replayed. */
 const MAX_ITEMS = 1_000_000;
 
 /** What can happen, in the order in which it is taken if it happened in the same millisecond. */
@@ -94,7 +94,10 @@ class Reader {
     this.#segments = segmentsOf(automation, steps);
     this.#lists = listsOf(view, automation, steps, this.#segments);
     this.#values = {
-      ...{ account: automation.user_id, automation: automation.id, from, to },
+      account: automation.user_id,
+      automation: automation.id,
+      from,
+      to,
       since: isoTimestamp(new Date(from)),
       lists: JSON.stringify(this.#lists),
       segments: JSON.stringify(this.#segments),

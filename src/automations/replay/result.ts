@@ -58,7 +58,7 @@ interface PathLine {
   step: string | null;
   subject: string | null;
   reason: string | null;
-  /** Of a mail: when it left, epoch milliseconds; null if it did not. */
+  /** Of a mail: when it was sent, epoch milliseconds; null if it was not sent. */
   sent_at: number | null;
 }
 
@@ -111,7 +111,10 @@ export function readFigures(view: Db, replayed: Replayed): ReplayFigures {
     GROUP BY s.id ORDER BY s.position`);
   return {
     ...replayed,
-    ...{ entered: on_the_way + finished + exited, on_the_way, finished, exited },
+    entered: on_the_way + finished + exited,
+    on_the_way,
+    finished,
+    exited,
     mails: by_mail.reduce((sum, { sent }) => sum + sent, 0),
     days: all<ReplayDay>(`
       SELECT day, sum(entered) AS entered, sum(mails) AS mails FROM (

@@ -101,7 +101,9 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
       Number(given.goal_segment_id ?? 0) !== (series.goal_segment_id ?? 0) ||
       Number(given.exit_segment_id ?? 0) !== (series.exit_segment_id ?? 0);
     const changed = await attemptChange(request, changeAutomation, { ...given, utr, unchanged_since }, (effects) => ({
-      ...{ people: [], ahead: 0, behind: 0 },
+      people: [],
+      ahead: 0,
+      behind: 0,
       leaving: isOther ? effects.leaving : 0,
     }));
     if ('asked' in changed)
@@ -132,7 +134,10 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
     const after = moved(series.steps, fields.mail, fields.where === 'up' ? -1 : 1);
     const order = { utr, mails: after.map((step) => step.utr), unchanged_since: fields.unchanged_since };
     const ordered = await attemptChange(request, orderAutomation, order, ({ people }) => ({
-      ...{ people, ahead: 0, behind: 0, leaving: 0 },
+      people,
+      ahead: 0,
+      behind: 0,
+      leaving: 0,
     }));
     if ('asked' in ordered)
       return sendQuestion(request, reply, {
@@ -299,7 +304,10 @@ export async function newAutomationScreen(app: FastifyInstance): Promise<void> {
         : await attempt(request, createFromRecipe, {
             recipe,
             language: languageOf(request, viewerOf(request)).code,
-            ...{ automation_name, automation_for, unsubscribe_group_id, sender_id },
+            automation_name,
+            automation_for,
+            unsubscribe_group_id,
+            sender_id,
           });
     if ('output' in created) return reply.redirect(editAddress(created.output.utr), 303);
     const problems = problemsAt(created, 'automation_name');
@@ -388,8 +396,13 @@ function InactiveSegment({ targets }: Pick<Choices, 'targets'>) {
     segment_name: language.say('automations.inactiveSegment.name'),
     contact_type_id: list?.value.replace('contacts_', '') ?? '',
     query_type: 'and',
-    ...{ field0: 'activity.mails', operator0: 'received at least', value0: '3', until0: '90' },
-    ...{ field1: 'activity.last', operator1: 'is not within', value1: '90' },
+    field0: 'activity.mails',
+    operator0: 'received at least',
+    value0: '3',
+    until0: '90',
+    field1: 'activity.last',
+    operator1: 'is not within',
+    value1: '90',
   };
   return (
     <form method="post" action="/contacts/segments/new">

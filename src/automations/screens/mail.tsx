@@ -103,7 +103,8 @@ export const MAIL_LANGUAGES: TranslatedKind<ComposedParams> = {
     const { series, mail } = await readMail(request, params);
     const { utr } = mail;
     return {
-      ...{ subject: mail.subject, updatedAt: mail.updated_at },
+      subject: mail.subject,
+      updatedAt: mail.updated_at,
       versions: await ask(request, listMailLanguages, { utr }),
       address: mailAddress(series.utr, utr, 'languages'),
       back: { href: mailAddress(series.utr, utr), label: 'compose.design.back' },
@@ -510,7 +511,9 @@ function begin(
     waiting_type: isFirst ? 'instantly' : 'days',
     waiting_period: DAYS,
     template_id: '',
-    ...{ before, parent, branch },
+    before,
+    parent,
+    branch,
   };
 }
 

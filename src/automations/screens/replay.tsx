@@ -51,7 +51,10 @@ export async function replayScreen(app: FastifyInstance): Promise<void> {
       run === undefined
         ? null
         : await attempt(request, replayAutomation, {
-            ...{ utr, ...given, limit: ROWS, wait: WAIT },
+            utr,
+            ...given,
+            limit: ROWS,
+            wait: WAIT,
             ...(email.trim() !== '' && { email }),
             ...(after !== undefined && { after_id: after }),
           });

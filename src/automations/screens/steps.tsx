@@ -130,7 +130,9 @@ function givenStep(request: FastifyRequest, kind: OtherKind): StepFields {
     timeout_hours: text('timeout_hours'),
   });
   return {
-    ...{ kind, ...NO_SETTINGS, ...settings },
+    kind,
+    ...NO_SETTINGS,
+    ...settings,
     waiting_type: text('waiting_type'),
     waiting_period: text('waiting_period') || '1',
   };
@@ -140,7 +142,8 @@ function givenStep(request: FastifyRequest, kind: OtherKind): StepFields {
 function storedStep(step: SeriesStep, kind: OtherKind): StepFields {
   const text = (value: string | number | null) => String(value ?? '');
   return {
-    ...{ ...DEFAULTS, kind },
+    ...DEFAULTS,
+    kind,
     segment_id: text(step.segment_id),
     contact_type_id: text(step.contact_type_id),
     field: text(step.field),
@@ -192,7 +195,9 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
     const place = (name: keyof Place) => field(request, name).trim();
     const given = {
       ...givenStep(request, kind),
-      ...{ before: place('before'), parent: place('parent'), branch: place('branch') },
+      before: place('before'),
+      parent: place('parent'),
+      branch: place('branch'),
     };
     const { series } = await ask(request, readSeries, { utr });
     const unchanged_since = field(request, 'unchanged_since');

@@ -98,7 +98,7 @@ const Setup = Type.Object({
       state: {
         ...choice(...RELAY_STATES),
         description:
-          'The last result. none: no SMTP server is configured; nodes: none either, but sender nodes send campaigns; untried: no mail was handed over yet; answers: sendlark doctor reached it; works: it accepted a mail; fails: it could not be used.',
+          'The last result. none: no SMTP server is configured; nodes: no SMTP server is configured, but sender nodes send campaigns; untried: no mail was handed over yet; answers: sendlark doctor reached it; works: it accepted a mail; fails: it could not be used.',
       },
       seen_at: { ...nullable(isoTimestampSchema()), description: 'When that was, UTC; null where nothing was seen.' },
       has_worked: { ...zeroOrOne(), description: '1: an SMTP server has taken a mail before.' },

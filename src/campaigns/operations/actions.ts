@@ -339,7 +339,11 @@ export const resendToUnopened = operation({
       const copyId = insertDraft(db, {
         ...copied,
         utr: copy,
-        ...{ subject, preheader, template_id, template_json, template_html },
+        subject,
+        preheader,
+        template_id,
+        template_json,
+        template_html,
         languages: withSubjects(send.languages, subjects),
         recipient_id: ids.map((id): Target => ({ id: String(id), table: 'segments' })),
         exclude_specific_recipient_id: [],

@@ -104,7 +104,7 @@ export const CheckedForAll = Type.Object(
   {
     contact_id: nullable(integer(), 'The recipient for whom the mail was checked.'),
     findings: Type.Array(Type.Object({ ...foundInMail, version: foundVersion() }), {
-      description: 'The findings in the mail of that recipient, and in its variants or versions what it does not have.',
+      description: 'The findings in the mail of that recipient, then those that only its variants or versions have.',
     }),
     recipients: nullable(ForRecipients, 'Null without targets, or where there is no mail.'),
     problem: nullable(said(), 'Why there is no mail.'),
@@ -180,7 +180,9 @@ async function checkNow(context: Context, source: CheckedSource): Promise<Checke
         );
   const shown = firstOfEach(recipients?.findings ?? []);
   return {
-    ...{ contact_id: checked.contact_id, findings, problem: checked.problem ?? problemIn(source, versions) },
+    contact_id: checked.contact_id,
+    findings,
+    problem: checked.problem ?? problemIn(source, versions),
     recipients: recipients && {
       ...recipients,
       has_more: recipients.has_more ? (1 as const) : (0 as const),
@@ -298,8 +300,12 @@ function sourceOf(
     .limit(1)
     .get();
   return {
-    ...{ user_id: accountId, single_send: null, tracking: 1 },
-    ...{ template_id, template_json: template_json || null, template_html: template_html || null },
+    user_id: accountId,
+    single_send: null,
+    tracking: 1,
+    template_id,
+    template_json: template_json || null,
+    template_html: template_html || null,
     subject: given.subject ?? '',
     preheader: given.preheader ?? '',
     sender_id: given.sender_id ?? first?.id ?? 0,

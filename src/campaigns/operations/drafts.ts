@@ -170,7 +170,7 @@ const Draft = Type.Object({
   held_reason: nullable(said()),
   tracking: zeroOrOne(),
   variants: integer({
-    description: 'How many variants its A/B test has, A included, or how many versions it has; 1 without both.',
+    description: 'How many variants its A/B test has, A included, or how many language versions; 1 if it has neither.',
   }),
   languages: Type.Array(Type.String(), { description: 'The languages of its versions, as ISO 639-1 codes.' }),
   attachments: Type.Array(

@@ -200,7 +200,9 @@ const PacedGroup = Type.Object({
 });
 
 const LocalWait = Type.Object({
-  people: integer({ description: 'How many had not reached it, those included who have left since.' }),
+  people: integer({
+    description: 'How many had not reached their local time, including those who have unsubscribed since.',
+  }),
   next_at: Type.String({ description: 'When the next of them reach it, UTC.' }),
   last_at: Type.String({ description: 'When the last of them reach it, UTC.' }),
 });
@@ -256,7 +258,7 @@ const Report = Type.Object({
   ),
   local_wait: nullable(
     LocalWait,
-    'Whose own time it waits for (addition); null when it waits for nobody, or leaves at one moment.',
+    'The recipients whose local time has not come yet (addition); null if it waits for none, or is sent at one moment.',
   ),
   best_hour: nullable(BestHour, 'Whether the best hours helped (addition); null when it was not sent at them.'),
   states: Type.Record(Type.String(), integer(), { description: 'Recipients by state.' }),
@@ -379,7 +381,7 @@ const SORTED_BY = {
 export const listSummaries = operation({
   name: 'List the single sends, newest first, without their templates (addition)',
   description:
-    'A page that is filtered may hold fewer records than the limit, even none, though next_before_id says that more follow.',
+    'With a filter, a page may hold fewer records than the limit, even none; more follow as long as next_before_id is not null.',
   role: 'viewer',
   input: SummariesQuery,
   output: Type.Object({ summaries: Type.Array(Summary), next_before_id: nullable(integer()) }),
@@ -556,7 +558,7 @@ function requireMailing(db: Db, accountId: number, utr: unknown) {
 
 export const findRecipientsOf = operation({
   name: 'Find recipients of a single send by state, reason, link or address (addition)',
-  description: 'A page may hold fewer recipients than the limit, even none, though next says that more follow.',
+  description: 'A page may hold fewer recipients than the limit, even none; more follow as long as next is not null.',
   role: 'viewer',
   input: FindQuery,
   output: Type.Object({

@@ -60,12 +60,12 @@ const Why = Type.Object({
       happened_at: nullable(isoTimestampSchema(), 'When it came into this state, UTC; null before the first attempt.'),
       due_at: nullable(
         isoTimestampSchema(),
-        'When the next attempt is due, UTC; null if none is, or it is due at once.',
+        'When the next attempt is due, UTC; null if no attempt follows, or if it is due at once.',
       ),
       reply: nullable(said(), "The relay's words, or the reason at that moment why the mail was not sent."),
       reply_code: nullable(Type.String(), 'The code of the reply, if it is a sentence of the service.'),
     }),
-    'What became of the mail for this contact; null if there is none.',
+    'What became of the mail for this contact; null if there is no mail for them.',
   ),
   rules: CheckedRules,
 });

@@ -15,7 +15,9 @@ export const CAMPAIGN_LANGUAGES: TranslatedKind<{ utr: string }> = {
       ask(request, listLanguages, { utr }),
     ]);
     return {
-      ...{ subject: draft.subject, versions, updatedAt: draft.updated_at },
+      subject: draft.subject,
+      versions,
+      updatedAt: draft.updated_at,
       address: stepPath(utr, 'languages'),
       back: { href: stepPath(utr, 'content'), label: 'compose.design.back' },
       see: (number) => withQuery(stepPath(utr, 'check'), { variant: String(number) }),

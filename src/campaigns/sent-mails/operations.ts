@@ -20,7 +20,7 @@ import { type Context, operation } from '../../operations/operation.ts';
 export const readSentMail = operation({
   name: 'Read a mail exactly as it was sent (addition)',
   description:
-    'The bytes that a server accepted for this delivery of a campaign or automation, without the dots that SMTP adds. They are rendered again from the values kept at that time, and compared with the SHA-256 of what left. 429: too many mails are being shown. 409: the values are not kept (keeps_sent_mails was 0, 90 days are over, or the service was started anew while a sender node had the mail), or the bytes would differ.',
+    'The bytes that a server accepted for this delivery of a campaign or automation, without the dots that SMTP adds. They are rendered again from the values kept at that time, and compared with the SHA-256 of what was sent. 429: too many mails are being shown. 409: the values are not kept (keeps_sent_mails was 0, 90 days are over, or the service was started anew while a sender node had the mail), or the bytes would differ.',
   role: 'editor',
   input: Type.Object({ id: identifier('The delivery: kept_mail_id of a timeline or of recipients.') }),
   async run(context, { id }): Promise<string> {
@@ -33,7 +33,7 @@ export const readSentMail = operation({
   },
 });
 
-/** Returns a kept mail with the bytes that left. Throws 409 if that cannot be done. */
+/** Returns a kept mail with the bytes that were sent. Throws 409 if that cannot be done. */
 async function rendered(context: Context, delivery: number, kept: KeptDelivery): Promise<string> {
   const mail = sentMailOf(context, delivery, kept);
   if (mail === null) throw conflict(sentence('sent_mail_not_kept'));

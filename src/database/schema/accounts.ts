@@ -20,7 +20,7 @@ export interface CapProgress {
   delivery: number;
 }
 
-/** Sending hours: the times at which campaign mail may leave, in the time zone of schedules. */
+/** Sending hours: the times at which campaign mail may be sent, in the time zone of schedules. */
 export interface SendWindow {
   /** Weekdays: 1 is Monday, 7 is Sunday. */
   days: number[];
@@ -30,7 +30,7 @@ export interface SendWindow {
   closes: string;
 }
 
-/** Link parameters (UTM). An empty text is left out; an empty campaign is the name of the single send. */
+/** Link parameters (UTM). An empty parameter is omitted; an empty campaign is the name of the single send. */
 export interface LinkRules {
   source: string;
   medium: string;

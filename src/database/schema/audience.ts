@@ -357,7 +357,7 @@ export const membershipChanges = sqliteTable(
      */
     change: text({ enum: ['joined', 'let_in', 'left', 'goal', 'exit', 'arrived', 'changed'] }).notNull(),
     step_id: integer(),
-    /** The key of the event by which the contact enters; null without one. */
+    /** The key of the event by which the contact enters; null if the event has no key. */
     event_key: text(),
     /** Epoch milliseconds. */
     happened_at: integer().notNull(),

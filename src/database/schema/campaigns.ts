@@ -355,15 +355,15 @@ export const enrolments = sqliteTable(
     waiting_since: integer().notNull(),
     /** Epoch milliseconds when the next mail is due. */
     due_at: integer().notNull(),
-    /** The step at which the contact waited for an event that has happened; null without one. */
+    /** The step at which the contact waited for an event that has happened; null if none has. */
     arrived_step: integer(),
-    /** When that event happened, epoch milliseconds; null without one, and for events before this was recorded. */
+    /** When that event happened, epoch milliseconds; null if none has, or if it happened before this was recorded. */
     arrived_at: integer(),
     /** The delivery that is queued or being sent; null while the contact waits for the next mail. */
     delivery_id: integer(),
     /** 1 for the first entry of the address, and one more for each further entry. */
     run: integer().notNull().default(1),
-    /** The key of the event by which the contact entered; null without one. */
+    /** The key of the event by which the contact entered; null if the event has no key. */
     event_key: text(),
     /** When the contact completed or exited it, epoch milliseconds; null while active, and for ends before this was recorded. */
     ended_at: integer(),

@@ -35,7 +35,7 @@ export const activity = sqliteTable('activity', {
   address_id: integer().primaryKey(),
   /** The last open or click, epoch milliseconds. */
   last_at: integer().notNull(),
-  /** The last click, epoch milliseconds; null without one. */
+  /** The last click, epoch milliseconds; null: never clicked. */
   last_click_at: integer(),
 });
 

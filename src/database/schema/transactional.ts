@@ -86,7 +86,7 @@ export const transactionalPieces = sqliteTable(
   (table) => [primaryKey({ columns: [table.utr, table.attachment, table.number] })],
 );
 
-/** For accounts that keep mails as sent: transactional mails as they left. They are removed with the record of the mail. */
+/** For accounts that keep mails as sent: transactional mails as they were sent. They are removed with the record of the mail. */
 export const sentTransactionalMails = sqliteTable('sent_transactional_mails', {
   mail_id: integer()
     .primaryKey()

@@ -5,10 +5,7 @@ import { checkReading, type ReadingFinding } from './reading-checks.ts';
 
 /** What is in the HTML of a mail, and one finding for each check. */
 export interface CheckedBuiltMail extends MailContent {
-  /**
-   * The findings about the header include one-click unsubscribing, so `checkMail`'s finding about unsubscribing is left
-   * out.
-   */
+  /** Without `checkMail`'s finding about unsubscribing, because the findings about the header include one-click unsubscribing. */
   findings: (Exclude<Finding, { check: 'unsubscribe' }> | ReadingFinding | HeaderFinding)[];
 }
 

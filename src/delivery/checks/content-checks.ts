@@ -39,7 +39,7 @@ export interface CheckContext {
   readonly from: string;
   /** The sizes of its attachments in bytes. */
   readonly attached: readonly number[];
-  /** The parameters that its links got, which findings leave out; null: none. */
+  /** The parameters that its links got, which findings omit; null: none. */
   readonly linkRules: LinkRules | null;
 }
 

@@ -71,7 +71,7 @@ export interface MailContent {
   images: number;
   /** The levels of its headings, 1 to 6, in their order; 0 for a heading without text. */
   headings: number[];
-  /** The bytes before its first link to unsubscribe, and before its pixel; null without one. */
+  /** The bytes before its first link to unsubscribe, and before its pixel; null if it has no such link or pixel. */
   bytesBefore: { unsubscribe: number | null; pixel: number | null };
 }
 

@@ -64,8 +64,12 @@ interface CountedCondition {
 
 function counted({ conditions, ...text }: MeasuredText): CountedText {
   const counting = conditions.map(({ when, ifTrue, ifFalse }) => ({
-    ...{ when, holds: readyCondition(when), taken: 0, skipped: 0 },
-    ...{ ifTrue: counted(ifTrue), ifFalse: counted(ifFalse) },
+    when,
+    holds: readyCondition(when),
+    taken: 0,
+    skipped: 0,
+    ifTrue: counted(ifTrue),
+    ifFalse: counted(ifFalse),
   }));
   return { ...text, conditions: counting };
 }

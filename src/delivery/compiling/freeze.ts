@@ -27,7 +27,7 @@ export interface ContentSourceRow {
   tracking: number;
   /** The parameters that links get; null or absent: those of the account. */
   link_rules?: LinkRules | 'off' | null;
-  /** The campaign that link parameters name where the rules have none. */
+  /** The campaign that link parameters name if the rules name no campaign. */
   single_send_name?: string;
   /** Of a mail that has versions in several languages: the language of this version, as an ISO 639-1 code. */
   version_language?: string;

@@ -85,7 +85,7 @@ export async function linkTexts(accountId: number, html: string): Promise<readon
   return html.length <= MAX_SMALL ? linkNames(html) : showThread.ask(accountId, 'links', html);
 }
 
-/** Returns a mail that has left with the same bytes, or null if that cannot be done, see `renderSentMail`. */
+/** Returns a sent mail with the same bytes, or null if that cannot be done, see `renderSentMail`. */
 export async function renderAgain(accountId: number, mail: SentMail): Promise<string | null> {
   return mail.content.length <= MAX_SMALL && mail.attachments.length === 0
     ? renderSentMail(mail)

@@ -6,7 +6,7 @@ import { type LinkTokens, openTokens } from '../links/tokens.ts';
 
 export interface Choice {
   /**
-   * The form that was submitted; null for a one-click request. `leave` leaves groups and joins none; `track` and `untrack` are about opens
+   * The form that was submitted; null for a one-click request. `leave` unsubscribes from groups and joins none; `track` and `untrack` are about opens
    * and clicks.
    */
   form: 'groups' | 'leave' | 'none' | 'back' | 'track' | 'untrack' | null;
@@ -20,7 +20,7 @@ export interface Choice {
 /** Stands in for a list id in choices about tracking: a contact who refuses tracking has left this list. */
 export const TRACKING = -2;
 
-/** The changes that a choice makes: the lists left and joined again; list 0 is all mail. */
+/** The changes that a choice makes: the lists unsubscribed from and joined again; list 0 is all mail. */
 export interface ChosenLists {
   /** For a choice about opens and clicks, the page's text. */
   text: string;

@@ -39,7 +39,7 @@ const MAX_KNOWN = 5000;
 const known = new Map<string, Reader>();
 let rules: { pattern: RegExp; reader: Reader }[] | undefined;
 
-/** The class of a request's user agent; a request without one is a machine's. */
+/** The class of a request's user agent; a request without a user agent is a machine's. */
 export function readerOf(userAgent: string | undefined): Reader {
   const agent = (userAgent ?? '').trim().slice(0, MAX_AGENT);
   const before = known.get(agent);

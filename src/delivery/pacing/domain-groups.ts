@@ -119,7 +119,7 @@ function providerOfDomain(domain: string): string | null {
   return BY_DOMAIN.get(domain) ?? null;
 }
 
-/** The name of the provider that owns this domain; without one, the domain. */
+/** The name of the provider that owns this domain; the domain itself if no provider does. */
 export function domainGroup(domain: string): string {
   return providerOfDomain(domain) ?? domain;
 }

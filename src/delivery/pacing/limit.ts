@@ -5,7 +5,7 @@
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
-/** Mails that left before a rate cut may still be refused after it, so these refusals do not cut the rate again. */
+/** Mails that were sent before a rate cut may still be refused after it, so these refusals do not cut the rate again. */
 const CUT_PAUSE_MS = 10 * SECOND_MS;
 /** For each minute of accepted mails, this share of the refused rate is added, so that after five minutes that rate is tried again. */
 const RAISE_PER_MINUTE = 0.1;
@@ -28,7 +28,7 @@ export class Limit {
   #rate: number;
   #refused: number;
   #cutAt: number;
-  /** When the next mail may leave. */
+  /** When the next mail may be sent. */
   #next: number;
   /** By mailing: when the next recipient who has to wait may ask again. */
   readonly #tails = new Map<number, number>();
@@ -47,7 +47,7 @@ export class Limit {
     return { rate: this.#rate, refused: this.#refused };
   }
 
-  /** Whether refusals at this time still concern mails that left before the last cut. */
+  /** Whether refusals at this time still concern mails that were sent before the last cut. */
   isSettling(now: number): boolean {
     return now - this.#cutAt < CUT_PAUSE_MS;
   }

@@ -107,7 +107,9 @@ export async function prepareBestHours(
     return shares === null ? [] : [[String(list), shares] as const];
   });
   return {
-    ...{ start, zone, mailings },
+    start,
+    zone,
+    mailings,
     usual: all.shares(),
     of_lists: Object.fromEntries(ofLists),
   };

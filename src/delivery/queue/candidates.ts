@@ -14,7 +14,7 @@ import { DELIVERY_STATE, type TrackingMode } from '../../database/schema/index.t
 import { storedSql } from '../../errors/stored.ts';
 import type { ContactFields } from '../content/values.ts';
 import { DUE } from './due.ts';
-import { LEFT_AUTOMATION, READDRESSED } from './enrolment-state.ts';
+import { EXIT_REASON, READDRESSED } from './enrolment-state.ts';
 import type { OpenMailing } from './mailing-state.ts';
 import { VARIANT_OF } from './variant-groups.ts';
 
@@ -169,7 +169,7 @@ const FORM_REASON = `
 /** Why the recipient of `d` may not get the mail when it is claimed, as SQL; null if they may. */
 export const CLAIM_REASON = `
   CASE WHEN m.owner_kind = 'form' THEN ${FORM_REASON} ELSE
-  coalesce(CASE m.owner_kind WHEN 'schedule' THEN ${LEFT_AUTOMATION} END, ${refusalReason('d', 'm.unsubscribe_group_id')},
+  coalesce(CASE m.owner_kind WHEN 'schedule' THEN ${EXIT_REASON} END, ${refusalReason('d', 'm.unsubscribe_group_id')},
     CASE WHEN m.owner_kind IN ('single', 'schedule') AND ${isInactive('d')} THEN ${storedSql('inactive')} END,
     CASE WHEN NOT (${NEEDS_LOOKUP}) THEN NULL
       WHEN r.is_removed = 1 THEN ${storedSql('removed_from_segment')}

@@ -178,7 +178,9 @@ export async function countNewRecipients(
         AND ${ineligibilityReason('d', '@group')} IS NULL) AS count
       FROM (${MEMBERS[table]} ORDER BY p.address_id LIMIT ${NEW_PAGE_ROWS}) d`);
     const bounds = {
-      ...{ mailing: mailingId, group: groupId, target },
+      mailing: mailingId,
+      group: groupId,
+      target,
       excluded: JSON.stringify(excluded),
       earlier: JSON.stringify(targets.slice(0, at)),
     };

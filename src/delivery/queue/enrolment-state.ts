@@ -166,7 +166,7 @@ const passStepText = (ids: string) => `
 export interface NextStep {
   /** 0: none, this was the last one. */
   id: number;
-  /** The position right before the next step; without one, the position of the last step. */
+  /** The position right before the next step, or of the last step if no step follows. */
   before: number;
   /** In milliseconds. */
   wait: number;
@@ -340,7 +340,7 @@ export interface Enrolment {
   ended_at: number | null;
 }
 
-/** Records that this address, which the enrolment no longer has, left the automation. */
+/** Records that this address, which the enrolment no longer has, exited the automation. */
 export function addReaddressed(client: Database, place: Enrolment): void {
   client
     .prepare(`
@@ -368,7 +368,7 @@ export function mergeEnrolments(
 /**
  * Continues the enrolments of deliveries of one mailing that have just reached a final state; does nothing for mailings that do not belong
  * to an automation. `through`: accepted, bounced or failed, so the wait for the next mail begins. `cancelled`: the mail was not sent, and
- * the contacts wait for its replacement. `suppressed`: the contacts leave. Call it inside the transaction that records the state; `now` is
+ * the contacts wait for its replacement. `suppressed`: the contacts exit. Call it inside the transaction that records the state; `now` is
  * epoch milliseconds.
  */
 export function advanceEnrolments(
@@ -482,11 +482,11 @@ const UNSENT = `automation_schedules s WHERE s.automation_id = e.automation_id A
     AND (s.parent_id IS NULL OR EXISTS (
       SELECT 1 FROM steps b WHERE b.enrolment_id = e.id AND b.schedule_id = s.parent_id AND b.outcome = s.branch))`;
 
-/** The position right before the next unsent mail of an enrolment `e`, as SQL; without one, the position of the last mail. */
+/** The position right before the next unsent mail of an enrolment `e`, as SQL; if no mail follows, the position of the last one. */
 export const POSITION_BEFORE_UNSENT = `ifnull((SELECT min(s.position) - 1 FROM ${UNSENT}),
     max(${POSITION}, ifnull((SELECT max(s.position) FROM automation_schedules s WHERE s.automation_id = e.automation_id), 0)))`;
 
-/** The wait of an enrolment `e` before its next unsent mail, in milliseconds, as SQL; null without one. */
+/** The wait of an enrolment `e` before its next unsent mail, in milliseconds, as SQL; null if no mail follows. */
 export const WAIT_FOR_UNSENT = `(SELECT ${SCHEDULE_WAIT} FROM ${UNSENT} ORDER BY s.position LIMIT 1)`;
 
 /** True if the contact of the row `row` is in the list or segment of the automation `au` now, as SQL. */
@@ -526,10 +526,10 @@ export function endReasonOf(
 }
 
 /**
- * Why the recipient of delivery `d` has left the automation that sends it, as SQL; null while the recipient is enrolled. A recipient who
- * leaves while the mail is queued does not get it.
+ * Why the recipient of delivery `d` has exited the automation that sends it, as SQL; null while the recipient is enrolled. A recipient who
+ * exits while the mail is queued does not get it.
  */
-export const LEFT_AUTOMATION = `(
+export const EXIT_REASON = `(
   SELECT iif(e.state = 'left', e.reason, ${endReason('d')})
   FROM enrolments e INDEXED BY enrolments_delivery CROSS JOIN automations au ON au.id = e.automation_id
   WHERE e.delivery_id = d.id)`;

@@ -52,7 +52,7 @@ export interface CommonFacts extends Pick<MailingSource, 'sender' | 'names' | 'o
 
 /** A mailing ready to render, in both forms that its mails can have. */
 export interface PreparedMailing extends MailingForms {
-  /** What to keep with each mail that leaves, so that it can be rendered again; null if its account keeps nothing. */
+  /** What to keep with each sent mail, so that it can be rendered again; null if its account keeps nothing. */
   readonly kept: CommonFacts | null;
 }
 

@@ -1,4 +1,4 @@
-/** Watches whether due mail leaves, and logs when it does not: the SMTP server fails, or does not answer a hand-off. */
+/** Watches whether due mail is sent, and logs why it waits: the SMTP server fails, or does not answer a hand-off. */
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
@@ -55,7 +55,7 @@ export class MailWatch {
     log(found, 'mail waits', 'warn');
   }
 
-  /** Why mail waits, with figures; null if it leaves. */
+  /** Why mail waits, with figures; null if it is sent. */
   #find(): object | null {
     const { client, config, now } = this.#deps;
     if (sendingHeldReason(client) !== null) return null;

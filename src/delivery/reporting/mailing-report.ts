@@ -41,7 +41,7 @@ export interface Funnel {
   recipients: number;
   triggered: number;
   delivered: number;
-  /** The number of delivered mails that the outbox kept, so that they never left. */
+  /** The number of delivered mails that the outbox kept, so that they were never sent. */
   kept: number;
   /** The number of delivered mails that are unmeasured. */
   unmeasured: number;

@@ -191,7 +191,7 @@ export function targetRule(client: Database, targets: readonly Target[], address
   return checked('target', isIn !== '', value, 'why_target_change');
 }
 
-/** Returns the rule about targets that are left out, or segments that end an automation: met if the contact is in none. */
+/** Returns the rule about excluded targets, or segments that end an automation: met if the contact is in none. */
 export function outsideRule(
   client: Database,
   rule: 'excluded' | 'goal' | 'exit',

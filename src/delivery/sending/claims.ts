@@ -20,7 +20,7 @@ const MAX_INELIGIBLE = 500;
 export interface Batch {
   mailing: OpenMailing;
   ready: ReadyMailing;
-  /** What to keep with each mail that leaves; null: nothing. */
+  /** What to keep with each sent mail; null: nothing. */
   kept: CommonFacts | null;
   claims: Claim[];
 }

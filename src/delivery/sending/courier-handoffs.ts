@@ -10,7 +10,7 @@ import { envelopeAddress, type ReadyMailing } from '../queue/ready-mailing.ts';
 import type { Courier, Outcome } from '../transport/courier.ts';
 import type { Batch } from './claims.ts';
 import type { Handoffs, HandoffsDeps } from './handoffs.ts';
-import { LeavingMail, type LeavingMessage, type SentMails } from './sent-mails.ts';
+import { OutgoingMail, type OutgoingMessage, type SentMails } from './sent-mails.ts';
 
 /** The worker's dependencies plus the courier. Here `mayLeave` takes the claim, because it may depend on the recipient. */
 export interface CourierHandoffsDeps extends Omit<HandoffsDeps, 'mayLeave' | 'onOutcome'> {
@@ -18,9 +18,9 @@ export interface CourierHandoffsDeps extends Omit<HandoffsDeps, 'mayLeave' | 'on
   clock: Pick<Clock, 'now'>;
   /** Keeps mails as sent; null on a sender node, whose controller keeps them. */
   sent: SentMails | null;
-  /** Receives the outcome of each hand-off, and what left if the account keeps mails as sent. */
-  onOutcome(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn', leaving: LeavingMessage | null): void;
-  /** Whether the mail of this recipient may leave now. */
+  /** Receives the outcome of each hand-off, and what was sent if the account keeps mails as sent. */
+  onOutcome(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn', outgoing: OutgoingMessage | null): void;
+  /** Whether the mail of this recipient may be sent now. */
   mayLeave(claim: Claim): boolean;
 }
 
@@ -58,23 +58,23 @@ export class CourierHandoffs implements Handoffs {
   start({ mailing, ready, kept, claims }: Batch): void {
     const { key } = ready;
     for (const claim of claims)
-      this.startOne(mailing, ready, claim, kept && new LeavingMail(ready, claim, kept, { key, isByNode: false }));
+      this.startOne(mailing, ready, claim, kept && new OutgoingMail(ready, claim, kept, { key, isByNode: false }));
   }
 
   /**
-   * Starts one send; `leaving` notes what left. A mail that cannot be built, because of a bug or its data, fails for this
+   * Starts one send; `outgoing` records what is sent. A mail that cannot be built, because of a bug or its data, fails for this
    * recipient; the others continue.
    */
-  startOne(mailing: OpenMailing, ready: ReadyMailing, claim: Claim, leaving: LeavingMessage | null): void {
+  startOne(mailing: OpenMailing, ready: ReadyMailing, claim: Claim, outgoing: OutgoingMessage | null): void {
     this.#inFlight++;
     const end = (outcome: Outcome | 'withdrawn') => {
       this.#inFlight--;
-      if (leaving instanceof LeavingMail && outcome !== 'withdrawn' && outcome.kind === 'accepted')
-        this.#deps.sent?.add(leaving);
-      this.#deps.onOutcome(mailing, claim, outcome, leaving);
+      if (outgoing instanceof OutgoingMail && outcome !== 'withdrawn' && outcome.kind === 'accepted')
+        this.#deps.sent?.add(outgoing);
+      this.#deps.onOutcome(mailing, claim, outcome, outgoing);
       this.#onEnd();
     };
-    this.#send(mailing, ready, claim, leaving).then(end, (error: unknown) => {
+    this.#send(mailing, ready, claim, outgoing).then(end, (error: unknown) => {
       const isTooLarge = error instanceof MergedTooLarge;
       if (!isTooLarge) this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built', 'error');
       const reply = isTooLarge ? error.said : sentence('not_built');
@@ -123,12 +123,12 @@ export class CourierHandoffs implements Handoffs {
     mailing: OpenMailing,
     ready: ReadyMailing,
     claim: Claim,
-    leaving: LeavingMessage | null,
+    outgoing: OutgoingMessage | null,
   ): Promise<Outcome | 'withdrawn'> {
     const to = envelopeAddress(claim);
     const maySend = () => this.#deps.mayLeave(claim);
     const begin = (date: Date, message: MailData) => {
-      leaving?.begin(date, message);
+      outgoing?.begin(date, message);
       return message;
     };
     const send = (date: () => Date, message: (date: Date, buffer?: Buffer) => MailData) =>

@@ -7,7 +7,7 @@ import type { Batch } from './claims.ts';
 
 /** The worker's functions that hand-offs call. */
 export interface HandoffsDeps {
-  /** Whether a mail of this mailing may leave now. */
+  /** Whether a mail of this mailing may be sent now. */
   mayLeave(mailingId: number): boolean;
   /** Receives the outcome of each hand-off. */
   onOutcome(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): void;

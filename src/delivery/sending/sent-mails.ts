@@ -1,6 +1,6 @@
 /**
- * Mails as sent. For accounts that allow it, each mail that a server accepted leaves behind what it was made from, so that its exact bytes
- * can be rendered again for 90 days. The bytes themselves are not kept, because most of them are the same for all recipients.
+ * Mails as sent. For accounts that allow it, what each accepted mail was made from is kept for 90 days, so that its exact bytes can be
+ * rendered again. The bytes themselves are not kept, because most of them are the same for all recipients.
  */
 import { hash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
@@ -19,7 +19,7 @@ const KEPT_MS = 90 * DAY_MS;
 const ROWS = 500;
 
 /** A message of an account that keeps mails as sent, while it is handed off. */
-export class LeavingMessage {
+export class OutgoingMessage {
   /** The time of its last rendering, epoch milliseconds. */
   renderedAt = 0;
   /** The SHA-256 of the message that was rendered then. */
@@ -32,8 +32,8 @@ export class LeavingMessage {
   }
 }
 
-/** A leaving message of a campaign or automation, with what it is made from. */
-export class LeavingMail extends LeavingMessage {
+/** A message of a campaign or automation that is being sent, with what it is made from. */
+export class OutgoingMail extends OutgoingMessage {
   readonly ready: ReadyMailing;
   readonly claim: Claim;
   readonly common: CommonFacts;
@@ -46,7 +46,7 @@ export class LeavingMail extends LeavingMessage {
     ready: ReadyMailing,
     claim: Claim,
     common: CommonFacts,
-    { key, isByNode }: Pick<LeavingMail, 'key' | 'isByNode'>,
+    { key, isByNode }: Pick<OutgoingMail, 'key' | 'isByNode'>,
   ) {
     super();
     this.ready = ready;
@@ -72,7 +72,7 @@ const ADD = `
 /** Keeps what accepted mails were made from, with their results. */
 export class SentMails {
   readonly #client: Database;
-  #mails: LeavingMail[] = [];
+  #mails: OutgoingMail[] = [];
   /** Rows by the facts that the mails have in common. Each preparation of a mailing makes a new object of facts. */
   #facts = new WeakMap<CommonFacts, FactsRow>();
 
@@ -86,7 +86,7 @@ export class SentMails {
   }
 
   /** Adds a mail that a server accepted. */
-  add(mail: LeavingMail): void {
+  add(mail: OutgoingMail): void {
     this.#mails.push(mail);
   }
 
@@ -111,7 +111,7 @@ export class SentMails {
   }
 
   /** The id of the facts of a mail: another one after the DKIM key has changed, and a day later, so that old ones can be removed. */
-  #factsOf({ ready, common, key, isByNode, renderedAt }: LeavingMail): number {
+  #factsOf({ ready, common, key, isByNode, renderedAt }: OutgoingMail): number {
     const known = this.#facts.get(common);
     if (known !== undefined && known.key === key && renderedAt - known.createdAt < DAY_MS) return known.id;
     const signedWith = key && { domain: key.domain, selector: key.selector };
@@ -126,8 +126,8 @@ export class SentMails {
   }
 }
 
-/** What rendering reads of a claim. Empty fields are left out. */
-function recipientOf({ ready, claim }: LeavingMail): SentRecipient {
+/** What rendering reads of a claim. Empty fields are omitted. */
+function recipientOf({ ready, claim }: OutgoingMail): SentRecipient {
   const { address_id, normalized_email, is_unmeasured } = claim;
   const values = ready.fields.flatMap((field) => (claim[field] ? [[field, claim[field]]] : []));
   return { address_id, normalized_email, is_unmeasured, ...Object.fromEntries(values) };

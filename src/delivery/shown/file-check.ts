@@ -67,13 +67,22 @@ async function checkTemplate(text: string, kind: 'mjml' | 'html'): Promise<Fault
   const content = await buildContent({
     template_json: template || null,
     template_html: kind === 'html' ? text : null,
-    ...{ subject: '', preheader: '', tracking: true, footer: true },
+    subject: '',
+    preheader: '',
+    tracking: true,
+    footer: true,
   });
   const frozen = Buffer.from(JSON.stringify({ content, sender_name: '', sender_address: '' }));
   const { own, shared, further } = checkShown({
     showing: { frozen, variant: 0, values: OWN_PAGES, hasHtml: true },
     texts: [kind === 'html' ? text : template],
-    ...{ known: [], address: '', lacking: [], template, from: '', attached: [], linkRules: null },
+    known: [],
+    address: '',
+    lacking: [],
+    template,
+    from: '',
+    attached: [],
+    linkRules: null,
   });
   return faultsIn([...shared, ...further, ...own]).filter(({ code }) => !OF_ACCOUNT.has(code));
 }

@@ -1,7 +1,7 @@
 /**
  * The frequency cap: how many campaign mails a contact gets at most within some days. It is checked at the claim, inside its transaction,
  * against the ledger, so that two mailings at once cannot both use the last allowed mail. A mail whose sending has begun is never capped,
- * because it may have left before a crash; it counts towards the cap of other mails. Only one index of the ledger is read, which contains
+ * because it may have been sent before a crash; it counts towards the cap of other mails. Only one index of the ledger is read, which contains
  * only mails of accounts with caps (`counts_to_caps`): each claim marks its own mails, and `ledger/earlier-mails.ts` marks those sent
  * before the caps were set.
  */

@@ -1,4 +1,4 @@
-/** The sending hours: the weekdays and hours in which mail of single sends and automations may leave. All other times are quiet hours. */
+/** The sending hours: the weekdays and hours in which mail of single sends and automations may be sent. All other times are quiet hours. */
 import type { Database } from 'better-sqlite3';
 import { readSendWindow } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
@@ -10,7 +10,7 @@ import { addDays, toUtc, wallClock, weekdayOf } from '../../time/zones.ts';
 const SEARCHED_DAYS = 8;
 
 /**
- * Until when mail waits at `now`, by the weekdays and hours in the time zone; null if it may leave. A window skipped by a clock change is
+ * Until when mail waits at `now`, by the weekdays and hours in the time zone; null if it may be sent. A window skipped by a clock change is
  * ignored; one whose hour occurs twice is open both times.
  */
 export function waitsUntil({ days, opens, closes }: SendWindow, now: Date, timeZone: string): Date | null {
@@ -37,7 +37,7 @@ export function waitingAccounts(client: Database, now: Date, timeZone: string): 
 
 const WINDOWS = 'SELECT id, send_window FROM accounts INDEXED BY accounts_send_window WHERE send_window IS NOT NULL';
 
-/** Until when an account's mail waits; null if it may leave. */
+/** Until when an account's mail waits; null if it may be sent. */
 export function findWaitsUntil(db: Db, accountId: number, now: Date, timeZone: string): Date | null {
   const window = readSendWindow(db, accountId);
   return window && waitsUntil(window, now, timeZone);

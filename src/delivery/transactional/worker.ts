@@ -63,7 +63,7 @@ interface ReadyMail {
 
 const compressed = promisify(deflateRaw);
 
-/** The outcome of a hand-off, and the message that left if it is to be kept. */
+/** The outcome of a hand-off, and the message that was sent if it is to be kept. */
 interface Handed {
   outcome: Outcome | 'withdrawn';
   sent: Buffer | null;
@@ -239,7 +239,7 @@ export class TransactionalWorker {
     this.#schedule();
   }
 
-  /** Keeps the message of an accepted mail. A failure is only logged, because the mail has left. */
+  /** Keeps the message of an accepted mail. A failure is only logged, because the mail has been sent. */
   async #keep(mail: ClaimedMail, message: Buffer): Promise<void> {
     try {
       this.#ledger.keep(mail, await compressed(message));
@@ -265,7 +265,7 @@ export class TransactionalWorker {
       from.slice(from.lastIndexOf('@') + 1),
     );
     const [key = ''] = ownReturnPathKeys(client);
-    // The setting is read before the mail leaves, so that a failure to read it cannot make an accepted mail look refused.
+    // The setting is read before the mail is sent, so that a failure to read it cannot make an accepted mail look refused.
     const isKept = message.bytes.length <= MAX_KEPT_BYTES && this.#keepsMails(mail.user_id);
     const returned = { id: mail.id, email: normalized, isTransactional: true };
     const outcome = await courier.send(

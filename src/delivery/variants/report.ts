@@ -85,7 +85,16 @@ export async function abTestReport(client: Database, mailingId: number): Promise
   const isTimed = winner_by !== 'hand' && tried_at !== null;
   return {
     state: stateOf(row),
-    ...{ share, winner_by, hours, decided_at, verdict, winner, rest, variants, counted, measured_by },
+    share,
+    winner_by,
+    hours,
+    decided_at,
+    verdict,
+    winner,
+    rest,
+    variants,
+    counted,
+    measured_by,
     decides_at: isTimed ? tried_at + hours * HOUR_MS : null,
     better_than: JSON.parse(row.better_than ?? '[]'),
     worse: counted.length === 0 ? standing.worse : findWinner(counted).worse,

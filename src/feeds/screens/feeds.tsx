@@ -184,8 +184,13 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
 const AUTOMATIONS = { back: { href: '/automations', label: 'nav.automations' } } as const;
 const BACK = { back: { href: '/feeds', label: 'feeds.title' } } as const;
 const NEW_FEED = {
-  ...{ recipient_id: [], exclude_specific_recipient_id: [], template_id: 0 },
-  ...{ subject: '((item_title))', rhythm: 'item', weekday: 1, time_of_day: '08:00' },
+  recipient_id: [],
+  exclude_specific_recipient_id: [],
+  template_id: 0,
+  subject: '((item_title))',
+  rhythm: 'item',
+  weekday: 1,
+  time_of_day: '08:00',
 };
 
 /** The button that adds a feed. */

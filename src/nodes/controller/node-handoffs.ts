@@ -9,7 +9,7 @@ import type { Claim } from '../../delivery/queue/candidates.ts';
 import { NodePages } from '../../delivery/queue/ledger/node-pages.ts';
 import type { Batch } from '../../delivery/sending/claims.ts';
 import type { Handoffs, HandoffsDeps } from '../../delivery/sending/handoffs.ts';
-import { LeavingMail, SentMails } from '../../delivery/sending/sent-mails.ts';
+import { OutgoingMail, SentMails } from '../../delivery/sending/sent-mails.ts';
 import type { Outcome } from '../../delivery/transport/courier.ts';
 import type { LogLevel } from '../../log.ts';
 import {
@@ -215,7 +215,10 @@ export class NodeHandoffs implements Handoffs {
         page.run,
         this.#controllerRun,
         {
-          ...{ id: page.id, mailing: page.mailing, content, proofs: this.#late.proofsOf(page.run, claims) },
+          id: page.id,
+          mailing: page.mailing,
+          content,
+          proofs: this.#late.proofsOf(page.run, claims),
           ...(page.kept !== null && { isKept: true }),
         },
         batch,
@@ -346,8 +349,8 @@ export class NodeHandoffs implements Handoffs {
   /** Keeps a mail as sent. A time that is far from ours would be wrong, and the mail would be kept for too long. */
   #keep({ kept }: HeldPage, claim: Claim, sent: SentMessage): void {
     if (kept === null || Math.abs(sent.renderedAt - this.#deps.now().getTime()) > MAX_AGE_MS) return;
-    const leaving = new LeavingMail(kept.ready, claim, kept.common, { key: kept.key, isByNode: true });
-    this.#sent.add(Object.assign(leaving, sent));
+    const outgoing = new OutgoingMail(kept.ready, claim, kept.common, { key: kept.key, isByNode: true });
+    this.#sent.add(Object.assign(outgoing, sent));
   }
 }
 

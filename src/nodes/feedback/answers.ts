@@ -129,7 +129,7 @@ const OWN_CHOICES = `
 const NOT_COUNTED =
   'SELECT 1 FROM deliveries WHERE id = ? AND mailing_id = ? AND address_id = ? AND unsubscribed_at IS NULL';
 
-/** Returns what the contact of a link has left in this database, and whether the contact's mail is counted. */
+/** Returns the lists that the contact of a link has unsubscribed from in this database, and whether the contact's mail is counted. */
 export function keptLists(client: Database, { delivery, mailing, address }: RecipientIds): KeptLists {
   const left = prepared<[{ address: number }], number>(client, OWN_CHOICES).pluck().all({ address });
   return { left, isCounted: prepared(client, NOT_COUNTED).get(delivery, mailing, address) === undefined };

@@ -4,7 +4,7 @@ import type { Claim } from '../../delivery/queue/candidates.ts';
 import type { OpenMailing } from '../../delivery/queue/mailing-state.ts';
 import type { ReadyMailing } from '../../delivery/queue/ready-mailing.ts';
 import { CourierHandoffs } from '../../delivery/sending/courier-handoffs.ts';
-import { LeavingMessage } from '../../delivery/sending/sent-mails.ts';
+import { OutgoingMessage } from '../../delivery/sending/sent-mails.ts';
 import type { Courier, Outcome } from '../../delivery/transport/courier.ts';
 import type { Log } from '../../log.ts';
 import { systemClock } from '../../time/clock.ts';
@@ -26,7 +26,7 @@ interface HeldPage {
   /** By delivery id: the proof that this node was given it. */
   proofs: Map<number, string>;
   isWithdrawn: boolean;
-  /** Whether its reports say what left. */
+  /** Whether its reports say what was sent. */
   isKept: boolean;
 }
 
@@ -158,7 +158,7 @@ export class HeldPages {
       const room = rooms.get(mailing.relay_id) ?? this.#handoffs.room(mailing.relay_id);
       const claims = waiting.splice(0, Math.max(0, room));
       rooms.set(mailing.relay_id, room - claims.length);
-      for (const claim of claims) this.#handoffs.startOne(mailing, ready, claim, isKept ? new LeavingMessage() : null);
+      for (const claim of claims) this.#handoffs.startOne(mailing, ready, claim, isKept ? new OutgoingMessage() : null);
     }
   }
 

@@ -72,7 +72,7 @@ const Domain = Type.Object({
     isoTimestampSchema(),
     'When the domain was last checked with its present settings, UTC; null: never.',
   ),
-  checks: Type.Array(DnsCheck, { description: 'What the DNS then said; none when it was not asked.' }),
+  checks: Type.Array(DnsCheck, { description: 'What the DNS said at that time; empty if it was not asked.' }),
 });
 const Checks = Type.Object({
   verifications: Type.Array(SenderVerification, { description: 'The last verification mail of each sender.' }),

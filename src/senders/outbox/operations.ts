@@ -38,9 +38,9 @@ const ListedMail = Type.Object({
 const Mail = Type.Object({
   ...ListedMail.properties,
   web_copy: nullable(Type.String(), 'URL of the mail for a browser; null when its recipient was deleted permanently.'),
-  contact_id: nullable(integer(), 'The contact who would have got it; null when there is none.'),
-  single_send_utr: nullable(Type.String(), 'The single send it is of; null when it is of none.'),
-  automation_utr: nullable(Type.String(), 'The automation it is of; null when it is of none.'),
+  contact_id: nullable(integer(), 'The contact who would have got it; null if there is no such contact.'),
+  single_send_utr: nullable(Type.String(), 'The single send that it belongs to; null if it belongs to none.'),
+  automation_utr: nullable(Type.String(), 'The automation that it belongs to; null if it belongs to none.'),
   raw: Type.String({ description: 'The source of the mail as it would have been sent.' }),
 });
 

@@ -50,7 +50,9 @@ export async function freezeVersions(
   sender: Sender,
 ): Promise<Frozen | { problem: Said }> {
   const others = (mail.languages ?? []).map(({ language }, at) => ({
-    ...{ language, name: language, sender_name: null },
+    language,
+    name: language,
+    sender_name: null,
     source: () => asVersion(db, mail, at + 1),
   }));
   const made = await freezeVariants(db, config, asVersion(db, mail, 0), others, sender);

@@ -23,8 +23,8 @@ interface Progress {
 }
 
 const FINAL = ['draft', 'cancelled', 'done', 'kept'];
-/** The states of a campaign that has left. */
-const LEFT = ['preparing', 'sending', 'done', 'kept'];
+/** The states of a campaign that has started. */
+const STARTED = ['preparing', 'sending', 'done', 'kept'];
 const MIN_WAIT_MS = 1000;
 const MAX_WAIT_MS = 30_000;
 /** How often announcements may change. */
@@ -188,7 +188,7 @@ function replaceParts(page: Document, parts: readonly string[]): void {
     else present.replaceWith(document.adoptNode(fresh));
   }
   const after = document.querySelector<HTMLElement>(NOW)?.dataset.state ?? '';
-  const left = before === 'scheduled' && LEFT.includes(after) ? takeLeave() : '';
+  const left = before === 'scheduled' && STARTED.includes(after) ? takeLeave() : '';
   if (isNewsDue) announce(`${left} ${document.querySelector(`${NOW} .badge`)?.textContent ?? ''}`.trim(), true);
   isNewsDue = false;
   if (inUse.length > 0) setTimeout(() => refresh(inUse, false), IN_USE_MS);

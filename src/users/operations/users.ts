@@ -89,7 +89,7 @@ export const inviteUser = operation({
     ...Link,
     not_mailed: nullable(
       said(),
-      'Why the link was not mailed, so that it has to be passed on; null: the server took the mail.',
+      'Why the link could not be mailed, so that it has to be passed on by hand; null: the SMTP server accepted the mail.',
     ),
   }),
   async run(context, { email, name = '', role, language = 'en' }) {

@@ -28,7 +28,7 @@ const contact = {
   first_name: text(),
   last_name: text(),
   email: text(),
-  alt_email: nullable(text(), 'A second address; null without one.'),
+  alt_email: nullable(text(), 'A second e-mail address; null if the contact has none.'),
   country_id: nullable(integer(), 'Id of the country in the reference data; null for none.'),
   state: text(),
   city: text(),
@@ -83,7 +83,7 @@ const EVENT_DATA = {
   'contact.event': data({
     email: text(),
     name: text('What happened, such as purchase.'),
-    key: nullable(text(), 'The key with which it was reported; null without one.'),
+    key: nullable(text(), 'The key with which it was reported; null if it was reported without a key.'),
     happened_at: Type.String({ format: 'date-time', description: 'When it happened, UTC.' }),
     value: nullable(Type.Number(), 'A number, such as the total of an order.'),
     currency: nullable(text(), 'Of the value, in three letters.'),
@@ -123,7 +123,7 @@ const EVENT_DATA = {
   'automation.left': data({
     ...enrolment,
     finished: Type.Boolean({ description: 'True after the last mail.' }),
-    reason: nullable(text(), 'Why they left; null after the last mail.'),
+    reason: nullable(text(), 'Why the contact exited; null if they completed the automation.'),
   }),
   'automation.step': data({
     automation_utr: text('The automation.'),

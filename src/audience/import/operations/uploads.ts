@@ -152,7 +152,7 @@ const FieldValue = Type.Object({
 
 const PEOPLE = 'The number of contacts; of an automation, how many would enter it.';
 const KIND =
-  'The contacts to list: new (default), changed, unchanged, skipped, or left: those of any kind who had unsubscribed or are suppressed.';
+  'The contacts to list: new (default), changed, unchanged, skipped, or left: contacts of any of these kinds that are unsubscribed or suppressed.';
 
 const Preview = Type.Object({
   is_possible: zeroOrOne('1: it has a valid row; 0: nothing would be imported.'),

@@ -155,7 +155,7 @@ interface ScheduleProps {
   best: BestHourPlan;
   /** What its A/B test can find; null without one. */
   plan: TestPlan | null;
-  /** Why nothing may leave from its sender yet; null when it may. */
+  /** Why no mail may be sent from its sender yet; null if mail may be sent. */
   unverified: Said | null;
   viewer: Viewer;
   hasCaps: boolean;

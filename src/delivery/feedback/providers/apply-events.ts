@@ -247,8 +247,11 @@ export function recipientFinder(
     const since = isoTimestamp(new Date(Math.min(Math.max(0, from), now)));
     const last = prepared<[object], { id: number | null; mailing_id: number | null }>(client, LAST_ACCEPTED_BEFORE).get(
       {
-        ...{ address: addressId, account: accountId },
-        ...{ since, from, until: at + CLOCKS_APART_MS },
+        address: addressId,
+        account: accountId,
+        since,
+        from,
+        until: at + CLOCKS_APART_MS,
       },
     );
     const delivery = last?.id == null || last.mailing_id === null ? null : { id: last.id, mailingId: last.mailing_id };

@@ -31,7 +31,7 @@ interface Row {
 /**
  * Returns a function that counts changes of the ledger. Call it once at the end of the transaction that makes them, so
  * that many deliveries with the same reply cost one statement. Deliveries count if they have a reply and are neither
- * being sent nor accepted by an SMTP relay. Those kept in the outbox count, too, because they did not leave.
+ * being sent nor accepted by an SMTP relay. Those kept in the outbox count, too, because they were not sent.
  */
 export function reasonCounter(client: Database): (changes: readonly ReasonChange[]) => void {
   const isRow = 'mailing_id = @mailing AND state = @state AND reason = @reason';

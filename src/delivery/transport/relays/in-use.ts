@@ -53,7 +53,7 @@ export function verificationRequired(client: Database, config: Config): boolean 
   return (config.SENDER_VERIFICATION || (isTestMode(client, config) ? 'optional' : 'required')) === 'required';
 }
 
-/** Whether nothing may leave from a sender yet, because its owner has not confirmed its address and has to. */
+/** Whether no mail may be sent from a sender yet, because its owner has not confirmed its address and has to. */
 export function isUnverified(client: Database, config: Config, sender: { is_verified: number }): boolean {
   return sender.is_verified === 0 && verificationRequired(client, config);
 }
