@@ -21,7 +21,7 @@ const OF_CONTACTS = new Set([
   '/templates/update',
 ]);
 /** The endpoint whose values come with the request. It refuses a request without a value for each placeholder. */
-const WITH_DATA = '/transactional/send';
+const TRANSACTIONAL_PATH = '/transactional/send';
 const TEXTS = ['subject', 'preheader', 'template_json', 'template_html', 'text'];
 const OK = 200;
 /** The maximum wait for the warnings. The mail is stored by then, and a client that gives up might send it again. */
@@ -30,7 +30,7 @@ const MAX_WAIT_MS = 2000;
 /** True if the answer of the endpoint at this path, with /api, may have the header `Sendlark-Warnings`. */
 export function mayHaveWarnings(url: string): boolean {
   const path = withoutPrefix(url);
-  return OF_CONTACTS.has(path) || path === WITH_DATA;
+  return OF_CONTACTS.has(path) || path === TRANSACTIONAL_PATH;
 }
 
 function withoutPrefix(url: string): string {

@@ -7,7 +7,7 @@ import { DATA } from '../database/data-folder.ts';
 
 /** The build's output (`scripts/build-browser.js`), at the same relative path from the sources, from dist and in the single executable. */
 const FOLDER = new URL('../../dist/browser/', import.meta.url);
-const PREFIX = '/assets/';
+const PATH_PREFIX = '/assets/';
 const TEMPLATES = new URL('templates/', DATA);
 
 /** A script or style sheet, and the files it imports. */
@@ -26,12 +26,12 @@ export function builtUrls(name: string): { url: string; imports: string[] } {
   manifest ??= readManifest();
   const built = manifest[name];
   if (built === undefined) throw new Error(`dist/browser has no ${name}: run npm run build`);
-  return { url: PREFIX + built.file, imports: built.imports.map((file) => PREFIX + file) };
+  return { url: PATH_PREFIX + built.file, imports: built.imports.map((file) => PATH_PREFIX + file) };
 }
 
 /** The content of a script or style sheet. Throws as `builtUrls` does. */
 export function builtFile(name: string): Buffer {
-  return readFileSync(new URL(`files/${builtUrls(name).url.slice(PREFIX.length)}`, FOLDER));
+  return readFileSync(new URL(`files/${builtUrls(name).url.slice(PATH_PREFIX.length)}`, FOLDER));
 }
 
 function readManifest(): Record<string, Built> {
@@ -48,7 +48,7 @@ export async function staticFiles(app: FastifyInstance): Promise<void> {
   await app.register(fastifyStatic, {
     ...options,
     root: fileURLToPath(new URL('files/', FOLDER)),
-    prefix: PREFIX,
+    prefix: PATH_PREFIX,
     preCompressed: true,
     allowedPath: (path) => !path.endsWith('/'),
   });

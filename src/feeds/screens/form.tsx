@@ -17,7 +17,7 @@ const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7] as const;
 const MONDAY = Date.UTC(2024, 0, 1);
 const DAY_MS = 86_400_000;
 
-const SOURCE = form(saveFeed.input, [
+const SOURCE_FORM = form(saveFeed.input, [
   { name: 'feed_name', label: 'feeds.field.feed_name', hint: 'feeds.hint.feed_name' },
   {
     name: 'url',
@@ -34,11 +34,11 @@ const SOURCE = form(saveFeed.input, [
   { name: 'time_of_day', label: 'feeds.field.time_of_day', attributes: { type: 'time' } },
   { name: 'time_zone', label: 'feeds.field.time_zone', hint: 'feeds.hint.time_zone' },
 ]);
-const AUDIENCE = form(saveFeed.input, [
+const AUDIENCE_FORM = form(saveFeed.input, [
   { name: 'recipient_id', label: 'compose.audience.to' },
   { name: 'exclude_specific_recipient_id', label: 'compose.audience.not' },
 ]);
-const MAIL = form(saveFeed.input, [
+const MAIL_FORM = form(saveFeed.input, [
   { name: 'sender_id', label: 'compose.sender' },
   { name: 'unsubscribe_group_id', label: 'compose.group', hint: 'compose.group.hint' },
   {
@@ -47,7 +47,7 @@ const MAIL = form(saveFeed.input, [
     attributes: { type: 'text', 'data-takes-placeholders': true },
   },
 ]);
-const TEMPLATE = form(saveFeed.input, [{ name: 'template_id', label: 'feeds.field.template_id' }]);
+const TEMPLATE_FORM = form(saveFeed.input, [{ name: 'template_id', label: 'feeds.field.template_id' }]);
 
 /** The merge tags of a feed's subject. */
 const OF_SUBJECT = ['item_title', 'feed_title', 'items_count'] as const;
@@ -65,7 +65,12 @@ const OF_TEMPLATE = [
 
 /** Reads the form. */
 export function readFeedForm(request: FastifyRequest): FormValues {
-  return { ...SOURCE.read(request), ...AUDIENCE.read(request), ...MAIL.read(request), ...TEMPLATE.read(request) };
+  return {
+    ...SOURCE_FORM.read(request),
+    ...AUDIENCE_FORM.read(request),
+    ...MAIL_FORM.read(request),
+    ...TEMPLATE_FORM.read(request),
+  };
 }
 
 interface FormProps {
@@ -105,13 +110,13 @@ export function FeedForm({ id, values, choices, templates, placeholders, problem
     <Card title={language.say(id === null ? 'feeds.add' : 'feeds.change')}>
       <form method="post" action={`/feeds/${id ?? 'new'}`} class="stack">
         <div class="narrow stack feed-source">
-          <SOURCE.Fields {...{ values, problems }} options={{ weekday, time_zone }} />
+          <SOURCE_FORM.Fields {...{ values, problems }} options={{ weekday, time_zone }} />
         </div>
         <Targets targets={chosenFirst(targets, chosen)} given={chosen} problems={problems} />
         <div class="narrow stack">
-          <MAIL.Fields {...{ values, problems }} options={mail} />
+          <MAIL_FORM.Fields {...{ values, problems }} options={mail} />
           <Placeholders names={[...OF_SUBJECT, ...placeholders]} labels={tagLabels(language)} />
-          <TEMPLATE.Fields {...{ values, problems }} options={mail} />
+          <TEMPLATE_FORM.Fields {...{ values, problems }} options={mail} />
           <TemplateTags />
           <div class="buttons">
             <Button>{language.say(id === null ? 'feeds.add.submit' : 'feeds.save')}</Button>

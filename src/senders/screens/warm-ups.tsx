@@ -11,7 +11,7 @@ import { field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { changeWarmUp, stopWarmUp, type WarmUp } from '../operations/warm-ups.ts';
 
-const PLAN = form(changeWarmUp.input, [
+const PLAN_FORM = form(changeWarmUp.input, [
   { name: 'domain', label: 'warmUp.domain' },
   { name: 'volume', label: 'warmUp.volume', hint: 'warmUp.volume.hint', attributes: { type: 'text', required: true } },
   { name: 'growth', label: 'warmUp.growth', hint: 'warmUp.growth.hint', attributes: { type: 'text', required: true } },
@@ -29,7 +29,7 @@ type Show = (request: FastifyRequest, reply: FastifyReply, problem: string, form
 /** Registers the forms that begin and end a warm-up. `show` sends the page of senders. */
 export function warmUpForms(app: FastifyInstance, show: Show): void {
   app.post('/settings/senders/warm-up', async (request, reply) => {
-    const values = PLAN.read(request);
+    const values = PLAN_FORM.read(request);
     const saved = await attempt(request, changeWarmUp, values);
     if ('output' in saved) return backTo(reply, 'senders', 'settings.done.warmUp');
     return show(request, reply.code(saved.status), saved.text, values);
@@ -62,7 +62,7 @@ export function WarmUps({
       {warmUps.length > 0 && <Plans warmUps={warmUps} />}
       <Card title={language.say('warmUp.form')}>
         <SentForm
-          form={PLAN}
+          form={PLAN_FORM}
           action="/settings/senders/warm-up"
           values={{ ...USUAL_PLAN, starts_on: today, ...typed }}
           options={{ domain: domains.map((domain) => ({ value: domain, label: domain })) }}

@@ -20,8 +20,8 @@ import { templateScreen } from './template.tsx';
 
 const SEE_OTHER = 303;
 const ROWS = 12;
-const NAME = form(createTemplate.input, [{ name: 'template_name', label: 'templates.name' }]);
-const NEW = form(createTemplate.input, [
+const NAME_FORM = form(createTemplate.input, [{ name: 'template_name', label: 'templates.name' }]);
+const NEW_FORM = form(createTemplate.input, [
   { name: 'template_name', label: 'templates.name' },
   { name: 'template_id', label: 'templates.begin' },
 ]);
@@ -215,7 +215,7 @@ function NewTemplate({ given, templates }: { given: SubmittedTemplate; templates
       <Problem>{problem}</Problem>
       <p class="quiet-text">{language.say(mail === '' ? 'templates.new.about' : 'templates.new.ofMail')}</p>
       <SentForm
-        form={mail === '' ? NEW : NAME}
+        form={mail === '' ? NEW_FORM : NAME_FORM}
         action="/templates/new"
         values={{ template_name: name, template_id: template || String(blank?.id ?? '') }}
         options={{ template_id: options }}

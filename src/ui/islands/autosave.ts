@@ -21,7 +21,7 @@ const RETRY_MS = 10_000;
 const PATIENCE_MS = 30_000;
 const CONFLICT = 409;
 const UNPROCESSABLE = 422;
-const SIGN_IN = '/login';
+const SIGN_IN_PATH = '/login';
 const STATE = '#save-state';
 
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="autosave"]')) {
@@ -104,7 +104,7 @@ async function post(form: HTMLFormElement): Promise<Answer> {
       headers: { accept: 'text/html', 'x-autosave': '1' },
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
-    if (response.redirected && new URL(response.url).pathname === SIGN_IN) return 'signed-out';
+    if (response.redirected && new URL(response.url).pathname === SIGN_IN_PATH) return 'signed-out';
     if (response.status === CONFLICT) return 'conflict';
     const page = new DOMParser().parseFromString(await response.text(), 'text/html');
     if (response.ok) return { page };

@@ -18,7 +18,7 @@ import { createKeyPair, listKeys, revokeKeyPair } from '../operations/keys.ts';
 type KeyRow = Static<typeof listKeys.record>;
 type NewKey = Static<typeof createKeyPair.output>['key'];
 
-const KEY = form(createKeyPair.input, [
+const KEY_FORM = form(createKeyPair.input, [
   { name: 'name', label: 'keys.name', hint: 'keys.name.hint' },
   { name: 'scopes', label: 'keys.scopes', control: Scopes },
 ]);
@@ -37,7 +37,7 @@ export async function keyScreen(app: FastifyInstance): Promise<void> {
   app.get('/settings/keys', (request, reply) => show(request, reply, null));
 
   app.post('/settings/keys', async (request, reply) => {
-    const values = KEY.read(request);
+    const values = KEY_FORM.read(request);
     const made = await attempt(request, createKeyPair, values);
     if ('problems' in made) return show(request, reply, null, { ...made, values });
     return show(request, reply, made.output.key);
@@ -111,7 +111,7 @@ function Keys({
       <Card title={language.say('keys.make.title')}>
         <p class="quiet-text">{language.say('keys.make.text')}</p>
         <SentForm
-          form={KEY}
+          form={KEY_FORM}
           action="/settings/keys"
           icon="plus"
           submit={language.say('keys.make.submit')}

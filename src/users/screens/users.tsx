@@ -20,7 +20,7 @@ import { deleteUser, inviteUser, listUsers, makeLoginLink, updateUser } from '..
 
 type UserRow = Static<typeof listUsers.record>;
 
-const INVITATION = form(inviteUser.input, [
+const INVITATION_FORM = form(inviteUser.input, [
   { name: 'email', label: 'login.email', attributes: { type: 'email' } },
   { name: 'name', label: 'users.name' },
   { name: 'role', label: 'users.role', hint: 'users.roles', option: (language, role) => language.say(`role.${role}`) },
@@ -50,7 +50,7 @@ export async function userScreen(app: FastifyInstance): Promise<void> {
   app.get('/settings/users', (request, reply) => show(request, reply));
 
   app.post('/settings/users', async (request, reply) => {
-    const values = INVITATION.read(request);
+    const values = INVITATION_FORM.read(request);
     const language = languageOf(request, viewerOf(request)).code;
     const invited = await attempt(request, inviteUser, { ...values, language });
     if ('output' in invited) {
@@ -132,7 +132,7 @@ function Users({
       <Card title={language.say('users.invite.title')}>
         <p class="quiet-text">{language.say('users.invite.text')}</p>
         <SentForm
-          form={INVITATION}
+          form={INVITATION_FORM}
           action="/settings/users"
           values={{ role: 'editor' }}
           {...typed}

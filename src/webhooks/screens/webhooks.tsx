@@ -36,9 +36,9 @@ import { type Log, LogCard, type Requested, TestCard } from './log.tsx';
 import { Danger, Secret, State, StateCard, waitingText } from './state.tsx';
 
 const SEE_OTHER = 303;
-const LIST = '/settings/webhooks';
+const LIST_PATH = '/settings/webhooks';
 const LOG_ROWS = 25;
-const WEBHOOK = form(saveWebhook.input, [
+const WEBHOOK_FORM = form(saveWebhook.input, [
   {
     name: 'url',
     label: 'webhooks.field.url',
@@ -57,7 +57,7 @@ interface ById {
 
 /** Registers the list and the pages of one webhook. */
 export async function webhookScreens(app: FastifyInstance): Promise<void> {
-  app.get(LIST, async (request, reply) => {
+  app.get(LIST_PATH, async (request, reply) => {
     const { webhooks } = await ask(request, listWebhooks, {});
     return sendSettings(request, reply, 'webhooks', <Webhooks webhooks={webhooks} now={app.deps.clock.now()} />);
   });
@@ -91,8 +91,8 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
   };
 
   recordScreens(app, {
-    path: LIST,
-    form: WEBHOOK,
+    path: LIST_PATH,
+    form: WEBHOOK_FORM,
     add: (request, values) => attempt(request, saveWebhook, values),
     change: (request, values, id) => attempt(request, saveWebhook, { ...values, id }),
     remove: (request, id) => attempt(request, deleteWebhook, { id }),
@@ -108,23 +108,23 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
         : backTo(reply, 'webhooks', `settings.done.webhook${done === 'Deleted' ? done : 'Changed'}`),
   });
 
-  app.post<ById>(`${LIST}/:id/switch`, async (request, reply) => {
+  app.post<ById>(`${LIST_PATH}/:id/switch`, async (request, reply) => {
     const { id } = request.params;
     const isEnabled = field(request, 'is_enabled');
     const switched = await attempt(request, switchWebhook, { id, is_enabled: isEnabled });
     if ('problems' in switched) return showOne(request, reply, id, { status: switched.status, problem: switched.text });
     setFlash(reply, 'good', isEnabled === '1' ? 'settings.done.webhookOn' : 'settings.done.webhookOff');
-    return reply.redirect(`${LIST}/${encodeURIComponent(id)}`, SEE_OTHER);
+    return reply.redirect(`${LIST_PATH}/${encodeURIComponent(id)}`, SEE_OTHER);
   });
 
-  app.post<ById>(`${LIST}/:id/rotate`, async (request, reply) => {
+  app.post<ById>(`${LIST_PATH}/:id/rotate`, async (request, reply) => {
     const { id } = request.params;
     return showOne(request, reply, id, await ask(request, rotateWebhookSecret, { id }));
   });
 
-  app.post<ById>(`${LIST}/:id/test`, (request, reply) => sendOnce(request, reply, testWebhook, request.params));
+  app.post<ById>(`${LIST_PATH}/:id/test`, (request, reply) => sendOnce(request, reply, testWebhook, request.params));
 
-  app.post<ById>(`${LIST}/:id/replay`, (request, reply) =>
+  app.post<ById>(`${LIST_PATH}/:id/replay`, (request, reply) =>
     sendOnce(request, reply, replayWebhookEvent, { ...request.params, event_id: field(request, 'event_id') }),
   );
 
@@ -140,7 +140,7 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
     const sent = await attempt(request, operation, given);
     if ('problems' in sent) return showOne(request, reply, id, { status: sent.status, problem: sent.problem });
     const asked = new URLSearchParams({ asked: `${sent.output.event_id}`, after: `${newest?.id ?? 0}` });
-    return reply.redirect(`${LIST}/${encodeURIComponent(id)}?${asked}`, SEE_OTHER);
+    return reply.redirect(`${LIST_PATH}/${encodeURIComponent(id)}?${asked}`, SEE_OTHER);
   }
 }
 
@@ -161,7 +161,7 @@ async function readLog(request: FastifyRequest, id: string, { before, result }: 
   const attempts = found.slice(0, LOG_ROWS);
   const href = (last?: LogEntry) => {
     const query = { ...(onlyFailed && { result: 'failed' }), ...(last && { before: `${last.id}` }) };
-    return `${LIST}/${encodeURIComponent(id)}?${new URLSearchParams(query)}#log`;
+    return `${LIST_PATH}/${encodeURIComponent(id)}?${new URLSearchParams(query)}#log`;
   };
   const next = found.length > LOG_ROWS ? href(attempts.at(-1)) : null;
   return { attempts, onlyFailed, first: isOlderPage ? href() : null, next };
@@ -188,13 +188,13 @@ function WebhookForm({ id, ...fields }: { id: number | null; values: object; pro
   return (
     <Card title={language.say(id === null ? 'webhooks.add' : 'webhooks.change')}>
       <SentForm
-        form={WEBHOOK}
-        action={`${LIST}/${id ?? 'new'}`}
+        form={WEBHOOK_FORM}
+        action={`${LIST_PATH}/${id ?? 'new'}`}
         {...fields}
         values={{ ...fields.values }}
         look={id === null ? 'primary' : 'plain'}
         submit={language.say(id === null ? 'webhooks.add.submit' : 'webhooks.save')}
-        back={{ href: LIST, label: id === null ? 'confirm.cancel' : 'webhooks.back' }}
+        back={{ href: LIST_PATH, label: id === null ? 'confirm.cancel' : 'webhooks.back' }}
       />
     </Card>
   );

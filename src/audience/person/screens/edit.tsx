@@ -42,12 +42,12 @@ const LABELS = RESERVED_FIELDS.toSorted((one, other) => Number(other === 'email'
   }),
 );
 const [EMAIL, ...OTHERS] = LABELS;
-const NEW = form(enterContact.input, [
+const NEW_FORM = form(enterContact.input, [
   ...(EMAIL ? [EMAIL] : []),
   { name: 'contact_type_id', label: 'contacts.type' },
   ...OTHERS,
 ]);
-const CHANGED = form(editContact.input, LABELS);
+const CHANGED_FORM = form(editContact.input, LABELS);
 
 /** A custom field with the name of its input and its value. */
 interface OwnValue {
@@ -91,7 +91,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
           problems={problems}
           values={given}
         >
-          <NEW.Fields
+          <NEW_FORM.Fields
             values={{ contact_type_id: types[0]?.id, country: '', ...given }}
             options={{ contact_type_id: types.map(({ id, name }) => ({ value: String(id), label: name })) }}
             problems={problems}
@@ -114,7 +114,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
   });
 
   app.post('/contacts/new', async (request, reply) => {
-    const given = NEW.read(request);
+    const given = NEW_FORM.read(request);
     const typed = typedIn(request, await ownValues(request));
     const { email, domain, meant } = lookAtDomain(given.email);
     if (meant !== null && field(request, AS_TYPED) === '') {
@@ -150,7 +150,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
         problems={problems}
         values={given}
       >
-        <CHANGED.Fields values={{ ...contact, ...given }} problems={problems} />
+        <CHANGED_FORM.Fields values={{ ...contact, ...given }} problems={problems} />
       </ContactForm>
     );
     return sendPage(
@@ -169,7 +169,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
 
   app.post<WithId>('/contacts/:id/edit', async (request, reply) => {
     const { contact, own } = await readFields(request);
-    const given = CHANGED.read(request);
+    const given = CHANGED_FORM.read(request);
     const typed = typedIn(request, own);
     const saved = await attempt(request, editContact, {
       contact_id: request.params.id,

@@ -34,7 +34,7 @@ import { draftOf } from './rules.ts';
 
 const SEE_OTHER = 303;
 const ROWS = 50;
-const PERSON = form(addRecipientByHand.input, [
+const PERSON_FORM = form(addRecipientByHand.input, [
   { name: 'email', label: 'contacts.email', attributes: { type: 'email' } },
   { name: 'first_name', label: 'field.first_name' },
   { name: 'last_name', label: 'field.last_name' },
@@ -57,7 +57,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
 
   app.post<ById>('/contacts/segments/:id/add', async (request, reply) => {
     const segment = await editable(request);
-    const person = PERSON.read(request);
+    const person = PERSON_FORM.read(request);
     const added = await attempt(request, addRecipientByHand, { segment_id: segment.id, ...person });
     if ('problems' in added)
       return show(request, reply.code(added.status), { person, problems: problemsAt(added, 'email') });
@@ -250,7 +250,7 @@ function AddPerson({ segment, person, problems }: Props) {
     <Card title={language.say('segments.addPerson')}>
       <p class="quiet-text">{language.say('segments.addPerson.about')}</p>
       <SentForm
-        form={PERSON}
+        form={PERSON_FORM}
         action={`/contacts/segments/${segment.id}/add`}
         values={person ?? {}}
         problems={problems}

@@ -26,7 +26,7 @@ import {
 } from '../operations.ts';
 
 const SEE_OTHER = 303;
-const PAGE = '/unsubscribes/inactive/rule';
+const PAGE_PATH = '/unsubscribes/inactive/rule';
 
 /** The values of the form: stored or submitted. */
 interface RuleValues {
@@ -46,9 +46,9 @@ interface SubmittedRule {
 
 /** Registers the page of the sunset rule, and its actions. */
 export async function sunsetScreen(app: FastifyInstance): Promise<void> {
-  pageRoute(app, PAGE, (request, reply) => show(request, reply, {}));
+  pageRoute(app, PAGE_PATH, (request, reply) => show(request, reply, {}));
 
-  app.post(PAGE, async (request, reply) => {
+  app.post(PAGE_PATH, async (request, reply) => {
     const given = {
       months: field(request, 'months'),
       least_mails: field(request, 'least_mails'),
@@ -77,7 +77,7 @@ export async function sunsetScreen(app: FastifyInstance): Promise<void> {
     return reply.redirect('/unsubscribes/inactive', SEE_OTHER);
   });
 
-  app.post(`${PAGE}/lift-all`, async (request, reply) => {
+  app.post(`${PAGE_PATH}/lift-all`, async (request, reply) => {
     await ask(request, liftAllInactive, {});
     setFlash(reply, 'good', 'inactive.done.lifted');
     return reply.redirect('/unsubscribes/inactive', SEE_OTHER);
@@ -127,7 +127,7 @@ function RulePage(props: RuleProps) {
             <p>{language.say('inactive.stopped', { count: sunset.stopped })}</p>
             <Confirm
               id="lift-all"
-              action={`${PAGE}/lift-all`}
+              action={`${PAGE_PATH}/lift-all`}
               label={language.say('inactive.lift.all', { count: sunset.stopped })}
               title={language.say('inactive.lift.question')}
             >
@@ -161,7 +161,7 @@ function RuleForm({ sunset, segments, types, mayChange, given, preview, isChange
   const number = { type: 'number', inputMode: 'numeric', required: true, min: 1, problems } as const;
   return (
     <Card title={language.say('inactive.rule.heading')}>
-      <form method="post" action={PAGE} class="stack">
+      <form method="post" action={PAGE_PATH} class="stack">
         <p class="quiet-text">{language.say('inactive.rule.about')}</p>
         <TextField name="months" label={language.say('inactive.months')} {...number} max={36} value={shown.months} />
         <TextField

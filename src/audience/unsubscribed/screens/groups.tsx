@@ -17,8 +17,8 @@ import { addGroup, changeGroup, deleteGroup, type GroupAndUses, listGroups, read
 import { UnsubscribesTabs } from './kinds.tsx';
 
 const SEE_OTHER = 303;
-const LIST = '/unsubscribes/topics';
-const GROUP = form(addGroup.input, [
+const LIST_PATH = '/unsubscribes/topics';
+const GROUP_FORM = form(addGroup.input, [
   { name: 'group_name', label: 'topics.name' },
   { name: 'description', label: 'unsubscribes.topics.description', hint: 'topics.description.hint' },
   { name: 'is_display', label: 'topics.display' },
@@ -34,7 +34,7 @@ interface ById {
 /** Registers the list, and the actions of editors on a group. */
 export async function groupScreens(app: FastifyInstance): Promise<void> {
   await app.register(oneGroup);
-  pageRoute(app, LIST, async (request, reply) => {
+  pageRoute(app, LIST_PATH, async (request, reply) => {
     const viewer = viewerOf(request);
     const groups = await ask(request, listGroups, {});
     const language = languageOf(request, viewer);
@@ -44,7 +44,7 @@ export async function groupScreens(app: FastifyInstance): Promise<void> {
       section: 'unsubscribes',
       ...(canChange && {
         action: (
-          <LinkButton href={`${LIST}/new`} icon="plus">
+          <LinkButton href={`${LIST_PATH}/new`} icon="plus">
             {language.say('topics.new')}
           </LinkButton>
         ),
@@ -64,7 +64,7 @@ function Groups({ groups, canChange }: { groups: readonly Group[]; canChange: bo
           title={language.say('unsubscribes.topics.empty.title')}
           action={
             canChange && (
-              <LinkButton look="plain" href={`${LIST}/new`}>
+              <LinkButton look="plain" href={`${LIST_PATH}/new`}>
                 {language.say('topics.new')}
               </LinkButton>
             )
@@ -80,7 +80,7 @@ function Groups({ groups, canChange }: { groups: readonly Group[]; canChange: bo
           columns={[
             {
               heading: language.say('unsubscribes.topics.name'),
-              cell: ({ id, group_name: name }) => <NamedLink href={`${LIST}/${id}`} name={name} />,
+              cell: ({ id, group_name: name }) => <NamedLink href={`${LIST_PATH}/${id}`} name={name} />,
             },
             {
               heading: language.say('unsubscribes.topics.description'),
@@ -96,7 +96,7 @@ function Groups({ groups, canChange }: { groups: readonly Group[]; canChange: bo
                   {
                     heading: language.say('unsubscribes.action'),
                     cell: ({ id, group_name: name }: Group) => (
-                      <a href={`${LIST}/${id}/edit`} aria-label={language.say('topics.editOne', { name })}>
+                      <a href={`${LIST_PATH}/${id}/edit`} aria-label={language.say('topics.editOne', { name })}>
                         {language.say('topics.edit')}
                       </a>
                     ),
@@ -113,40 +113,40 @@ function Groups({ groups, canChange }: { groups: readonly Group[]; canChange: bo
 async function oneGroup(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
 
-  pageRoute(app, `${LIST}/new`, (request, reply) => show(request, reply, { values: BLANK }));
+  pageRoute(app, `${LIST_PATH}/new`, (request, reply) => show(request, reply, { values: BLANK }));
 
-  app.post(`${LIST}/new`, async (request, reply) => {
-    const values = GROUP.read(request);
+  app.post(`${LIST_PATH}/new`, async (request, reply) => {
+    const values = GROUP_FORM.read(request);
     const added = await attempt(request, addGroup, values);
     if ('problems' in added) return show(request, reply.code(added.status), { values, problems: added.problems });
     return saved(reply, values);
   });
 
-  pageRoute<ById>(app, `${LIST}/:id/edit`, async (request, reply) => {
+  pageRoute<ById>(app, `${LIST_PATH}/:id/edit`, async (request, reply) => {
     const known = await ask(request, readGroupAndUses, request.params);
     return show(request, reply, { known, values: known.group });
   });
 
-  app.post<ById>(`${LIST}/:id/edit`, async (request, reply) => {
-    const values = GROUP.read(request);
+  app.post<ById>(`${LIST_PATH}/:id/edit`, async (request, reply) => {
+    const values = GROUP_FORM.read(request);
     const changed = await attempt(request, changeGroup, { ...request.params, ...values });
     if (!('problems' in changed)) return saved(reply, values);
     const known = await ask(request, readGroupAndUses, request.params);
     return show(request, reply.code(changed.status), { known, values, problems: changed.problems });
   });
 
-  app.post<ById>(`${LIST}/:id/delete`, async (request, reply) => {
+  app.post<ById>(`${LIST_PATH}/:id/delete`, async (request, reply) => {
     const deleted = await attempt(request, deleteGroup, request.params);
     const isRefused = 'problems' in deleted;
     if (isRefused) setFlash(reply, 'bad', 'topics.used.title');
     else setFlash(reply, 'good', 'topics.deleted');
-    return reply.redirect(isRefused ? `${LIST}/${request.params.id}/edit` : LIST, SEE_OTHER);
+    return reply.redirect(isRefused ? `${LIST_PATH}/${request.params.id}/edit` : LIST_PATH, SEE_OTHER);
   });
 }
 
 function saved(reply: FastifyReply, { group_name: name }: FormValues) {
   setFlash(reply, 'good', 'topics.saved', { name: String(name) });
-  return reply.redirect(LIST, SEE_OTHER);
+  return reply.redirect(LIST_PATH, SEE_OTHER);
 }
 
 interface GroupForm {
@@ -169,10 +169,10 @@ function show(request: FastifyRequest, reply: FastifyReply, { known, values, pro
       <Card>
         <p class="quiet-text">{language.say('unsubscribes.topics.empty.text')}</p>
         <SentForm
-          form={GROUP}
+          form={GROUP_FORM}
           {...{ values, problems }}
           submit={language.say('topics.save')}
-          back={{ href: LIST, label: 'confirm.cancel' }}
+          back={{ href: LIST_PATH, label: 'confirm.cancel' }}
         />
       </Card>
       {known && <Delete {...known} />}
@@ -197,7 +197,7 @@ function Delete({ group, uses: { single_sends: campaigns, automations } }: Group
     <div class="buttons below">
       <Confirm
         id="delete-group"
-        action={`${LIST}/${id}/delete`}
+        action={`${LIST_PATH}/${id}/delete`}
         label={language.say('topics.delete')}
         title={language.say('topics.delete.title', { name })}
       >

@@ -16,8 +16,8 @@ import { deleteRelay, type Relay, readRelays, saveRelay, type Ways } from '../op
 import { type RelayTest, testRelay } from '../operations/test.ts';
 import { TestCard, type TestForm } from './test-card.tsx';
 
-const LIST = '/settings/sending';
-const RELAY = form(saveRelay.input, [
+const LIST_PATH = '/settings/sending';
+const RELAY_FORM = form(saveRelay.input, [
   { name: 'name', label: 'smtp.field.name', hint: 'smtp.hint.name' },
   {
     name: 'host',
@@ -52,8 +52,8 @@ const NEW_RELAY = { security: 'starttls', port: 587, rate: 0, connections: 20 };
 /** Registers the pages that add, change and delete SMTP relays. */
 export async function relayForms(app: FastifyInstance): Promise<void> {
   recordScreens(app, {
-    path: LIST,
-    form: RELAY,
+    path: LIST_PATH,
+    form: RELAY_FORM,
     add: (request, values) => attempt(request, saveRelay, values),
     change: (request, values, id) => attempt(request, saveRelay, { ...values, id }),
     remove: (request, id) => attempt(request, deleteRelay, { id }),
@@ -65,11 +65,11 @@ export async function relayForms(app: FastifyInstance): Promise<void> {
     },
     done(reply, done, { id }) {
       setFlash(reply, 'good', `settings.done.relay${done}`);
-      return reply.redirect(done === 'Deleted' ? LIST : `${LIST}/${encodeURIComponent(id)}`, 303);
+      return reply.redirect(done === 'Deleted' ? LIST_PATH : `${LIST_PATH}/${encodeURIComponent(id)}`, 303);
     },
   });
 
-  app.post<{ Params: { id: string } }>(`${LIST}/:id/test`, async (request, reply) => {
+  app.post<{ Params: { id: string } }>(`${LIST_PATH}/:id/test`, async (request, reply) => {
     requireOperator(request);
     const { id } = request.params;
     const chosen = field(request, 'sender_id');
@@ -125,18 +125,18 @@ function RelayForm({
     <Card title={stored === null ? language.say('smtp.add') : language.say('smtp.change', { name: stored.name })}>
       {ways.has_public_url === 0 && (
         <Notice tone="warn">
-          {language.say('smtp.noAddress')} <a href={`${LIST}#address`}>{language.say('smtp.noAddress.go')}</a>
+          {language.say('smtp.noAddress')} <a href={`${LIST_PATH}#address`}>{language.say('smtp.noAddress.go')}</a>
         </Notice>
       )}
       {startsNow && <Notice tone="warn">{language.say('smtp.queued', { count: ways.queued })}</Notice>}
       <SentForm
-        form={RELAY}
-        action={`${LIST}/${stored?.id ?? 'new'}`}
+        form={RELAY_FORM}
+        action={`${LIST_PATH}/${stored?.id ?? 'new'}`}
         values={values ?? stored ?? NEW_RELAY}
         problems={problems}
         {...(stored?.has_password === 1 && { hints: { password: language.say('smtp.hint.password.kept') } })}
         submit={language.say(stored === null ? 'smtp.add.submit' : 'smtp.save')}
-        back={{ href: LIST, label: stored === null ? 'confirm.cancel' : 'smtp.back' }}
+        back={{ href: LIST_PATH, label: stored === null ? 'confirm.cancel' : 'smtp.back' }}
       />
     </Card>
   );
@@ -154,7 +154,7 @@ function DeleteRelay({ relay, next, ways }: { relay: Relay; next: string | null;
     <p>
       <Confirm
         id="delete"
-        action={`${LIST}/${relay.id}/delete`}
+        action={`${LIST_PATH}/${relay.id}/delete`}
         label={language.say('smtp.delete')}
         title={language.say('smtp.delete.title', { name: relay.name })}
       >

@@ -1,7 +1,7 @@
 /** Submits a form in the background, and shows parts of the resulting page. */
 
 const PATIENCE_MS = 20_000;
-const SIGN_IN = '/login';
+const SIGN_IN_PATH = '/login';
 
 /** Submits a form as if the button `name` with this value had been clicked. Returns the resulting page. */
 export async function postForm(
@@ -19,7 +19,7 @@ export async function postForm(
       headers: { accept: 'text/html' },
       signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
     });
-    if (response.redirected && new URL(response.url).pathname === SIGN_IN) return 'signed-out';
+    if (response.redirected && new URL(response.url).pathname === SIGN_IN_PATH) return 'signed-out';
     return response.ok ? new DOMParser().parseFromString(await response.text(), 'text/html') : 'failed';
   } catch {
     return 'failed';

@@ -6,7 +6,7 @@
  */
 export type NoPage = 'failed' | 'ended' | 'signed-out';
 
-const SIGN_IN = '/login';
+const SIGN_IN_PATH = '/login';
 /** The timeout of a request. */
 const PATIENCE_MS = 20_000;
 
@@ -18,7 +18,7 @@ export async function readPage(url: string, signal?: AbortSignal): Promise<Docum
       headers: { accept: 'text/html' },
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     });
-    if (response.redirected && new URL(response.url).pathname === SIGN_IN) return 'signed-out';
+    if (response.redirected && new URL(response.url).pathname === SIGN_IN_PATH) return 'signed-out';
     const text = await response.text();
     return response.ok ? new DOMParser().parseFromString(text, 'text/html') : 'failed';
   } catch {
