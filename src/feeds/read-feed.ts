@@ -88,8 +88,9 @@ class XmlReader {
   readonly items: RawItem[] = [];
   readonly #path: string[] = [];
   #item: RawItem | null = null;
-  /** The depths of the item and its present field in the document. */
+  /** The depth of the item in the document. */
   #itemDepth = 0;
+  /** The depth of the present field of the item. */
   #fieldDepth = 0;
   #field = '';
   #text = '';

@@ -167,7 +167,7 @@ export async function* timelineSlices(
         found.push({ at: epochTime(row.at), source, id: row.id, moment: moment(key, row) });
     }
   });
-  const place = before === undefined ? null : bound(before);
+  const place = before === undefined ? null : placeOf(before);
   for (const { id, at } of reportedTimes(client, addressId, limit, place))
     found.push({ at, source: REPORTED, id, moment: null });
   for (const slice of mailedSlices(client, accountId, addressId, limit, place)) {
@@ -205,7 +205,7 @@ function keyOf(at: number | string, source: string, id: number): string {
 }
 
 /** Parses a key. A malformed key is before everything. */
-function bound(key: string): Place {
+function placeOf(key: string): Place {
   const [time = '', rest = ''] = key.split(' ', 2);
   return { at: Date.parse(time) || 0, source: rest.slice(0, 1), id: Number(rest.slice(1)) || 0 };
 }
@@ -229,8 +229,8 @@ const MAX_CHANGES = 1000;
 
 /**
  * Queries for the moments that are not about mails, of which every contact has few: one query for each source, of an @address
- * of an @account. Deleted contacts count too, until they are purged. The row of the segment shows a present membership, and the
- * row of the leave a past one.
+ * of an @account. Deleted contacts count too, until they are purged. A row of segment_recipients shows a present membership, a
+ * row of segment_leaves a past one.
  */
 const RECORDED: readonly string[] = [
   `SELECT 'contact_created' AS kind, c.id, c.created_at AS at, t.name

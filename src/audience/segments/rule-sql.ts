@@ -26,7 +26,7 @@ function momentOf(column: string, table = 'activity'): string {
   return `ifnull((SELECT strftime('%Y-%m-%dT%H:%M', y.${column} / 1000, 'unixepoch') FROM ${table} y WHERE y.address_id = c.address_id), '')`;
 }
 
-const RESERVED: Readonly<Record<string, string>> = {
+const RESERVED_VALUES: Readonly<Record<string, string>> = {
   ...byField(
     {
       email: 'c.email',
@@ -96,7 +96,7 @@ export function ruleCondition(
 /** Returns SQL for the value of a rule's field of contact `c`; empty if it is not set. */
 export function fieldValue({ field, customId }: Pick<SegmentRule, 'field' | 'customId'>): string {
   if (customId !== null) return `ifnull(c.custom_values ->> '${customValuePath(customId)}', '')`;
-  const reserved = RESERVED[field];
+  const reserved = RESERVED_VALUES[field];
   if (reserved === undefined) throw new Error(`a rule names the unknown field ${field}`);
   return reserved;
 }
@@ -202,31 +202,33 @@ function momentHolds(operator: string, value: string, first: string, second: str
 const IS_MEASURED = isMeasuredNow('c.address_id');
 
 /** The operators of `ACTIVITY_VALUES` that mean inactivity for some time. */
-const OF_ABSENCE = ['is blank', 'is before', 'is not on', 'is not between', 'is not within'];
+const ABSENCE_OPERATORS = ['is blank', 'is before', 'is not on', 'is not between', 'is not within'];
 
 /**
  * For rules about inactivity, returns SQL for the time of the last open by a proxy, when the contact may have been active after all. The
  * time is empty if there is no such open. Returns null for other rules.
  */
 function possibleActivity({ field, operator }: Pick<SegmentRule, 'field' | 'operator'>): string | null {
-  return field === 'activity.last' && OF_ABSENCE.includes(operator) ? momentOf('last_at', 'proxied_activity') : null;
+  return field === 'activity.last' && ABSENCE_OPERATORS.includes(operator)
+    ? momentOf('last_at', 'proxied_activity')
+    : null;
 }
 
 /** Returns the condition, followed by AND, without which a rule about inactivity is false for a contact `c`; '' for other rules. */
 function activityKnown({ field, operator }: Pick<SegmentRule, 'field' | 'operator'>): string {
-  return Object.hasOwn(ACTIVITY_VALUES, field) && OF_ABSENCE.includes(operator) ? `${IS_MEASURED} AND ` : '';
+  return Object.hasOwn(ACTIVITY_VALUES, field) && ABSENCE_OPERATORS.includes(operator) ? `${IS_MEASURED} AND ` : '';
 }
 
 /** SQL: the bits of `deliveries.by_person` that count as an open and as a click. */
-const SEEN = {
+const ACTIVE = {
   open: `d.by_person & ${BY_PERSON.opened | BY_PERSON.clicked} <> 0`,
   click: `d.by_person & ${BY_PERSON.clicked} <> 0`,
 };
 /** SQL: the bits that leave it open whether there was an open or a click, so that rules about their absence are false. */
-const MAYBE_SEEN = { open: 'd.by_person <> 0', click: SEEN.click };
+const MAYBE_ACTIVE = { open: 'd.by_person <> 0', click: ACTIVE.click };
 
 /** SQL: the deliveries `d` of the contact in mailings that may have mails since @since. */
-const MAILS_SINCE = (since: string) => `
+const mailsSince = (since: string) => `
   FROM mailings m INDEXED BY mailings_recent CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = c.address_id
   WHERE m.user_id = c.user_id AND m.owner_kind IN ('single', 'schedule')
     AND ${MAILING_ENDED} >= ${since} AND d.state = ${DELIVERY_STATE.accepted}`;
@@ -274,12 +276,12 @@ function eventHolds({ field, operator, operands }: SegmentRule, account: number,
 function mailsHold(operator: string, first: string, second: string, now: string, bind: Bind): string {
   const isCount = operator.startsWith('received');
   const since = Date.parse(now) - Number(isCount ? second : MAX_MAIL_DAYS) * DAY_MS;
-  const from = MAILS_SINCE(bind(isoTimestamp(new Date(since))));
+  const from = mailsSince(bind(isoTimestamp(new Date(since))));
   const number = `CAST(${bind(first)} AS INTEGER)`;
   const mails = `${from} AND d.updated_at >= ${bind(String(since))}`;
   if (isCount) return `(SELECT count(*) ${mails}) ${operator === 'received at least' ? '>=' : '<'} ${number}`;
   const [verb, which] = operator.split(' ');
-  const seen = (which === 'any' ? SEEN : MAYBE_SEEN)[verb === 'clicked' ? 'click' : 'open'];
+  const seen = (which === 'any' ? ACTIVE : MAYBE_ACTIVE)[verb === 'clicked' ? 'click' : 'open'];
   const known = which === 'any' ? '' : 'AND d.is_unmeasured = 0';
   const last = `(SELECT ${seen} AS seen ${mails} ${known} ORDER BY d.updated_at DESC, d.id DESC LIMIT ${number})`;
   return which === 'any'
@@ -300,16 +302,16 @@ function mailHolds({ operator, operands, named }: SegmentRule, bind: Bind): stri
     case 'did not get':
       return `NOT ${outcome(got)}`;
     case 'opened':
-      return outcome(`max(${SEEN.open})`);
+      return outcome(`max(${ACTIVE.open})`);
     case 'clicked':
-      return outcome(`max(${SEEN.click})`);
+      return outcome(`max(${ACTIVE.click})`);
     case 'got and did not open':
-      return `(${IS_MEASURED} AND ${outcome(`${gotMeasured} > max(${MAYBE_SEEN.open})`)})`;
+      return `(${IS_MEASURED} AND ${outcome(`${gotMeasured} > max(${MAYBE_ACTIVE.open})`)})`;
     case 'got and did not click':
-      return `(${IS_MEASURED} AND ${outcome(`${gotMeasured} > max(${MAYBE_SEEN.click})`)})`;
+      return `(${IS_MEASURED} AND ${outcome(`${gotMeasured} > max(${MAYBE_ACTIVE.click})`)})`;
     case 'clicked the link':
       return outcome(
-        `max(${SEEN.click} AND EXISTS (SELECT 1 FROM events e INDEXED BY events_link WHERE e.mailing_id = m.id AND e.kind = 'click'
+        `max(${ACTIVE.click} AND EXISTS (SELECT 1 FROM events e INDEXED BY events_link WHERE e.mailing_id = m.id AND e.kind = 'click'
           AND e.link_number = ${bind(String(Number(operands[1])))} AND e.delivery_id = d.id AND e.made_by = ${MADE_BY.person}))`,
       );
     case 'was a recipient':
@@ -339,7 +341,7 @@ function mailHolds({ operator, operands, named }: SegmentRule, bind: Bind): stri
 function clicksOf(url: string, account: string): string {
   return `WITH own AS MATERIALIZED (SELECT l.mailing_id, l.number FROM links l INDEXED BY links_url
       CROSS JOIN mailings m ON m.id = l.mailing_id AND m.user_id = ${account} AND m.owner_kind IN ('single', 'schedule') WHERE l.url = ${url})
-    SELECT 1 FROM own CROSS JOIN deliveries d ON d.mailing_id = own.mailing_id AND d.address_id = c.address_id AND ${SEEN.click}
+    SELECT 1 FROM own CROSS JOIN deliveries d ON d.mailing_id = own.mailing_id AND d.address_id = c.address_id AND ${ACTIVE.click}
     CROSS JOIN events e ON e.mailing_id = own.mailing_id AND e.link_number = own.number AND e.delivery_id = d.id AND e.kind = 'click' AND e.made_by = ${MADE_BY.person}`;
 }
 

@@ -115,9 +115,11 @@ interface Question {
   effects: Effects;
   /** The mails after the change, for their subjects and waits; the mails of the automation by default. */
   after?: readonly NamedMail[];
-  /** The URL that the form is submitted to, the text of the question, and the text of the button. */
+  /** The URL that the form is submitted to. */
   action: string;
+  /** The values of the submitted form, which the confirmation repeats. */
   fields: Readonly<Record<string, string>>;
+  /** The text of the button. */
   submit: string;
   /** The name of what is removed, if anything. */
   what?: string;
@@ -127,10 +129,10 @@ interface Question {
 export function sendQuestion(request: FastifyRequest, reply: FastifyReply, question: Question) {
   const viewer = viewerOf(request);
   const title = languageOf(request, viewer).say('automations.question.title');
-  return sendPage(request, reply, viewer, { title, section: 'automations' }, <Asking {...question} />);
+  return sendPage(request, reply, viewer, { title, section: 'automations' }, <QuestionCard {...question} />);
 }
 
-function Asking({ series, effects, after = series.mails, action, fields, submit, what }: Question) {
+function QuestionCard({ series, effects, after = series.mails, action, fields, submit, what }: Question) {
   const language = useLanguage();
   return (
     <Card>

@@ -68,7 +68,7 @@ const FormRecord = Type.Object({
   button_text: Type.String({ description: 'The text of its button.' }),
   mail_subject: Type.String({ description: 'The subject of the mail that asks for a confirmation.' }),
   mail_text: Type.String({ description: 'What that mail says above its button.' }),
-  sent_text: Type.String({ description: 'What the page says once it was sent.' }),
+  sent_text: Type.String({ description: 'What the page says once the form was sent.' }),
   confirmed_text: Type.String({ description: 'The text for contacts who have confirmed.' }),
   already_text: Type.String({ description: 'The text for contacts who are subscribed already.' }),
   expired_text: Type.String({ description: 'The text when a link is too old.' }),

@@ -26,7 +26,7 @@ import { isUndoable, undoImport } from '../undo.ts';
 export const RowProblem = Type.Object({
   line: integer(),
   field: Type.String({ description: 'Name of the invalid field.' }),
-  text: said('As text.'),
+  text: said('Why the row was not imported.'),
   value: nullable(
     Type.String(),
     'The cell, or its beginning, for 30 days; null for a whole row, an empty cell and an erased address.',
@@ -46,14 +46,16 @@ const Import = Type.Object({
   errors: Type.Array(RowProblem, { description: 'The rows that failed.' }),
   state: {
     ...choice('writing', 'done', 'undoing', 'undone'),
-    description: 'writing: it runs, or was interrupted; done; undoing; undone.',
+    description: 'writing: the import runs, or was interrupted; done; undoing: its undo runs; undone.',
   },
   undo_until: nullable(
     isoTimestampSchema(),
-    'Until when what undoing needs is kept, UTC; null when it is not, or no longer.',
+    'Until when the records that an undo needs are kept, UTC; null if they are not kept.',
   ),
   is_undoable: zeroOrOne('1: it can be undone at this moment.'),
-  removed: integer({ description: 'Of an undo: how many contacts that the import had added it removed.' }),
+  removed: integer({
+    description: 'Of an undo: the number of contacts that were removed, because the import had added them.',
+  }),
   restored: integer({ description: 'Of an undo: the number of contacts that got their earlier values back.' }),
   kept: integer({
     description: 'Of an undo: the number of contacts left unchanged, because they were changed after the import.',

@@ -11,8 +11,9 @@ import { isoTimestamp } from '../../../time/clock.ts';
 import { MAX_CAP_DAYS } from '../../timing/mail-caps.ts';
 
 const DAY_MS = 86_400_000;
-/** The working time of one call. */
+/** How long one call works in the background thread. */
 const BACKGROUND_MS = 20;
+/** How long one call works in a request. */
 const REQUEST_MS = 200;
 
 const IN_CAMPAIGN = "owner_kind IN ('single', 'schedule')";
@@ -82,7 +83,7 @@ function findUnfinished(client: Database): Unfinished | undefined {
   return prepared<[], Unfinished>(client, text).get();
 }
 
-/** Records the mails among the next `rows` deliveries of one account. Returns false if no account has any left. */
+/** Records the mails among the next `rows` deliveries of one account. Returns false if the mails of all accounts are recorded. */
 function markSome(client: Database, rows: number, since: string): boolean {
   const unfinished = findUnfinished(client);
   if (unfinished === undefined) return false;

@@ -46,21 +46,27 @@ export class RelayState {
   readonly #timeouts: Timeouts;
   readonly #monotonic: () => number;
   readonly #rate: TokenBucket;
-  /** The number of sessions that the relay seems to accept, and the largest number open since it last refused one. */
+  /** The number of sessions that the relay seems to accept. */
   #limit: number;
+  /** The largest number of open sessions since the relay last refused one. */
   #peak = 0;
+  /** When `#limit` may be raised again. */
   #growAt = 0;
-  /** The number of failures since the last completed transaction, the time of the latest, and the time of the next attempt. */
+  /** The number of failures since the last completed transaction. */
   #failures = 0;
+  /** The time of the latest failure. */
   #failedAt = 0;
+  /** The time of the next attempt after a failure. */
   #retryAt = 0;
   /** No envelope is pipelined before this time. */
   #pipelineFrom = 0;
   /** The number of consecutively rejected senders. */
   #refusals = 0;
-  /** The number of messages after which the relay closes a session, how long to respect it, and the length of the last such session. */
+  /** The number of messages after which the relay closes a session. */
   #sessionLimit = Number.POSITIVE_INFINITY;
+  /** How long to respect `#sessionLimit`. */
   #sessionLimitUntil = 0;
+  /** The number of messages of the last session that the relay closed. */
   #lastSession = 0;
 
   /** `most`: the maximum number of connections, unless the relay has its own. `isAlone`: whether it is the only relay. */

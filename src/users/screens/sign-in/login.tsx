@@ -20,8 +20,8 @@ const TOO_MANY_REQUESTS = 429;
 export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   const { db, clock, publicUrl, signIns } = deps;
 
-  const show = (request: FastifyRequest, reply: FastifyReply, shown: LoginValues) =>
-    sendLogin(request, reply, { ...shown, withPasskeys: relyingParty(publicUrl(), request.host) !== null });
+  const show = (request: FastifyRequest, reply: FastifyReply, values: LoginValues) =>
+    sendLogin(request, reply, { ...values, withPasskeys: relyingParty(publicUrl(), request.host) !== null });
 
   await passkeyPages(app, {
     ...deps,
