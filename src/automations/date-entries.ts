@@ -26,7 +26,7 @@ const PAGE_ROWS = 1000;
 /** The number of contacts with another time zone, times automations of their account, that are looked at in one transaction. */
 const REZONED_LOOKS = 250;
 
-type Dated = Pick<
+type DatedAutomation = Pick<
   typeof automations.$inferSelect,
   | 'id'
   | 'user_id'
@@ -65,8 +65,9 @@ interface Look {
   from: number;
   to: number;
   days: Day[];
-  /** The day of `days` that is being looked at, and the last contact looked at on it. */
+  /** The day of `days` that is being looked at. */
   at: number;
+  /** The last contact looked at on that day. */
   after: number;
 }
 
@@ -93,9 +94,9 @@ export class DateEntries {
     const client = this.#db.$client;
     const now = this.#clock.now().getTime();
     const to = now - (now % DATE_STEP_MS);
-    for (const automation of prepared<[object], Dated>(client, DATED).all({ to }))
+    for (const automation of prepared<[object], DatedAutomation>(client, DATED).all({ to }))
       while (this.#continue(automation, to)) if (!goesOn()) return true;
-    // Both may take long for one account, so the due dates of all accounts come first.
+    // Filling fields and looking at new time zones may take long for one account, so the due dates of all accounts come first.
     return fillFields(client) || this.#lookAtRezoned(to);
   }
 
@@ -114,7 +115,7 @@ export class DateEntries {
     this.#rezonedAccount = account;
     inTransaction(this.#db, () => {
       const dated = `${DATED_COLUMNS} INDEXED BY automations_user WHERE user_id = ? AND ${IS_DATED}`;
-      const automations = prepared<[number], Dated>(client, dated).all(account);
+      const automations = prepared<[number], DatedAutomation>(client, dated).all(account);
       const contacts = JSON.stringify(
         prepared<[object], number>(
           client,
@@ -137,7 +138,7 @@ export class DateEntries {
   }
 
   /** Looks at the next contacts. Returns false once the automation has none left. */
-  #continue(automation: Dated, to: number): boolean {
+  #continue(automation: DatedAutomation, to: number): boolean {
     const { id, dates_checked_to } = automation;
     const known = this.#looks.get(id);
     const from = Math.max(dates_checked_to, to - MAX_AGE_MS);
@@ -161,7 +162,7 @@ export class DateEntries {
     return true;
   }
 
-  #record({ id, user_id }: Dated, key: string, entering: readonly Entering[]): void {
+  #record({ id, user_id }: DatedAutomation, key: string, entering: readonly Entering[]): void {
     inTransaction(this.#db, () => {
       prepared<[object]>(
         this.#db.$client,
@@ -182,7 +183,7 @@ type Entering = [contact: number, address: number | null, moment: number];
  */
 function readDay(
   client: Database,
-  automation: Omit<Dated, 'dates_checked_to' | 'dates_since' | 'is_field_gone'>,
+  automation: Omit<DatedAutomation, 'dates_checked_to' | 'dates_since' | 'is_field_gone'>,
   { date, meant, day }: Day,
   { from, to, after }: Pick<Look, 'from' | 'to' | 'after'>,
   zoneOfOthers: string,
@@ -246,7 +247,7 @@ function daysBetween(
     trigger_before,
     trigger_hour,
     trigger_yearly,
-  }: Omit<Dated, 'trigger_field_id' | 'dates_checked_to' | 'dates_since' | 'is_field_gone'>,
+  }: Omit<DatedAutomation, 'trigger_field_id' | 'dates_checked_to' | 'dates_since' | 'is_field_gone'>,
   from: number,
   to: number,
 ): Day[] {

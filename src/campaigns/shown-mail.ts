@@ -43,8 +43,9 @@ export type ShownSource = Pick<
   | 'tracking'
 > & {
   single_send: SingleSend | null;
-  /** The variant of an A/B test in the preview: its number, and its sender name if it has its own. */
+  /** The number of the previewed variant of an A/B test. */
   variant?: number;
+  /** The sender name of that variant, if it has its own. */
   sender_name?: string;
   link_rules?: SingleSend['link_rules'];
   single_send_name?: string;

@@ -101,7 +101,7 @@ export function hideSends(db: Db, ids: readonly number[], hidden_at: string | nu
   return prepared(db.$client, sql).run(hidden_at, JSON.stringify(ids)).changes;
 }
 
-/** Which of these single sends are drafts that wait for nothing, so that deleting them takes back no mail and no result. */
+/** Returns which of these single sends are drafts that wait for nothing, so that deleting them takes back no mail and no result. */
 export function draftsAmong(db: Db, ids: readonly number[]): number[] {
   return db.$client
     .prepare<[string], number>(`

@@ -38,8 +38,9 @@ export interface UploadedFile extends GuessedColumns {
   /** Bytes read, bytes in all, contacts written, contacts in all. */
   progress: Float64Array;
   report: ImportReport | null;
-  /** The plan that was last previewed, and the result of its preview. */
+  /** The plan that was last previewed. */
   planned: PlannedImport | null;
+  /** The result of its preview. */
   preview: ImportPreview | null;
 }
 

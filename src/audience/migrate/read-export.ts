@@ -26,8 +26,9 @@ export interface ExportJob {
   databasePath: string;
   accountId: number;
   vendor: VendorName;
-  /** The path of the uploaded file, and its name, which tells the kind of file. */
+  /** The path of the uploaded file. */
   path: string;
+  /** Its name, which tells the kind of file. */
   fileName: string;
   /** The folder for the files that are imported. */
   folder: string;

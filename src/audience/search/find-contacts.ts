@@ -34,8 +34,9 @@ export interface ContactFilter {
   typeId?: number | undefined;
   segmentId?: number | undefined;
   state?: (typeof CONTACT_STATES)[number] | undefined;
-  /** Rules as in a segment, and the operator that joins them; `and` if absent. */
+  /** Rules as in a segment. */
   rules?: readonly SegmentRule[] | undefined;
+  /** The operator that joins the rules; `and` if absent. */
   queryType?: 'and' | 'or' | null | undefined;
 }
 

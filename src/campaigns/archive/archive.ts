@@ -183,8 +183,9 @@ export interface Surroundings {
   canonical: string;
   /** The target of the mail's unsubscribe link, because nobody can unsubscribe from this page. */
   preferences: string;
-  /** The URL of the archive's list, and the text of the link to it. */
+  /** The URL of the archive's list. */
   list: string;
+  /** The text of the link to the list. */
   back: string;
 }
 

@@ -109,8 +109,9 @@ interface PreviewProps {
   mail: ShownMail;
   /** The proposed name of a template made from the mail; null if none can be made. */
   keep: string | null;
-  /** The number of the previewed variant, and the number of variants. */
+  /** The number of the previewed variant. */
   variant: string;
+  /** The number of variants. */
   variants: number;
   /** The languages of its versions. */
   languages: readonly string[];

@@ -295,8 +295,9 @@ export const automationSchedules = sqliteTable(
     value: text(),
     /** Of `wait_until`: what contacts wait for. */
     until: text({ enum: AWAITED }),
-    /** Of a wait for an event: its name, and the filter of its properties; empty: none. */
+    /** Of a wait for an event: the name of the event. */
     event: text(),
+    /** Of a wait for an event: the filter of its properties; empty: none. */
     event_filter: text(),
     /** Of a wait for an event: when another event or filter was last set, epoch milliseconds; null: never. Earlier events do not count. */
     event_since: integer(),
@@ -527,8 +528,9 @@ export const abTests = sqliteTable(
     verdict: text({ enum: ['winner', 'no_difference', 'chosen'] }),
     /** The number of the variant that the rest of the audience gets; null until it is decided. It never changes after that. */
     winner: integer(),
-    /** The variants that the winner is better than, and the figures of each variant at the decision, as JSON. */
+    /** The variants that the winner is better than. */
     better_than: text({ mode: 'json' }).$type<number[]>(),
+    /** The figures of each variant at the decision. */
     counted: text({ mode: 'json' }).$type<{ people: number; successes: number }[]>(),
     /** 1: no recipient waits for the winner any more. */
     is_released: count(),

@@ -231,8 +231,9 @@ export const watchedMailings = sqliteTable(
     mailing_id: integer()
       .primaryKey()
       .references(() => mailings.id),
-    /** The canary as a percentage of the recipients, and how long the others wait after the canary; 0: no canary. */
+    /** The canary as a percentage of the recipients; 0: no canary. */
     percent: count(),
+    /** How many minutes the others wait after the canary. */
     minutes: count(),
     stage: text({ enum: CANARY_STAGES }).notNull().default('released'),
     /** The ids of the canary's deliveries as JSON, until the canary is released. */

@@ -23,10 +23,14 @@ export const relays = sqliteTable('relays', {
   connections: integer().notNull(),
   /** Mail goes to the first working relay in this order. */
   position: integer().notNull(),
-  /** When it last accepted a mail, when its last test passed, and when and why it last failed; see src/delivery/queue/relay-use.ts. */
+  // src/delivery/queue/relay-use.ts writes the following columns.
+  /** When it last accepted a mail. */
   accepted_at: text(),
+  /** When its last test passed. */
   answered_at: text(),
+  /** When it last failed. */
   failed_at: text(),
+  /** Why it last failed. */
   failure: text(),
   ...stamps(),
 });

@@ -30,8 +30,9 @@ export const senderNodes = sqliteTable('sender_nodes', {
   refusal: line(),
   /** Mails per second that its relays accepted recently. */
   rate: count(),
-  /** How many recipients it takes at a time, and how many of them it has. */
+  /** How many recipients it takes at a time. */
   capacity: count(),
+  /** How many recipients it has now. */
   load: count(),
   /** When its last message came, and until when it may begin mails, epoch milliseconds; 0: it may not begin any. */
   heard_at: integer().notNull(),

@@ -41,8 +41,9 @@ export const transactionalMails = sqliteTable(
      */
     message_key: text().notNull(),
     message_domain: text().notNull(),
-    /** The key that identifies a repeated request, and the hash of that request. Removed after a day. */
+    /** The key that identifies a repeated request. Removed after a day. */
     idempotency_key: text(),
+    /** The hash of the request with that key. Removed after a day. */
     request_hash: line(),
     state: integer().notNull().default(DELIVERY_STATE.queued),
     attempt: count(),

@@ -30,8 +30,9 @@ export interface CheckContext {
   /** Placeholders that no contact can have a value for, and merge tags of other services. */
   readonly unknown: NameSample;
   readonly foreign: NameSample;
-  /** The first line of the sender's postal address, and the names of the parts that the address lacks. */
+  /** The first line of the sender's postal address. */
   readonly address: string;
+  /** The names of the parts that the postal address lacks. */
   readonly lacking: readonly string[];
   /** The MJML, as JSON, from which the mail was compiled; empty if it was not compiled from MJML. */
   readonly template: string;

@@ -64,8 +64,9 @@ export interface MailContent {
   blocks: string[];
   /** The language that it declares; empty: none. */
   language: string;
-  /** How many images have no alternative text, and how many texts too little contrast. */
+  /** How many images have no alternative text. */
   bareImages: number;
+  /** How many texts have too little contrast. */
   weakTexts: number;
   /** How many images it shows, without the pixel. */
   images: number;

@@ -40,8 +40,9 @@ export interface Hit {
 }
 
 interface HitTarget extends Engagement {
-  /** The account's current tracking mode, and whether tracking is off for this contact. */
+  /** The account's current tracking mode. */
   tracking: TrackingMode;
+  /** 1: tracking is off for this contact. */
   is_unmeasured: 0 | 1;
   machine_from: number;
   machine_until: number;

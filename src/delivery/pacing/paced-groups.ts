@@ -18,8 +18,9 @@ export interface StoredGroup extends LimitRates {
   group: string;
   /** The mailings whose recipients wait because of this limit. */
   mailings: number[];
-  /** When the limit ends if nothing more is refused, and when it is forgotten if nothing more is sent; epoch milliseconds. */
+  /** When the limit ends if nothing more is refused, epoch milliseconds. */
   over_at: number;
+  /** When the limit is forgotten if nothing more is sent, epoch milliseconds. */
   forgotten_at: number;
 }
 

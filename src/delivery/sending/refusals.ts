@@ -40,8 +40,9 @@ interface Streak {
 /** The refusals and acceptances recorded for a mailing. */
 interface MailingRefusals {
   streak: Streak;
-  /** Two of the domains that accepted the mailing, and when the last acceptance was (epoch milliseconds of the steady clock). */
+  /** Two of the domains that accepted the mailing. */
   accepted: Set<string>;
+  /** When the last acceptance was, epoch milliseconds of the steady clock. */
   acceptedAt: number;
   /** Domains that refuse the mailing while others accept it. */
   refusing: Set<string>;

@@ -109,8 +109,9 @@ export interface CheckInput extends Omit<CheckContext, 'withoutValue' | 'unknown
 /** A merged mail with the results of its checks. */
 export interface CheckedContent {
   subject: string;
-  /** The beginning of the text part, and the length of the whole part in characters. */
+  /** The beginning of the text part. */
   text: string;
+  /** The length of the whole text part in characters. */
   text_length: number;
   own: ContentFinding[];
   shared: SharedFinding[];

@@ -18,8 +18,9 @@ interface Rate {
 
 interface ReportedVariant extends Variant {
   variant: number;
-  /** The number of recipients in this variant's group, and how many of them got the mail. */
+  /** The number of recipients in this variant's group. */
   recipients: number;
+  /** How many recipients of the group got the mail. */
   delivered: number;
   /** The number of delivered mails that the test outbox kept, so that no recipient got them. */
   kept: number;

@@ -22,8 +22,9 @@ export interface FleetNode {
   load: number;
   /** How many of them are bound to one SMTP relay, by relay id. */
   loads: Map<number, number>;
-  /** When its last heartbeat arrived, and when its lease was last renewed; monotonic milliseconds. */
+  /** When its last heartbeat arrived, monotonic milliseconds. */
   heardAt: number;
+  /** When its lease was last renewed, monotonic milliseconds. */
   renewedAt: number;
   /** Whether its pages have been compared with ours since this process started. */
   isKnown: boolean;

@@ -61,8 +61,9 @@ export interface Design extends TemplateCode {
   template_id: number;
   unsubscribe_group_id: number;
   tracking: number;
-  /** The recipients, and the excluded targets. */
+  /** The targets whose contacts get the mail. */
   targets: Target[];
+  /** The excluded targets. */
   excluded: Target[];
   /** True if no mail is sent with this content yet, so that it may be saved unfinished. */
   isDraft: boolean;

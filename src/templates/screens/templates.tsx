@@ -163,8 +163,9 @@ interface SubmittedTemplate extends Partial<Pick<Refusal, 'problems' | 'problem'
 }
 
 interface NewQuery {
-  /** The utr of the mail to copy, and the proposed name. */
+  /** The utr of the mail to copy. */
   mail?: string;
+  /** The proposed name. */
   name?: string;
   /** The template that the new one begins with. */
   template?: string;

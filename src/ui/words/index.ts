@@ -28,8 +28,9 @@ const NAMES: readonly string[] = ['subject', 'segment', 'field', 'type', 'file',
 /** The texts of a language. A sentence that is missing here is shown in English. */
 export interface Words {
   readonly texts: Readonly<Record<string, Entry>>;
-  /** The service's sentences by code, and the names of fields in them. */
+  /** The service's sentences by code. */
   readonly sentences: Readonly<Partial<Record<SentenceCode, string>>>;
+  /** The names of fields in these sentences. */
   readonly fields: Readonly<Record<string, string>>;
 }
 

@@ -8,13 +8,13 @@ import { parseReturnPath, returnPath } from '../../links/return-paths.ts';
 import { ownReturnPathKeys } from '../../links/secrets.ts';
 
 /** Signed in place of a recipient's address. No recipient has this address, so no delivery has this return path. */
-const SIGNED = 'test-of-returned-mail';
+const SIGNED_ADDRESS = 'test-of-returned-mail';
 const VALID_MS = 10 * 60_000;
-const ARRIVED = 'returned_test_arrived';
+const ARRIVED_VALUE = 'returned_test_arrived';
 
 /** The return path for a test that begins at `at`, epoch milliseconds. */
 export function testReturnPath(client: Database, domain: string, at: number): string {
-  return returnPath(ownReturnPathKeys(client)[0] ?? '', { id: at, email: SIGNED }, domain, 'test');
+  return returnPath(ownReturnPathKeys(client)[0] ?? '', { id: at, email: SIGNED_ADDRESS }, domain, 'test');
 }
 
 /**
@@ -22,16 +22,16 @@ export function testReturnPath(client: Database, domain: string, at: number): st
  * `now`.
  */
 export function readTestReturnPath(keys: readonly string[], rcpt: string, now: number): number | null {
-  const at = parseReturnPath(keys, { findEmail: () => SIGNED, unsignedUpTo: 0 }, rcpt);
+  const at = parseReturnPath(keys, { findEmail: () => SIGNED_ADDRESS, unsignedUpTo: 0 }, rcpt);
   return at !== null && Math.abs(now - at) < VALID_MS ? at : null;
 }
 
 /** Records that the mail of the test that began at `at`, epoch milliseconds, arrived. */
 export function recordTestArrival(client: Database, at: number): void {
-  writeNamedValue(client, ARRIVED, String(at));
+  writeNamedValue(client, ARRIVED_VALUE, String(at));
 }
 
 /** Whether the mail of the test that began at `at`, epoch milliseconds, was the latest to arrive. */
 export function hasTestArrived(client: Database, at: number): boolean {
-  return findNamedValue(client, ARRIVED) === String(at);
+  return findNamedValue(client, ARRIVED_VALUE) === String(at);
 }

@@ -27,8 +27,9 @@ export class SmtpConnection {
   #listener: ConnectionListener | null = null;
   #error: Error | null = null;
   #deadline = Number.POSITIVE_INFINITY;
-  /** When connecting began, and when the deadline was last set; monotonic milliseconds. */
+  /** When connecting began, monotonic milliseconds. */
   readonly startedAt: number;
+  /** When the deadline was last set, monotonic milliseconds. */
   #waitsSince: number;
 
   /** Starts to connect. `closed` is called once the socket is closed, after the listener's `lost`. */

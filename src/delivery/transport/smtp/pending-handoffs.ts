@@ -15,8 +15,9 @@ export type PendingHandoff = {
   readonly only: PendingHandoffs | null;
   /** How often it went back to the queue because its connection closed before its message was sent. */
   requeues: number;
-  /** The relays that rejected its sender, and the refusal to report: the first 4xx, or else the first of all. */
+  /** The relays that rejected its sender. */
   refusedBy: readonly Relay[];
+  /** The refusal to report: the first 4xx, or else the first of all. */
   refusal: Outcome | null;
   /** The next one in the queue. */
   next: PendingHandoff | null;

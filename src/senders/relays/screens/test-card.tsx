@@ -13,8 +13,9 @@ export interface TestForm {
   senders: readonly Sender[];
   /** The signed-in user's address. */
   email: string;
-  /** The chosen sender, and the result of the test; null before. */
+  /** The chosen sender. */
   chosen: string;
+  /** The result of the test; null before it. */
   test: RelayTest | null;
 }
 

@@ -25,8 +25,9 @@ export class MessageWriter {
   readonly #listener: MessageListener;
   #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   #spareBuffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
-  /** The message being written, and the number of bytes already written. */
+  /** The message being written. */
   #message: Buffer | null = null;
+  /** The number of bytes of the message already written. */
   #bytesWritten = 0;
   /** Messages passed to the socket, and those it has flushed. Until they are equal, the socket may still read the buffer. */
   #messagesWritten = 0;
