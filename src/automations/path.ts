@@ -5,14 +5,14 @@
 import { type AWAITED, BRANCHES, type STEP_KINDS } from '../database/schema/index.ts';
 
 /** The properties of a step that its paths depend on. */
-interface Kind {
+interface StepKind {
   kind: (typeof STEP_KINDS)[number];
   /** What a wait is for. */
   until: (typeof AWAITED)[number] | null;
 }
 
 /** A step with its place on the paths, as `ListedSchedule` has it. */
-interface Placed extends Kind {
+interface PlacedStep extends StepKind {
   id: number;
   utr: string;
   parent_id: number | null;
@@ -23,8 +23,9 @@ interface Placed extends Kind {
 export interface GivenPlace {
   /** utr of the step before which it comes. */
   before?: string | undefined;
-  /** utr of the deciding step, and its path. */
+  /** utr of the deciding step. */
   parent?: string | undefined;
+  /** The path of the deciding step. */
   branch?: (typeof BRANCHES)[number] | undefined;
 }
 
@@ -32,15 +33,15 @@ export interface GivenPlace {
  * Returns true if contacts take one of two paths at such a step. A wait for an hour or a weekday has one path only,
  * because both always come.
  */
-export function isDeciding({ kind, until }: Kind): boolean {
+export function isDeciding({ kind, until }: StepKind): boolean {
   return kind === 'if' || kind === 'split' || (kind === 'wait_until' && (until === 'event' || until === 'date'));
 }
 
 /** Returns the index of a new step and the path it is on; null if there is no such place. `steps`: in their order. */
 export function findPlace(
-  steps: readonly Placed[],
+  steps: readonly PlacedStep[],
   { before, parent, branch }: GivenPlace,
-): (Pick<Placed, 'parent_id' | 'branch'> & { at: number }) | null {
+): (Pick<PlacedStep, 'parent_id' | 'branch'> & { at: number }) | null {
   if (before) {
     const at = steps.findIndex(({ utr }) => utr === before.toLowerCase());
     const next = steps[at];
@@ -59,10 +60,10 @@ export function findPlace(
 /** Returns the steps in the order in which they are read. Steps of the same path keep their order. */
 export function inReadingOrder<
   Id extends number | string,
-  Step extends { id: Id; parent_id: Id | null; branch: Placed['branch'] },
+  Step extends { id: Id; parent_id: Id | null; branch: PlacedStep['branch'] },
 >(steps: readonly Step[]): Step[] {
   const paths = Map.groupBy(steps, ({ parent_id, branch }) => `${parent_id} ${branch}`);
-  const walk = (parent: Id | null, branch: Placed['branch']): Step[] =>
+  const walk = (parent: Id | null, branch: PlacedStep['branch']): Step[] =>
     (paths.get(`${parent} ${branch}`) ?? []).flatMap((step) => [
       step,
       ...BRANCHES.flatMap((one) => walk(step.id, one)),
@@ -74,7 +75,7 @@ export function inReadingOrder<
  * Returns the next step after step `id` for contacts who take that step with this outcome; null after the last step.
  * These contacts have also taken every path that step `id` is on. `steps` are in their order.
  */
-export function stepAfter<Step extends Pick<Placed, 'id' | 'parent_id' | 'branch'>>(
+export function stepAfter<Step extends Pick<PlacedStep, 'id' | 'parent_id' | 'branch'>>(
   steps: readonly Step[],
   id: number,
   outcome: string,
@@ -88,11 +89,11 @@ export function stepAfter<Step extends Pick<Placed, 'id' | 'parent_id' | 'branch
 }
 
 /** Returns the deciding steps on the way to the step `id`, each with the path of it that leads there. */
-export function pathsTo<Step extends Pick<Placed, 'id' | 'parent_id' | 'branch'>>(
+export function pathsTo<Step extends Pick<PlacedStep, 'id' | 'parent_id' | 'branch'>>(
   steps: readonly Step[],
   id: number,
-): { step: Step; branch: Placed['branch'] }[] {
-  const paths: { step: Step; branch: Placed['branch'] }[] = [];
+): { step: Step; branch: PlacedStep['branch'] }[] {
+  const paths: { step: Step; branch: PlacedStep['branch'] }[] = [];
   for (let on = steps.find((step) => step.id === id); on !== undefined && on.parent_id !== null; ) {
     const { parent_id: parent, branch } = on;
     on = steps.find((step) => step.id === parent);
@@ -103,7 +104,7 @@ export function pathsTo<Step extends Pick<Placed, 'id' | 'parent_id' | 'branch'>
 
 /** Returns true if a contact who waits for the step `from` may come to the step `to`, or waits for it. `steps`: in their order. */
 export function mayReach(
-  steps: readonly Pick<Placed, 'id' | 'utr' | 'parent_id' | 'branch'>[],
+  steps: readonly Pick<PlacedStep, 'id' | 'utr' | 'parent_id' | 'branch'>[],
   from: string,
   to: string,
 ): boolean {

@@ -340,7 +340,7 @@ const FOOTER: Readonly<Record<LanguageCode, { why: string; webCopy: string }>> =
 };
 
 /** How a mail looks: fonts as font stacks, and the logo, whose `alt` and `src` are not yet escaped. */
-interface Look {
+interface Brand {
   logo: { src: string; alt: string; width: number } | null;
   text_font: string;
   heading_font: string;
@@ -350,17 +350,17 @@ const INK = '#1b2129';
 const GREY = '#5b6570';
 
 /** Returns a mail of a recipe as MJML that the designer can edit: the logo or the sender's name, the letter, and the footer. */
-export function recipeMjml(language: LanguageCode, { paragraphs }: RecipeTexts, look: Look): string {
+export function recipeMjml(language: LanguageCode, { paragraphs }: RecipeTexts, brand: Brand): string {
   const text = (content: string, size: number, colour: string, more = '') =>
-    `<mj-text font-family="${look.text_font}" font-size="${size}px" line-height="1.6" color="${colour}"${more}>${content}</mj-text>`;
+    `<mj-text font-family="${brand.text_font}" font-size="${size}px" line-height="1.6" color="${colour}"${more}>${content}</mj-text>`;
   const section = (content: string) => `<mj-section padding="16px 0"><mj-column>${content}</mj-column></mj-section>`;
   const quietLink = (tag: string, label: string) =>
     `<a href="((${tag}))" style="color:${GREY};text-decoration:underline;">${label}</a>`;
   const { why, webCopy } = FOOTER[language];
   const head =
-    look.logo === null
-      ? `<mj-text font-family="${look.heading_font}" font-size="22px" font-weight="700" color="${INK}">((sender_name))</mj-text>`
-      : `<mj-image src="${escapeHtml(look.logo.src)}" alt="${escapeHtml(look.logo.alt)}" width="${look.logo.width}px" align="left"></mj-image>`;
+    brand.logo === null
+      ? `<mj-text font-family="${brand.heading_font}" font-size="22px" font-weight="700" color="${INK}">((sender_name))</mj-text>`
+      : `<mj-image src="${escapeHtml(brand.logo.src)}" alt="${escapeHtml(brand.logo.alt)}" width="${brand.logo.width}px" align="left"></mj-image>`;
   const letter = [...paragraphs, '((sender_name))']
     .map((content) => `<p style="margin:0 0 16px;">${content}</p>`)
     .join('');

@@ -8,7 +8,7 @@ import type { Database } from 'better-sqlite3';
 import { addNamedValue, findNamedValue } from '../../../database/named-values.ts';
 
 const CIPHER = 'aes-256-gcm';
-const SECRET = 'sealing_secret';
+const SECRET_NAME = 'sealing_secret';
 const KEY_BYTES = 32;
 /** The lengths of nonce and tag recommended by NIST SP 800-38D. */
 const NONCE_BYTES = 12;
@@ -59,12 +59,12 @@ export function openText(client: Database, sealed: string, purpose: string): str
 
 /** Creates the installation's secret at first use. */
 function makeSecret(client: Database): void {
-  addNamedValue(client, SECRET, randomBytes(KEY_BYTES).toString('base64url'));
+  addNamedValue(client, SECRET_NAME, randomBytes(KEY_BYTES).toString('base64url'));
 }
 
 /** The key, derived from the installation's secret (RFC 5869). */
 function sealingKey(client: Database): Uint8Array {
-  const secret = String(findNamedValue(client, SECRET));
+  const secret = String(findNamedValue(client, SECRET_NAME));
   return new Uint8Array(hkdfSync('sha256', secret, '', 'password of a relay', KEY_BYTES));
 }
 
