@@ -9,7 +9,7 @@ import type { Clock } from '../time/clock.ts';
 const FREE_ATTEMPTS = 5;
 /** The longest waits. They are short for counts that a stranger could raise for another user. */
 const LONGEST_MS = { address: 15 * 60_000, user: 60_000, known: 60_000 };
-type Kind = keyof typeof LONGEST_MS;
+type CountKind = keyof typeof LONGEST_MS;
 /** A count is forgotten if there was no attempt for this time. */
 const FORGET_MS = 60 * 60_000;
 /** The maximum number of counts of each kind; beyond it, those unused for longest are forgotten. */
@@ -21,17 +21,19 @@ interface Count {
   waitUntil: number;
 }
 
-/** Who makes an attempt, and whether this user has signed in from this address before. */
+/** Who makes an attempt. */
 export interface Attempt {
+  /** The network address. */
   address: string;
   /** The given e-mail address, normalized, whether a user has it or not. */
   user: string;
+  /** True if this user has signed in from this address before. */
   isKnown: boolean;
 }
 
 export class Throttle {
   readonly #clock: Clock;
-  readonly #counts: Record<Kind, Map<string, Count>> = { address: new Map(), user: new Map(), known: new Map() };
+  readonly #counts: Record<CountKind, Map<string, Count>> = { address: new Map(), user: new Map(), known: new Map() };
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -55,12 +57,12 @@ export class Throttle {
     for (const [kind, key] of keysOf(attempt)) this.#counts[kind].delete(key);
   }
 
-  #current(kind: Kind, key: string, now: number): Count | undefined {
+  #current(kind: CountKind, key: string, now: number): Count | undefined {
     const count = this.#counts[kind].get(key);
     return count !== undefined && now - count.lastAt < FORGET_MS ? count : undefined;
   }
 
-  #count(kind: Kind, key: string, now: number): void {
+  #count(kind: CountKind, key: string, now: number): void {
     const counts = this.#counts[kind];
     const attempts = (this.#current(kind, key, now)?.attempts ?? 0) + 1;
     const wait = attempts < FREE_ATTEMPTS ? 0 : Math.min(1000 * 2 ** (attempts - FREE_ATTEMPTS), LONGEST_MS[kind]);
@@ -72,7 +74,7 @@ export class Throttle {
   }
 }
 
-function keysOf({ address, user, isKnown }: Attempt): [Kind, string][] {
+function keysOf({ address, user, isKnown }: Attempt): [CountKind, string][] {
   const network = networkOf(address);
   if (isKnown) return [['known', `${user} ${network}`]];
   return [
