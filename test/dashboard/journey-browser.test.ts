@@ -84,6 +84,14 @@ t.test(
     await hands.type(field('E-mail address'), 'bo@example.org');
     await hands.press(button('Find'));
     await page.getByText(/^It came in time/).waitFor();
+
+    await page.goto(page.url().replace(/[^/]*$/, 'replay'));
+    const opens = field('Assumed open rate, in percent');
+    const slider = opens.locator('xpath=following-sibling::input[1]');
+    await slider.fill('70');
+    t.equal(await opens.inputValue(), '70', 'a slider sets the assumed rate');
+    await opens.fill('15');
+    t.equal(await slider.inputValue(), '15', 'and follows the field');
     t.strictSame(complaints, []);
   },
 );

@@ -8,6 +8,7 @@ import { Button } from '../../ui/components/button.tsx';
 import { Chart } from '../../ui/components/chart.tsx';
 import { type Problems, TextField } from '../../ui/components/field.tsx';
 import { Meter, Stats } from '../../ui/components/figures.tsx';
+import { Island } from '../../ui/components/island.tsx';
 import { Subject } from '../../ui/components/subject.tsx';
 import { Card, Notice, Problem } from '../../ui/components/surface.tsx';
 import { numberColumn, Pager, SearchForm, Table } from '../../ui/components/table.tsx';
@@ -112,21 +113,23 @@ function Assumptions({
           value={days}
           problems={problems}
         />
-        <TextField
-          {...share}
-          name="opens"
-          label={language.say('automations.replay.opens')}
-          hint={language.say('automations.replay.opens.hint')}
-          value={opens}
-          problems={problems}
-        />
-        <TextField
-          {...share}
-          name="clicks"
-          label={language.say('automations.replay.clicks')}
-          value={clicks}
-          problems={problems}
-        />
+        <Island name="slider">
+          <TextField
+            {...share}
+            name="opens"
+            label={language.say('automations.replay.opens')}
+            hint={language.say('automations.replay.opens.hint')}
+            value={opens}
+            problems={problems}
+          />
+          <TextField
+            {...share}
+            name="clicks"
+            label={language.say('automations.replay.clicks')}
+            value={clicks}
+            problems={problems}
+          />
+        </Island>
         <input type="hidden" name="run" value="1" />
         <Button>{language.say('automations.replay.run')}</Button>
       </form>
