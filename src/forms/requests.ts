@@ -57,6 +57,9 @@ export interface FilledForm {
   proof: Exclude<Proof, { kind: 'none' }> | { kind: 'key' };
 }
 
+/** Where a request came from, for the limits. */
+type Source = Pick<FilledForm, 'network' | 'proof'>;
+
 /**
  * The result of a request. `taken` does not say whether a mail was sent; `busy` and `unproven`: a limit was reached; `used`:
  * its challenge was used before.
@@ -70,37 +73,26 @@ export type Outcome = 'taken' | 'busy' | 'unproven' | 'used';
 export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, filled: FilledForm, now: Date): Outcome {
   const { db } = deps;
   const client = db.$client;
-  const { address, proof, network } = filled;
+  const { address, proof } = filled;
   const at = now.getTime();
   return inTransaction(db, () => {
     const reached = limitReached(client, form.id, filled, at);
     if (reached !== null) return reached;
     if (proof.kind !== 'key' && !useChallenge(client, proof)) return 'used';
-    const common = {
-      user_id: form.user_id,
-      form_id: form.id,
-      is_proven: proof.kind === 'unproven' ? 0 : 1,
-      network,
-      asked_at: at,
-      expires_at: at + LINK_DAYS * DAY_MS,
-    } as const;
-    const secret = randomBytes(24).toString('base64url');
     const known = findAddressId(db, form.user_id, address);
     const isBlocked =
       isErased(client, form.user_id, address.address) ||
       (known !== undefined && findSuppressionReason(client, form.user_id, known) !== null);
     if (isBlocked || !takeMailOfDay(client, address, at)) {
-      const nothing = { state: 'unsent', given: {}, groups: {}, token_hash: hashOf(secret) } as const;
-      db.insert(formRequests)
-        .values({ ...common, ...nothing })
-        .run();
+      countUnsent(db, form, filled, at);
       return 'taken';
     }
+    const secret = newSecret();
     const address_id = known ?? addressId(db, form.user_id, address);
     const { id } = db
       .insert(formRequests)
       .values({
-        ...common,
+        ...commonValues(form, filled, at),
         state: 'asked',
         address_id,
         is_new_address: known === undefined ? 1 : 0,
@@ -123,6 +115,43 @@ export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, f
     );
     return 'taken';
   });
+}
+
+/**
+ * Accepts a request by key that needs no mail. It counts towards the limits, so that their refusal reveals nothing about the address.
+ */
+export function takeUnsent(db: Db, form: Form, network: string, now: Date): 'taken' | 'busy' {
+  const proof = { kind: 'key' } as const;
+  if (limitReached(db.$client, form.id, { network, proof }, now.getTime()) !== null) return 'busy';
+  countUnsent(db, form, { network, proof }, now.getTime());
+  return 'taken';
+}
+
+function countUnsent(db: Db, form: Form, from: Source, at: number): void {
+  db.insert(formRequests)
+    .values({
+      ...commonValues(form, from, at),
+      state: 'unsent',
+      given: {},
+      groups: {},
+      token_hash: hashOf(newSecret()),
+    })
+    .run();
+}
+
+function commonValues(form: Form, { network, proof }: Source, at: number) {
+  return {
+    user_id: form.user_id,
+    form_id: form.id,
+    is_proven: proof.kind === 'unproven' ? 0 : 1,
+    network,
+    asked_at: at,
+    expires_at: at + LINK_DAYS * DAY_MS,
+  } as const;
+}
+
+function newSecret(): string {
+  return randomBytes(24).toString('base64url');
 }
 
 /** Returns true if a mail for this form asked the address for a confirmation within the last day, and its link still waits. */
@@ -160,7 +189,7 @@ export function closeRequest(db: Db, { id, form_id }: FormRequest): void {
 function limitReached(
   client: Database,
   formId: number,
-  { network, proof }: FilledForm,
+  { network, proof }: Source,
   now: number,
 ): 'busy' | 'unproven' | null {
   const since = now - HOUR_MS;

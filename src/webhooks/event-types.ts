@@ -1,5 +1,5 @@
 /**
- * The types of events that endpoints can ask for. A new type is a line here, a trigger in drizzle/triggers.sql, and the schema of its data in
+ * The types of events that endpoints can ask for. A new type is a line here, a trigger in drizzle/triggers.sql (except `contact.event`), and the schema of its data in
  * operations/event-data.ts.
  */
 

@@ -64,6 +64,17 @@ t.test(
   },
 );
 
+t.test('with the address of a visitor, the limits refuse known and unknown addresses alike', async (t) => {
+  const app = await startApp(t);
+  await addReadyForm(t, app);
+  const ip = '192.0.2.7';
+  for (let number = 0; number < HOURLY.network; number++)
+    t.equal(await ask(app, { email: 'anna@example.org', form_id: 1, ip }), 'asked', 'a known address counts, too');
+  for (const email of ['anna@example.org', 'nobody@example.org'])
+    t.equal((await app.one.call('POST', '/contacts/subscribe', { json: { email, form_id: 1, ip } })).status, 429);
+  t.equal((await askedMails(app)).length, 1);
+});
+
 t.test('repeated requests send one mail a day, and none where a form sent one', async (t) => {
   const app = await startApp(t);
   const form = await addReadyForm(t, app);

@@ -100,6 +100,20 @@ t.test('a pair of transactional mail reads no contact, export, mail of the outbo
   t.equal((await caller.call('GET', `/transactional/details?utr=${sent.body.message.utr}`)).status, 200);
 });
 
+t.test('a revoked pair leaves no link to the design page that works', async (t) => {
+  const app = await startApp(t);
+  const { utr } = (await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'News' } })).body
+    .message;
+  const { design_url } = (await app.one.call('GET', '/single-send/report', { query: { utr } })).body.message.report;
+  const { pathname } = new URL(design_url);
+  t.equal((await app.page('GET', pathname)).status, 200);
+  app.clock.advance(1000);
+  const owner = callerOf(app, addPerson(app));
+  const [pair] = (await owner.call('GET', '/keys/list')).body.message.keys;
+  t.equal((await owner.call('DELETE', '/keys/delete', { query: { id: pair.id } })).status, 200);
+  t.equal((await app.page('GET', pathname)).status, 410);
+});
+
 t.test('scopes add up, and each gives its own rights only', async (t) => {
   const app = await startApp(t);
   const { utr } = (await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'News' } })).body

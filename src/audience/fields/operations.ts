@@ -176,6 +176,7 @@ export const deleteField = operation({
 export const listPlaceholders = operation({
   name: 'List the merge tags a mail can contain',
   role: 'viewer',
+  isForAnyScope: true,
   input: Type.Object({}),
   output: Type.Object({
     contents: Type.Array(Type.String(), { description: 'The names that may be used as placeholders: ((name)).' }),

@@ -36,7 +36,7 @@ export const webhookEndpoints = sqliteTable(
 );
 
 /**
- * The types of events that the enabled endpoints of an account ask for. Triggers (drizzle/triggers.sql) write an event only if
+ * The types of events that the enabled endpoints of an account ask for. Triggers (drizzle/triggers.sql) and `record-events.ts` write an event only if
  * its type is here, so that accounts without endpoints cost only one lookup in an empty index.
  */
 export const webhookWants = sqliteTable(

@@ -336,8 +336,9 @@ export function addressCipher(secret: string) {
   };
 }
 
-/** A signed token in one of our URLs. In quoted-printable, a dot at the start of a line is encoded. */
-const TOKEN = /(\/(?:u|o|c|w|verify|design)\/)[\w-]+(?:\.|=2E)(?:[\w-]{22}|[\w-]{16})(?:~[\w-]+)?/g;
+/** A signed token in one of our URLs, or the secret of a subscription's confirmation. In quoted-printable, a dot at the start of a line is encoded. */
+const TOKEN =
+  /(\/(?:u|o|c|w|verify|design)\/)[\w-]+(?:\.|=2E)(?:[\w-]{22}|[\w-]{16})(?:~[\w-]+)?|(\/f\/confirm\/)[\w-]{32}/g;
 /** The text that replaces a removed token. */
 export const HIDDEN = 'hidden';
 
@@ -348,5 +349,5 @@ export const HIDDEN = 'hidden';
 export function withoutTokens(raw: string): string {
   const end = raw.indexOf('\r\n\r\n');
   const body = raw.slice(end).replaceAll('=\r\n', '');
-  return (raw.slice(0, end) + body).replaceAll(TOKEN, `$1${HIDDEN}`);
+  return (raw.slice(0, end) + body).replaceAll(TOKEN, `$1$2${HIDDEN}`);
 }

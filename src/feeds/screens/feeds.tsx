@@ -202,7 +202,7 @@ function NewFeed() {
   );
 }
 
-/** Submitted instead of the form: what is needed before mail can be sent. */
+/** Shown instead of the form: what is needed before mail can be sent. */
 function Lacking() {
   const language = useLanguage();
   return (

@@ -5,7 +5,7 @@
 import { isIP } from 'node:net';
 import Type, { type Static } from 'typebox';
 import { findAddressId, isErased } from '../../audience/contacts/address-rows.ts';
-import { parseAddress } from '../../audience/contacts/addresses.ts';
+import { type Address, parseAddress } from '../../audience/contacts/addresses.ts';
 import { TEXT_COLUMNS } from '../../audience/contacts/contact-fields.ts';
 import { languageCode } from '../../audience/contacts/contact-languages.ts';
 import { NewContact } from '../../audience/contacts/operations.ts';
@@ -26,7 +26,7 @@ import { networkOf } from '../../users/throttle.ts';
 import { isMember } from '../confirm.ts';
 import { askedFields, findField, keyOf, MAX_FIELDS, valueFault } from '../fields.ts';
 import { type Form, findForm, formOffCode, formsOf } from '../forms.ts';
-import { takeRequest, wasAskedToday } from '../requests.ts';
+import { takeRequest, takeUnsent, wasAskedToday } from '../requests.ts';
 import { MAX_TEXT } from './form-input.ts';
 import { OFF_REASONS } from './forms.ts';
 
@@ -71,7 +71,12 @@ const Subscription = Type.Object({
   source: Type.Optional(
     line({ description: 'Where the person agreed, such as Checkout; the name of the form if absent.' }),
   ),
-  ip: Type.Optional(line({ description: 'The IP address of the person. Its network is kept as proof of consent.' })),
+  ip: Type.Optional(
+    line({
+      description:
+        'The IP address of the person. Its network is kept as proof of consent, and every request from it counts towards the limits, so that strangers cannot find out which addresses are known.',
+    }),
+  ),
 });
 type SubscriptionInput = Static<typeof Subscription>;
 
@@ -110,12 +115,12 @@ export const subscribeContact = operation({
     const now = clock.now();
     const groups = groupsOf(form, given);
     return writeAndWake(context, (): { state: State } => {
-      const known = findAddressId(db, form.user_id, address);
-      if (isErased(db.$client, form.user_id, address.address)) return { state: 'suppressed' };
-      if (known !== undefined) {
-        if (findSuppressionReason(db.$client, form.user_id, known) !== null) return { state: 'suppressed' };
-        if (isSubscribed(db, form, known, groups)) return { state: 'subscribed' };
-        if (wasAskedToday(db.$client, form.id, known, now.getTime())) return { state: 'asked' };
+      const busy = () => new Failure(TOO_MANY_REQUESTS, sentence('form_busy'));
+      const settled = settledState(db, form, address, groups, now);
+      if (settled !== null) {
+        // With the address of a visitor's machine, known and unknown addresses meet the same limits.
+        if (given.ip && takeUnsent(db, form, networkOf(given.ip), now) !== 'taken') throw busy();
+        return { state: settled };
       }
       const outcome = takeRequest(
         context,
@@ -132,11 +137,21 @@ export const subscribeContact = operation({
         },
         now,
       );
-      if (outcome !== 'taken') throw new Failure(TOO_MANY_REQUESTS, sentence('form_busy'));
+      if (outcome !== 'taken') throw busy();
       return { state: 'asked' };
     });
   },
 });
+
+/** Returns the state of an address that needs no mail now; null if it needs one. */
+function settledState(db: Db, form: Form, address: Address, groups: Record<string, 0 | 1>, now: Date): State | null {
+  const known = findAddressId(db, form.user_id, address);
+  if (isErased(db.$client, form.user_id, address.address)) return 'suppressed';
+  if (known === undefined) return null;
+  if (findSuppressionReason(db.$client, form.user_id, known) !== null) return 'suppressed';
+  if (isSubscribed(db, form, known, groups)) return 'subscribed';
+  return wasAskedToday(db.$client, form.id, known, now.getTime()) ? 'asked' : null;
+}
 
 /** Returns the form that a request names, or the first of its list that takes subscriptions; undefined if there is none. */
 function chosenForm(

@@ -2,7 +2,7 @@
  * The content that a design page edits, of a single send, a schedule or an own template: the signed links that open the page,
  * the preview's data, test mails, and saving.
  */
-import { and, asc, desc, eq, isNull } from 'drizzle-orm';
+import { and, asc, desc, eq, isNull, max } from 'drizzle-orm';
 import { findAddressId } from '../../audience/contacts/address-rows.ts';
 import { type Address, parseAddress } from '../../audience/contacts/addresses.ts';
 import { createScheduleMailing, freezeSchedule } from '../../automations/automations.ts';
@@ -13,6 +13,7 @@ import type { Db } from '../../database/open.ts';
 import { ownedBy, recordUtr } from '../../database/ownership.ts';
 import {
   AUTOMATION_STATUS,
+  apiKeys,
   automationSchedules,
   automations,
   contactTypes,
@@ -83,8 +84,8 @@ export function designToken(tokens: Tokens, kind: Design['kind'], utr: string, u
 
 /**
  * Returns the design that a link opens, with the code of the built-in template if nothing was designed yet. Returns null if the link
- * is forged or the record was deleted; `expired` if the link is too old or was revoked; `withdrawn` if its user was removed or may no
- * longer change mails. With `usable` the link is valid for another 24 hours, so that a page left open overnight can still be saved.
+ * is forged or the record was deleted; `expired` if the link is too old or was revoked, or if a key pair asked for it and
+ * one of the account was revoked since; `withdrawn` if its user was removed or may no longer change mails. With `usable` the link is valid for another 24 hours, so that a page left open overnight can still be saved.
  */
 export function findDesign(
   db: Db,
@@ -100,7 +101,19 @@ export function findDesign(
   if (kind !== '' && now.getTime() > until + (what === 'usable' ? LINK_MS : 0)) return 'expired';
   if (kind !== '' && until - LINK_MS <= revokedAt(db, utr)) return 'expired';
   const design = readDesign(db, kind, utr, until);
-  return design === null || userId === '0' || mayChange(db, Number(userId), design.user_id) ? design : 'withdrawn';
+  if (design === null) return null;
+  if (userId === '0') return until - LINK_MS <= lastRevokedPair(db, design.user_id) ? 'expired' : design;
+  return mayChange(db, Number(userId), design.user_id) ? design : 'withdrawn';
+}
+
+/** Returns when a key pair of this account was last revoked, in epoch milliseconds; 0 if never. */
+function lastRevokedPair(db: Db, accountId: number): number {
+  const last = db
+    .select({ at: max(apiKeys.revoked_at) })
+    .from(apiKeys)
+    .where(eq(apiKeys.user_id, accountId))
+    .get();
+  return last?.at ? Date.parse(last.at) : 0;
 }
 
 /** Returns true if this user of an account exists and has a role that changes mails. */

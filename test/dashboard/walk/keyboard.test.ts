@@ -18,6 +18,8 @@ t.test('the dashboard by keyboard', { skip: skipWithout('chromium') }, async (t)
     const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     await help.waitFor();
     t.strictSame(await findBarriers(page), []);
+    await page.keyboard.press('Tab');
+    t.ok(await page.evaluate('document.activeElement.closest("dialog") !== null'), 'the focus stays above the page');
     await page.keyboard.press('Escape');
     await help.waitFor({ state: 'hidden' });
     const name = page.getByRole('textbox', { name: 'Name' });
@@ -38,6 +40,8 @@ t.test('the dashboard by keyboard', { skip: skipWithout('chromium') }, async (t)
     const dialog = page.getByRole('dialog', { name: 'Delete 12,431 contacts?' });
     await dialog.waitFor();
     t.strictSame(await findBarriers(page), []);
+    await page.keyboard.press('Control+k');
+    t.ok(await dialog.isVisible(), 'the command menu does not close the question');
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Delete 12,431 contacts' }).last().press('Enter');

@@ -184,6 +184,11 @@ t.test('the token of a click address is removed from a mail that is shown, long 
     t.equal(withoutTokens(`A: b\r\n\r\n<a href=3D"/c/${click}/5">`), 'A: b\r\n\r\n<a href=3D"/c/hidden/5">');
 });
 
+t.test('the confirmation of a subscription is removed from a mail that is shown', async (t) => {
+  const link = `/f/confirm/${'a_-9'.repeat(8)}`;
+  t.equal(withoutTokens(`A: b\r\n\r\n${link.slice(0, 20)}=\r\n${link.slice(20)} .`), 'A: b\r\n\r\n/f/confirm/hidden .');
+});
+
 t.test('a token of an earlier release goes on working for the ids of its time, and for no later one', async (t) => {
   const db = connect(oldDatabase(t, 5));
   t.teardown(() => db.$client.close());

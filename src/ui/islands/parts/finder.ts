@@ -8,10 +8,10 @@ import { readPage } from './read-page.ts';
 /** How long after a keystroke the server is asked. */
 const TYPING_MS = 120;
 
-/** Opens the menu; does nothing if it is open. */
+/** Opens the menu; does nothing if it or another dialog is open, which it would close. */
 export function open(): void {
   const dialog = document.querySelector<HTMLDialogElement>('#finder');
-  if (dialog === null || dialog.matches(':popover-open')) return;
+  if (dialog === null || document.querySelector('dialog:popover-open') !== null) return;
   menuOf ??= makeMenu(dialog);
   dialog.showPopover();
   menuOf?.start();

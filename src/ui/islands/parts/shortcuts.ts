@@ -6,6 +6,10 @@ const help = document.querySelector<HTMLDialogElement>('#shortcuts');
 let goUntil = 0;
 
 if (help !== null) addEventListener('keydown', answer);
+// The button to close is the only control of the list, and the page behind it is covered.
+help?.addEventListener('keydown', (event) => {
+  if (event.key === 'Tab') event.preventDefault();
+});
 
 function answer(event: KeyboardEvent): void {
   const { key, target } = event;
