@@ -2,9 +2,9 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { eq } from 'drizzle-orm';
+import { and, eq, isNull } from 'drizzle-orm';
 import { addressId, isErased } from '../audience/contacts/address-rows.ts';
-import type { Address } from '../audience/contacts/addresses.ts';
+import { type Address, parseAddress } from '../audience/contacts/addresses.ts';
 import { refusalReason } from '../audience/eligibility.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
@@ -85,6 +85,32 @@ export async function queueTestMail(
     if (refused.length > 0) throw invalid('email_address', refusal(refused));
   });
   wake();
+}
+
+/**
+ * Throws 409 unless all addresses belong to senders and contacts of the account. Links to the design page and key pairs without the scope
+ * `everything` may send tests to those only.
+ */
+export function requireOwnAddresses(db: Db, accountId: number, addresses: readonly Address[]): void {
+  for (const { address, normalized } of addresses)
+    if (!isContact(db, accountId, normalized) && !isSender(db, accountId, normalized))
+      throw conflict(`Tests go to addresses of your senders and contacts only; ${address} is none of them.`);
+}
+
+function isContact({ $client }: Db, accountId: number, normalized: string): boolean {
+  const found = $client.prepare(`
+    SELECT 1 FROM addresses a CROSS JOIN contacts c ON c.address_id = a.id AND c.deleted_at IS NULL
+    WHERE a.user_id = ? AND a.normalized_email = ? LIMIT 1`);
+  return found.get(accountId, normalized) !== undefined;
+}
+
+function isSender(db: Db, accountId: number, normalized: string): boolean {
+  return db
+    .select({ from: senders.from_email, replyTo: senders.reply_to_email })
+    .from(senders)
+    .where(and(eq(senders.user_id, accountId), isNull(senders.deleted_at)))
+    .all()
+    .some(({ from, replyTo }) => [from, replyTo].some((own) => parseAddress(own)?.normalized === normalized));
 }
 
 /** Returns the API's message about a queued test mail. */

@@ -59,7 +59,7 @@ t.test('a picture that is the logo or in a saved block is not deleted, and says 
     { kind: 'brand', name: null },
     { kind: 'block', name: 'Boat' },
   ]);
-  t.match((await remove()).errors, /logo of your brand/);
+  t.match((await remove()).errors, /The image is your logo/);
   await logo(0);
   t.match((await remove()).errors, /in a saved block/);
   await app.one.call('POST', '/blocks/update', { form: { id, json_code: blockWith('none') } });

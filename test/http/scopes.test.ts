@@ -3,6 +3,7 @@ import t from 'tap';
 import { addKeyPair } from '../../src/database/accounts.ts';
 import { SCOPES, type Scope } from '../../src/database/schema/index.ts';
 import { type Caller, callerWith, startApp, type TestApp } from '../support/app.ts';
+import { sendCampaign } from '../support/campaign.ts';
 import { type Operation, operationsOf, readDocument } from '../support/openapi-operations.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 
@@ -112,6 +113,17 @@ t.test('a revoked pair leaves no link to the design page that works', async (t) 
   const [pair] = (await owner.call('GET', '/keys/list')).body.message.keys;
   t.equal((await owner.call('DELETE', '/keys/delete', { query: { id: pair.id } })).status, 200);
   t.equal((await app.page('GET', pathname)).status, 410);
+});
+
+t.test('a pair for campaigns sends tests to senders and contacts of the account only', async (t) => {
+  const app = await startApp(t);
+  const { utr } = await sendCampaign(t, app);
+  const test = (caller: Caller, email_address: string) =>
+    caller.call('POST', '/single/send/test', { form: { utr, email_address } });
+  const campaigns = withScopes(app, ['campaigns']);
+  t.match(await test(campaigns, 'victim@example.net'), { status: 409, body: { errors: /senders and contacts only/ } });
+  t.equal((await test(campaigns, 'anna@example.org')).status, 200);
+  t.equal((await test(app.one, 'victim@example.net')).status, 200);
 });
 
 t.test('scopes add up, and each gives its own rights only', async (t) => {

@@ -15,7 +15,7 @@ import {
   shownParts,
 } from '../../campaigns/operations/shown-mails.ts';
 import { templateErrors } from '../../campaigns/single-sends.ts';
-import { queueTestMail, testMailMessage } from '../../campaigns/test-mail.ts';
+import { queueTestMail, requireOwnAddresses, testMailMessage } from '../../campaigns/test-mail.ts';
 import { isOwned } from '../../database/ownership.ts';
 import { recordObject, totalBytes } from '../../database/record-json.ts';
 import { automationSchedules, senders } from '../../database/schema/index.ts';
@@ -290,13 +290,15 @@ export const readAutomationMailCode = operation({
 
 export const testAutomationMail = operation({
   name: 'Send a test of a mail of an automation (addition)',
-  description: 'To ten addresses at most. Tests count in no report.',
+  description:
+    'To ten addresses at most; with a key pair without the scope `everything`, of senders and contacts only. Tests count in no report.',
   role: 'editor',
   input: Type.Object({ ...ByMail.properties, email_address: AddressList, variant }),
   check: (_context, { email_address }, errors) => checkTestAddresses(email_address, errors),
   async run(context, { utr, email_address, variant = 0 }) {
-    const { db, config, accountId } = context;
+    const { db, config, accountId, role, scopes } = context;
     const addresses = await readAddressList(email_address);
+    if (scopes !== null && role !== 'owner') requireOwnAddresses(db, accountId, addresses);
     await withinShare(accountId, async () => {
       const { schedule, automation } = requireMail(db, accountId, utr);
       const tested = {

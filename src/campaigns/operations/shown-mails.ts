@@ -19,7 +19,7 @@ import { CompiledDrafts } from '../compiled-drafts.ts';
 import { asVariant } from '../launch.ts';
 import { checkShownMail, type ShowDeps, type ShownSource, showMail, showMailHtml } from '../shown-mail.ts';
 import { requireSingleSend } from '../single-sends.ts';
-import { queueTestMail, testMailMessage } from '../test-mail.ts';
+import { queueTestMail, requireOwnAddresses, testMailMessage } from '../test-mail.ts';
 import { variantNumber } from './drafts.ts';
 
 /** The preview of a mail for one recipient. */
@@ -231,7 +231,8 @@ export const sketchSingleSend = operation({
 
 export const testSingleSend = operation({
   name: 'Send a test of a single send',
-  description: 'To ten addresses at most. Tests count in no report.',
+  description:
+    'To ten addresses at most; with a key pair without the scope `everything`, of senders and contacts only. Tests count in no report.',
   role: 'editor',
   input: Type.Object({
     utr: identifier('The single send.'),
@@ -240,8 +241,9 @@ export const testSingleSend = operation({
   }),
   check: (_context, { email_address }, errors) => checkTestAddresses(email_address, errors),
   async run(context, { utr, email_address, variant = 0 }) {
-    const { db, config, accountId } = context;
+    const { db, config, accountId, role, scopes } = context;
     const addresses = await readAddressList(email_address);
+    if (scopes !== null && role !== 'owner') requireOwnAddresses(db, accountId, addresses);
     await withinShare(accountId, () => {
       const send = requireSingleSend(db, accountId, utr);
       const attachments = listAttachments(db, send.id).map(({ id }) => id);

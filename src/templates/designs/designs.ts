@@ -2,12 +2,13 @@
  * The content that a design page edits, of a single send, a schedule or an own template: the signed links that open the page,
  * the preview's data, test mails, and saving.
  */
-import { and, asc, desc, eq, isNull, max } from 'drizzle-orm';
+import { asc, desc, eq, max } from 'drizzle-orm';
 import { findAddressId } from '../../audience/contacts/address-rows.ts';
-import { type Address, parseAddress } from '../../audience/contacts/addresses.ts';
+import type { Address } from '../../audience/contacts/addresses.ts';
 import { createScheduleMailing, freezeSchedule } from '../../automations/automations.ts';
 import type { SingleSendActionDeps } from '../../campaigns/single-sends.ts';
 import { changeUnsent } from '../../campaigns/status.ts';
+import { requireOwnAddresses } from '../../campaigns/test-mail.ts';
 import type { MailContent } from '../../database/functions/packed-content.ts';
 import type { Db } from '../../database/open.ts';
 import { ownedBy, recordUtr } from '../../database/ownership.ts';
@@ -266,7 +267,7 @@ const TOO_MANY_REQUESTS = 429;
  * Checks that the page may send a test to this address, and counts it. Throws 429 if the link has reached `MAX_TESTS`, and 409
  * if the address belongs to none of the account's senders and contacts.
  */
-export function allowTest(db: Db, { utr, until, user_id }: Design, { normalized, address }: Address, now: Date): void {
+export function allowTest(db: Db, { utr, until, user_id }: Design, address: Address, now: Date): void {
   const forget = db.$client.prepare('DELETE FROM design_tests WHERE until < ?');
   const count = db.$client.prepare(`
     INSERT INTO design_tests (utr, until, tests) VALUES (?, ?, 1)
@@ -277,24 +278,7 @@ export function allowTest(db: Db, { utr, until, user_id }: Design, { normalized,
   });
   if (!isCounted.immediate())
     throw new Failure(TOO_MANY_REQUESTS, `This link has sent its ${MAX_TESTS} test mails. A new link sends more.`);
-  if (!isContact(db, user_id, normalized) && !isSender(db, user_id, normalized))
-    throw conflict(`Tests go to addresses of your senders and contacts only; ${address} is none of them.`);
-}
-
-function isContact({ $client }: Db, accountId: number, normalized: string): boolean {
-  const found = $client.prepare(`
-    SELECT 1 FROM addresses a CROSS JOIN contacts c ON c.address_id = a.id AND c.deleted_at IS NULL
-    WHERE a.user_id = ? AND a.normalized_email = ? LIMIT 1`);
-  return found.get(accountId, normalized) !== undefined;
-}
-
-function isSender(db: Db, accountId: number, normalized: string): boolean {
-  return db
-    .select({ from: senders.from_email, replyTo: senders.reply_to_email })
-    .from(senders)
-    .where(and(eq(senders.user_id, accountId), isNull(senders.deleted_at)))
-    .all()
-    .some(({ from, replyTo }) => [from, replyTo].some((own) => parseAddress(own)?.normalized === normalized));
+  requireOwnAddresses(db, user_id, [address]);
 }
 
 /**
