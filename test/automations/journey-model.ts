@@ -255,7 +255,7 @@ export class JourneyModel {
         return at >= began + step.timeout ? 'no' : null;
       }
       case 'wait_hour':
-        return clockOf(at, zoneOf(person)).hour === step.hour ? 'yes' : null;
+        return isHour(at, step.hour, zoneOf(person)) ? 'yes' : null;
       case 'wait_weekday': {
         const { weekday, hour } = clockOf(at, zoneOf(person));
         return weekday === step.weekday && hour >= step.hour ? 'yes' : null;
@@ -437,6 +437,13 @@ function clockOf(at: number, zone: string): { date: string; hour: number; weekda
 }
 
 const moments = new Map<string, number>();
+
+/** Whether it is this hour in a zone, or the one after it where the clock skips it. */
+function isHour(at: number, wanted: number, zone: string): boolean {
+  const { date, hour } = clockOf(at, zone);
+  const first = momentOf(date, wanted, zone);
+  return hour === wanted || (at >= first && at < first + HOUR);
+}
 
 /** When it is this hour of a date in a zone, or the first moment after it where the clock skips it. */
 function momentOf(date: string, hour: number, zone: string): number {
