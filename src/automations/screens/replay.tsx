@@ -122,6 +122,8 @@ function Assumptions({
             value={opens}
             problems={problems}
           />
+        </Island>
+        <Island name="slider">
           <TextField
             {...share}
             name="clicks"
