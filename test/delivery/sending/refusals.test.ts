@@ -104,7 +104,10 @@ for (const reply of [
     });
     await until(() => mailing().state === 'held' && rows().every(({ state }) => state === 0));
     t.match(mailing(), { failed: 0, bounces: 0, delivered: 0, triggered: 0, finished_at: null });
-    t.match(mailing().held_reason, /^The SMTP server refuses this sender or server, not the recipients .*back in the queue/);
+    t.match(
+      mailing().held_reason,
+      /^The SMTP server refuses this sender or server, not the recipients .*back in the queue/,
+    );
     t.equal(rows().length, 300);
     t.ok(sink.commands.filter((line) => line.startsWith('RCPT')).length < 60, 'after a few');
     t.equal(suppressions(), 0);
