@@ -48,6 +48,7 @@ function wp_unique_id( $prefix ) { static $last = 0; return $prefix . ++$last; }
 function is_user_logged_in() { return ! empty( $GLOBALS['given']['isAdmin'] ); }
 function wp_create_nonce( $action ) { return "nonce-$action"; }
 function wp_verify_nonce( $nonce, $action ) { return "nonce-$action" === $nonce; }
+function wp_salt() { return 'salt'; }
 function admin_url( $path ) { return "https://blog.example.com/wp-admin/$path"; }
 function home_url( $path = '' ) { return "https://blog.example.com$path"; }
 function get_bloginfo( $name ) { return 'Lark Books'; }

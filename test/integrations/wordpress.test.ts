@@ -63,7 +63,6 @@ t.test('the box asks for a subscription, and says the same whatever is known abo
     sent({ email: 'nonsense' }),
     sent({ email: ['zoe@example.org'] }),
     sent({ email: 'zoe@example.org', sendlark_nonce: 'forged' }),
-    sent({ email: 'ann@example.org', form: '99' }),
     sent({ email: 'ann@example.org', box: '"><script>' }),
   );
   t.strictSame(outcomes, [
@@ -72,13 +71,25 @@ t.test('the box asks for a subscription, and says the same whatever is known abo
     `${BACK}invalid#sendlark-1`,
     `${BACK}invalid#sendlark-1`,
     `${BACK}old#sendlark-1`,
-    `${BACK}failed#sendlark-1`,
     `${BACK}asked#`,
   ]);
   const fromCache = await runAs(['submit', { email: 'may@example.org', box: 'sendlark-1' }], false);
   t.strictSame(fromCache, [`${BACK}asked#sendlark-1`], 'a visitor needs no nonce, which a page of a cache has lost');
   await mailTo(service, 'zoe@example.org');
   t.strictSame(await emails(service), [], 'nobody is a contact before they confirm');
+});
+
+t.test('a visitor can name no form but those of the boxes', { skip }, async (t) => {
+  const { service, settings, run } = await withPlugin(t);
+  await service.post('/forms/create', { name: 'Hidden', contact_type_id: '1', sender_id: '1' });
+  const box = String(await run(['box', { form: '99' }, {}]));
+  const [, number, signature] = /name="form" value="(\d+)-(\w+)"/.exec(box) ?? [];
+  t.equal(number, '99');
+  const sent = (form: string): Step => ['submit', { sendlark_nonce: NONCE, box: 'b', email: 'zoe@example.org', form }];
+  const unsigned = await runSteps({ ...settings, form_id: '98' }, ['2', '2-', `2-${signature}`, '0', ''].map(sent));
+  t.strictSame(unsigned, Array(5).fill(`${BACK}failed#b`), 'the form of the settings, which does not exist here');
+  t.strictSame(await run(sent(`99-${signature}`)), [`${BACK}failed#b`], 'the form of the box, which does not exist');
+  t.strictSame(await run(sent('99')), [`${BACK}asked#b`], 'the form of the settings');
 });
 
 t.test('the box escapes what it is given, and is absent without a key pair', { skip }, async (t) => {

@@ -82,7 +82,7 @@ function subscribe_box( $given = array() ): string {
 	$html    = '<form class="sendlark-subscribe" id="' . esc_attr( $id ) . '" method="post" action="' . esc_url( admin_url( 'admin-post.php' ) ) . '">';
 	$html   .= '' === $outcome ? '' : '<p role="status">' . esc_html( $outcome ) . '</p>';
 	$html   .= '<input type="hidden" name="action" value="' . esc_attr( ACTION ) . '">';
-	$html   .= '<input type="hidden" name="form" value="' . esc_attr( (string) absint( $given['form'] ) ) . '">';
+	$html   .= '<input type="hidden" name="form" value="' . esc_attr( signed_form( absint( $given['form'] ) ) ) . '">';
 	$html   .= '<input type="hidden" name="box" value="' . esc_attr( $id ) . '">';
 	$html   .= is_user_logged_in() ? '<input type="hidden" name="sendlark_nonce" value="' . esc_attr( wp_create_nonce( ACTION ) ) . '">' : '';
 	if ( $asks_name ) {
@@ -93,6 +93,20 @@ function subscribe_box( $given = array() ): string {
 	$html .= '<input id="' . esc_attr( $id ) . '-email" name="email" type="email" autocomplete="email" maxlength="254" required></p>';
 	$html .= '<p>' . esc_html( consent_text() ) . '</p>';
 	return $html . '<p><button type="submit">' . esc_html( $button ) . '</button></p></form>';
+}
+
+/**
+ * Returns the number of a form with its signature, so that a visitor can name only the forms of the boxes. The signature does not expire,
+ * because the page may come from a cache.
+ */
+function signed_form( int $form ): string {
+	return $form . '-' . hash_hmac( 'sha256', 'sendlark-form-' . $form, wp_salt() );
+}
+
+/** Returns the number in a text of `signed_form`. If it is 0, or the text is anything else, returns that of the settings. */
+function chosen_form( string $signed ): int {
+	$form = absint( $signed );
+	return 0 !== $form && hash_equals( signed_form( $form ), $signed ) ? $form : absint( setting( 'form_id' ) );
 }
 
 /** Asks Sendlark for the subscription that a visitor sent, and leads back to the page with the outcome. */
@@ -117,11 +131,10 @@ function outcome_of( callable $text ): string {
 	if ( ! is_email( $email ) || strlen( $email ) > 254 ) {
 		return 'invalid';
 	}
-	$form   = absint( $text( 'form' ) ) ?: absint( setting( 'form_id' ) );
 	$answer = subscribe(
 		array(
 			'email'      => $email,
-			'form_id'    => $form,
+			'form_id'    => chosen_form( $text( 'form' ) ),
 			'first_name' => mb_substr( $text( 'first_name' ), 0, 255 ),
 			'source'     => mb_substr( wp_strip_all_tags( get_bloginfo( 'name' ) ), 0, 200 ),
 			'ip'         => (string) ( $_SERVER['REMOTE_ADDR'] ?? '' ),
