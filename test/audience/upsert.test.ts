@@ -126,6 +126,15 @@ t.test('fields that are absent keep their value, and empty ones clear it', async
   const empty = { city: '', alt_email: '', country: '', custom_field: { age: '' } };
   const cleared = { city: '', alt_email: null, country: '', custom_field: { age: { field_value: null } } };
   t.match(await upserted(empty), cleared);
+
+  await upserted({ city: 'Bonn' });
+  const stranger = { ...all, email: 'ANN@example.org', city: 'Kiel', first_name: 'Ann', only_empty: 1 };
+  t.match(
+    await upserted(stranger),
+    { ...kept, email: 'ann@example.org', first_name: 'Ann' },
+    'only empty fields change',
+  );
+  t.match(await upserted({ ...empty, custom_field: { age: '5' }, only_empty: 1 }), kept);
 });
 
 t.test('an address that was deleted permanently is not added again, as the first address or the second', async (t) => {

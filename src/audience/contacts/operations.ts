@@ -11,6 +11,7 @@ import { notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import {
   email,
+  flag,
   identifier,
   identifiers,
   integer,
@@ -231,6 +232,11 @@ export const upsertContacts = operation({
     ...OTHER_FIELDS,
     email: Type.Optional(Type.Unsafe<string>({ ...ADDRESS, examples: ['zoe@example.com'] })),
     country: Type.Optional(Type.String({ maxLength: 255, description: 'Its English name, ISO code or id.' })),
+    only_empty: Type.Optional(
+      flag(
+        '1: fields that have a value already keep it. For values that nobody has checked, such as those of a checkout.',
+      ),
+    ),
     contacts: Type.Optional(
       Type.Unsafe<unknown[]>({
         type: 'array',
@@ -253,8 +259,9 @@ export const upsertContacts = operation({
     const hasRows = given.contacts !== undefined || errors.has('contacts');
     if (!hasRows && given.email === undefined && !errors.has('email')) errors.add('email', messages.required('email'));
   },
-  async run({ db, clock, accountId, wake }, { contact_type_id, contacts, ...one }) {
-    const outcomes = await upsertAll(db, accountId, contact_type_id, contacts ?? [one], isoTimestamp(clock.now()));
+  async run({ db, clock, accountId, wake }, { contact_type_id, contacts, only_empty, ...one }) {
+    const now = isoTimestamp(clock.now());
+    const outcomes = await upsertAll(db, accountId, contact_type_id, contacts ?? [one], now, only_empty === 1);
     wake();
     const count = (outcome: Outcome['outcome']) => outcomes.filter((one) => one.outcome === outcome).length;
     return { created: count('created'), updated: count('updated'), failed: count('failed'), contacts: outcomes };

@@ -46,6 +46,7 @@ export interface Outcome {
  * may have any shape. A contact with an error is not written, and the others are. Other requests are answered between
  * the transactions.
  * @param now ISO timestamp.
+ * @param onlyEmpty True if fields that have a value keep it.
  */
 export async function upsertAll(
   db: Db,
@@ -53,10 +54,13 @@ export async function upsertAll(
   list: number,
   given: readonly unknown[],
   now: string,
+  onlyEmpty = false,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   // Several contacts at once, because each commit waits for the disk and each segment of the list has to be read.
-  const write = inSlices(given, ROWS, (some) => outcomes.push(...upsertSome(db, accountId, list, some, now)));
+  const write = inSlices(given, ROWS, (some) =>
+    outcomes.push(...upsertSome(db, accountId, list, some, now, onlyEmpty)),
+  );
   await inChunks(db.$client, write, MAX_WAIT_MS);
   return outcomes;
 }
@@ -72,7 +76,14 @@ interface Known {
 }
 
 /** Adds or changes some contacts. Call inside a transaction. */
-function upsertSome(db: Db, accountId: number, list: number, given: readonly unknown[], now: string): Outcome[] {
+function upsertSome(
+  db: Db,
+  accountId: number,
+  list: number,
+  given: readonly unknown[],
+  now: string,
+  onlyEmpty: boolean,
+): Outcome[] {
   const client = db.$client;
   const read = given.map((one) => readContact(one, list));
   const fields = listCustomFields(db, accountId);
@@ -88,11 +99,14 @@ function upsertSome(db: Db, accountId: number, list: number, given: readonly unk
     const person = known.get(address?.normalized ?? '');
     if (errors.length > 0 || person === undefined)
       return { email, outcome: 'failed', contact_id: null, errors: errors.map(([field, text]) => ({ field, text })) };
-    if (own !== undefined)
-      person.custom = JSON.stringify(mergeCustomValues(own, fields, JSON.parse(person.custom ?? '{}')));
+    if (own !== undefined) {
+      const present = JSON.parse(person.custom ?? '{}');
+      const changing = onlyEmpty ? fields.filter(({ id }) => !present[id]) : fields;
+      person.custom = JSON.stringify(mergeCustomValues(own, changing, present));
+    }
     const columns = { ...columnsOf(input), email, custom: person.custom, now };
     if (person.id !== null) {
-      prepared(client, UPDATE).run({ ...columns, id: person.id });
+      prepared(client, UPDATE).run({ ...columns, id: person.id, onlyEmpty: Number(onlyEmpty) });
       return { email, outcome: 'updated', contact_id: person.id, errors: [] };
     }
     const added = prepared(client, INSERT).run({ ...columns, account: accountId, list, address: person.address });
@@ -154,8 +168,8 @@ const INSERT = `
   INSERT INTO contacts (user_id, contact_type_id, address_id, email, custom_values, created_at, updated_at, ${COLUMNS.map(([name]) => name).join(', ')})
   VALUES (@account, @list, @address, @email, @custom, @now, @now, ${COLUMNS.map(([, value]) => value).join(', ')})`;
 const UPDATE = `
-  UPDATE contacts SET email = @email, custom_values = @custom, updated_at = @now,
-    ${COLUMNS.map(([name, value]) => `${name} = iif(@${name} IS NULL, ${name}, ${value})`).join(', ')}
+  UPDATE contacts SET email = iif(@onlyEmpty, email, @email), custom_values = @custom, updated_at = @now,
+    ${COLUMNS.map(([name, value]) => `${name} = iif(@${name} IS NULL OR (@onlyEmpty AND ifnull(${name}, '') <> ''), ${name}, ${value})`).join(', ')}
   WHERE id = @id`;
 
 /** Returns the values of `COLUMNS`. */
