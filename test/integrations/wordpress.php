@@ -81,6 +81,7 @@ class Order {
 	public $meta = array();
 	public function __construct( public array $fields ) {}
 	public function __call( $name, $args ) { return $this->fields[ substr( $name, strlen( 'get_' ) ) ] ?? null; }
+	public function get_date_paid() { return isset( $this->fields['date_paid'] ) ? new DateTime( $this->fields['date_paid'] ) : null; }
 	public function get_meta( $key ) { return $this->meta[ $key ] ?? ''; }
 	public function update_meta_data( $key, $value ) { $this->meta[ $key ] = $value; }
 	public function save() {}
@@ -110,7 +111,7 @@ $steps = array(
 		$GLOBALS['hooks']['woocommerce_init']();
 		return array( $GLOBALS['hooks']['field'] ?? null, printed( $GLOBALS['hooks']['woocommerce_review_order_before_submit'] ) );
 	},
-	/** An order is placed, paid and reported; the answer is what is planned after that. */
+	/** An order is placed and reported; the answer is what is planned after that. */
 	'order'     => function ( $fields, $post, $meta ) {
 		$order       = new Order( $fields );
 		$order->meta = $meta;
@@ -118,6 +119,12 @@ $steps = array(
 		$GLOBALS['hooks']['woocommerce_checkout_create_order']( $order );
 		$GLOBALS['orders'][ $fields['id'] ] = $order;
 		$GLOBALS['hooks']['woocommerce_order_status_processing']( $fields['id'] );
+		return run_planned();
+	},
+	/** An order with cash on delivery is paid and reported. */
+	'paid'      => function ( $id, $at ) {
+		$GLOBALS['orders'][ $id ]->fields['date_paid'] = $at;
+		$GLOBALS['hooks']['woocommerce_order_status_completed']( $id );
 		return run_planned();
 	},
 	/** What was planned happens. */

@@ -156,6 +156,7 @@ const ORDER = {
   currency: 'EUR',
   item_count: 2,
   coupon_codes: ['SPRING'],
+  date_paid: new Date().toISOString(),
 };
 
 t.test(
@@ -198,6 +199,27 @@ t.test('a customer who agrees can be added at once, and the order is recorded on
     await service.post('/events', { email: 'bob@example.org', name: 'order', key: 'woocommerce-blog.example.com-7' }),
   );
   t.match(again.message, { recorded: 0, repeated: 1 });
+});
+
+t.test('an order adds nobody before it is paid, and fills only empty fields of a contact', { skip }, async (t) => {
+  const { service, run } = await withPlugin(t, { mode: 'add' });
+  await service.post('/contacts/upsert', { contact_type_id: '1', email: 'Bob@example.org', first_name: 'Robert' });
+  const onDelivery = { ...ORDER, id: 8, billing_email: 'eva@example.org', date_paid: undefined };
+  const consent = { sendlark_consent: '1' };
+  t.strictSame(await run(['order', onDelivery, consent, {}], ['order', ORDER, consent, {}]), [[300], [3600]]);
+  t.strictSame(
+    await emails(service),
+    ['Bob@example.org'],
+    'with cash on delivery the order is processed, and not paid',
+  );
+  t.match(Object(await service.get('/contacts/details?contact_id=1')).message.contact, {
+    email: 'Bob@example.org',
+    first_name: 'Robert',
+    last_name: 'Lee',
+    city: 'Graz',
+  });
+  await run(['order', onDelivery, consent, {}], ['paid', 8, ORDER.date_paid]);
+  t.strictSame(await emails(service), ['Bob@example.org', 'eva@example.org']);
 });
 
 t.test(

@@ -98,7 +98,7 @@ function show_settings(): void {
 	) as $value => $label ) {
 		echo '<option value="' . esc_attr( $value ) . '"' . selected( setting( 'mode' ), $value, false ) . '>' . esc_html( $label ) . '</option>';
 	}
-	echo '</select></td></tr></table>';
+	echo '</select><p class="description">' . esc_html__( 'At once means as soon as the order is paid. Nothing proves that the address belongs to the customer: this trusts what the customer typed. Of a contact who is on the list already, only empty fields are filled in.', 'sendlark' ) . '</p></td></tr></table>';
 	submit_button();
 	echo '</form></div>';
 }

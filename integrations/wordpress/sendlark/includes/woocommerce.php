@@ -79,7 +79,9 @@ function report_order( int $order_id, int $attempt ): void {
 	}
 	$has_consent = 'yes' === $order->get_meta( CONSENT ) || $order->get_meta( FIELD_META );
 	$is_done     = ! $has_consent || 'yes' === $order->get_meta( SUBSCRIBED );
-	if ( ! $is_done && is_subscribed( subscribe_customer( $order ) ) ) {
+	// A stranger can order with somebody else's address. The status does not say that somebody paid: is_paid() is true of cash on delivery, too.
+	$may_subscribe = 'add' !== setting( 'mode' ) || null !== $order->get_date_paid();
+	if ( ! $is_done && $may_subscribe && is_subscribed( subscribe_customer( $order ) ) ) {
 		$order->update_meta_data( SUBSCRIBED, 'yes' );
 		$order->save();
 		$is_done = true;
@@ -102,7 +104,7 @@ function is_settled( array $answer ): bool {
 }
 
 /**
- * Asks a customer who agreed to confirm, or adds them to the list.
+ * Asks a customer who agreed to confirm, or adds them to the list. What a contact has said before stays as it is.
  *
  * @param \WC_Order $order The order.
  */
@@ -114,7 +116,10 @@ function subscribe_customer( $order ): array {
 	);
 	if ( 'add' === setting( 'mode' ) ) {
 		$person += array_filter( array( 'city' => mb_substr( $order->get_billing_city(), 0, 255 ), 'country' => $order->get_billing_country() ) );
-		return ask( '/contacts/upsert', array( 'contact_type_id' => absint( setting( 'list_id' ) ), 'contacts' => array( $person ) ) );
+		return ask(
+			'/contacts/upsert',
+			array( 'contact_type_id' => absint( setting( 'list_id' ) ), 'only_empty' => 1, 'contacts' => array( $person ) )
+		);
 	}
 	$where = '' === setting( 'form_id' )
 		? array( 'contact_type_id' => absint( setting( 'list_id' ) ) )
