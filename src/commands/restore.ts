@@ -2,7 +2,7 @@
  * `sendlark restore`: replaces the database by a backup and holds sending, because the backup does not know which mails were
  * sent after it was made.
  */
-import { chmodSync, chownSync, existsSync, statSync } from 'node:fs';
+import { closeSync, constants, existsSync, fchmodSync, lchownSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { lockForServer } from '../database/open.ts';
@@ -55,7 +55,7 @@ async function put(file: string, path: string, owner: Owner, call: Call): Promis
     const queued = prepare(unfinished, file, readLastIds(path));
     mergeWriteAheadLog(path);
     giveTo(unfinished, owner);
-    if (owner.mode !== null) chmodSync(unfinished, owner.mode);
+    if (owner.mode !== null) setMode(unfinished, owner.mode);
     return queued;
   });
 }
@@ -74,9 +74,23 @@ function ownerOf(path: string): Owner {
   return { uid, gid, mode: present === undefined ? null : present.mode & 0o777 };
 }
 
-/** Changes the owner of a file, so that a service under its own user can open what root has created. Only root can do that. */
+/**
+ * Changes the owner of a file, so that a service under its own user can open what root has created. Only root can do that. Follows no
+ * symbolic link, because the folder is that user's, who could let a link lead to any file of root. Does not open the file, because closing
+ * it would release the locks that SQLite holds on it (fcntl(2)).
+ */
 function giveTo(file: string, { uid, gid }: Owner): void {
-  if (process.getuid?.() === 0) chownSync(file, uid, gid);
+  if (process.getuid?.() === 0) lchownSync(file, uid, gid);
+}
+
+/** Changes the permissions of a file. Throws if it is a symbolic link, for the same reason. */
+function setMode(file: string, mode: number): void {
+  const opened = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    fchmodSync(opened, mode);
+  } finally {
+    closeSync(opened);
+  }
 }
 
 async function copy(file: string, unfinished: string, call: Call): Promise<void> {

@@ -1,5 +1,5 @@
 /** Creates files for personal data, keys and secrets: only their owner can read and write them. */
-import { chmodSync, closeSync, openSync } from 'node:fs';
+import { closeSync, fchmodSync, openSync } from 'node:fs';
 
 const PRIVATE = 0o600;
 
@@ -9,12 +9,14 @@ const PRIVATE = 0o600;
  * an existing file. Throws the system's error if the file cannot be created.
  */
 export function makePrivateFile(path: string): void {
+  let file: number;
   try {
-    closeSync(openSync(path, 'wx', PRIVATE));
+    file = openSync(path, 'wx', PRIVATE);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
     throw error;
   }
-  // The umask may have removed the owner's own permissions.
-  chmodSync(path, PRIVATE);
+  // The umask may have removed the owner's own permissions. By then the path may be a link that another user of the folder put there.
+  fchmodSync(file, PRIVATE);
+  closeSync(file);
 }

@@ -1,5 +1,5 @@
 /** What is sent, linked and counted after a backup is restored. */
-import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -284,5 +284,23 @@ t.test(
     t.equal((await run('restore', copy)).code, 0);
     t.match(ownerOf(path), { uid, gid }, 'where there was no database');
     t.match(ownerOf(`${path}-lock`), { uid, gid }, 'and the lock, which the service opens first');
+  },
+);
+
+t.test(
+  'a restore by root gives away no file to which a link in the folder leads',
+  { skip: !isRoot && 'needs root' },
+  async (t) => {
+    const { db, path, run } = prepared(t);
+    db.close();
+    const copy = join(dirname(path), 'copy.db');
+    t.equal((await run('backup', copy)).code, 0);
+    chownSync(path, 4711, 4712);
+    const target = join(t.testdir({ 'of-root': '' }), 'of-root');
+    rmSync(`${path}-lock`, { force: true });
+    symlinkSync(target, `${path}-lock`);
+    t.equal((await run('restore', copy, '--force')).code, 0);
+    t.equal(statSync(path).uid, 4711);
+    t.equal(statSync(target).uid, 0);
   },
 );
