@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import type { SendlarkApi } from '../../integrations/n8n/credentials/SendlarkApi.credentials.ts';
 import type {
   IExecuteFunctions,
   INodeTypeDescription,
@@ -63,6 +64,8 @@ t.test('the package names what it builds, and each field is one that its operati
   const load = build(t.testdir());
   const credentials = PACKAGE.n8n.credentials.map((file: string) => load<{ name: string }>(file).name);
   t.strictSame(credentials, ['sendlarkApi', 'sendlarkWebhookApi']);
+  const { test } = load<SendlarkApi>(PACKAGE.n8n.credentials[0]);
+  t.equal(test.request.disableFollowRedirect, true, 'the test of the keys sends them to no other address');
   const descriptions: INodeTypeDescription[] = PACKAGE.n8n.nodes.map(
     (file: string) => load<{ description: INodeTypeDescription }>(file).description,
   );

@@ -30,6 +30,12 @@ export class SendlarkApi {
       headers: { PublicKey: '={{$credentials.publicKey}}', SecretKey: '={{$credentials.secretKey}}' },
     },
   };
-  /** Every key pair may read its own scopes, whichever it has. */
-  test = { request: { baseURL: "={{$credentials.url.replace(/\\/+$/, '')}}", url: '/api/key/details' } };
+  /** Every key pair may read its own scopes, whichever it has. Redirects are not followed, because the request has the keys. */
+  test = {
+    request: {
+      baseURL: "={{$credentials.url.replace(/\\/+$/, '')}}",
+      url: '/api/key/details',
+      disableFollowRedirect: true,
+    },
+  };
 }
