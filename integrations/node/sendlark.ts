@@ -182,9 +182,11 @@ export class Sendlark {
 }
 
 const TOLERANCE_S = 300;
+const MIN_KEY_BYTES = 16;
 
 /**
- * Returns the event of a webhook's request. Throws if the request was not signed with this secret within five minutes.
+ * Returns the event of a webhook's request. Throws if the request was not signed with this secret within five minutes, or if the secret is
+ * none of a webhook: with an empty or short one anybody could sign.
  * @param body The body as it arrived, before any parsing.
  * @param secret As it was shown, with `whsec_`.
  */
@@ -198,7 +200,10 @@ export function verifyWebhook(
     String(headers[name] ?? ''),
   );
   const isRecent = Math.abs(now / 1000 - Number(timestamp)) <= TOLERANCE_S;
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const encoded = secret.trim().replace(/^whsec_/, '');
+  const key = Buffer.from(encoded, 'base64');
+  if (key.length < MIN_KEY_BYTES || key.toString('base64') !== encoded)
+    throw new Error('the secret is not that of a webhook');
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
   const isSigned = (signatures ?? '').split(' ').some((one) => {
     const given = Buffer.from(one.startsWith('v1,') ? one.slice('v1,'.length) : '', 'base64');

@@ -21,6 +21,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 _PART = 1000
 _MAX_WAIT_S = 30
 _TOLERANCE_S = 300
+_MIN_KEY_BYTES = 16
 
 
 class SendlarkError(Exception):
@@ -149,12 +150,15 @@ def verify_webhook(
     body: Union[bytes, str], headers: Mapping[str, str], secret: str, now: Optional[float] = None
 ) -> dict[str, Any]:
     """Returns the event of a webhook's request. Raises ValueError if it was not signed with this secret within five
-    minutes. `body` is the body as it arrived; `secret` is as it was shown, with whsec_."""
+    minutes, or if the secret is none of a webhook: with an empty or short one anybody could sign. `body` is the body as
+    it arrived; `secret` is as it was shown, with whsec_."""
     raw = body.encode() if isinstance(body, str) else body
     given = {name.lower(): value for name, value in headers.items()}
     stamp = given.get("webhook-timestamp", "")
     signed = f"{given.get('webhook-id', '')}.{stamp}.".encode() + raw
-    key = base64.b64decode(secret[len("whsec_") :] if secret.startswith("whsec_") else secret)
+    key = base64.b64decode(secret.strip().removeprefix("whsec_"), validate=True)
+    if len(key) < _MIN_KEY_BYTES:
+        raise ValueError("the secret is not that of a webhook")
     expected = b"v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())
     signatures = given.get("webhook-signature", "").encode().split(b" ")
     is_signed = any([hmac.compare_digest(one, expected) for one in signatures])

@@ -11,7 +11,7 @@ import { newSecret } from '../../src/webhooks/signature.ts';
 import type { Service } from '../support/service.ts';
 import { skipWithout, toolPath } from '../support/tools.ts';
 import { withShop } from './shop.ts';
-import { signedWebhook } from './signed-webhook.ts';
+import { signedWebhook, weaklySigned } from './signed-webhook.ts';
 
 const ZOE = { email: 'zoe@example.org', first_name: 'Zoë' };
 const WRONG = { email: 'nonsense' };
@@ -75,11 +75,13 @@ except SendlarkError as error:
     refused = error.status
 hook = given["webhook"]
 verified = verify_webhook(hook["body"], hook["headers"], hook["secret"])
-try:
-    verify_webhook(hook["body"] + " ", hook["headers"], hook["secret"])
-    forged = True
-except ValueError:
-    forged = False
+def is_taken(hook):
+    try:
+        verify_webhook(hook["body"], hook["headers"], hook["secret"])
+        return True
+    except ValueError:
+        return False
+forged = [is_taken(one) for one in [{**hook, "body": hook["body"] + " "}, *given["weak"]]]
 print(json.dumps({
     "upsert": [done["created"], done["updated"], done["failed"]],
     "state": contacts.subscribe("ann@example.org", contact_type_id=1, source="Checkout"),
@@ -96,13 +98,25 @@ print(json.dumps({
 t.test('the client for Python does the same', { skip: skipWithout('python') }, async (t) => {
   const service = await withShop(t);
   const keys = (['contacts', 'transactional', 'read'] as const).map((scope) => [scope, service.makeKeys(scope)]);
-  const given = { url: service.origin, zoe: ZOE, wrong: WRONG, order: ORDER, mail: MAIL, webhook: signedWebhook() };
+  const given = {
+    url: service.origin,
+    zoe: ZOE,
+    wrong: WRONG,
+    order: ORDER,
+    mail: MAIL,
+    webhook: signedWebhook(),
+    weak: weaklySigned,
+  };
   const running = promisify(execFile)(toolPath('python'), ['-c', PYTHON], {
     cwd: fileURLToPath(new URL('../../integrations/python', import.meta.url)),
     env: { PYTHONDONTWRITEBYTECODE: '1', PYTHONIOENCODING: 'utf-8' },
   });
   running.child.stdin?.end(JSON.stringify({ ...given, ...Object.fromEntries(keys) }));
-  t.strictSame(JSON.parse((await running).stdout), { ...EXPECTED, verified: 'contact.created', forged: false });
+  t.strictSame(JSON.parse((await running).stdout), {
+    ...EXPECTED,
+    verified: 'contact.created',
+    forged: Array(5).fill(false),
+  });
 });
 
 /** What stands between a client and the service: it answers one request by a redirect, one by a page, one by a refusal with a date. */
@@ -161,5 +175,11 @@ t.test('the client for Node takes a webhook that is signed, and no other', (t) =
   t.throws(() => verifyWebhook(body, headers, newSecret()), 'of another secret');
   t.throws(() => verifyWebhook(body, {}, secret), 'without a signature');
   t.throws(() => verifyWebhook(body, headers, secret, Date.now() + 301_000), 'from more than five minutes ago');
+  for (const { body, headers, secret } of weaklySigned)
+    t.throws(
+      () => verifyWebhook(body, headers, secret),
+      { message: /the secret is not/ },
+      `with the secret “${secret}”`,
+    );
   t.end();
 });

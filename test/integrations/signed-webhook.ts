@@ -1,8 +1,7 @@
 import { newSecret, secretKey, signedHeaders } from '../../src/webhooks/signature.ts';
 
 /** The body and headers of a webhook that is signed now, and its secret. */
-export function signedWebhook() {
-  const secret = newSecret();
+export function signedWebhook(secret = newSecret()) {
   const body = JSON.stringify({
     type: 'contact.created',
     timestamp: new Date().toISOString(),
@@ -14,3 +13,6 @@ export function signedWebhook() {
   );
   return { secret, body, headers };
 }
+
+/** Webhooks that are signed with something that is no secret, and would be taken if it were decoded leniently. */
+export const weaklySigned = ['', 'whsec_', 'whsec_AAAA', `${newSecret()}*`].map((secret) => signedWebhook(secret));
