@@ -74,17 +74,16 @@ WHEN (new.custom_values IS NOT old.custom_values OR new.deleted_at IS NOT old.de
 END;
 -- Contacts who may live by another clock than before, where dates are triggers. What decides is what placeColumns
 -- (src/delivery/timing/local-times.ts) reads. A date that is set in the same change is not looked at again, because its hour may have
--- come before; so contacts are added only for a date that they keep.
+-- come before; so contacts are added only for the fields whose dates they keep.
 CREATE TRIGGER contacts_rezoned AFTER UPDATE OF country_id, state, state_province_region, custom_values ON contacts
 WHEN new.deleted_at IS NULL AND EXISTS (SELECT 1 FROM dated_fields WHERE user_id = new.user_id) BEGIN
-  INSERT INTO rezoned_contacts (contact_id, user_id) SELECT new.id, new.user_id
-  WHERE (old.country_id IS NOT new.country_id
+  INSERT INTO rezoned_contacts (contact_id, user_id, field_id) SELECT new.id, new.user_id, d.field_id FROM dated_fields d
+  WHERE d.user_id = new.user_id AND (old.country_id IS NOT new.country_id
     OR coalesce(nullif(old.state, ''), old.state_province_region) IS NOT coalesce(nullif(new.state, ''), new.state_province_region)
     OR EXISTS (SELECT 1 FROM custom_fields f WHERE f.user_id = new.user_id AND lower(f.field_name) = 'time_zone'
       AND old.custom_values ->> ('$."' || f.id || '"') IS NOT new.custom_values ->> ('$."' || f.id || '"')))
-    AND EXISTS (SELECT 1 FROM dated_fields d WHERE d.user_id = new.user_id
-      AND new.custom_values ->> ('$."' || d.field_id || '"') = old.custom_values ->> ('$."' || d.field_id || '"'))
-    AND NOT EXISTS (SELECT 1 FROM rezoned_contacts WHERE user_id = new.user_id AND contact_id = new.id);
+    AND new.custom_values ->> ('$."' || d.field_id || '"') = old.custom_values ->> ('$."' || d.field_id || '"')
+    AND NOT EXISTS (SELECT 1 FROM rezoned_contacts WHERE user_id = new.user_id AND field_id = d.field_id AND contact_id = new.id);
 END;
 CREATE TRIGGER contacts_undated AFTER DELETE ON contacts BEGIN
   DELETE FROM contact_dates WHERE contact_id = old.id;

@@ -23,7 +23,7 @@ const MAX_AGE_MS = 86_400_000;
 const LAST_ZONE = 'Etc/GMT+12';
 /** The number of contacts that are looked at, or whose dates are added, at once, which takes some milliseconds. */
 const PAGE_ROWS = 1000;
-/** The number of contacts with another time zone, times automations of their account, that are looked at in one transaction. */
+/** The number of contacts with another time zone, times automations on their date, that are looked at in one transaction. */
 const REZONED_LOOKS = 250;
 
 type DatedAutomation = Pick<
@@ -101,8 +101,8 @@ export class DateEntries {
   }
 
   /**
-   * Lets contacts of the next account enter late whose hour has passed in their new time zone. Returns false if there
-   * are none to look at.
+   * Lets contacts of the next account enter late by a date that they kept, where its hour has passed in their new time
+   * zone. Returns false if there are none to look at.
    */
   #lookAtRezoned(to: number): boolean {
     const client = this.#db.$client;
@@ -114,16 +114,20 @@ export class DateEntries {
     if (account === null) return false;
     this.#rezonedAccount = account;
     inTransaction(this.#db, () => {
-      const dated = `${DATED_COLUMNS} INDEXED BY automations_user WHERE user_id = ? AND ${IS_DATED}`;
-      const automations = prepared<[number], DatedAutomation>(client, dated).all(account);
+      const field = prepared<[number], number>(client, 'SELECT min(field_id) FROM rezoned_contacts WHERE user_id = ?')
+        .pluck()
+        .get(account);
+      const dated = `${DATED_COLUMNS} INDEXED BY automations_user WHERE user_id = @account AND trigger_field_id = @field AND ${IS_DATED}`;
+      const automations = prepared<[object], DatedAutomation>(client, dated).all({ account, field });
       const contacts = JSON.stringify(
         prepared<[object], number>(
           client,
-          `DELETE FROM rezoned_contacts WHERE user_id = @account AND contact_id IN (
-            SELECT contact_id FROM rezoned_contacts WHERE user_id = @account ORDER BY contact_id LIMIT @rows) RETURNING contact_id`,
+          `DELETE FROM rezoned_contacts WHERE user_id = @account AND field_id = @field AND contact_id IN (
+            SELECT contact_id FROM rezoned_contacts WHERE user_id = @account AND field_id = @field ORDER BY contact_id LIMIT @rows)
+          RETURNING contact_id`,
         )
           .pluck()
-          .all({ account, rows: Math.ceil(REZONED_LOOKS / Math.max(1, automations.length)) }),
+          .all({ account, field, rows: Math.ceil(REZONED_LOOKS / Math.max(1, automations.length)) }),
       );
       for (const automation of automations) {
         const from = Math.max(automation.dates_since, to - MAX_AGE_MS);

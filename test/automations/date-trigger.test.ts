@@ -262,6 +262,29 @@ t.test('who is given a date after its hour does not enter, also if the time zone
   t.strictSame(firsts(), ['01-16T10:00 kept one']);
 });
 
+t.test(
+  'a date that is set together with a time zone lets nobody enter late because of another date that is kept',
+  async (t) => {
+    const { app, live, pass, get, post, set, utr } = await withDates(t);
+    await post('/custom-fields/save', { field_name: 'renewal', field_type: 'yearly-date' });
+    const renewals = (await get('/automations/duplicate', { utr })).body.message.utr;
+    t.equal((await set({ utr: renewals, trigger_field: 'renewal' })).status, 200);
+    const save = (custom_field: Record<string, string>) =>
+      app.one.call('POST', '/contacts/upsert', {
+        json: { contact_type_id: 1, contacts: [{ email: 'ann@example.org', custom_field }] },
+      });
+    await save({ birthday: '01-16', time_zone: 'America/New_York' });
+    await live();
+    t.equal((await get('/automations/set-live', { utr: renewals })).status, 200);
+    // It is 10:00 UTC on the 16th.
+    await pass(25 * HOUR);
+    await save({ birthday: '01-16', renewal: '01-16', time_zone: 'Europe/Paris' });
+    await app.background();
+    await pass(DAY);
+    t.strictSame(app.db.prepare('SELECT automation_id FROM enrolments').pluck().all(), [1]);
+  },
+);
+
 t.test('where another time zone counts for contacts without one, the hour of today is looked at again', async (t) => {
   const { app, add, live, pass, firsts } = await withDates(t);
   await add('ann', '01-16');
@@ -303,7 +326,9 @@ t.test('many contacts of one account with another time zone do not hold up anoth
   await live();
   await pass(22 * HOUR);
   app.clock.advance(2 * HOUR);
-  const rezone = app.db.prepare('INSERT INTO rezoned_contacts (user_id, contact_id) SELECT ?, value FROM json_each(?)');
+  const rezone = app.db.prepare(
+    'INSERT INTO rezoned_contacts (user_id, field_id, contact_id) SELECT ?, 1, value FROM json_each(?)',
+  );
   const ids = Array.from({ length: 2000 }, (_, at) => 1000 + at);
   rezone.run(1, JSON.stringify(ids));
   rezone.run(2, '[5000]');

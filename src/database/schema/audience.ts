@@ -95,13 +95,14 @@ export const datedFields = sqliteTable(
 );
 
 /**
- * Contacts whose time zone may have changed since the dates of their account were last looked at: the hour of a trigger may have passed in
- * the new zone. A trigger on `contacts` (drizzle/triggers.sql) adds them.
+ * Contacts whose time zone may have changed since the dates of their account were last looked at, with each field of `dated_fields` whose
+ * date they kept: the hour of an automation on that date may have passed in the new zone. A trigger on `contacts` (drizzle/triggers.sql)
+ * adds them.
  */
 export const rezonedContacts = sqliteTable(
   'rezoned_contacts',
-  { contact_id: integer().notNull(), user_id: user() },
-  (table) => [primaryKey({ columns: [table.user_id, table.contact_id] })],
+  { contact_id: integer().notNull(), user_id: user(), field_id: integer().notNull() },
+  (table) => [primaryKey({ columns: [table.user_id, table.field_id, table.contact_id] })],
 );
 
 /**
