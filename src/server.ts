@@ -108,7 +108,7 @@ export async function serve(config: Config): Promise<Server> {
     if (isCopy(db.$client)) continueFromCopy(db.$client, new Map());
     removeAbandonedUploads(config.DATABASE_PATH);
     removeUnfinishedPictures(db);
-    removeUnfinishedCopies(db);
+    await removeUnfinishedCopies(db, processLog(config));
     removeUnfinishedPieces(db.$client);
     await finishInterruptedWrites(db);
     await finishLargeWrites(db);

@@ -1,5 +1,6 @@
 /** Copies of automations. */
 import t from 'tap';
+import { removeCopy, removeUnfinishedCopies } from '../../src/automations/unfinished-copies.ts';
 import { countsDuring } from '../support/counts-during.ts';
 import { readyToSend } from '../support/single-sends.ts';
 import { until } from '../support/until.ts';
@@ -30,13 +31,36 @@ t.test('an automation with large mails is copied in turns, and nobody sees a par
   t.notOk(counts.has(-1), 'it is shown once it is whole');
   t.ok(counts.size > 2, `${[...counts]} mails between its turns`);
   const { automations } = (await app.one.call('GET', '/automations')).body.message;
-  const again = app.one.call('GET', '/automations/duplicate', { query: { utr } });
   const begun = app.db.prepare('SELECT 1 FROM automation_schedules WHERE automation_id > 2').pluck();
-  await until(() => begun.get() === 1);
-  app.db.exec(
-    'DELETE FROM automation_schedules WHERE id = (SELECT max(id) FROM automation_schedules WHERE automation_id = 1)',
-  );
-  t.equal((await again).status, 409, 'a mail was removed before it was copied');
+  /** Copies the automation again, and removes a mail of it before that is copied. */
+  const failing = async () => {
+    const again = app.one.call('GET', '/automations/duplicate', { query: { utr } });
+    await until(() => begun.get() === 1);
+    app.db.exec(
+      'DELETE FROM automation_schedules WHERE id = (SELECT max(id) FROM automation_schedules WHERE automation_id = 1)',
+    );
+    return (await again).status;
+  };
+  t.equal(await failing(), 409, 'a mail was removed before it was copied');
   t.equal(begun.get(), undefined, 'and nothing of the copy is left');
   t.match(automations, [{}, { automation_name: 'Copy of Course', automation_schedule_count: MAILS, deleted_at: null }]);
+  app.db.exec(`CREATE TRIGGER kept BEFORE DELETE ON automation_schedules WHEN old.automation_id > 2
+    BEGIN SELECT RAISE(ABORT, 'kept'); END`);
+  const printed = t.capture(console, 'log');
+  t.equal(await failing(), 409, 'also if the copy cannot be removed');
+  t.match(printed(), [{ args: [/an unfinished copy of an automation is kept/] }]);
+  const ids = app.db.prepare('SELECT id FROM automations ORDER BY id').pluck();
+  const logged: object[] = [];
+  const start = () => removeUnfinishedCopies(app.drizzle, (fields) => logged.push(fields));
+  await start();
+  t.match([logged.length, begun.get()], [1, 1], 'then it stops no start');
+  app.db.exec(`UPDATE automations SET deleted_at = created_at WHERE id = 1;
+    INSERT INTO enrolments (automation_id, address_id, state, entered_at, waiting_since, due_at) VALUES (1, 1, 'finished', 0, 0, 0)`);
+  app.db.exec('DROP TRIGGER kept');
+  await start();
+  t.strictSame(ids.all(), [1, 2], 'the copy is removed; an automation that was entered is no copy');
+  const removal = removeCopy(app.drizzle, 2).then(() => ({ status: 200 }));
+  const { counts: left } = await countsDuring(app, mails, removal);
+  t.ok(left.size > 2, `${[...left]} mails between the turns of a removal`);
+  t.equal(begun.get(), undefined);
 });

@@ -46,6 +46,7 @@ import {
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
+import { processLog } from '../../log.ts';
 import { isReadOnly } from '../../operations/callers.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
 import { designToken } from '../../templates/designs/designs.ts';
@@ -62,7 +63,7 @@ import {
 } from '../automations.ts';
 import { isBackfilling } from '../backfill.ts';
 import { insertDraft, markDraft } from '../status.ts';
-import { removeCopy } from '../unfinished-copies.ts';
+import { COPY_MS, MAX_WAIT_MS, removeCopy } from '../unfinished-copies.ts';
 import { requireScopeOfStep } from './step-kinds.ts';
 import { triggerShown } from './triggers.ts';
 
@@ -178,18 +179,13 @@ export const createAutomation = operation({
   },
 });
 
-/** How long steps are copied in one transaction: SQLite writes the row of a mail as a whole, with up to 2 MiB of content. */
-const COPY_MS = 4;
-/** How long a copy waits for the write lock, in milliseconds. */
-const MAX_WAIT_MS = 5000;
-
 export const duplicateAutomation = operation({
   name: 'Duplicate an automation',
   role: 'editor',
   input: ByUtr,
   output: Type.Object({ utr: Type.String() }),
   async run(context, { utr: given }) {
-    const { db, clock, accountId } = context;
+    const { db, clock, config, accountId } = context;
     const now = isoTimestamp(clock.now());
     const { id: sourceId, ...source } = requireAutomation(db, accountId, given);
     const utr = randomUUID();
@@ -220,7 +216,13 @@ export const duplicateAutomation = operation({
     try {
       await inChunks(db.$client, copy, MAX_WAIT_MS);
     } catch (error) {
-      if (automation_id !== undefined) removeCopy(db, automation_id);
+      // By its utr: if its first transaction was rolled back, another automation may have its id by now.
+      const begun = db.select({ id: automations.id }).from(automations).where(eq(automations.utr, utr)).get();
+      if (begun !== undefined)
+        await removeCopy(db, begun.id).catch((err) => {
+          const fields = { automation: begun.id, err };
+          processLog(config)(fields, 'an unfinished copy of an automation is kept until the next start', 'error');
+        });
       throw error;
     }
     return { utr };
