@@ -154,7 +154,7 @@ t.test('a contact who waits at a step is told for what, until when, and what wou
   await pass(48 * HOUR);
   t.notMatch(page.text, 'Not taken');
   t.match(await shown(), [
-    'Waits until 2026-01-18 07:30 UTC, in the time zone Asia/Kabul.',
+    'Waits until 2026-01-18 12:00, in the time zone Asia/Kabul.',
     /Another time zone of the contact changes it/,
     '2026-01-18T07:30',
   ]);
@@ -164,6 +164,27 @@ t.test('a contact who waits at a step is told for what, until when, and what wou
   t.match(ended.text, 'Not taken', 'after the end no further step comes');
   t.notMatch(ended.text, 'Not yet, or not at all');
 });
+
+t.test(
+  'a paused automation promises no way out of a wait, and what came meanwhile is waited for no longer',
+  async (t) => {
+    const { app, utr, get, step, utrOf, live, join, pass } = await withPaths(t);
+    const wait = { kind: 'wait_until', before: await utrOf('two') };
+    await step({ ...wait, until: 'event', event: 'purchase', timeout_hours: 4 });
+    await live();
+    await join('ann');
+    await pass(HOUR);
+    await get('/automations/pause', { utr });
+    const shown = async () =>
+      (await get('/automations/preview', { utr, email: 'ann@example.org' })).body.message.preview;
+    t.match(await shown(), { awaits: /^Waits for the event “purchase”/, change: null });
+    await pass(HOUR);
+    const event = { name: 'purchase', email: 'ann@example.org' };
+    t.equal((await app.one.call('POST', '/events', { json: event })).status, 200);
+    await pass(HOUR);
+    t.match(await shown(), { awaits: null, change: null, reason_code: 'automation_not_live' });
+  },
+);
 
 t.test('a contact of the target who was not let in by the trigger has not entered', async (t) => {
   const { utr, get, post, live, join } = await withWelcomeSeries(t);

@@ -112,7 +112,9 @@ export function forecastFor(
   const progress = mailProgress(client, enrolment.id);
   const next = schedules.find(({ position }) => position > enrolment.position);
   const awaited =
-    next === undefined || !isActive || leaves !== null ? null : findAwaited(db, enrolment.id, next, { now, zone });
+    next === undefined || !isActive || leaves !== null
+      ? null
+      : findAwaited(db, enrolment.id, next, { now, zone, isLive });
   const due = awaited?.due ?? progress.get(next?.id ?? 0)?.due_at ?? dueAt(enrolment, schedules);
   return {
     state: enrolment.state === 'active' ? 'waiting' : enrolment.state,
