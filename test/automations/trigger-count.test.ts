@@ -123,6 +123,17 @@ t.test('by a date those count for whom it came, before, on or after the day', as
   t.match(await counted(), { contacts: 2 }, 'a contact who was added after the hour does not count');
   await set({ trigger_yearly: 1, trigger_days: 0 });
   t.equal((await counted()).contacts, 2, 'also a day of every year');
+  const dates = app.db.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 30999)
+    INSERT INTO contact_dates (contact_id, field_id, day, date) SELECT i + @first, 1, @day, '2026-' || @day FROM n`,
+  );
+  dates.run({ first: 0, day: '02-01' });
+  dates.run({ first: 50_000, day: '03-01' });
+  t.match(
+    await counted(),
+    { is_complete: 0 },
+    'no more than 50 000 dates of past and coming days together are looked at',
+  );
 });
 
 t.test('by a form those count who confirmed it, whatever the name of it was', async (t) => {

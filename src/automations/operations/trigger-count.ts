@@ -16,7 +16,7 @@ import { ByUtr } from './automations.ts';
 /** How far back contacts are counted. */
 const DAYS = 30;
 const DAY_MS = 86_400_000;
-/** The number of rows that are read without a pause, which takes some milliseconds, and the maximum of all rows. */
+/** The number of rows that are read without a pause, which takes some milliseconds, and the maximum of all rows of one answer. */
 const PAGE_ROWS = 2000;
 const MOST_ROWS = 50_000;
 
@@ -56,8 +56,9 @@ export const countTrigger = operation({
     const isOfDates = automation.trigger_kind === 'date';
     const ahead = isOfDates ? pagesOf(context, automation, { from: now, to: now + DAYS * DAY_MS }) : null;
     return inCountingTurn(context.accountId, async () => {
-      const past = await count(pages);
-      const coming = ahead === null ? null : await count(ahead);
+      const most = ahead === null ? MOST_ROWS : MOST_ROWS / 2;
+      const past = await count(pages, most);
+      const coming = ahead === null ? null : await count(ahead, most);
       const isComplete =
         past.isComplete && coming?.isComplete !== false && isFilled(context.db.$client, automation.trigger_field_id);
       return {
@@ -72,17 +73,17 @@ export const countTrigger = operation({
   },
 });
 
-/** Counts the contacts of these pages, each once. Others are handled between two pages. */
-async function count(pages: Iterable<Page>): Promise<{ contacts: number; isComplete: boolean }> {
+/** Counts the contacts of these pages, each once, until `most` rows were read. Others are handled between two pages. */
+async function count(pages: Iterable<Page>, most: number): Promise<{ contacts: number; isComplete: boolean }> {
   const contacts = new Set<number>();
   let rows = 0;
   for (const { looked, met } of pages) {
     for (const address of met) contacts.add(address);
     rows += looked;
-    if (rows >= MOST_ROWS) break;
+    if (rows >= most) break;
     await setImmediate();
   }
-  return { contacts: contacts.size, isComplete: rows < MOST_ROWS };
+  return { contacts: contacts.size, isComplete: rows < most };
 }
 
 /** A part of what happened: how many rows were looked at, and the addresses of the contacts who met the trigger. */
