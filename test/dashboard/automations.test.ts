@@ -364,7 +364,7 @@ t.test('a step is added before another one with forms, and a new segment for it 
   t.match((await open(`/automations/${utr}/edit`)).text, `href="/automations/${utr}/${place}"`);
   t.match((await open(`/automations/${utr}/${place}`)).text, `before=${two?.utr}`);
   const { text } = await open(`/automations/${utr}/${place}&kind=if`);
-  t.match(text, /href="\/contacts\/segments\/new"/);
+  t.match(text, /href="\/contacts\/segments\/new" target="_blank"/, 'in a tab of its own, so that the form stays');
   app.db.exec("UPDATE automation_schedules SET subject = '((first_name|Friend)), two' WHERE subject = 'two'");
   const wait = { waiting_type: 'instantly', waiting_period: '1' };
   t.equal((await send(`/automations/${utr}/steps/new`, { ...hiddenIn(text), ...wait, kind: 'exit' })).status, 303);

@@ -495,7 +495,11 @@ function Settings({ targets, fields, events, given, problems }: SettingsProps) {
         <SelectField
           name="segment_id"
           label={language.say('automations.step.segment')}
-          hint={<a href="/contacts/segments/new">{language.say('segments.new')}</a>}
+          hint={
+            <a href="/contacts/segments/new" target="_blank" rel="noreferrer">
+              {language.say('segments.new')}
+            </a>
+          }
           value={given.segment_id}
           options={[none, ...withDeleted(language, targetOptions(targets, 'segment'), given.segment_id)]}
           problems={problems}
