@@ -101,7 +101,7 @@ function upsertSome(
       return { email, outcome: 'failed', contact_id: null, errors: errors.map(([field, text]) => ({ field, text })) };
     if (own !== undefined) {
       const present = JSON.parse(person.custom ?? '{}');
-      const changing = onlyEmpty ? fields.filter(({ id }) => !present[id]) : fields;
+      const changing = onlyEmpty ? fields.filter(({ id }) => (present[id] ?? '') === '') : fields;
       person.custom = JSON.stringify(mergeCustomValues(own, changing, present));
     }
     const columns = { ...columnsOf(input), email, custom: person.custom, now };
