@@ -85,8 +85,9 @@ export function designToken(tokens: Tokens, kind: Design['kind'], utr: string, u
 
 /**
  * Returns the design that a link opens, with the code of the built-in template if nothing was designed yet. Returns null if the link
- * is forged or the record was deleted; `expired` if the link is too old or was revoked, or if a key pair asked for it and
- * one of the account was revoked since; `withdrawn` if its user was removed or may no longer change mails. With `usable` the link is valid for another 24 hours, so that a page left open overnight can still be saved.
+ * is forged or the record was deleted; `expired` if the link is too old or was revoked, or if a key pair asked for it and one of the
+ * account was revoked since; `withdrawn` if its user was removed or may no longer change mails. With `usable` the link is valid for
+ * another 24 hours, so that a page left open overnight can still be saved.
  */
 export function findDesign(
   db: Db,
