@@ -254,8 +254,8 @@ function syncSegment(
       SELECT @user, @segment, c.address_id, c.id, c.email, @now, @now
       FROM json_each(@contacts) p CROSS JOIN contacts c ON c.id = p.value WHERE true ON CONFLICT DO NOTHING`,
     ).run({ user: user_id, segment: id, now, contacts: JSON.stringify(joined.map(({ contact }) => contact)) });
-    const people = peopleOf(joined.map(({ address, contact }) => ({ address_id: address, contact_id: contact })));
     if (isWatched && startsAutomations) {
+      const people = peopleOf(joined.map(({ address, contact }) => ({ address_id: address, contact_id: contact })));
       if (isRestoring) recordGoals(db, id, people, now);
       else recordMembershipChange(db, membership, 'joined', people, now);
     }
