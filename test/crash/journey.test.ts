@@ -66,7 +66,7 @@ t.test('killed in the transaction of each kind of step, everybody takes each ste
   t.equal(count(`SELECT count(*) ${mails} AND d.state = 2`), PEOPLE + 2 * BUYERS, 'and accepted');
 });
 
-t.test('killed at the entry by each trigger and at the goal, everybody enters once and exits once', async (t) => {
+t.test('killed at each entry, the goal and the exit rule, everybody enters and exits once', async (t) => {
   const { app, utr: first, post, get } = await withWelcomeSeries(t);
   const people = Array.from({ length: BUYERS }, (_, at) => `p${at}@example.org`);
   const json = async (path: string, body: object) => {
@@ -78,6 +78,8 @@ t.test('killed at the entry by each trigger and at the goal, everybody enters on
   const rules = { select_field: ['event.purchase'], select_operator: ['has happened'], value: [] };
   await post('/segment/store', { segment_name: 'Buyers', contact_type_id: 1, ...rules });
   await post('/automations/update', { utr: first, goal_segment_id: 1 });
+  const left = { select_field: ['event.moved_away'], select_operator: ['has happened'], value: [] };
+  await post('/segment/store', { segment_name: 'Moved away', contact_type_id: 1, ...left });
   const form = await addForm(t, app);
   const settings: Record<string, object> = {
     event: { trigger_event: 'login' },
@@ -96,6 +98,10 @@ t.test('killed at the entry by each trigger and at the goal, everybody enters on
     });
     await post('/automations/schedule/add', { utr, ...mail, ...wait });
     await post('/automations/update', { utr, trigger_kind, ...more });
+    if (trigger_kind === 'hand') {
+      await post('/automations/schedule/add', { utr, ...mail, waiting_type: 'days', waiting_period: 3 });
+      await post('/automations/update', { utr, exit_segment_id: 2 });
+    }
     utrs[trigger_kind] = utr;
   }
   t.strictSame(Object.keys(utrs).sort(), [...TRIGGER_KINDS].sort());
@@ -118,6 +124,9 @@ t.test('killed at the entry by each trigger and at the goal, everybody enters on
   for (const email of people) await json('/events', { email, name: 'purchase' });
   run(5, 0, 'record goal');
   run(5, 0, 'end :goal_reached');
+  for (const email of people) await json('/events', { email, name: 'moved_away' });
+  run(5, 0, 'record exit');
+  run(5, 0, 'end :exit_rule');
   run(5, 100);
 
   const rows = (sql: string) => app.db.prepare(sql).raw().all();
@@ -131,9 +140,10 @@ t.test('killed at the entry by each trigger and at the goal, everybody enters on
     perAutomation,
   );
   t.strictSame(
-    rows('SELECT state, reason, goal_at IS NOT NULL, count(*) FROM enrolments GROUP BY 1, 2, 3 ORDER BY 1'),
+    rows('SELECT state, reason, goal_at IS NOT NULL, count(*) FROM enrolments GROUP BY 1, 2, 3 ORDER BY 1, 2'),
     [
-      ['finished', null, 0, 5 * BUYERS],
+      ['finished', null, 0, 4 * BUYERS],
+      ['left', ':exit_rule', 0, BUYERS],
       ['left', ':goal_reached', 1, BUYERS],
     ],
   );
