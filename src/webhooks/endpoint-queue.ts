@@ -248,7 +248,8 @@ export class EndpointQueue {
   /** Processes the result of a later attempt, a test or a replay. */
   #retried(event: StoredEvent, { attempts, failed_since, is_manual }: Tried, answer: Answer, at: number): void {
     const { id: event_id, lane } = event;
-    if (is_manual === 0) this.#count(answer);
+    // A test or replay that arrives shows that the endpoint works again, but one that fails says nothing about the others.
+    if (is_manual === 0 || answer.isSuccess) this.#count(answer);
     if (answer.isSuccess || is_manual === 1) {
       this.#ended.push({ event_id, lane, is_manual });
       return;

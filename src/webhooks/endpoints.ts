@@ -75,12 +75,13 @@ export function addEndpoint(
   return { id, secret };
 }
 
-/** Changes an endpoint. Call inside a transaction. */
+/** Changes an endpoint. Events that wait for it are tried at once at a new address. Call inside a transaction. */
 export function changeEndpoint(db: Db, endpoint: Endpoint, input: EndpointInput, now: Date): void {
   db.update(webhookEndpoints)
     .set({ ...input, events: [...input.events], updated_at: isoTimestamp(now) })
     .where(eq(webhookEndpoints.id, endpoint.id))
     .run();
+  if (input.url !== endpoint.url) retryWaiting(db.$client, endpoint.id, now);
   renewWants(db.$client, endpoint.user_id);
 }
 
@@ -128,13 +129,18 @@ export function enableEndpoint(client: Database, { id, user_id }: Endpoint, now:
       "UPDATE webhook_endpoints SET state = 'enabled', disabled_code = NULL, failures = 0, updated_at = ? WHERE id = ?",
     )
     .run(isoTimestamp(now), id);
+  retryWaiting(client, id, now);
+  renewWants(client, user_id);
+}
+
+/** Gives the events that wait for an endpoint all their attempts again, from now on. */
+function retryWaiting(client: Database, endpointId: number, now: Date): void {
   client
     .prepare(`
       UPDATE webhook_waiting AS w SET attempts = 0, failed_since = NULL, due_at = iif(event_id = (
         SELECT min(event_id) FROM webhook_waiting WHERE endpoint_id = w.endpoint_id AND lane = w.lane AND is_manual = 0), ?, NULL)
       WHERE endpoint_id = ? AND is_manual = 0`)
-    .run(now.getTime(), id);
-  renewWants(client, user_id);
+    .run(now.getTime(), endpointId);
 }
 
 /** Returns the id of the newest event of any account; 0 if there has been none. */

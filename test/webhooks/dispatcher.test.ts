@@ -213,6 +213,28 @@ t.test('an endpoint that is away is asked with one event at a time, and told eve
   t.match(await webhook(), { waiting: 0, failures: 0 });
 });
 
+t.test('waiting events are told at once when the address is corrected, or when a test arrives', async (t) => {
+  const { app, receiver, id, webhook, untilIdle } = await withWebhook(t);
+  const waitAgain = async () => {
+    receiver.answerWith((_, reply) => reply.writeHead(404).end());
+    for (let count = 0; count < 10; count++) await add(app);
+    await untilIdle();
+    app.clock.advance(HOUR);
+    await untilIdle();
+    t.match(await webhook(), { waiting: 10 });
+    receiver.answerWith((_, reply) => reply.writeHead(204).end());
+  };
+  await waitAgain();
+  await app.one.call('POST', '/webhooks/save', { form: { id, url: `${receiver.url}/new`, events: CONTACTS } });
+  await untilIdle();
+  t.match(await webhook(), { waiting: 0, failures: 0 });
+
+  await waitAgain();
+  await app.one.call('POST', '/webhooks/test', { form: { id } });
+  await untilIdle();
+  t.match(await webhook(), { waiting: 0, failures: 0 });
+});
+
 t.test(
   'an event that one endpoint never takes is given up after three days, while it is told the others',
   async (t) => {
