@@ -66,6 +66,12 @@ type Source = Pick<FilledForm, 'network' | 'proof'>;
  */
 export type Outcome = 'taken' | 'busy' | 'unproven' | 'used';
 
+/** Returns true if an address is erased or suppressed, so that it may not be asked. `known` is its id if the account has it. */
+export function isBlocked(client: Database, accountId: number, address: Address, known: number | undefined): boolean {
+  if (isErased(client, accountId, address.address)) return true;
+  return known !== undefined && findSuppressionReason(client, accountId, known) !== null;
+}
+
 /**
  * Accepts a request and queues the mail that asks for a confirmation, in one transaction. No mail is sent to addresses that are
  * suppressed or erased, nor to a mailbox that got one within a day. The outcome is the same, so that it reveals nothing about an address.
@@ -80,10 +86,7 @@ export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, f
     if (reached !== null) return reached;
     if (proof.kind !== 'key' && !useChallenge(client, proof)) return 'used';
     const known = findAddressId(db, form.user_id, address);
-    const isBlocked =
-      isErased(client, form.user_id, address.address) ||
-      (known !== undefined && findSuppressionReason(client, form.user_id, known) !== null);
-    if (isBlocked || !takeMailOfDay(client, address, at)) {
+    if (isBlocked(client, form.user_id, address, known) || !takeMailOfDay(client, address, at)) {
       countUnsent(db, form, filled, at);
       return 'taken';
     }

@@ -4,12 +4,11 @@
  */
 import { isIP } from 'node:net';
 import Type, { type Static } from 'typebox';
-import { findAddressId, isErased } from '../../audience/contacts/address-rows.ts';
+import { findAddressId } from '../../audience/contacts/address-rows.ts';
 import { type Address, parseAddress } from '../../audience/contacts/addresses.ts';
 import { TEXT_COLUMNS } from '../../audience/contacts/contact-fields.ts';
 import { languageCode } from '../../audience/contacts/contact-languages.ts';
 import { NewContact } from '../../audience/contacts/operations.ts';
-import { findSuppressionReason } from '../../audience/suppressions.ts';
 import { listUnsubscriptions } from '../../audience/unsubscribes.ts';
 import type { Db } from '../../database/open.ts';
 import { isOwned, recordId } from '../../database/ownership.ts';
@@ -26,7 +25,7 @@ import { networkOf } from '../../users/throttle.ts';
 import { isMember } from '../confirm.ts';
 import { askedFields, findField, keyOf, MAX_FIELDS, valueFault } from '../fields.ts';
 import { type Form, findForm, formOffCode, formsOf } from '../forms.ts';
-import { takeRequest, takeUnsent, wasAskedToday } from '../requests.ts';
+import { isBlocked, takeRequest, takeUnsent, wasAskedToday } from '../requests.ts';
 import { MAX_TEXT } from './form-input.ts';
 import { OFF_REASONS } from './forms.ts';
 
@@ -146,9 +145,8 @@ export const subscribeContact = operation({
 /** Returns the state of an address that needs no mail now; null if it needs one. */
 function settledState(db: Db, form: Form, address: Address, groups: Record<string, 0 | 1>, now: Date): State | null {
   const known = findAddressId(db, form.user_id, address);
-  if (isErased(db.$client, form.user_id, address.address)) return 'suppressed';
+  if (isBlocked(db.$client, form.user_id, address, known)) return 'suppressed';
   if (known === undefined) return null;
-  if (findSuppressionReason(db.$client, form.user_id, known) !== null) return 'suppressed';
   if (isSubscribed(db, form, known, groups)) return 'subscribed';
   return wasAskedToday(db.$client, form.id, known, now.getTime()) ? 'asked' : null;
 }
