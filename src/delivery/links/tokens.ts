@@ -3,7 +3,7 @@
  * are deleted. The signature also covers the recipient's address, so that when an id is assigned again after a restore, an old link does
  * not act on another contact.
  */
-import { createCipheriv, createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { findNamedValue } from '../../database/named-values.ts';
 import { derivedLinkSecrets, deriveKey, linkSecrets, rootSecrets } from './secrets.ts';
@@ -168,7 +168,7 @@ function textSigner(texts: readonly string[]): TextSigner {
  * Whether one of the keys makes this signature. The encoded texts are compared, because base64url leaves unused bits in
  * the last character, and changing them must not yield another valid token.
  */
-function anyMatches(keys: readonly KeyObject[], mac: string, expected: (key: KeyObject) => string): boolean {
+function anyMatches<Key>(keys: readonly Key[], mac: string, expected: (key: Key) => string): boolean {
   const given = Buffer.from(mac);
   return keys.some((key) => {
     const own = Buffer.from(expected(key), 'latin1');
@@ -189,11 +189,10 @@ export function createNodeTokens(secrets: readonly string[]): LinkTokens {
 export function createLinkTokens(texts: readonly string[], known: ContactLookup): LinkTokens {
   const { findEmail: emailOf, findMailing: mailingOf, unsigned, sealsAddress = false } = known;
   // Created once, because a key given as text would be parsed again for every token.
-  const secrets = texts.map((text) => createSecretKey(text, 'utf8'));
+  const secrets = texts.map((text) => hmacSha512(text));
   const ciphers = texts.map((text) => addressCipher(text));
-  const newest = secrets[0];
+  const [newest] = secrets;
   if (newest === undefined) throw new Error('tokens need a secret');
-  const recipientMac = (secret: KeyObject, signed: string) => createHmac('sha512', secret).update(signed).digest();
 
   /** Reads a token of a contact that the database lacks. The signature covers the address, so another secret's encryption is rejected. */
   const unsealed = (ids: Omit<RecipientIds, 'email'>, mac: string, sealed: string, at: number): RecipientIds | null => {
@@ -201,7 +200,7 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
       const email = open(ids, sealed);
       if (seal({ ...ids, email }) !== sealed) continue;
       const signed = signedText(recipientBody(ids), email);
-      const expected = (secret: KeyObject) => recipientMac(secret, signed).toString('base64url', at, at + PART_BYTES);
+      const expected = (macOf: Hmac) => macOf(signed).toString('base64url', at, at + PART_BYTES);
       if (anyMatches(secrets, mac, expected)) return { ...ids, email };
     }
     return null;
@@ -219,14 +218,14 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
     if (owner === undefined || email === undefined) return null;
     const ids = { delivery, mailing, address, ...owner };
     const signed = signedText(recipientBody(ids), email);
-    const expected = (secret: KeyObject) => clickMac(recipientMac(secret, signed));
+    const expected = (macOf: Hmac) => clickMac(macOf(signed));
     return anyMatches(secrets, mac, expected) ? { ...ids, email } : null;
   };
 
   return {
     recipient(ids) {
       const body = recipientBody(ids);
-      const mac = recipientMac(newest, signedText(body, ids.email));
+      const mac = newest(signedText(body, ids.email));
       const sealed = sealsAddress ? `${SEAL_MARK}${ciphers[0]?.seal(ids)}` : '';
       const part = (at: number) =>
         `${body}.${mac.toString('base64url', at * PART_BYTES, (at + 1) * PART_BYTES)}${sealed}`;
@@ -249,7 +248,7 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
         sealed === undefined || ciphers.some(({ seal }) => seal({ ...ids, email: stored }) === sealed);
       if (!isSealUnchanged) return null;
       const isSigned = (signed: string) =>
-        anyMatches(secrets, mac, (secret) => recipientMac(secret, signed).toString('base64url', at, at + PART_BYTES));
+        anyMatches(secrets, mac, (macOf) => macOf(signed).toString('base64url', at, at + PART_BYTES));
       const mayBeUnsigned =
         ids.delivery <= unsigned.deliveries && ids.mailing <= unsigned.mailings && ids.address <= unsigned.addresses;
       return isSigned(signedText(body, stored)) || (mayBeUnsigned && isSigned(`recipient:${body}`))
@@ -271,7 +270,7 @@ function signedText(body: string, email: string): string {
 }
 
 function clickBody({ delivery, mailing, address }: Pick<RecipientIds, 'delivery' | 'mailing' | 'address'>): string {
-  return [delivery, mailing, address].map((id) => id.toString(36)).join('-');
+  return `${delivery.toString(36)}-${mailing.toString(36)}-${address.toString(36)}`;
 }
 
 function clickMac(mac: Buffer): string {
@@ -280,7 +279,7 @@ function clickMac(mac: Buffer): string {
 }
 
 function recipientBody({ delivery, mailing, address, group, user }: Omit<RecipientIds, 'email'>): string {
-  return [delivery, mailing, address, group, user].map((id) => id.toString(36)).join('-');
+  return `${clickBody({ delivery, mailing, address })}-${group.toString(36)}-${user.toString(36)}`;
 }
 
 function recipientIds(body: string): Omit<RecipientIds, 'email'> | null {
@@ -289,6 +288,46 @@ function recipientIds(body: string): Omit<RecipientIds, 'email'> | null {
     .split('-')
     .map((id) => Number.parseInt(id, 36));
   return { delivery, mailing, address, group, user };
+}
+
+/** Computes the HMAC-SHA512 of a text with a certain key. The result is overwritten by the next call. */
+type Hmac = (text: string) => Buffer;
+
+/** SHA-512 reads its input in blocks of this size, and a key fills one block (RFC 2104 2). */
+const HASH_BLOCK = 128;
+const HASH_BYTES = 64;
+/** The text of a token of ours has fewer bytes. */
+const SHORT_TEXT = 1024;
+/** A UTF-16 code unit takes at most this number of bytes in UTF-8. */
+const MAX_UNIT_BYTES = 3;
+
+/**
+ * Returns a function that computes the HMAC-SHA512 (RFC 2104) of texts with this key. Two hashes of reused buffers take half the time of
+ * Node's HMAC, which creates several objects for each text.
+ */
+export function hmacSha512(secret: string): Hmac {
+  const key = Buffer.from(secret);
+  const block = Buffer.alloc(HASH_BLOCK);
+  block.set(key.length > HASH_BLOCK ? hash('sha512', key, 'buffer') : key);
+  const inner = Buffer.alloc(
+    HASH_BLOCK + SHORT_TEXT,
+    block.map((byte) => byte ^ 0x36),
+  );
+  const outer = Buffer.alloc(
+    HASH_BLOCK + HASH_BYTES,
+    block.map((byte) => byte ^ 0x5c),
+  );
+  const mac = Buffer.alloc(HASH_BYTES);
+  return (text) => {
+    const isShort = text.length * MAX_UNIT_BYTES <= SHORT_TEXT;
+    const input = isShort
+      ? inner.subarray(0, HASH_BLOCK + inner.write(text, HASH_BLOCK))
+      : Buffer.concat([inner.subarray(0, HASH_BLOCK), Buffer.from(text)]);
+    // Text instead of a buffer is the cheapest form of a result.
+    outer.write(hash('sha512', input, 'binary'), HASH_BLOCK, 'latin1');
+    mac.write(hash('sha512', outer, 'binary'), 'latin1');
+    return mac;
+  };
 }
 
 interface CipherIds {

@@ -15,6 +15,7 @@ import {
   type ContactLookup,
   createLinkTokens,
   createTokens,
+  hmacSha512,
   openTokens,
   type Purpose,
   withoutTokens,
@@ -77,6 +78,19 @@ t.test('a token with one bit changed anywhere is refused, unused bits of its enc
       return alterations(token).every((altered) => tokens.readRecipient(purpose, altered) === null);
     }),
     { numRuns: 60 },
+  );
+});
+
+t.test('RFC 2104: texts and keys of any length get the HMAC that Node computes', async () => {
+  const any = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.string({ unit: 'binary', minLength: 100, maxLength: 1200 }),
+  );
+  fc.assert(
+    fc.property(any, fc.array(any, { minLength: 1, maxLength: 5 }), (key, texts) => {
+      const macOf = hmacSha512(key);
+      return texts.every((given) => macOf(given).equals(createHmac('sha512', key).update(given).digest()));
+    }),
   );
 });
 
