@@ -9,6 +9,7 @@ import {
   foldToOneLine,
   mergeText,
   OPEN_URL,
+  type Placeholder,
   PREFERENCES,
   resolve,
   scan,
@@ -133,12 +134,35 @@ function cachedDateField(): (date: Date) => string {
   };
 }
 
+const OWN_URLS: readonly string[] = [PREFERENCES, WEB_COPY, OPEN_URL, CLICK_URL];
+
+/** Whether a placeholder is one of the recipient's own URLs as it is. Its characters need no encoding for HTML. */
+function isOwnUrl({ name, place }: Placeholder): boolean {
+  return OWN_URLS.includes(name) && (place === 'text' || place === 'url-start');
+}
+
+/** The encoder of a placeholder. A value that several recipients in a row have, such as a country or none, is encoded once. */
+function valueEncoder(piece: Placeholder, encode: (text: string) => string): Encoder {
+  const { name } = piece;
+  if (isOwnUrl(piece)) return (recipient) => quotedPrintable(valueFor(name, recipient) ?? '');
+  let last: string | undefined;
+  let encoded = quotedPrintable(encode(resolve(piece, last)));
+  return (recipient) => {
+    const value = valueFor(name, recipient);
+    if (value !== last) encoded = quotedPrintable(encode(resolve(piece, value)));
+    last = value;
+    return encoded;
+  };
+}
+
 /** Collects the pieces of a message. An encoder used in several places runs once for each recipient. */
 class Assembly {
   readonly fixed: string[] = [''];
   readonly order: number[] = [];
   readonly encoders: Encoder[] = [];
   readonly conditions = new Conditions();
+  /** The encoders of the recipient's own URLs by their names, for both parts. */
+  readonly #ownUrls = new Map<string, number>();
 
   add(piece: string | Encoder): void {
     if (typeof piece === 'string') this.fixed.push((this.fixed.pop() ?? '') + piece);
@@ -161,12 +185,12 @@ class Assembly {
         at = branches.next - 1;
         continue;
       }
-      const key = JSON.stringify(piece);
-      const number = known.get(key);
+      const [encoders, key] = isOwnUrl(piece) ? [this.#ownUrls, piece.name] : [known, JSON.stringify(piece)];
+      const number = encoders.get(key);
       if (number !== undefined) this.#place(number);
       else {
-        known.set(key, this.encoders.length);
-        this.add((recipient) => quotedPrintable(encode(resolve(piece, valueFor(piece.name, recipient)))));
+        encoders.set(key, this.encoders.length);
+        this.add(valueEncoder(piece, encode));
       }
     }
   }
@@ -224,8 +248,7 @@ function branchEncoder(template: Template, conditions: Conditions, encode: (text
     const piece = template[at] ?? '';
     const branches = branchesAt(template, at);
     if (typeof piece === 'string') parts.push(quotedPrintable(piece));
-    else if (branches === null)
-      parts.push((recipient) => quotedPrintable(encode(resolve(piece, valueFor(piece.name, recipient)))));
+    else if (branches === null) parts.push(valueEncoder(piece, encode));
     else {
       parts.push(conditionalEncoder(branches, conditions, encode));
       at = branches.next - 1;

@@ -37,6 +37,7 @@ t.test('a value that is no mail text is refused wherever it stands', async (t) =
   for (const values of [
     ['č', 'b'],
     ['b', 'a\nb'],
+    ['b\r', '\nb'],
   ])
     t.throws(() => MailData.filled(form, values), TypeError);
 });

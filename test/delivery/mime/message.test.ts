@@ -226,6 +226,25 @@ t.test('a message is written to the given buffer if it is large enough', async (
   t.not(render(prepared, recipient(), Buffer.alloc(10)).buffer, memory.buffer);
 });
 
+t.test('recipients one after the other get their own values, whichever of them they share', async (t) => {
+  const compiled = await content();
+  const prepared = prepare(compiled, facts);
+  const others = Object.fromEntries(Object.entries(urls).map(([name, url]) => [name, `${url.replace(/\/$/, '')}2/`]));
+  for (const [values, own] of [
+    [{ first_name: 'Zoë', city: 'Köln' }, urls],
+    [
+      { first_name: 'Ann', city: 'Köln' },
+      { ...urls, ...others },
+    ],
+    [{ first_name: '', city: 'Köln' }, urls],
+    [{ city: '' }, { ...urls, ...others }],
+    [{ first_name: 'Zoë', city: 'Köln' }, urls],
+  ] as const) {
+    const to = recipient(values, { urls: own });
+    t.ok(render(prepared, to).equals(render(prepare(compiled, facts), to)), JSON.stringify(values));
+  }
+});
+
 t.test('a campaign message without its recipient addresses is refused', async (t) => {
   const prepared = prepare(await content(), facts);
   t.throws(() => render(prepared, recipient({}, { urls: null })), TypeError);
