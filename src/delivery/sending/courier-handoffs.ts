@@ -74,12 +74,17 @@ export class CourierHandoffs implements Handoffs {
       this.#deps.onOutcome(mailing, claim, outcome, outgoing);
       this.#onEnd();
     };
-    this.#send(mailing, ready, claim, outgoing).then(end, (error: unknown) => {
+    const fail = (error: unknown) => {
       const isTooLarge = error instanceof MergedTooLarge;
       if (!isTooLarge) this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built', 'error');
       const reply = isTooLarge ? error.said : sentence('not_built');
       end({ kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply });
-    });
+    };
+    try {
+      this.#send(mailing, ready, claim, outgoing).then(end, fail);
+    } catch (error) {
+      fail(error);
+    }
   }
 
   /** Resolves when half of the sends in progress have ended, or after `ms` milliseconds. */
@@ -119,45 +124,49 @@ export class CourierHandoffs implements Handoffs {
     return this.#deps.courier.close(graceMs);
   }
 
-  async #send(
+  /** Not an async function, because its promises and closures would cost each mail more than the ones here. */
+  #send(
     mailing: OpenMailing,
     ready: ReadyMailing,
     claim: Claim,
     outgoing: OutgoingMessage | null,
   ): Promise<Outcome | 'withdrawn'> {
     const to = envelopeAddress(claim);
-    const maySend = () => this.#deps.mayLeave(claim);
-    const begin = (date: Date, message: MailData) => {
-      outgoing?.begin(date, message);
-      return message;
-    };
-    const send = (date: () => Date, message: (date: Date, buffer?: Buffer) => MailData) =>
-      this.#deps.courier.send(
-        {
-          from: ready.envelopeFrom(claim),
-          to,
-          relayId: mailing.relay_id,
-          dotless: true,
-          start: (buffer) => {
-            if (!maySend()) return null;
-            const rendered = date();
-            return begin(rendered, message(rendered, buffer));
-          },
-          maySend,
-        },
-        { accountId: mailing.user_id, mailingId: mailing.id },
-      );
     const now = this.#deps.clock.now();
-    const signed = ready.renderSigned(claim, to, now);
-    if (signed === null)
-      return send(
-        () => this.#deps.clock.now(),
-        (date, buffer) => ready.render(claim, to, date, buffer),
-      );
-    const message = await this.#counted(mailing.relay_id, signed);
-    return send(
-      () => now,
-      () => message,
+    const signing = ready.renderSigned(claim, to, now);
+    if (signing === null) return this.#handOver(mailing, ready, claim, to, outgoing, null);
+    return this.#counted(mailing.relay_id, signing).then((message) =>
+      this.#handOver(mailing, ready, claim, to, outgoing, { date: now, message }),
+    );
+  }
+
+  /** Gives a mail to the courier. `signed` null: the message is rendered when it is sent. */
+  #handOver(
+    mailing: OpenMailing,
+    ready: ReadyMailing,
+    claim: Claim,
+    to: string,
+    outgoing: OutgoingMessage | null,
+    signed: { date: Date; message: MailData } | null,
+  ): Promise<Outcome | 'withdrawn'> {
+    const { clock, courier, mayLeave } = this.#deps;
+    const maySend = () => mayLeave(claim);
+    return courier.send(
+      {
+        from: ready.envelopeFrom(claim),
+        to,
+        relayId: mailing.relay_id,
+        dotless: true,
+        start: (buffer) => {
+          if (!maySend()) return null;
+          const date = signed?.date ?? clock.now();
+          const message = signed?.message ?? ready.render(claim, to, date, buffer);
+          outgoing?.begin(date, message);
+          return message;
+        },
+        maySend,
+      },
+      { accountId: mailing.user_id, mailingId: mailing.id },
     );
   }
 
