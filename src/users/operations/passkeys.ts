@@ -29,7 +29,8 @@ const listed = {
 
 export const listPasskeys = listOperation({
   name: 'List the passkeys (addition)',
-  description: 'Owners and key pairs see the passkeys of the whole account, others their own.',
+  description:
+    'Owners and key pairs that may do everything see all of the account, other users their own, other key pairs none.',
   role: 'viewer',
   input: listQuery,
   as: 'passkeys',

@@ -27,7 +27,8 @@ const Session = Type.Object({
 
 export const listSessions = listOperation({
   name: 'List the sessions (addition)',
-  description: 'Owners and key pairs see the sessions of the whole account, others their own.',
+  description:
+    'Owners and key pairs that may do everything see all of the account, other users their own, other key pairs none.',
   role: 'viewer',
   input: listQuery,
   as: 'sessions',
