@@ -1,14 +1,12 @@
 /** The pages in a real browser, walked as a person does. */
-import { chromium } from 'playwright-core';
 import t from 'tap';
-import { FLAGS } from '../fixtures/chromium.ts';
 import { mustSucceed, readOutbox, sendCampaign } from './support/campaign.ts';
-import { skipWithout, toolPath } from './support/tools.ts';
+import { launch } from './support/dashboard/browser.ts';
+import { skipWithout } from './support/tools.ts';
 import { browse, DESK, look, NAMELESS, PHONE, serve } from './support/walked-pages.ts';
 
 t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
-  const browser = await chromium.launch({ executablePath: toolPath('chromium'), args: FLAGS });
-  t.teardown(() => browser.close());
+  const browser = await launch(t);
 
   t.test('the preference page by keyboard only, without JavaScript', async (t) => {
     const { app, origin } = await serve(t);

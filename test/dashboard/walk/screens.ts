@@ -11,6 +11,8 @@ export interface Screen {
   account?: 'filled' | 'empty' | 'none';
   /** Whether it is among the pictures in docs/screenshots: in the light colours, or in both. */
   picture?: 'light' | 'both';
+  /** Whether what a screen reader gets of it is looked at. */
+  isReadAloud?: boolean;
 }
 
 /** The account that a screen shows. */
@@ -21,10 +23,10 @@ export function accountOf({ account = 'filled' }: Screen): NonNullable<Screen['a
 export const SCREENS: readonly Screen[] = [
   { name: 'gallery', path: '/gallery' },
   { name: 'gallery-bare', path: '/gallery/bare' },
-  { name: 'home', path: '/', picture: 'both' },
+  { name: 'home', path: '/', picture: 'both', isReadAloud: true },
   { name: 'home-empty', path: '/', account: 'empty', picture: 'light' },
   { name: 'find', path: '/find?text=news' },
-  { name: 'mailings', path: '/campaigns', picture: 'light' },
+  { name: 'mailings', path: '/campaigns', picture: 'light', isReadAloud: true },
   { name: 'mailings-none', path: '/campaigns?search=nothing' },
   { name: 'mailings-empty', path: '/campaigns', account: 'empty' },
   { name: 'mailings-calendar', path: '/campaigns/calendar?month=2026-02' },
@@ -33,7 +35,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'mailing-recipients', path: '/campaigns/:utr/recipients', picture: 'light' },
   { name: 'mailing-why', path: '/campaigns/:utr/why?email=nobody@example.org' },
   { name: 'mailing-mail-not-kept', path: '/deliveries/1' },
-  { name: 'mailing-opened', path: '/campaigns/:opened', picture: 'both' },
+  { name: 'mailing-opened', path: '/campaigns/:opened', picture: 'both', isReadAloud: true },
   { name: 'mailing-links', path: '/campaigns/:opened/links', picture: 'light' },
   { name: 'mailing-preview', path: '/campaigns/:opened/preview', picture: 'light' },
   { name: 'mailing-clicked', path: '/campaigns/:opened/recipients?link=0' },
@@ -68,12 +70,12 @@ export const SCREENS: readonly Screen[] = [
   { name: 'mailing-edit-schedule-tested', path: '/campaigns/:testedDraft/edit/schedule' },
   { name: 'mailing-edit-missing', path: '/campaigns/:emptyDraft/edit/schedule', account: 'empty' },
   { name: 'mailing-edit-schedule', path: '/campaigns/:draft/edit/schedule', picture: 'light' },
-  { name: 'people', path: '/contacts', picture: 'both' },
+  { name: 'people', path: '/contacts', picture: 'both', isReadAloud: true },
   { name: 'people-empty', path: '/contacts', account: 'empty' },
-  { name: 'person', path: '/contacts/13', picture: 'light' },
+  { name: 'person', path: '/contacts/13', picture: 'light', isReadAloud: true },
   { name: 'people-new', path: '/contacts/new' },
   { name: 'people-import', path: '/contacts/import', picture: 'light' },
-  { name: 'people-map', path: '/contacts/import/:upload', picture: 'light' },
+  { name: 'people-map', path: '/contacts/import/:upload', picture: 'light', isReadAloud: true },
   { name: 'people-preview', path: '/contacts/import/:previewed', picture: 'light' },
   { name: 'people-migrate', path: '/contacts/migrate' },
   { name: 'people-migration', path: '/contacts/import/:migration' },
@@ -95,7 +97,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'people-form-new', path: '/forms/new' },
   { name: 'people-form-new-empty', path: '/forms/new', account: 'empty' },
   { name: 'automations', path: '/automations', picture: 'light' },
-  { name: 'automation', path: '/automations/:automation', picture: 'both' },
+  { name: 'automation', path: '/automations/:automation', picture: 'both', isReadAloud: true },
   { name: 'automation-person', path: '/automations/:automation?email=d20p1@example.org' },
   { name: 'automation-new', path: '/automations/new' },
   { name: 'automation-recipe', path: '/automations/new?recipe=cart' },
@@ -144,7 +146,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'pictures-empty', path: '/images', account: 'empty' },
   { name: 'picture', path: '/images/1', picture: 'light' },
   { name: 'picture-unused', path: '/images/2' },
-  { name: 'left', path: '/unsubscribes', picture: 'light' },
+  { name: 'left', path: '/unsubscribes', picture: 'light', isReadAloud: true },
   { name: 'left-empty', path: '/unsubscribes', account: 'empty' },
   { name: 'left-groups', path: '/unsubscribes/topics', picture: 'light' },
   { name: 'left-groups-new', path: '/unsubscribes/topics/new' },
@@ -187,7 +189,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'settings-fields', path: '/settings/fields', picture: 'light' },
   { name: 'settings-fields-empty', path: '/settings/fields', account: 'empty' },
   { name: 'settings-field', path: '/settings/fields/1' },
-  { name: 'settings-users', path: '/settings/users', picture: 'light' },
+  { name: 'settings-users', path: '/settings/users', picture: 'light', isReadAloud: true },
   { name: 'settings-keys', path: '/settings/keys', picture: 'light' },
   { name: 'settings-webhooks', path: '/settings/webhooks', picture: 'light' },
   { name: 'settings-webhooks-none', path: '/settings/webhooks', account: 'empty' },

@@ -81,20 +81,29 @@ function patternOf(text: string): RegExp {
   return new RegExp(`^${source}$`, 's');
 }
 
-/** The English texts that are not German too. */
+/** The English texts that are not German too: those that stand as they are, and those with values. */
 const ENGLISH = Object.values(en)
   .flatMap(formsOf)
-  .filter((text) => !GERMAN.has(text) && /[a-z]{2}/i.test(text.replaceAll(/\{\w+\}/g, '')))
-  .map(patternOf);
+  .filter((text) => !GERMAN.has(text) && /[a-z]{2}/i.test(text.replaceAll(/\{\w+\}/g, '')));
+const ENGLISH_AS_IT_IS = new Set(ENGLISH.filter((text) => !text.includes('{')));
+const ENGLISH_PATTERNS = ENGLISH.filter((text) => text.includes('{')).map(patternOf);
 const GERMAN_PATTERNS = [...GERMAN].filter((text) => text.includes('{')).map(patternOf);
+/** What was found of each text, since many are on every screen. */
+const judged = new Map<string, boolean>();
 
 /** Those of the texts that stand in the English catalogue, or are a sentence of the service. */
 function englishIn(texts: readonly string[]): string[] {
-  return texts.filter(
-    (text) =>
-      SAID.some((pattern) => pattern.test(text)) ||
-      (ENGLISH.some((pattern) => pattern.test(text)) && !GERMAN_PATTERNS.some((pattern) => pattern.test(text))),
-  );
+  return texts.filter((text) => {
+    const found = judged.get(text) ?? isEnglish(text);
+    judged.set(text, found);
+    return found;
+  });
+}
+
+function isEnglish(text: string): boolean {
+  if (SAID.some((pattern) => pattern.test(text))) return true;
+  const isInCatalogue = ENGLISH_AS_IT_IS.has(text) || ENGLISH_PATTERNS.some((pattern) => pattern.test(text));
+  return isInCatalogue && !GERMAN_PATTERNS.some((pattern) => pattern.test(text));
 }
 
 /** What Tab has to reach: each control that is seen, and of the radio buttons of a group one. */

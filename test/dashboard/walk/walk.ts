@@ -4,6 +4,7 @@ import { launch } from '../../support/dashboard/browser.ts';
 import { HOSTILE_NAMES } from '../../support/dashboard/filled-account.ts';
 import { DESK, PHONE } from '../../support/walked-pages.ts';
 import { lookAt } from './look.ts';
+import { readAloud } from './read-aloud.ts';
 import { accountOf, type Screen } from './screens.ts';
 import { visitsOf } from './visits.ts';
 import { walkInGerman } from './walk-german.ts';
@@ -16,13 +17,18 @@ import { startWalked } from './walked-service.ts';
 export async function walk(t: Test, screens: readonly Screen[]): Promise<void> {
   const browser = await launch(t);
   const service = await startWalked(t, HOSTILE_NAMES);
-  const visit = visitsOf(t, browser, service, { viewport: DESK, isFirst: true });
+  const visit = visitsOf(t, browser, service, { viewport: DESK });
   const visitInGerman = visitsOf(t, browser, service, { viewport: PHONE, locale: 'de-DE' });
   const ordered = screens.toSorted((one, other) => accountOf(one).localeCompare(accountOf(other)));
+  const seen = new Set<string>();
   for (const screen of ordered) {
     t.test(
       `${screen.name} is accessible, fits, and stays within its budget, in each size and colour scheme`,
-      async (t) => lookAt(t, screen, await visit(screen)),
+      async (t) => {
+        const visited = await visit(screen);
+        if (screen.isReadAloud === true) await readAloud(t, visited.page);
+        await lookAt(t, screen, visited, seen);
+      },
     );
   }
   const navigations = new Set<string>();

@@ -10,6 +10,8 @@ import { DESK, OUTPUT } from '../walked-pages.ts';
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** Those of axe's rules that see colours: all that a colour scheme can break, once the page is accessible in the other one. */
 export const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+/** Those of axe's rules that see where things stand: what another size can break, besides what only this size shows. */
+export const RULES_OF_PLACES = ['scrollable-region-focusable', 'target-size'];
 
 /** Starts Chromium for a test. */
 export async function launch(t: Test): Promise<Browser> {
@@ -81,17 +83,16 @@ async function countBytes(session: CDPSession): Promise<() => number> {
   return () => bytes;
 }
 
-/** What axe finds on the page against WCAG 2.2 AA and good practice, or these rules, as one line for each rule and element. */
-export async function findBarriers(page: Page, rules = RULES): Promise<string[]> {
-  if (!(await page.evaluate('"axe" in window'))) {
-    // Half a megabyte, which the browser keeps for the page's next visits.
-    await page.addInitScript(`if (self === top) { ${axe.source} }`);
-    await page.evaluate(axe.source);
-  }
+/**
+ * What axe finds against WCAG 2.2 AA and good practice, or these rules, as one line for each rule and element: on the page, or in the
+ * elements that the code `within` gives.
+ */
+export async function findBarriers(page: Page, rules = RULES, within = 'document'): Promise<string[]> {
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);
   // Without iframes, axe does not wait for one that has no axe in it; without other results, it writes down violations alone.
   const options = { runOnly: rules, resultTypes: ['violations'], iframes: false };
   return page.evaluate(
-    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
+    `axe.run(${within}, ${JSON.stringify(options)}).then(({ violations }) =>
       violations.flatMap(({ id, nodes }) => nodes.map((node) => id + ': ' + node.html.slice(0, 160) + ' ' + (node.any[0]?.message ?? ''))))`,
   );
 }
