@@ -14,6 +14,7 @@ const FOLDERS = ['src', 'test', 'fixtures', 'scripts'];
 /** What starts other processes, or needs a program that a machine may lack. */
 const NEEDS_A_SYSTEM = /^(node:child_process|node:cluster|playwright-core|@nats-io\/.*)$/;
 const BROWSER = 'playwright-core';
+const STYLES = 'src/ui/styles';
 /** What puts the whole product together. Nearly every test reaches these files, so what they import says nothing about a test. */
 const COMPOSITION = new Set([
   'src/app.ts',
@@ -70,6 +71,7 @@ export function testsOf(changed: readonly string[]): string[] {
   const files = new Set(changed.filter((file) => !COMPOSITION.has(file)));
   const named = new Set(
     changed.flatMap((file) => {
+      if (file.startsWith(STYLES)) return stylesTests(tests, file);
       if (file.startsWith('src/')) return namesakes(tests, file);
       return mentioning(tests, file.startsWith('scripts/') ? file : basename(file));
     }),
@@ -169,6 +171,13 @@ function namesakes(tests: readonly string[], file: string): string[] {
     called(below, beginnings) ?? called(tests, [name]) ?? called(below, folders.reverse()) ?? mentioning(below, name);
   if (found.length > 0) return found;
   return below.length > 0 ? below : mentioning(tests, name);
+}
+
+/** The tests of a style sheet, which no module imports: those of the screen that it is called after, and those that read all style sheets. */
+function stylesTests(tests: readonly string[], file: string): string[] {
+  const screen = basename(file, '.css');
+  const ofScreen = file.startsWith(`${STYLES}/screens/`) ? tests.filter((test) => hasName(test, screen)) : [];
+  return [...ofScreen, ...mentioning(tests, STYLES)];
 }
 
 function mentioning(tests: readonly string[], name: string): string[] {

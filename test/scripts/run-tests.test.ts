@@ -151,6 +151,10 @@ t.test('a change runs the tests nearest to it, and says how many it leaves out',
     chosen('src/ui/islands/chart.ts').tests.includes('test/dashboard/walk/keyboard.test.ts'),
     'what looks at it in a browser',
   );
+  const tables = chosen('src/ui/styles/tables.css').tests;
+  t.equal(tables[0], 'test/dashboard/frame.test.tsx', 'what reads all style sheets');
+  t.notOk(tables.includes('test/contract/contract.test.ts'), 'and not what mentions tables');
+  t.equal(chosen('src/ui/styles/screens/home.css').tests[0], 'test/dashboard/home.test.tsx', 'what shows its screen');
   t.ok(chosen('src/app.ts').tests.length > 0, 'some of all tests for what puts the product together');
   const { tests, left } = chosen('src/database/schema/audience.ts');
   t.ok(left > 100, `${left} of ${tests.length + left} are left out`);
