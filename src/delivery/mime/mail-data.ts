@@ -97,8 +97,8 @@ export class MailForm {
     requireMailText(values.filter((value) => typeof value === 'string').join(' '));
     const often = values[this.#often] ?? '';
     const { pieces, order, gaps, size } = this.#arrangement(often.length);
-    const placed = order.map((number) => values[number] ?? '');
-    const whole = placed.reduce((sum, value) => sum + value.length, size + this.#end.length);
+    let whole = size + this.#end.length;
+    for (const number of order) whole += (values[number] ?? '').length;
     const message = target && target.length >= whole ? target.subarray(0, whole) : Buffer.allocUnsafe(whole);
     const gapFill = typeof often === 'string' ? Buffer.from(often, 'latin1') : often.bytes;
     let end = 0;
@@ -108,7 +108,7 @@ export class MailForm {
       message.set(piece, end);
       for (const gap of gaps[place] ?? []) message.set(gapFill, end + gap);
       end += piece.length;
-      const value = placed[place];
+      const value = values[order[place] ?? -1];
       if (value === undefined) continue;
       if (typeof value === 'string') end += message.write(value, end, 'latin1');
       else {
