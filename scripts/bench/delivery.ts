@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import nodemailer from 'nodemailer';
 import { launchMailing, sampleHtml } from '../../fixtures/mailing.ts';
+import { isIndexBehind } from '../../src/audience/search/search-index.ts';
 import { connect, type Db } from '../../src/database/open.ts';
 import { MailData } from '../../src/delivery/mime/mail-data.ts';
 import { SmtpPool } from '../../src/delivery/transport/smtp/pool.ts';
@@ -48,6 +49,8 @@ async function campaign(
     SMTP_CONNECTIONS: String(CONNECTIONS),
     PUBLIC_URL: 'https://mail.example.com',
   });
+  // Indexing new contacts for the search is a cost of adding them.
+  while (isIndexBehind(db.$client)) await setTimeout(LOOK_MS);
   db.$client.exec("UPDATE mailings SET state = 'enqueueing'");
   const begun = db.$client.prepare('SELECT 1 FROM deliveries LIMIT 1').pluck();
   while (begun.get() === undefined) await setTimeout(LOOK_MS);
