@@ -214,12 +214,12 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await page.getByLabel('Phone', { exact: true }).check();
     await page.getByRole('button', { name: 'Close' }).click();
 
-    await page.getByRole('button', { name: 'Send test mail' }).click();
+    await page.getByRole('button', { name: 'Send test e-mail' }).click();
     await page.getByLabel('Send a test to').fill('stranger@example.net');
     await page.keyboard.press('Enter');
     await page.getByText('senders and contacts only; stranger@example.net').waitFor();
     t.match(complaints.splice(0), [/status of 409/], 'the browser tells of the refusal too');
-    await page.getByRole('button', { name: 'Send test mail' }).click();
+    await page.getByRole('button', { name: 'Send test e-mail' }).click();
     await page.getByLabel('Send a test to').fill('hello@example.com');
     await page.keyboard.press('Enter');
     await page.getByText('The test for hello@example.com is kept in the test outbox').waitFor();
@@ -233,7 +233,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await page.goto(await link(utr));
     // A sent mail is not changed: the button is disabled once the page knows the mail.
     await page.getByRole('button', { name: 'Save', exact: true, disabled: true }).waitFor();
-    await page.getByLabel('The HTML of the mail').waitFor();
+    await page.getByLabel('The HTML of the e-mail').waitFor();
     await look(t, page, 'design-html');
     t.strictSame(await page.evaluate(NAMELESS), []);
     t.strictSame([outside, complaints], [[], []]);

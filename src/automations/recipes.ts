@@ -97,7 +97,7 @@ const WELCOME: Recipe = {
         'One sentence from you helps us to write what you like to read.',
         'Hello ((first_name|again)),',
         'You have been with us for a few days now, and we would like to know you a little better.',
-        'What brought you to us, and what would you like to read about? Just answer this mail. One sentence is plenty.',
+        'What brought you to us, and what would you like to read about? Just reply to this e-mail. One sentence is plenty.',
         'Thank you.',
       ],
       de: [
@@ -124,7 +124,7 @@ const CART: Recipe = {
         'We have kept what you chose.',
         'Hello ((first_name|and welcome back)),',
         'You put something into your cart and left before you ordered. We have kept it for you.',
-        'Is something unclear, about the size, the delivery or the payment? Just answer this mail, and we will help.',
+        'Is something unclear, about the size, the delivery or the payment? Just reply to this e-mail, and we will help.',
         'If you have changed your mind, you need not do anything.',
       ],
       de: [
@@ -143,7 +143,7 @@ const CART: Recipe = {
         'A last reminder. After it we leave you in peace.',
         'Hello ((first_name|again)),',
         'What you chose yesterday is still in your cart. This is our last reminder of it.',
-        'What kept you from ordering? One sentence in an answer to this mail helps us to do better.',
+        'What kept you from ordering? One sentence in a reply to this e-mail helps us to do better.',
         'Thank you for looking around in our shop.',
       ],
       de: [
@@ -214,7 +214,7 @@ const RENEWAL: Recipe = {
         'What happens next, and how you decide.',
         'Hello ((first_name|and thank you for your trust)),',
         'In thirty days your time with us is up for renewal. We say so early, so that you can decide in peace.',
-        'If you would like to go on as before, or change something, answer this mail. We will take care of the rest.',
+        'If you would like to go on as before, or change something, reply to this e-mail. We will take care of the rest.',
         'Thank you for having been with us.',
       ],
       de: [
@@ -233,7 +233,7 @@ const RENEWAL: Recipe = {
         'A short reminder, so that nothing ends by accident.',
         'Hello ((first_name|again)),',
         'Your renewal is due in a week, and we have not heard from you yet.',
-        'Just answer this mail and tell us whether you would like to go on. If you would rather stop, you need not give a reason.',
+        'Just reply to this e-mail and tell us whether you would like to go on. If you would rather stop, you need not give a reason.',
         'Thank you.',
       ],
       de: [
@@ -330,7 +330,7 @@ export const RECIPE_BY_NAME: Readonly<Record<RecipeName, Recipe>> = {
 /** The texts at the end of each mail. */
 const FOOTER: Readonly<Record<LanguageCode, { why: string; webCopy: string }>> = {
   en: {
-    why: 'You get this mail because you signed up for it.',
+    why: 'You get this e-mail because you signed up for it.',
     webCopy: 'View in the browser',
   },
   de: {

@@ -95,10 +95,12 @@ export const automations: Translation<typeof english> = {
   'automations.who.nobody': 'Noch kein Auslöser: Wählen Sie eine Liste oder ein Segment.',
   'automations.who.list': 'Ein Kontakt kommt in die Liste „{name}“.',
   'automations.who.segment': 'Ein Kontakt kommt in das Segment „{name}“.',
-  'automations.who.event.list': 'Das Ereignis „{event}“ eines Kontakts in der Liste „{name}“.',
-  'automations.who.event.segment': 'Das Ereignis „{event}“ eines Kontakts im Segment „{name}“.',
-  'automations.who.filtered.list': 'Das Ereignis „{event}“ mit {filter} eines Kontakts in der Liste „{name}“.',
-  'automations.who.filtered.segment': 'Das Ereignis „{event}“ mit {filter} eines Kontakts im Segment „{name}“.',
+  'automations.who.event.list': 'Das Ereignis „{event}“ tritt bei einem Kontakt in der Liste „{name}“ ein.',
+  'automations.who.event.segment': 'Das Ereignis „{event}“ tritt bei einem Kontakt im Segment „{name}“ ein.',
+  'automations.who.filtered.list':
+    'Das Ereignis „{event}“ mit {filter} tritt bei einem Kontakt in der Liste „{name}“ ein.',
+  'automations.who.filtered.segment':
+    'Das Ereignis „{event}“ mit {filter} tritt bei einem Kontakt im Segment „{name}“ ein.',
   'automations.kind': 'Auslöser',
   'automations.kind.hint': 'Kontakte werden nur aufgenommen, während die Automation läuft.',
   'automations.kind.join': 'Durch Aufnahme in die Liste oder das Segment',
@@ -117,26 +119,26 @@ export const automations: Translation<typeof english> = {
   'automations.kind.before.0': 'Nach dem Datum',
   'automations.kind.before.1': 'Vor dem Datum',
   'automations.kind.hour': 'Stunde',
-  'automations.kind.hour.hint': 'In der Zeitzone des Kontakts; ist sie unbekannt, in der von Zeitplänen.',
+  'automations.kind.hour.hint': 'In der Zeitzone des Kontakts. Ist sie unbekannt, in der von Sendlark.',
   'automations.kind.yearly': 'Jedes Jahr, etwa ein Geburtstag',
   'automations.kind.form.label': 'Formular',
   'automations.kind.none': 'Keines',
   'automations.who.gone': 'Das Feld oder Formular des Auslösers wurde gelöscht: Niemand wird aufgenommen.',
   'automations.who.date.list':
-    '{when} in „{field}“ eines Kontakts in der Liste „{name}“, um {hour} Uhr in der Zeitzone des Kontakts.',
+    '{when} im Feld „{field}“ eines Kontakts in der Liste „{name}“, um {hour} Uhr in der Zeitzone des Kontakts.',
   'automations.who.date.segment':
-    '{when} in „{field}“ eines Kontakts im Segment „{name}“, um {hour} Uhr in der Zeitzone des Kontakts.',
+    '{when} im Feld „{field}“ eines Kontakts im Segment „{name}“, um {hour} Uhr in der Zeitzone des Kontakts.',
   'automations.when.once.on': 'Am Datum',
   'automations.when.once.before': { one: '{count} Tag vor dem Datum', other: '{count} Tage vor dem Datum' },
   'automations.when.once.after': { one: '{count} Tag nach dem Datum', other: '{count} Tage nach dem Datum' },
-  'automations.when.yearly.on': 'Jedes Jahr am Tag',
+  'automations.when.yearly.on': 'Jedes Jahr am Datum',
   'automations.when.yearly.before': {
-    one: 'Jedes Jahr {count} Tag vor dem Tag',
-    other: 'Jedes Jahr {count} Tage vor dem Tag',
+    one: 'Jedes Jahr {count} Tag vor dem Datum',
+    other: 'Jedes Jahr {count} Tage vor dem Datum',
   },
   'automations.when.yearly.after': {
-    one: 'Jedes Jahr {count} Tag nach dem Tag',
-    other: 'Jedes Jahr {count} Tage nach dem Tag',
+    one: 'Jedes Jahr {count} Tag nach dem Datum',
+    other: 'Jedes Jahr {count} Tage nach dem Datum',
   },
   'automations.who.field.list': '„{field}“ eines Kontakts in der Liste „{name}“ ändert sich zu „{value}“.',
   'automations.who.field.segment': '„{field}“ eines Kontakts im Segment „{name}“ ändert sich zu „{value}“.',
@@ -163,7 +165,7 @@ export const automations: Translation<typeof english> = {
     other: 'Mindestens {count} Kontakte erfüllen ihn in den nächsten {days} Tagen.',
   },
   'automations.who.unknown':
-    'Frühere Änderungen von Feldern werden nicht aufbewahrt, also weiß niemand, wie viele Kontakte es gewesen wären.',
+    'Frühere Änderungen von Feldern werden nicht gespeichert, also weiß niemand, wie viele Kontakte aufgenommen worden wären.',
   'automations.event': 'Ereignis',
   'automations.event.hint':
     'Kontakte in der Liste oder dem Segment werden aufgenommen, wenn Ihr Shop oder ein anderes Programm dieses Ereignis für sie meldet.',
@@ -183,7 +185,7 @@ export const automations: Translation<typeof english> = {
   'automations.reEntry.afterDays': 'Tage nach der letzten Aufnahme',
   'automations.holdOut': 'Vergleichsgruppe, in Prozent',
   'automations.holdOut.hint':
-    'Dieser Anteil der aufgenommenen Kontakte, zufällig gewählt, bekommt nichts. Die Ergebnisse vergleichen alle anderen mit ihnen. 10 ist üblich. Eine Änderung beginnt den Vergleich von vorn.',
+    'Dieser Anteil der aufgenommenen Kontakte, zufällig gewählt, bekommt nichts. Die Ergebnisse vergleichen alle anderen mit dieser Gruppe. 10 ist üblich. Eine Änderung beginnt den Vergleich von vorn.',
   'automations.check': 'Prüfung für alle Kontakte',
   'automations.check.see': 'Mails für alle Kontakte prüfen',
   'automations.check.about':
@@ -191,7 +193,7 @@ export const automations: Translation<typeof english> = {
   'automations.check.start': 'Alle Mails prüfen',
   'automations.findings': 'Das fand die Prüfung beim Start oder nach einer Änderung',
   'automations.results': 'Ergebnisse',
-  'automations.results.see': 'Ergebnisse neben der Vergleichsgruppe',
+  'automations.results.see': 'Ergebnisse im Vergleich zur Vergleichsgruppe',
   'automations.results.none':
     'Ohne Vergleichsgruppe weiß niemand, was Kontakte ohne diese Mails getan hätten. Legen Sie eine fest: Verglichen werden alle Kontakte, die danach aufgenommen werden.',
   'automations.results.set': 'Vergleichsgruppe festlegen',
@@ -205,7 +207,7 @@ export const automations: Translation<typeof english> = {
   'automations.results.goal': 'Ziel erreicht',
   'automations.results.overTime': 'Ziel erreicht im Lauf der Zeit',
   'automations.results.day': 'Tag',
-  'automations.results.band': 'Vergleichsgruppe plus möglicher Unterschied durch die Automation (95 %)',
+  'automations.results.band': 'Vergleichsgruppe plus wahrscheinliche Wirkung der Automation (95 %)',
   'automations.results.value': 'Wert {currency}',
   'automations.results.more': '{amount} mehr, zwischen {low} und {high}, bei allen Kontakten in der Automation.',
   'automations.results.less': '{amount} weniger, zwischen {low} und {high}, bei allen Kontakten in der Automation.',
@@ -216,7 +218,7 @@ export const automations: Translation<typeof english> = {
   'automations.results.noDifference': 'noch kein Unterschied, und nichts zeigt, wie lange es dauert.',
   'automations.results.little': 'noch ist zu wenig bekannt.',
   'automations.results.about':
-    'Verglichen werden Kontakte, die seit {date} zum ersten Mal aufgenommen wurden, jeder ab seiner Aufnahme und auch, wenn er keine Mail gelesen hat. Die Bereiche gelten mit 95 % Sicherheit, auch wenn Sie oft nachsehen.',
+    'Verglichen werden Kontakte, die seit {date} zum ersten Mal aufgenommen wurden, jeder ab seiner Aufnahme und auch, wenn er keine Mail gelesen hat. Die Bereiche sind zu 95 % sicher, auch wenn Sie oft nachsehen.',
   'automations.replay': 'Probelauf',
   'automations.replay.see': 'Probelauf über die letzten 90 Tage',
   'automations.replay.about':
@@ -254,18 +256,18 @@ export const automations: Translation<typeof english> = {
   'automations.replay.reason': 'Grund',
   'automations.replay.count': 'Anzahl',
   'automations.replay.limits': 'Was nicht bekannt ist',
-  'automations.replay.limit.fields': 'Frühere Werte von Feldern: Sie werden genommen, wie sie jetzt sind.',
+  'automations.replay.limit.fields': 'Frühere Werte von Feldern: Es gelten die heutigen Werte.',
   'automations.replay.limit.segments':
-    'Wer in einem Segment gewesen wäre, bevor es angelegt wurde: niemand. Eine Bedingung darüber war also nicht erfüllt, und als Ziel oder Ausstiegsregel beendete es nichts. Seitdem angelegt: {names}.',
+    'Wer in einem Segment gewesen wäre, bevor es angelegt wurde: Angenommen wird: niemand. Seitdem angelegt: {names}.',
   'automations.replay.limit.field_changes':
     'Frühere Änderungen von Feldern: Kontakte werden dadurch nur aufgenommen, wenn sie schon mit dem Wert dazukamen.',
-  'automations.replay.limit.by_hand': 'Wer von Hand aufgenommen worden wäre: niemand.',
+  'automations.replay.limit.by_hand': 'Wer von Hand aufgenommen worden wäre: Angenommen wird: niemand.',
   'automations.replay.limit.earlier_runs':
-    'Wer schon in der Automation war: Sie läuft, als wäre sie neu, also werden auch Kontakte aufgenommen, die schon darin waren.',
+    'Wer schon in der Automation war: Der Probelauf beginnt, als wäre sie neu, also werden sie vielleicht noch einmal aufgenommen.',
   'automations.replay.limit.opens':
     'Öffnungen und Klicks von Mails, die nie gesendet wurden: Von hundert Mails gelten {opens} als geöffnet und {clicks} als angeklickt, jeweils eine Stunde danach.',
   'automations.replay.limit.shorter':
-    'Der Anfang dieser Zeit: Es geschah mehr als eine Million Mal etwas, darum beginnt der Probelauf später.',
+    'Die ersten Tage: Es geschah mehr als eine Million Mal etwas, darum beginnt der Probelauf später.',
   'automations.replay.limit.delivery':
     'Bounces, Aufwärmen und Tempo: Jede Mail gilt zur nächsten vollen Stunde als angenommen.',
   'automations.replay.limit.removed':
@@ -305,7 +307,7 @@ export const automations: Translation<typeof english> = {
   'automations.step.exit.text': 'Kontakte steigen hier aus',
   'automations.step.set_field': 'Feld setzen',
   'automations.step.set_field.about':
-    'Ein Feld des Kontakts bekommt einen Wert oder wird geleert. Segmente mit Regeln dazu folgen.',
+    'Ein Feld des Kontakts bekommt einen Wert oder wird geleert. Segmente mit Regeln dazu werden aktualisiert.',
   'automations.step.set_field.text': '„{name}“ auf „{value}“ setzen',
   'automations.step.set_field.clear': '„{name}“ leeren',
   'automations.step.move': 'In eine Liste verschieben',
@@ -537,9 +539,8 @@ export const automations: Translation<typeof english> = {
     'Kontakte, die schon vorher in der Liste oder dem Segment waren, werden im Hintergrund aufgenommen.',
   'automations.enter.waiting':
     'Einige Kontakte, die schon vorher in der Liste oder dem Segment waren, sind noch nicht aufgenommen. Das geschieht, wenn die Automation weitergeht.',
-  'automations.enter.stop': 'Keine weiteren aufnehmen',
-  'automations.enter.stopped':
-    'Von ihnen wird niemand mehr aufgenommen. Wer aufgenommen ist, bleibt in der Automation.',
+  'automations.enter.stop': 'Niemanden mehr aufnehmen',
+  'automations.enter.stopped': 'Niemand wird mehr aufgenommen. Wer aufgenommen ist, bleibt in der Automation.',
   'automations.enter.too': 'Auch sie aufnehmen',
   'automations.enter.them': 'Sie aufnehmen',
   'automations.enter.entered': '{name} ist in die Automation aufgenommen.',

@@ -102,8 +102,8 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.retry.text':
     'Das sind die Mails, deren Versand fehlschlug. Kontakte mit Bounce, abgemeldete und gesperrte werden übersprungen.',
   'campaigns.retried': {
-    one: '{count} Kontakt ist wieder in der Warteschlange.',
-    other: '{count} Kontakte sind wieder in der Warteschlange.',
+    one: 'Sie wird erneut an {count} Kontakt gesendet.',
+    other: 'Sie wird erneut an {count} Kontakte gesendet.',
   },
   'campaigns.joined': 'An neue Kontakte senden',
   'joined.count': {
@@ -120,7 +120,7 @@ export const campaigns: Translation<typeof english> = {
     other: '{count} Kontakte haben die Kampagne bekommen und nicht geöffnet.',
   },
   'resend.about':
-    'Sie bekommen einen Entwurf mit demselben Inhalt. Öffnungen und Klicks von Bots zählen nicht. Übersprungen wird, wer geklickt hat, sich abgemeldet hat oder gesperrt ist, und wessen Öffnungen nicht messbar sind, weil ein Bild-Proxy die Bilder geladen hat. Auch wer noch öffnet, bevor Sie senden, wird übersprungen.',
+    'Sie bekommen einen Entwurf mit demselben Inhalt. Öffnungen und Klicks von Bots zählen nicht. Übersprungen wird, wer geklickt hat, sich abgemeldet hat oder gesperrt ist, und wessen Öffnungen nicht messbar sind, weil ein Mailanbieter die Bilder von selbst geladen hat. Auch wer noch öffnet, bevor Sie senden, wird übersprungen.',
   'resend.nobody': 'Es gibt niemanden mehr, der die Kampagne bekommen und nicht geöffnet hat.',
   'resend.subject': 'Neuer Betreff',
   'resend.subject.in': 'Neuer Betreff in der Sprache {name}',
@@ -253,7 +253,7 @@ export const campaigns: Translation<typeof english> = {
   },
   'campaigns.first.release': 'Jetzt an den Rest senden',
   'campaigns.warmUp':
-    '{domain} wird aufgewärmt: heute höchstens {today}, bisher {sent}. In ihren Kampagnen {waiting}, etwa bis {day}.',
+    '{domain} wird aufgewärmt: heute höchstens {today}, bisher {sent}. Auf ihre Kampagnen {waiting}, etwa bis {day}.',
   'campaigns.warmUp.today': { one: '{count} Mail', other: '{count} Mails' },
   'campaigns.warmUp.waiting': { one: 'wartet noch {count} Kontakt', other: 'warten noch {count} Kontakte' },
   'campaigns.paced':
@@ -292,12 +292,12 @@ export const campaigns: Translation<typeof english> = {
   'variants.isWinner': 'Gewinner',
   'variants.isChoice': 'Gewählt',
   'variants.isWorse': 'Klar schlechter',
-  'variants.behind.opens': 'Öffnungen hinter der besten',
-  'variants.behind.clicks': 'Klicks hinter der besten',
+  'variants.behind.opens': 'Öffnungsrate unter der besten',
+  'variants.behind.clicks': 'Klickrate unter der besten',
   'variants.points': { one: '{count} Punkt', other: '{count} Punkte' },
   'variants.points.range': '{low} bis {high} Punkte',
   'variants.about':
-    'Hier zählt nur die Testgruppe, ohne Bots. Unter jedem Anteil steht sein Bereich mit 95 % Sicherheit. Die Bereiche der Unterschiede gelten, so oft Sie auch nachsehen.',
+    'Hier zählt nur die Testgruppe, ohne Bots. Unter jedem Anteil steht der Bereich, der zu 95 % sicher ist. Häufiges Nachsehen macht die Ergebnisse nicht unsicherer.',
   'variants.by.opens': 'Nach Öffnungen',
   'variants.by.clicks': 'Nach Klicks',
   'variants.tooEarly': '{by} ist es zu früh für eine Wahl: Keine Variante ist klar besser als eine andere.',
@@ -441,10 +441,11 @@ export const campaigns: Translation<typeof english> = {
   'compose.design.back': 'Zurück zum Inhalt',
   'compose.design.frame': 'Gestaltung dieser Mail',
   'links.title': 'Link-Parameter (UTM)',
-  'links.get': 'Links bekommen {parameters}, außer sie haben solche Parameter oder sind signiert.',
+  'links.get':
+    'Links bekommen {parameters}, außer sie haben schon solche Parameter oder dürfen nicht verändert werden.',
   'links.none': 'Links bekommen keine Parameter.',
   'links.mode': 'Parameter',
-  'links.mode.account': 'Die des Kontos',
+  'links.mode.account': 'Wie in den Einstellungen',
   'links.mode.off': 'Keine',
   'links.mode.own': 'Eigene',
   'links.own.hint': 'Diese Felder gelten bei „Eigene“.',
@@ -529,8 +530,8 @@ export const campaigns: Translation<typeof english> = {
     other: '{count} Kontakte sehen nichts anstelle des Platzhalters {name}.',
   },
   'compose.check.all.language_missing': {
-    one: 'Für {count} Kontakt gibt es keine Fassung in seiner Sprache ({name}); er bekommt die Mail selbst.',
-    other: 'Für {count} Kontakte gibt es keine Fassung in ihrer Sprache ({name}); sie bekommen die Mail selbst.',
+    one: 'Für {count} Kontakt gibt es keine Fassung in seiner Sprache ({name}); er bekommt die Hauptfassung.',
+    other: 'Für {count} Kontakte gibt es keine Fassung in ihrer Sprache ({name}); sie bekommen die Hauptfassung.',
   },
   'compose.check.all.more': {
     one: '{count} weiterer Befund wird nicht angezeigt.',
@@ -599,19 +600,19 @@ export const campaigns: Translation<typeof english> = {
   'languages.open': 'Sprache hinzufügen',
   'languages.change': 'Sprachen ändern',
   'languages.about':
-    'Jeder Kontakt bekommt die Fassung in seiner Sprache: der des Kontakts, sonst der üblichen seines Landes, sonst {name}. Wer keine Fassung hat, bekommt die Mail selbst.',
-  'languages.missing': 'Kontakte ohne Fassung bekommen die Mail selbst: {names}.',
+    'Jeder Kontakt bekommt die Fassung in seiner Sprache: der gespeicherten, sonst der üblichen seines Landes, sonst {name}. Wer keine Fassung hat, bekommt die Hauptfassung.',
+  'languages.missing': 'Kontakte ohne Fassung bekommen die Hauptfassung: {names}.',
   'languages.transactional':
-    'Transaktionsmails aus dieser Vorlage bekommen die Fassung in der Sprache ihres Empfängers. Eine Fassung ist eine andere Vorlage; ihr Betreff ersetzt den der Mail. Kampagnen haben eigene Fassungen.',
-  'languages.main': 'Die Mail selbst',
+    'Transaktionsmails aus dieser Vorlage bekommen die Fassung in der Sprache ihres Empfängers. Eine Fassung ist eine andere Vorlage mit eigenem Betreff. Kampagnen haben eigene Fassungen.',
+  'languages.main': 'Hauptfassung',
   'languages.version': 'Fassung',
-  'languages.asMail': 'Wie in der Mail selbst',
+  'languages.asMail': 'Wie in der Hauptfassung',
   'languages.add': 'Sprache hinzufügen',
   'languages.save': 'Fassung speichern',
   'languages.see': 'Ansehen',
   'languages.remove': 'Fassung entfernen',
   'languages.remove.title': 'Fassung in der Sprache {name} entfernen?',
-  'languages.remove.text': 'Ihre Kontakte bekommen die Mail selbst. Das lässt sich nicht rückgängig machen.',
+  'languages.remove.text': 'Ihre Kontakte bekommen die Hauptfassung. Das lässt sich nicht rückgängig machen.',
   'languages.removed': 'Die Fassung ist entfernt.',
   'compose.variants.none':
     'Alle bekommen dieselbe Mail. Ein A/B-Test probiert bis zu vier Varianten an einigen Kontakten aus; der Rest bekommt die beste.',
@@ -619,10 +620,10 @@ export const campaigns: Translation<typeof english> = {
   'compose.variants.open': 'A/B-Test einrichten',
   'compose.variants.change': 'Test ändern',
   'compose.variants.about':
-    'A ist die Mail selbst. Jede andere Variante hat ihren eigenen Betreff, Vorschautext, Absendernamen oder Inhalt. Ohne klaren Gewinner bekommt der Rest A.',
+    'A ist Ihre Mail, wie sie ist. Jede andere Variante hat ihren eigenen Betreff, Vorschautext, Absendernamen oder Inhalt. Ohne klaren Gewinner bekommt der Rest A.',
   'compose.variants.firstPart': 'Diese Kampagne beginnt mit einer ersten Gruppe. Ein A/B-Test ersetzt sie.',
   'compose.variants.savedWhole': 'Gespeichert. Der A/B-Test ersetzt die erste Gruppe.',
-  'compose.variants.a': 'A: die Mail selbst',
+  'compose.variants.a': 'A: Ihre Mail, wie sie ist',
   'compose.variants.one': 'Variante {name}',
   'compose.variants.asA': 'Wie in A',
   'compose.variants.sender': 'Absendername',
@@ -637,7 +638,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.variants.by.hand': 'die Variante, die Sie wählen',
   'compose.variants.hours': 'Entscheiden nach (Stunden)',
   'compose.variants.hours.hint':
-    'Gerechnet, sobald jede Mail des Tests einmal versucht wurde. Wählen Sie selbst, wartet der Rest auf Sie.',
+    'Gerechnet ab dem Zeitpunkt, zu dem die Testgruppe ihre Mails hat. Wählen Sie selbst, wartet der Rest auf Sie.',
   'compose.variants.save': 'Test speichern',
   'compose.variants.empty': 'Nicht gespeichert: Keine Variante unterscheidet sich von A.',
   'compose.variants.changed':
@@ -687,7 +688,7 @@ export const campaigns: Translation<typeof english> = {
   'why.title': 'Warum dieser Kontakt Mails bekommt oder nicht',
   'why.of': 'Warum {email} sie bekam oder nicht',
   'why.link': 'Warum?',
-  'why.outcome': 'Was aus der Mail wurde',
+  'why.outcome': 'Was mit der Mail geschah',
   'why.noMail': 'Für diesen Kontakt gibt es keine Mail.',
   'why.nextTry': 'Nächster Versuch:',
   'why.rules': 'Regeln, wie sie jetzt sind',
@@ -709,7 +710,7 @@ export const campaigns: Translation<typeof english> = {
   'why.rule.canary': 'Erste Gruppe',
   'why.rule.ab_test': 'A/B-Test',
   'why.rule.warm_up': 'Aufwärmen des Absenders',
-  'why.rule.pace': 'Tempo des Mailanbieters',
+  'why.rule.pace': 'Tempolimit des Mailanbieters',
   'why.rule.target': 'Liste oder Segment',
   'why.rule.excluded': 'Ausgeschlossen',
   'why.rule.entry': 'Aufnahme',

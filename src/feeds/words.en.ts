@@ -6,7 +6,7 @@ export const feeds = {
   'feeds.new': 'New feed',
   'feeds.empty.title': 'No feeds yet',
   'feeds.empty.text':
-    'Enter the address of a blog’s feed. New posts are sent automatically: one mail each, or a digest every day or week.',
+    'Enter the address of a blog’s feed. New posts are sent automatically: one e-mail each, or a digest every day or week.',
   'feeds.lacking.title': 'Something is missing first',
   'feeds.lacking.text':
     'A feed needs contacts, a sender and a topic. Create a campaign once: it asks for what is missing.',
@@ -14,7 +14,7 @@ export const feeds = {
   'feeds.state.active': 'Active',
   'feeds.state.paused': 'Paused',
   'feeds.state.held': 'Paused: needs attention',
-  'feeds.rhythm.item': 'A mail for each post',
+  'feeds.rhythm.item': 'An e-mail for each post',
   'feeds.rhythm.daily': 'A digest each day',
   'feeds.rhythm.weekly': 'A digest each week',
   'feeds.column.read': 'Last read',
@@ -56,8 +56,8 @@ export const feeds = {
   'feeds.send': 'Send waiting posts',
   'feeds.send.title': 'Send it to everybody?',
   'feeds.send.each': {
-    one: 'Recipients get {count} mail at once.',
-    other: 'Recipients get {count} mails at once, one for each post.',
+    one: 'Recipients get {count} e-mail at once.',
+    other: 'Recipients get {count} e-mails at once, one for each post.',
   },
   'feeds.send.digest': {
     one: 'The next digest has {count} post.',

@@ -22,13 +22,14 @@ export const USUAL_TEXTS: Readonly<Record<PageLanguage, FormTexts>> = {
   en: {
     title: 'Subscribe to our newsletter',
     consent_text: 'I would like to get this newsletter by e-mail. I can unsubscribe at any time.',
-    tracking_text: 'You may record which mails I open and which links I follow. I can refuse it later, in every mail.',
+    tracking_text:
+      'You may record which e-mails I open and which links I follow. I can refuse it later, in every e-mail.',
     button_text: 'Subscribe',
     mail_subject: 'Please confirm your subscription',
     mail_text:
       'Somebody, hopefully you, would like to subscribe this address to our newsletter. Please confirm that it was you.',
     sent_text:
-      'Please look into your inbox. We have sent you a mail with a link: once you have confirmed there, you are subscribed.\nNothing there? Please look into the spam folder, too.',
+      'Please look into your inbox. We have sent you an e-mail with a link: once you have confirmed there, you are subscribed.\nNothing there? Please look into the spam folder, too.',
     confirmed_text: 'Thank you, and welcome! You are subscribed.',
     already_text: 'You are already subscribed. There is nothing more to do.',
     expired_text: 'This link is too old. Please subscribe again, and we send you a new one.',

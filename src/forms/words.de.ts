@@ -19,7 +19,7 @@ export const forms: Translation<typeof english> = {
   'forms.state': 'Status',
   'forms.state.on': 'Offen',
   'forms.state.off': 'Geschlossen',
-  'forms.state.broken': 'Nimmt nichts an',
+  'forms.state.broken': 'Funktioniert nicht',
   'forms.shown': 'Aufrufe',
   'forms.sent': 'Mails gesendet',
   'forms.confirmed': 'Bestätigt',

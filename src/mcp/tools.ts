@@ -251,7 +251,8 @@ export const TOOLS: readonly Tool[] = [
   read({
     name: 'read_automation_results',
     title: 'Results of an automation',
-    description: 'How many more reached the goal than in the hold-out, and the value they brought, with intervals.',
+    description:
+      'How many more reached the goal than in the control group, and the value they brought, with intervals.',
     path: '/automations/results',
     scopes: ['read', 'campaigns'],
     input: Type.Object({ utr: automationUtr }),
@@ -322,7 +323,7 @@ export const TOOLS: readonly Tool[] = [
       name: 'change_automation_draft',
       title: 'Change an automation',
       description:
-        'Changes the name, target, trigger, goal, exit rule, hold-out and re-entry of an automation; what is not given stays. Refused while it is live.',
+        'Changes the name, target, trigger, goal, exit rule, control group and re-entry of an automation; what is not given stays. Refused while it is live.',
       path: '/automations/update',
     },
     changeAutomation,

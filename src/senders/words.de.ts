@@ -125,7 +125,7 @@ export const senders: Translation<typeof english> = {
     'Bestätigen Sie zuerst einen Absender von {domain} mit dem Link in seiner Mail, dann können Sie einen Schlüssel erzeugen.',
   'dkim.operators':
     'Den Schlüssel einer Domain teilen sich alle Konten. Deshalb können ihn nur Inhaber des ersten Kontos wechseln oder löschen.',
-  'dkim.signing': 'Signiert',
+  'dkim.signing': 'In Gebrauch',
   'dkim.waiting': 'Nächster Schlüssel',
   'dkim.former': 'Früherer Schlüssel',
   'dkim.waiting.text': 'Er signiert, sobald sein Eintrag zu sehen ist. Bis dahin signiert der bisherige.',

@@ -1,11 +1,12 @@
 /** English: senders, the DNS and the keys of their domains, and warming those up. */
 export const senders = {
   'settings.senders': 'Senders',
-  'settings.done.resent': 'The verification mail is on its way.',
-  'settings.done.resentKept': 'The verification mail is kept in the test outbox, because there is no SMTP server.',
-  'settings.done.senderAdded': 'The sender was added. A mail with the verification link is on its way to its address.',
+  'settings.done.resent': 'The verification e-mail is on its way.',
+  'settings.done.resentKept': 'The verification e-mail is kept in the test outbox, because there is no SMTP server.',
+  'settings.done.senderAdded':
+    'The sender was added. An e-mail with the verification link is on its way to its address.',
   'settings.done.senderAddedKept':
-    'The sender was added. The mail with the verification link is kept in the test outbox, because there is no SMTP server.',
+    'The sender was added. The e-mail with the verification link is kept in the test outbox, because there is no SMTP server.',
   'settings.done.senderDeleted': 'The sender was deleted.',
   'settings.done.dnsAsked': 'The records were checked. The result is below.',
   'senders.add': 'Add sender',
@@ -24,11 +25,11 @@ export const senders = {
   'senders.field.city_id': 'City',
   'senders.hint.from_name': 'Such as the name of your company.',
   'senders.hint.from_email':
-    'A new address gets a verification mail. Nothing is sent from it before its link is opened.',
+    'A new address gets a verification e-mail. Nothing is sent from it before its link is opened.',
   'senders.hint.nickname': 'Only you see it, where you choose a sender.',
   'senders.hint.company_address':
-    'Street and number. It is shown at the end of each mail, as the law of many countries requires.',
-  'senders.hint.city': 'With its country, so that the postal address in your mails is complete.',
+    'Street and number. It is shown at the end of each e-mail, as the law of many countries requires.',
+  'senders.hint.city': 'With its country, so that the postal address in your e-mails is complete.',
   'senders.city.country': 'Choose the country first.',
   'senders.city.unknown':
     'This city is not in the list of its country. Try its English name, or leave the city empty and write it into the second line of the postal address.',
@@ -63,7 +64,7 @@ export const senders = {
   'senders.sender': 'Sender',
   'senders.address': 'Address',
   'senders.state': 'Status',
-  'senders.mail': 'Verification mail',
+  'senders.mail': 'Verification e-mail',
   'senders.verified': 'Verified',
   'senders.unverified': 'Not verified',
   'senders.verify': 'Verify the sender',
@@ -72,7 +73,7 @@ export const senders = {
   'senders.mail.queued': 'Waiting since {time}',
   'senders.mail.sending': 'Sending',
   'senders.mail.accepted': 'Sent {time}',
-  'senders.mail.kept': 'Put into the test outbox {time}',
+  'senders.mail.kept': 'Kept in the test outbox {time}',
   'senders.mail.bounced': 'Bounced',
   'senders.mail.failed': 'Refused',
   'senders.mail.suppressed': 'Not sent',
@@ -81,9 +82,9 @@ export const senders = {
   'senders.resendAt': 'Can be sent again {time}',
   'senders.none.title': 'No senders yet',
   'senders.none.text':
-    'A sender is the name and address your mail comes from. You verify the address by a link that Sendlark sends to it.',
+    'A sender is the name and address your e-mail comes from. You verify the address by a link that Sendlark sends to it.',
   'senders.hint':
-    'Nothing is sent from an address before the link in its verification mail is opened. Without an SMTP server, that mail is in the test outbox.',
+    'Nothing is sent from an address before the link in its verification e-mail is opened. Without an SMTP server, that e-mail is in the test outbox.',
   'domains.title': 'Domain authentication',
   'domains.text':
     'Mail providers check the DNS of your domain to see whether mail is really yours. Add these records where your domain is managed. Most records are visible everywhere after an hour, all of them after 72 hours.',
@@ -100,7 +101,7 @@ export const senders = {
   'domains.name.DMARC': 'DMARC',
   'domains.name.Alignment': 'Alignment',
   'domains.why.SPF': 'Which servers may send for {returnPath}, where bounces go.',
-  'domains.why.DKIM': 'A signature that proves the mail is from {domain} and unchanged.',
+  'domains.why.DKIM': 'A signature that proves the e-mail is from {domain} and unchanged.',
   'domains.why.DMARC': 'What mail providers do with mail from {domain} that fails both.',
   'domains.why.Alignment': 'Whether SPF or DKIM is for {domain}, the domain of your from address.',
   'domains.unsigned':
@@ -117,10 +118,10 @@ export const senders = {
   'domains.copy.value': 'Copy the value',
   'domains.copied': 'Copied',
   'dkim.create': 'Create DKIM key',
-  'dkim.verifyFirst': 'To create a key, first verify a sender of {domain} by the link in its mail.',
+  'dkim.verifyFirst': 'To create a key, first verify a sender of {domain} by the link in its e-mail.',
   'dkim.operators':
     'All accounts share the key of a domain, so only an owner of the first account can rotate or delete it.',
-  'dkim.signing': 'Signs',
+  'dkim.signing': 'In use',
   'dkim.waiting': 'Next key',
   'dkim.former': 'Former key',
   'dkim.waiting.text': 'It signs as soon as its record is visible. Until then the previous key does.',
@@ -146,7 +147,7 @@ export const senders = {
   'settings.done.warmUpStopped': 'The warm-up was stopped.',
   'warmUp.title': 'Warm-up',
   'warmUp.text':
-    'Mail providers distrust a domain that suddenly sends many mails. During a warm-up only a limited number is sent each day, growing daily; the rest waits. Days are UTC.',
+    'Mail providers distrust a domain that suddenly sends many e-mails. During a warm-up only a limited number is sent each day, growing daily; the rest waits. Days are UTC.',
   'warmUp.plans': 'Domains in warm-up',
   'warmUp.domain': 'Domain',
   'warmUp.state': 'Status',
@@ -159,11 +160,11 @@ export const senders = {
   'warmUp.over': 'Done',
   'warmUp.over.day': 'Since {day}',
   'warmUp.form': 'Start or change a warm-up',
-  'warmUp.volume': 'Mails on the first day',
+  'warmUp.volume': 'E-mails on the first day',
   'warmUp.volume.hint': 'At least 10. 50 is careful.',
   'warmUp.growth': 'Daily growth in percent',
   'warmUp.growth.hint': '10 to 100. Only days count on which at least half the limit was sent.',
-  'warmUp.until': 'Mails on a normal day',
+  'warmUp.until': 'E-mails on a normal day',
   'warmUp.until.hint': 'The warm-up ends when it reaches this number.',
   'warmUp.start': 'First day',
   'warmUp.save': 'Save warm-up',

@@ -1,12 +1,12 @@
 /** English: transactional mail. */
 
 export const transactional = {
-  'transactional.title': 'Transactional mail',
-  'transactional.empty.title': 'No transactional mail yet',
+  'transactional.title': 'Transactional e-mail',
+  'transactional.empty.title': 'No transactional e-mails yet',
   'transactional.empty.text':
     'Receipts, sign-in links and notices that your programs send to a single contact appear here with their status.',
   'transactional.search': 'Whole e-mail address',
-  'transactional.noneHere': 'No mail matches among these. Older ones follow.',
+  'transactional.noneHere': 'No e-mail matches among these. Older ones follow.',
   'transactional.attempts': 'Attempts',
   'transactional.next': 'Next attempt',
   'transactional.asked': 'Requested',
@@ -14,7 +14,7 @@ export const transactional = {
   'transactional.complained': 'Marked as spam',
   'transactional.files': 'Files',
   'transactional.id': 'Message-ID',
-  'transactional.all': 'All transactional mail',
+  'transactional.all': 'All transactional e-mail',
   'transactional.kept':
-    'The text and the files are removed once a mail has its final status, unless mails are kept as they were sent. This page stays for 90 days.',
+    'The text and the files are removed once an e-mail has its final status, unless e-mails are kept as they were sent. This page stays for 90 days.',
 } as const;

@@ -138,7 +138,7 @@ export function Gallery() {
           labels={FEW_DAYS.map((day) => `${day} Jan`)}
           series={[
             { label: 'Treated', kind: 'line', colour: 1, values: FEW_DAYS.map((day) => day / 250) },
-            { label: 'Hold-out', kind: 'line', colour: 2, values: FEW_DAYS.map((day) => day / 500) },
+            { label: 'Control group', kind: 'line', colour: 2, values: FEW_DAYS.map((day) => day / 500) },
             {
               label: 'Interval',
               kind: 'band',

@@ -18,7 +18,7 @@ export const webhooks = {
   'webhooks.text': 'Events are posted to these addresses within about a second.',
   'webhooks.none.title': 'No webhooks yet',
   'webhooks.none.text':
-    'A webhook tells another program, such as your shop, what happens here: a contact was added, a mail bounced, a contact unsubscribed.',
+    'A webhook tells another program, such as your shop, what happens here: a contact was added, an e-mail bounced, a contact unsubscribed.',
   'webhooks.add': 'Add webhook',
   'webhooks.change': 'Address and events',
   'webhooks.add.submit': 'Add webhook',
@@ -30,7 +30,7 @@ export const webhooks = {
   'webhooks.hint.note': 'What it is for. Only you see it.',
   'webhooks.field.events': 'Events',
   'webhooks.events.people': 'Contacts',
-  'webhooks.events.mails': 'Mails',
+  'webhooks.events.mails': 'E-mails',
   'webhooks.events.sends': 'Campaigns and automations',
   'webhooks.state': 'Status',
   'webhooks.on': 'On',

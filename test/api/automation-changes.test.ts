@@ -70,7 +70,7 @@ t.test('an automation takes a hundred mails and refuses one more in words', asyn
   const mail = { utr, subject: 'more', preview_img: 'blank.png', ...NEW };
   for (const path of ['/automations/schedule/create', '/automations/schedule/add']) {
     const { status, body } = await app.one.call('POST', path, { form: mail });
-    t.match([status, body.errors], [422, { utr: ['An automation has at most 100 mails.'] }], path);
+    t.match([status, body.errors], [422, { utr: ['An automation has at most 100 e-mails.'] }], path);
   }
 });
 

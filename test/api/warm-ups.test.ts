@@ -98,7 +98,7 @@ t.test('an owner sets and stops a warm-up on the page of the senders', async (t)
   const post = (path: string, form: Record<string, string>) => app.page('POST', path, { headers, form });
   const refused = await post('/settings/senders/warm-up', form);
   t.equal(refused.status, 422);
-  t.match(refused.text, 'It has to be more than the mails on the first day');
+  t.match(refused.text, 'It has to be more than the e-mails on the first day');
   t.equal((await post('/settings/senders/warm-up', { ...form, until_volume: '5000' })).status, 303);
   t.match(await page(), '0 / 50');
   app.db.exec(
@@ -108,7 +108,7 @@ t.test('an owner sets and stops a warm-up on the page of the senders', async (t)
   t.strictSame(report.warm_up, { domain, today: 50, sent_today: 0, waiting: 399, expected_on: '2026-01-18' });
   t.match(
     await page(`/campaigns/${utr}`),
-    `${domain} is warming up: at most 50 mails today, 0 sent so far. In its campaigns 399 contacts are waiting`,
+    `${domain} is warming up: at most 50 e-mails today, 0 sent so far. 399 contacts are waiting for its campaigns`,
   );
   t.equal((await post('/settings/senders/warm-up/stop', { domain })).status, 303);
   t.strictSame(await list(), []);

@@ -145,11 +145,11 @@ t.test('what is found when it is set live, or in a change after that, is recorde
   await get('/automations/pause', { utr });
   await world.live();
   t.strictSame(await found(), [[], ['foreign'], []], 'set live again with the same mails');
-  t.match(await page('/check'), 'Check all mails');
+  t.match(await page('/check'), 'Check all e-mails');
   const all = await page('/check?all=1');
-  t.match(all, /one[\s\S]*The mail of 1 contact was checked[\s\S]*two[\s\S]*belongs to another service/);
+  t.match(all, /one[\s\S]*The e-mail of 1 contact was checked[\s\S]*two[\s\S]*belongs to another service/);
   const { series } = (await get('/automations/series', { utr })).body.message;
-  t.match(await page(`/mails/${series.mails[0].utr}/check?all=1`), 'The mail of 1 contact was checked.');
+  t.match(await page(`/mails/${series.mails[0].utr}/check?all=1`), 'The e-mail of 1 contact was checked.');
 });
 
 t.test(
@@ -166,7 +166,7 @@ t.test(
     release.resolve();
     await turn;
     const answer = await asked;
-    t.match([answer.status, answer.text], [409, /A mail was removed while the automation was checked/]);
+    t.match([answer.status, answer.text], [409, /An e-mail was removed while the automation was checked/]);
     t.equal((await get('/automations/check', { utr })).status, 200);
     t.equal(app.db.prepare('SELECT count(*) FROM automation_schedules').pluck().get(), 2);
   },

@@ -216,11 +216,11 @@ t.test('the trigger is edited on its page and said in a sentence in both languag
   t.equal(saved.statusCode, 303, /class="problem"[^<]*</.exec(saved.payload)?.[0] ?? '');
   t.match(
     await page(`/automations/${utr}`, 'en'),
-    '14 days before the date in “Birthday” of a contact in the list “Readers”, at 7:00 in the time zone of the contact.',
+    '14 days before the date in the field “Birthday” of a contact in the list “Readers”, at 7:00 in the contact’s time zone.',
   );
   t.match(
     await page(`/automations/${utr}`, 'de'),
-    '14 Tage vor dem Datum in „Birthday“ eines Kontakts in der Liste „Readers“, um 7:00 Uhr in der Zeitzone des Kontakts.',
+    '14 Tage vor dem Datum im Feld „Birthday“ eines Kontakts in der Liste „Readers“, um 7:00 Uhr in der Zeitzone des Kontakts.',
   );
 });
 

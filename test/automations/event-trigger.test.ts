@@ -167,11 +167,11 @@ t.test(
     const plain = (html: string) => html.replaceAll(/[\u2066-\u2069]/g, '');
     t.match(
       plain(await page(`/automations/${utr}`, 'en')),
-      'The event “sign-up” with plan = pro of a contact in the list “Readers”.',
+      'The event “sign-up” with plan = pro happens for a contact in the list “Readers”.',
     );
     t.match(
       plain(await page(`/automations/${utr}`, 'de')),
-      'Das Ereignis „sign-up“ mit plan = pro eines Kontakts in der Liste „Readers“.',
+      'Das Ereignis „sign-up“ mit plan = pro tritt bei einem Kontakt in der Liste „Readers“ ein.',
     );
     await live();
     const { preview } = (await get('/automations/preview', { utr })).body.message;

@@ -102,7 +102,7 @@ t.test(
     const { text } = await app.page('GET', `/automations/${utr}/results`, { headers: { ...FROM_PAGE, cookie } });
     t.match(text, /Goal reached: \d+ more, between \d+ and \d+, of all contacts/);
     t.match(text, /data-island="chart"/);
-    t.match(text, /<th[^>]*>Hold-out plus the difference that the automation may make \(95 %\)/);
+    t.match(text, /<th[^>]*>Control group plus the likely effect of the automation \(95 %\)/);
     t.match(text, /Value EUR: €[\d,.]+ more, between €[\d,.]+ and €[\d,.]+, of all contacts/);
   },
 );
@@ -130,7 +130,7 @@ t.test('without a hold-out there are no results, and with few contacts none is c
   t.match(await results(), { hold_out: 0, since: null, treated: 0, goal: { difference: null, days: [] }, values: [] });
   const cookie = cookieOf(app, addPerson(app, 'viewer', { accountId: 1, name: 'Vera' }));
   const { text } = await app.page('GET', `/automations/${utr}/results`, { headers: { ...FROM_PAGE, cookie } });
-  t.match(text, /Without a hold-out nobody knows/);
+  t.match(text, /Without a control group nobody knows/);
   t.equal((await get('/automations/series', { utr })).body.message.series.hold_out, 0);
 });
 

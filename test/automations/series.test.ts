@@ -82,7 +82,11 @@ t.test('after a sender is deleted and replaced, nothing leaves from the deleted 
   shop.relay.answer = () => ACCEPTED;
   await shop.remove('/sender/delete', { sender_id: 1 });
   await shop.pass(HOUR);
-  t.match(await report(), { status: 0, held_code: 'sender_deleted', held_reason: 'A sender of its mails was deleted' });
+  t.match(await report(), {
+    status: 0,
+    held_code: 'sender_deleted',
+    held_reason: 'A sender of its e-mails was deleted',
+  });
   await shop.post('/sender/save', { ...shop.sender, from_email: 'new@example.com', from_name: 'New' });
   await deleteMail('one');
   await addMail('again', 0, 2);

@@ -297,7 +297,7 @@ t.test('a step with others on its paths is not removed, and its page says what t
     const url = `/automations/${utr}/steps/${branch}/remove`;
     const { statusCode, body } = await app.fastify.inject({ method, url, headers: { ...FROM_PAGE, cookie } });
     t.equal(statusCode, 409);
-    t.match(body, 'Remove the mails and steps on its paths first.');
+    t.match(body, 'Remove the e-mails and steps on its paths first.');
     t.match(body, `href="/automations/${utr}/edit"`);
   }
   t.strictSame(await outline(), before);

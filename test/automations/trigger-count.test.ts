@@ -161,7 +161,7 @@ t.test('of changes of fields nobody knows, and by hand there is nothing to count
   t.match(await counted(), { contacts: null });
   const cookie = cookieOf(app, addPerson(app, 'viewer', { accountId: 1 }));
   const text = async (path: string) => (await app.page('GET', path, { headers: { ...FROM_PAGE, cookie } })).text;
-  t.match(await text(`/automations/${utr}`), 'Past changes of fields are not kept');
+  t.match(await text(`/automations/${utr}`), 'Past changes of fields are not stored');
   await set({ trigger_kind: 'hand' });
   t.match(await counted(), { contacts: null });
   t.notMatch(await text(`/automations/${utr}`), 'in the last 30 days');

@@ -66,7 +66,7 @@ t.test('caps are shown with how many mails count, and the words of the relay are
   t.match(ruleOf(bo.rules, 'suppression')[0]?.value, /550 5.1.1 no such user/);
   const ann = (await get('/single-send/why', { utr, email: 'ann@example.org' })).why;
   t.match(ann.delivery, { state: 'accepted', attempts: 1 });
-  t.match(ruleOf(ann.rules, 'cap'), [{ is_met: 0, value: 'Mails in 7 days: 1 of at most 1.' }]);
+  t.match(ruleOf(ann.rules, 'cap'), [{ is_met: 0, value: 'E-mails in 7 days: 1 of at most 1.' }]);
   const nobody = (await get('/single-send/why', { utr, email: 'nobody@example.org' })).why;
   t.match(nobody, { delivery: null, contact_id: null });
   t.strictSame(unmet(nobody.rules), ['target', 'contact']);

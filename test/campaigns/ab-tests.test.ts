@@ -261,8 +261,8 @@ t.test('what cannot be tested is refused with the field: the same mail, no track
   const shop = await prepareAbTest(t);
   const errors = async (given: Record<string, unknown>) =>
     (await shop.app.one.call('POST', '/single/send/variants', { form: { utr: shop.utr, ...given } })).body.errors;
-  t.match(await errors({ subjects: ['one'] }), { subjects: ['Two variants are the same mail.'] });
-  t.match(await errors({ subjects: ['two', 'two'] }), { subjects: ['Two variants are the same mail.'] });
+  t.match(await errors({ subjects: ['one'] }), { subjects: ['Two variants are the same e-mail.'] });
+  t.match(await errors({ subjects: ['two', 'two'] }), { subjects: ['Two variants are the same e-mail.'] });
   const theirs = await shop.app.two.call('POST', '/templates/create', { form: { template_name: 'Theirs' } });
   for (const id of ['4711', 'x', '0', theirs.body.message.id])
     t.match(await errors({ template_ids: [id] }), { template_ids: [/./] });

@@ -39,7 +39,7 @@ t.test('where the account says so, an error stops a campaign of the API and none
   t.match(await sendReport(app, bad), {
     status: 0,
     held_code: 'check_failed',
-    held_reason: 'The check found errors in the mail: foreign',
+    held_reason: 'The check found errors in the e-mail: foreign',
   });
   t.match(await sendDetails(app, good), { status: 3, delivered: 3 });
   t.match(await sendDetails(app, ofDashboard), { status: 3, delivered: 3 });
@@ -86,7 +86,7 @@ for (const [path, name, form] of [
     t.match(await sendReport(app, await start()), {
       status: 0,
       held_code: 'check_failed',
-      held_reason: `The check found errors in the mail: foreign (${name})`,
+      held_reason: `The check found errors in the e-mail: foreign (${name})`,
     });
   });
 
@@ -100,7 +100,7 @@ t.test('where the account says so, an error in any mail keeps an automation of t
   await app.one.call('POST', '/sending/mails/save', { form: { stops_errors: 1 } });
   const refused = await app.one.call('GET', '/automations/set-live', { query: { utr } });
   t.equal(refused.status, 409, refused.text);
-  t.match(refused.body.errors, /cannot go live: The check found errors in the mail: foreign/);
+  t.match(refused.body.errors, /cannot go live: The check found errors in the e-mail: foreign/);
   t.equal(app.db.prepare('SELECT status FROM automations').pluck().get(), 0);
   await app.one.call('POST', '/sending/mails/save', { form: { stops_errors: 0 } });
   await live();

@@ -146,7 +146,7 @@ t.test('the page of the check looks at the mails of all recipients when asked', 
     (await app.page('GET', `/campaigns/${utr}/edit/check${query}`, { headers })).text;
   t.match(await page(''), 'Check for all recipients');
   const all = await page('?all=1');
-  t.match(all, 'The mails of 3 contacts were checked.');
+  t.match(all, 'The e-mails of 3 contacts were checked.');
   t.match(all, '3 contacts see nothing in place of the merge tag city.');
   t.match(all, /No contact sees what follows \(\(if city is/);
 });

@@ -164,7 +164,7 @@ t.test('nothing is kept where the settings do not say so, and the answer says wh
   const { id } = app.db.prepare<[], { id: number }>('SELECT max(id) AS id FROM deliveries').get() ?? { id: 0 };
   const { status, body: answer } = await mailOf(app, id);
   t.equal(status, 409);
-  t.match(answer.errors, 'This mail was not kept.');
+  t.match(answer.errors, 'This e-mail was not kept.');
   t.equal(app.db.prepare('SELECT count(*) FROM sent_mails').pluck().get(), 0);
 });
 
@@ -224,7 +224,7 @@ t.test('the page of the contact and the recipients lead to the mail, which can b
   t.match((await app.page('GET', `/campaigns/${utr}/recipients`, { headers })).text, `href="${path}"`);
   const page = await app.page('GET', path, { headers });
   t.equal(page.status, 200);
-  t.match(page.text, 'Mail as sent');
+  t.match(page.text, 'E-mail as sent');
   t.match((await app.page('GET', `${path}?view=source`, { headers })).text, 'Message-ID');
   t.match((await app.page('GET', `${path}/html`, { headers })).text, 'Hello Ann');
   const file = await app.page('GET', `${path}/mail.eml`, { headers });
@@ -256,7 +256,7 @@ t.test('a transactional mail is kept as it left, with its files, for editors alo
   t.match(answer.headers['content-type'], 'message/rfc822');
   t.match(await stateOf(app, utr), { is_kept: 1 });
   t.match(await stateOf(app, before), { is_kept: 0 });
-  t.match((await receiptOf(app, before)).body.errors, 'This mail was not kept.');
+  t.match((await receiptOf(app, before)).body.errors, 'This e-mail was not kept.');
   t.equal((await app.two.call('GET', '/transactional/mail', { query: { utr } })).status, 404);
   t.equal((await receiptOf(app, 'x')).status, 404);
   const headersOf = (role: 'owner' | 'viewer') => ({
@@ -270,7 +270,7 @@ t.test('a transactional mail is kept as it left, with its files, for editors alo
   t.notMatch((await open(before)).text, '/sent"');
   const kept = (await open(`${utr}/sent`)).text;
   t.match(kept, `href="/transactional/${utr}/sent/mail.eml"`);
-  t.match(kept, `href="/transactional/${utr}">Back to the mail</a>`);
+  t.match(kept, `href="/transactional/${utr}">Back to the e-mail</a>`);
   t.match((await open(`${utr}/sent/html`)).text, 'Thank you, Ann Lee.');
   t.equal((await open(`${utr}/sent/mail.eml`)).text, raw);
   for (const part of ['', '/html', '/mail.eml']) t.equal((await open(`${utr}/sent${part}`, viewer)).status, 403);

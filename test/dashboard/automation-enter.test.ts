@@ -40,7 +40,7 @@ t.test('the dialog that starts it leads to the number of those in it, and starts
   const { open, send } = as('editor');
   t.match((await open(`/automations/${utr}`)).html, `href="/automations/${utr}/enter"`);
   const page = await open(`/automations/${utr}/enter`);
-  t.match(page.text, /Enter now 3 .*Start, and let 3 contacts enter/);
+  t.match(page.text, /Enter now 3 .*Start, and add 3 contacts/);
   t.strictSame(await got(), [], 'looking starts nothing');
   t.equal((await send(`/automations/${utr}/enter`)).status, 303);
   t.strictSame(await got(), ['ann one', 'bob one', 'cleo one']);
@@ -61,10 +61,7 @@ t.test('while contacts enter in the background, the page says so, and an editor 
   t.notMatch(seen.html, /enter\/stop/);
   t.equal((await viewer.send(`/automations/${utr}/enter/stop`)).status, 403);
   await send(`/automations/${utr}/pause`);
-  t.match(
-    (await open(`/automations/${utr}`)).text,
-    /They enter when the automation resumes\. *Let no more of them enter/,
-  );
+  t.match((await open(`/automations/${utr}`)).text, /They enter when the automation resumes\. *Stop adding contacts/);
   t.equal((await send(`/automations/${utr}/enter/stop`)).status, 303);
   t.notMatch((await open(`/automations/${utr}`)).html, /enter\/stop/);
   await live();
@@ -81,10 +78,7 @@ t.test('from the page of a segment its contacts enter a live automation', async 
   t.match((await open('/automations/enter?segment_id=1')).text, /Anns .*Welcome .*Count first/);
   const { location } = await send('/automations/enter', { utr, segment_id: '1' });
   t.equal(location, `/automations/${utr}/enter?segment_id=1`);
-  t.match(
-    (await open(String(location))).text,
-    /All contacts of the segment “Anns”\. Enter now 1 .*Let 1 contact enter/,
-  );
+  t.match((await open(String(location))).text, /All contacts of the segment “Anns”\. Enter now 1 .*Add 1 contact/);
   await send(`/automations/${utr}/enter`, { segment_id: '1' });
   t.strictSame(await got(), ['ann one']);
 });

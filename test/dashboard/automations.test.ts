@@ -199,7 +199,7 @@ t.test('before a live mail changes, the page says what happens to whom, and then
   const form = { ...hiddenIn((await open(two)).text), subject: 'two', preheader: '', sender_id: '1' };
   const asked = await send(two, { ...form, waiting_type: 'days', waiting_period: '4' });
   t.equal(asked.status, 200);
-  t.match(textOf(asked.text), '2 contacts wait for “two”. They get it 4 days later, counted from the previous mail.');
+  t.match(textOf(asked.text), '2 contacts wait for “two”. They get it 4 days later, counted from the previous e-mail.');
   t.equal((await seriesOf()).mails[1].waiting_period, 2, 'nothing has changed yet');
   t.equal((await send(two, hiddenIn(asked.text))).status, 303);
   t.equal((await seriesOf()).mails[1].waiting_period, 4);
@@ -231,7 +231,7 @@ t.test('a mail put before another says who gets it; the people of each mail are 
   const path = `/automations/${utr}/mails/new`;
   const { text } = await open(`${path}?before=${two}`);
   t.match(textOf(text), 'It comes before “two”.');
-  t.notMatch(text, 'An empty mail', 'a live one could not send it');
+  t.notMatch(text, 'An empty e-mail', 'a live one could not send it');
   const fields = {
     ...hiddenIn(text),
     subject: 'extra',
@@ -326,7 +326,7 @@ t.test('why an automation with a hundred mails takes no more is said above the f
   const fields = { ...hiddenIn((await open(path)).text), subject: 'one more', sender_id: '1', template_id: '1' };
   const refused = await send(path, { ...fields, waiting_type: 'days', waiting_period: '1' });
   t.equal(refused.status, 422);
-  t.match(refused.text, 'An automation has at most 100 mails.');
+  t.match(refused.text, 'An automation has at most 100 e-mails.');
 });
 
 t.test('of an address that is given twice, the forecast takes the first', async (t) => {

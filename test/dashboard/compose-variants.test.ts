@@ -28,9 +28,9 @@ const TEST = { share: '50', winner_by: 'clicks', hours: '6' };
 
 t.test('a test is added, says what it can find, and is removed again', async (t) => {
   const { page, send, stored } = await compose(t);
-  t.match(await page('/content'), /Everybody gets the same mail.*Set up an A\/B test/s);
+  t.match(await page('/content'), /Everybody gets the same e-mail.*Set up an A\/B test/s);
   const empty = await page('/variants');
-  t.match(empty, /A: the mail itself.*For \(\(first_name\|you\)\).*Variant B.*Variant C.*Variant D/s);
+  t.match(empty, /A: your e-mail as it is.*For \(\(first_name\|you\)\).*Variant B.*Variant C.*Variant D/s);
   t.notMatch(empty, 'What this test can detect');
   // What is filled in at D becomes C: no variant lacks everything of its own.
   const saved = await send('/variants', {
@@ -86,7 +86,7 @@ t.test('what is wrong with a test is said on its page, with what was written', a
   const nothing = await send('/variants', TEST);
   t.match(nothing, { status: 422, text: /no variant differs from A/ });
   const same = await send('/variants', { ...TEST, subject_1: 'New', subject_2: 'New' });
-  t.match(same, { status: 422, text: /Two variants are the same mail/ });
+  t.match(same, { status: 422, text: /Two variants are the same e-mail/ });
   t.match(same.text, /name="subject_2"[^>]*value="New"|value="New"[^>]*name="subject_2"/);
   t.match(await send('/variants', { ...TEST, subject_1: 'New', share: '0', hours: 'x', winner_by: 'luck' }), {
     status: 422,

@@ -215,7 +215,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     const { page, save, stored, complaints } = await openDesigner(t, { mjml, brand });
     const before = await markup(page);
     await page.getByRole('button', { name: 'Apply your brand' }).press('Enter');
-    await page.getByText('The mail has the fonts and buttons of your brand.').waitFor();
+    await page.getByText('The e-mail has the fonts and buttons of your brand.').waitFor();
     t.match(
       await markup(page),
       /font-family="Georgia[^>]*color="#222222"[^>]*>Title.*font-family="Verdana[^>]*>Text.*background-color="#7a1f5c"[^>]*>Buy/s,

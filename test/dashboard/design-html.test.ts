@@ -76,7 +76,7 @@ async function openDesigner(t: Test, code: { template_json?: string; template_ht
     await tab.page.getByText('Saved', { exact: true }).waitFor();
   };
   const mode = (name: string) => tab.page.getByRole('button', { name, exact: true }).click();
-  const html = tab.page.getByLabel('The HTML of the mail');
+  const html = tab.page.getByLabel('The HTML of the e-mail');
   return { app, path, stored, save, mode, html, ...tab };
 }
 

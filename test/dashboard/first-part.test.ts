@@ -38,7 +38,7 @@ t.test(
     t.match(waiting, 'Other domains');
     t.match(waiting, /In test outbox<\/th>.*&lt;b>\.example.*?<span>3<\/span>.*?<span>7<\/span>/s);
     app.db.exec("UPDATE mailings SET delivered = 1 WHERE owner_kind = 'single'");
-    t.match(await page(), '300 mails of the first batch were kept in the test outbox.');
+    t.match(await page(), '300 e-mails of the first batch were kept in the test outbox.');
     app.db.exec("UPDATE mailings SET delivered = 0 WHERE owner_kind = 'single'");
     app.db
       .prepare(
@@ -46,7 +46,7 @@ t.test(
       )
       .run(stored(sentence('held_too_many_bounces', { results: 300, bounces: 240 })));
     const held = await page();
-    t.match(held, 'Among the first 300 mails 240 bounced.');
+    t.match(held, 'Among the first 300 e-mails 240 bounced.');
     t.match(held, 'Nobody else gets the campaign while it is paused.');
     t.match(held, /40<span[^>]*> \(80%\)/, 'with their share of the mails');
     t.match(held, new RegExp(`action="/campaigns/${utr}/resume"><button[^>]*>.*Resume for`));

@@ -28,7 +28,7 @@ t.test(
       const text = await get(path);
       t.equal(text.split('All sending is paused: Restored from a backup').length, 2, `${path} says it once`);
       t.match(text, 'action="/sending/release"', path);
-      t.match(text, '0 waiting mails are sent at once.', path);
+      t.match(text, '0 waiting e-mails are sent at once.', path);
     }
     const { status, headers } = await app.page('POST', '/sending/release', {
       headers: { cookie, 'sec-fetch-site': 'same-origin' },

@@ -45,7 +45,7 @@ t.test('the checklist finds out by itself which steps are done', async (t) => {
   t.equal(status, 200);
   t.strictSame(stepsOf(text), [
     ['Import your contacts', 'To do'],
-    ['Design your first mail', 'To do'],
+    ['Design your first e-mail', 'To do'],
     ['Send it to the test outbox', 'To do'],
     ['Set your tracking domain', 'Done'],
     ['Connect an SMTP server', 'To do'],
@@ -54,7 +54,7 @@ t.test('the checklist finds out by itself which steps are done', async (t) => {
   await fillAccount(t, app);
   t.match(stepsOf((await openHome(app, 'viewer')).text), [
     ['Import your contacts', 'Done'],
-    ['Design your first mail', 'Done'],
+    ['Design your first e-mail', 'Done'],
     ['Send it to the test outbox', 'Done'],
     ['Set your tracking domain', 'Done'],
     ['Connect an SMTP server', 'To do'],
@@ -70,7 +70,7 @@ t.test('the step of the relay says what was seen of it, and is done once it answ
     const { text } = await openHome(app);
     return [stepsOf(text)[4]?.[1], /Connect an SMTP server<\/a><\/h3><p>([^<]*)/.exec(text)?.[1]];
   };
-  t.match(await step(), ['To do', /The first mail shows whether it works/]);
+  t.match(await step(), ['To do', /The first e-mail shows whether it works/]);
   relays.failed({ relay, reply: '535 wrong password', at: at() });
   app.clock.advance(2 * HOUR_MS);
   t.match(await step(), ['To do', /last attempt with the SMTP server failed 2 hours ago/]);
@@ -79,7 +79,7 @@ t.test('the step of the relay says what was seen of it, and is done once it answ
   t.match(await step(), ['Done', /answered now/]);
   app.clock.advance(HOUR_MS);
   relays.accepted({ relay, at: at() });
-  t.strictSame(await step(), ['Done', 'The SMTP server accepted a mail now.']);
+  t.strictSame(await step(), ['Done', 'The SMTP server accepted an e-mail now.']);
   const [moved] = await Promise.all([startApp(t, { SMTP_URL: 'smtp://other.example:587' })]);
   new RelayUse(moved.db).accepted({ relay, at: moved.clock.now().getTime() });
   const { body } = await moved.one.call('GET', '/overview');

@@ -26,9 +26,9 @@ t.test(
       await hands.type(field('Subject'), subject);
       await hands.pick(field('When'), 'At once, without a wait');
       await hands.pick(field('Start with'), 'Plain letter');
-      await hands.press(button('Add a mail'));
+      await hands.press(button('Add an e-mail'));
       t.equal(await page.locator('h1').innerText(), subject.replace('((first_name|friend))', 'friend'));
-      await hands.press(link('Back to all mails'));
+      await hands.press(link('Back to all e-mails'));
     };
 
     await page.goto(`${origin}/automations/new`);
@@ -44,13 +44,16 @@ t.test(
     await hands.type(field('Event'), 'cart');
     await hands.type(field('Only if'), 'value >= 50');
     await hands.press(button('Save'));
-    await page.getByText('The event “cart” with value >= 50 of a contact in the list “Readers”.').waitFor();
+    await page.getByText('The event “cart” with value >= 50 happens for a contact in the list “Readers”.').waitFor();
     await hands.press(link('Add a step'));
     await hands.press(link('Wait until'));
     await hands.type(field('Event'), 'purchase');
     await hands.type(field('Wait at most, in hours'), '4');
     await hands.press(button('Add a step'));
-    await addMail(page.locator('a[href*="branch=no"]', { hasText: 'Add a mail' }), 'Your cart, ((first_name|friend))');
+    await addMail(
+      page.locator('a[href*="branch=no"]', { hasText: 'Add an e-mail' }),
+      'Your cart, ((first_name|friend))',
+    );
     await hands.press(link('Back to the automation'));
     await hands.press(button('Start'));
     await hands.press(page.getByRole('dialog').getByRole('button', { name: 'Start' }));

@@ -24,7 +24,7 @@ t.test('each list shows who is on it and why, and finds an address', async (t) =
   const found = (await open('/unsubscribes?email=GONE@example.org')).text;
   t.match(found, '<bdi>gone@example.org</bdi>');
   t.notMatch(found, 'also.gone');
-  t.match((await open('/unsubscribes?email=who@example.org')).text, 'who@example.org is not on this list.');
+  t.match((await open('/unsubscribes?email=who@example.org')).text, 'who@example.org is not here.');
   t.match((await open('/unsubscribes/topics')).text, /News &lt;b>.*<td[^>]*>1<\/td>/s);
   t.match((await open('/unsubscribes/topics/1')).text, 'no.news@example.org');
   t.match((await open('/unsubscribes/suppressions')).text, /full@example\.org.*Bounced.*550 ‹i›no such user/s);

@@ -78,7 +78,7 @@ t.test('an unsubscribe group is added, changed and deleted', async (t) => {
   const { unsubscribesGroup } = (await mustAnswer(app, 'GET', '/unsubscribes-groups/details', { query: { id: 1 } }))
     .body.message;
   t.match(unsubscribesGroup, { description: 'Monthly', is_display: 0 });
-  t.match((await open('/unsubscribes/topics/1/edit')).text, 'Links in sent mails keep working');
+  t.match((await open('/unsubscribes/topics/1/edit')).text, 'Links in sent e-mails keep working');
   await mustAnswer(app, 'POST', '/automations/create', {
     form: { automation_name: 'Welcome', type: 'welcome', unsubscribe_group_id: 1 },
   });

@@ -96,6 +96,9 @@ t.test(
     app.clock.advance(3 * HOUR);
     await app.background();
     headers.cookie = cookieOf(app, owner);
-    t.match(await read(`/campaigns/${draft}`), /Best hour against the start.*Too early: compared from 19 Jan 2026/s);
+    t.match(
+      await read(`/campaigns/${draft}`),
+      /Best hour compared with the start.*Too early: compared from 19 Jan 2026/s,
+    );
   },
 );

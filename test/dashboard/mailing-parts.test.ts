@@ -217,7 +217,7 @@ t.test('a preview that cannot be made says why', async (t) => {
   const [, copy = ''] = /href="(\/campaigns\/[\w-]{36})"/.exec((await open('/campaigns?state=draft')).text) ?? [];
   t.match((await open(`${copy}/preview`)).text, 'For anna', 'a draft has a preview too');
   app.db.exec('PRAGMA foreign_keys = OFF; DELETE FROM senders');
-  t.match((await open(`${copy}/preview`)).text, 'The mail cannot be shown: The sender was deleted');
+  t.match((await open(`${copy}/preview`)).text, 'The e-mail cannot be shown: The sender was deleted');
 });
 
 /** The path of a draft, whose preview has to be compiled. */

@@ -48,7 +48,7 @@ t.test('the list is newest first and finds mailings by name, subject and state',
   await create(t, app, LATER);
   const { status, text } = await open('/campaigns');
   t.equal(status, 200);
-  t.match(text, /<header class="page-head">.*href="\/transactional">All transactional mail<.*<\/header>/s);
+  t.match(text, /<header class="page-head">.*href="\/transactional">All transactional e-mail<.*<\/header>/s);
   t.match(text, /Winter sale.*Up to half off.*Scheduled.*>News<.*In test outbox.*<td[^>]*>0<\/td>.*–/s);
   const found = async (query: string) => {
     const { text: page } = await open(`/campaigns?${query}`);
@@ -255,7 +255,7 @@ t.test('the overview tells results, reasons and what can be done', async (t) => 
   t.equal(status, 200);
   t.match(
     text,
-    /Nobody received this\. 2 mails were kept in the test outbox\..*Recipients<\/dt><dd><a [^>]+>3<.*Delivered<\/dt><dd>0<\/dd><dd>0% of recipients.*In test outbox<\/dt><dd><a href="[^"]+\?state=kept">2<\/a>/s,
+    /Nobody received this\. 2 e-mails were kept in the test outbox\..*Recipients<\/dt><dd><a [^>]+>3<.*Delivered<\/dt><dd>0<\/dd><dd>0% of recipients.*In test outbox<\/dt><dd><a href="[^"]+\?state=kept">2<\/a>/s,
   );
   t.match(text, /Not delivered, and why.*unsubscribed.*Skipped.*<td[^>]*>1<\/td>/s);
   t.match(text, /href="[^"]+\/recipients\?state=suppressed">1<\/a>/, 'a number leads to those it counts');
@@ -320,9 +320,9 @@ t.test('those for whom it failed get it again after a dialog that says how many 
   recountReasons(app.db);
   const { open, send } = visitor(app);
   const page = (await open(`/campaigns/${utr}`)).text;
-  t.match(page, /Retry 2 failed mails\?.*Bounced, unsubscribed and suppressed contacts are skipped/s);
+  t.match(page, /Retry 2 failed e-mails\?.*Bounced, unsubscribed and suppressed contacts are skipped/s);
   await send(`/campaigns/${utr}/retry-failed`);
-  t.match((await open(`/campaigns/${utr}`)).text, '2 contacts are queued again.');
+  t.match((await open(`/campaigns/${utr}`)).text, 'It is sent again to 2 contacts.');
 });
 
 t.test('a viewer reads and changes nothing; another site and another account do neither', async (t) => {
@@ -403,7 +403,7 @@ t.test('what the outbox kept is delivered nowhere, and what a relay took stays d
     { state: 'kept' },
     { state: 'kept' },
   ]);
-  t.match((await visitor(app, 'viewer').open(`/campaigns/${utr}`)).text, 'Test mode: nobody receives your mail');
+  t.match((await visitor(app, 'viewer').open(`/campaigns/${utr}`)).text, 'Test mode: nobody receives your e-mail');
 
   app.db.exec(`UPDATE deliveries SET reply = '250 ok' WHERE id <= 2; UPDATE delivery_reasons SET count = 1`);
   const some = (await open(`/campaigns/${utr}`)).text;

@@ -18,7 +18,7 @@ t.test('operators see each node with its state, what its relay says, and its war
   addNode(app, { name: '<b>east</b>', state: 'refused', refusal: '550 <listed>' });
   const text = await get();
   for (const part of [
-    'Sends',
+    'Sending',
     '900 of 1,000',
     'the service has',
     'Refused by its SMTP server',

@@ -9,10 +9,10 @@ import { visitor } from '../support/visitor.ts';
 
 const HOSTILE = '"><script>alert(1)</script>';
 
-t.test('the newest mail is first, and a search finds mails by sender, recipient and subject', async (t) => {
+t.test('the newest mail is first, and a search finds e-mails by sender, recipient and subject', async (t) => {
   const app = await startApp(t);
   const { open } = visitor(app);
-  t.match((await open('/outbox')).text, 'No mail yet');
+  t.match((await open('/outbox')).text, 'No e-mails yet');
   const people = ['Anna', 'Ärmel', HOSTILE].map((first_name, at) => ({ email: `p${at}@example.org`, first_name }));
   await sendCampaign(t, app, { people });
   const { status, text } = await open('/outbox');
@@ -22,7 +22,7 @@ t.test('the newest mail is first, and a search finds mails by sender, recipient 
   const { text: found } = await open(`/outbox?search=${encodeURIComponent('äRMEL')}`);
   t.match(found, 'p1@example.org');
   t.notMatch(found, 'p0@example.org');
-  t.match((await open('/outbox?search=nobody')).text, 'No mail matches.');
+  t.match((await open('/outbox?search=nobody')).text, 'No e-mail matches.');
 });
 
 t.test('a mail shows its text, headers, source, links and what to look at', async (t) => {

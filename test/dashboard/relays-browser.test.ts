@@ -93,14 +93,14 @@ t.test('a relay is added, tested, put right and used by clicking', { skip: skipW
   await testNow('does not take mail from this sender', 'not your domain');
   await look('relay-sender');
   isSenderKnown = true;
-  await testNow('It would take this mail.');
+  await testNow('It would take this e-mail.');
 
   await createSend(app, body);
   app.clock.advance(11_000);
   await app.background();
   t.equal(received, 3, 'mail goes through it');
   await page.getByRole('link', { name: 'SMTP servers', exact: true }).click();
-  await page.getByText('Works', { exact: true }).waitFor();
+  await page.getByText('Working', { exact: true }).waitFor();
 
   await page.getByRole('link', { name: 'Add SMTP server' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Another one with a long name '.repeat(4));

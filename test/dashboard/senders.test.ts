@@ -48,7 +48,7 @@ t.test(
     const { text } = await get('/settings/senders');
     t.match(
       text,
-      /Put into the test outbox (now|\d+ seconds? ago)/,
+      /Kept in the test outbox (now|\d+ seconds? ago)/,
       'its mail is not called sent without an SMTP server',
     );
     t.notMatch(text, /Sent (now|\d)/);

@@ -31,8 +31,8 @@ t.test('a mailing says which providers ask for fewer mails while its people wait
   ]);
   const cookie = cookieOf(app, addPerson(app, 'owner', { accountId: 1, name: 'owner' }));
   const page = async () => (await app.page('GET', `/campaigns/${utr}`, { headers: { ...FROM_PAGE, cookie } })).text;
-  t.match(await page(), 'Google asks for fewer mails: 3 a second for now');
-  t.match(await page(), 'xn--caf-dma.example asks for fewer mails: 6 a minute for now');
+  t.match(await page(), 'Google asks for fewer e-mails: 3 a second for now');
+  t.match(await page(), 'xn--caf-dma.example asks for fewer e-mails: 6 a minute for now');
   t.notMatch(await page(), 'of-others');
   app.db.exec("UPDATE users SET language = 'de'");
   t.match(await page(), 'Google bittet um weniger Mails: zurzeit 3 pro Sekunde');

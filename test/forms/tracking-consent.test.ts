@@ -5,7 +5,7 @@ import { mustSucceed } from '../support/campaign.ts';
 import { addReadyForm, askedMails, type ReadyForm, subscribe } from '../support/forms.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 
-const BOX = /<input type="checkbox" name="tracking" value="1"\/>\s*<span>You may record which mails I open/;
+const BOX = /<input type="checkbox" name="tracking" value="1"\/>\s*<span>You may record which e-mails I open/;
 
 /** Sends the form for an address and confirms it by the mail, from another network; gives the page with the button. */
 async function confirm(app: TestApp, form: ReadyForm, email: string, more: Record<string, unknown>): Promise<string> {
@@ -35,7 +35,7 @@ t.test(
 
     const asked = app.clock.now().toISOString();
     const button = await confirm(app, form, 'anna@example.org', { tracking: '1' });
-    t.match(button, 'You may record which mails I open', 'whoever confirms sees what they allow');
+    t.match(button, 'You may record which e-mails I open', 'whoever confirms sees what they allow');
     t.match(await choiceOf(app, 1), {
       choice: 'allowed',
       is_measured: 1,

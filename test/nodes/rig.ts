@@ -109,7 +109,7 @@ interface SendOptions {
   servers?: 1 | 3;
   /** Settings of the service besides its own. */
   service?: Record<string, string>;
-  /** The HTML of the mail. */
+  /** The HTML of the e-mail. */
   html?: string;
   /** Changes the database before anything runs. */
   change?(client: Database.Database): void;

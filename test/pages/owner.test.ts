@@ -43,7 +43,7 @@ t.test('a web copy is the recipient’s mail in an opaque origin, without counti
   t.notMatch(text, /\/[oc]\//, 'no pixel and no counted link');
   const links = [...text.matchAll(/mail\.example\.com(\/u\/[^"]+)/g)].map(([, path]) => path);
   t.strictSame(links, ['/u/shared'], 'who reads a copy that was passed on cannot unsubscribe the person');
-  t.match(await app.page('GET', '/u/shared'), { status: 200, text: /only in the mail itself/ });
+  t.match(await app.page('GET', '/u/shared'), { status: 200, text: /only in the e-mail itself/ });
   t.equal((await app.page('POST', '/u/shared')).status, 404);
   t.match(headers['content-security-policy'], /^sandbox(?!.*allow-(scripts|same-origin))/);
   t.equal((await app.page('HEAD', `/w/${web}`)).status, 200);

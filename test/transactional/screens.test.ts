@@ -1,4 +1,4 @@
-/** Transactional mail in the dashboard and in the timeline of a contact. */
+/** Transactional e-mail in the dashboard and in the timeline of a contact. */
 import t from 'tap';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { post, RECEIPT, sent, stateOf, withRelay } from '../support/transactional.ts';
@@ -10,7 +10,7 @@ t.test('transactional mails are listed by state and address, and each says what 
   const { app } = await withRelay(t, () => TAKEN);
   const cookie = cookieOf(app, addPerson(app, 'viewer'));
   const open = (path: string) => app.page('GET', path, { headers: { cookie } });
-  t.match((await open('/transactional')).text, 'No transactional mail yet');
+  t.match((await open('/transactional')).text, 'No transactional e-mails yet');
   const utr = await sent(app, { ...RECEIPT, subject: `Order ${HOSTILE}`, name: HOSTILE });
   await post(app.one, { ...RECEIPT, email: 'bob@example.org' });
   await app.background();
@@ -21,7 +21,7 @@ t.test('transactional mails are listed by state and address, and each says what 
   t.match(found.text, /<bdi>ann@example\.org/i);
   t.notMatch(found.text, 'bob@example.org');
   for (const query of ['state=bounced', 'email=nobody@example.org', 'email=nonsense'])
-    t.match((await open(`/transactional?${query}`)).text, 'No mail matches.', query);
+    t.match((await open(`/transactional?${query}`)).text, 'No e-mail matches.', query);
   const page = await open(`/transactional/${utr}`);
   t.match(page.text, (await stateOf(app, utr)).message_id.split('@')[0]);
   t.match(page.text, '250 2.0.0 OK');

@@ -119,7 +119,7 @@ t.test('what is wrong with a request is said, and nothing of it is kept', async 
     'template_html',
   ]);
   t.strictSame((await post(app.one, { ...RECEIPT, template_html: '' })).body.errors, {
-    content: ['The mail has no content: give text, template_html, template_json or template_id.'],
+    content: ['The e-mail has no content: give text, template_html, template_json or template_id.'],
   });
   t.strictSame(await wrong({ template_id: 99_999 }), [422, 'template_id']);
   t.strictSame(await wrong({ text: 'Dear ((if order))a', template_html: '' }), [422, 'text']);

@@ -34,7 +34,7 @@ export const segments: Translation<typeof english> = {
   'segments.link': 'Nummer des Links in der Mail',
   'segments.reason': 'Grund',
   'segments.reason.hint':
-    'Für die Antwort eines Mailservers öffnen Sie ihre Zahl im Bericht der Kampagne und speichern sie als Segment.',
+    'Um die Antwort eines Mailservers zu verwenden, klicken Sie im Bericht der Kampagne auf ihre Zahl und speichern die Kontakte als Segment.',
   'segments.event': 'Ereignis: {name}',
   'segments.times': 'Anzahl',
   'segments.total': 'Summe der Werte',

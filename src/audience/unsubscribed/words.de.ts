@@ -21,7 +21,7 @@ export const left: Translation<typeof english> = {
   'unsubscribes.suppressions.empty.text': 'Adressen mit Bounces oder Spam-Beschwerden erscheinen hier.',
   'unsubscribes.search': 'Ganze E-Mail-Adresse',
   'unsubscribes.find': 'Suchen',
-  'unsubscribes.none': '{email} steht nicht auf dieser Liste.',
+  'unsubscribes.none': '{email} steht hier nicht.',
   'unsubscribes.address': 'Adresse',
   'unsubscribes.reason': 'Grund',
   'unsubscribes.diagnostic': 'Antwort des Mailservers',
@@ -29,7 +29,8 @@ export const left: Translation<typeof english> = {
   'unsubscribes.action': 'Aktion',
   'unsubscribes.kind.bounce': 'Bounce',
   'unsubscribes.kind.complaint': 'Beschwerde',
-  'unsubscribes.lifted': '{email} kann wieder Mails bekommen, soweit es diese Liste betrifft.',
+  'unsubscribes.lifted':
+    '{email} wurde hier entfernt und kann wieder Mails bekommen, wenn die Adresse sonst nicht abgemeldet oder gesperrt ist.',
   'unsubscribes.lift': 'Entfernen',
   'unsubscribes.lift.of': '{email} entfernen',
   'unsubscribes.lift.cancel': 'Abbrechen',

@@ -17,15 +17,16 @@ export const left = {
   'unsubscribes.suppressions.empty.text': 'Addresses that bounce or report spam appear here.',
   'unsubscribes.search': 'Whole e-mail address',
   'unsubscribes.find': 'Find',
-  'unsubscribes.none': '{email} is not on this list.',
+  'unsubscribes.none': '{email} is not here.',
   'unsubscribes.address': 'Address',
   'unsubscribes.reason': 'Reason',
   'unsubscribes.diagnostic': 'Answer of the mail server',
   'unsubscribes.since': 'Since',
   'unsubscribes.action': 'Action',
-  'unsubscribes.kind.bounce': 'Bounced',
+  'unsubscribes.kind.bounce': 'Bounce',
   'unsubscribes.kind.complaint': 'Complaint',
-  'unsubscribes.lifted': '{email} can get mail again, as far as this list is concerned.',
+  'unsubscribes.lifted':
+    '{email} was removed here and can get mail again, unless it is unsubscribed or suppressed elsewhere.',
   'unsubscribes.lift': 'Remove',
   'unsubscribes.lift.of': 'Remove {email}',
   'unsubscribes.lift.cancel': 'Cancel',
@@ -57,7 +58,7 @@ export const left = {
   'unsubscribes.lift.suppressions.text':
     'If mail bounces again, the address is suppressed again, and mail providers may trust your domain less.',
   'unsubscribes.lift.complaint':
-    'This contact marked your mail as spam. Writing to them again unasked harms your domain’s reputation, and is against the law in many countries.',
+    'This contact marked your e-mail as spam. Writing to them again unasked harms your domain’s reputation, and is against the law in many countries.',
   'unsubscribes.lift.asked': 'This contact asked me to send again',
   'unsubscribes.lift.suppressions.do': 'Remove suppression',
   'unsubscribes.topics.name': 'Topic',
@@ -67,7 +68,7 @@ export const left = {
   'unsubscribes.topics.empty.text':
     'A topic is a kind of mail, such as news or offers. Contacts can unsubscribe from it without unsubscribing from everything.',
   'unsubscribes.inactive.about':
-    'These contacts did nothing for a long time, although mails arrived. Whoever opens or clicks a mail, confirms a form or changes a preference is active again.',
+    'These contacts did nothing for a long time, although e-mails arrived. Whoever opens or clicks an e-mail, confirms a form or changes a preference is active again.',
   'unsubscribes.inactive.empty.title': 'No inactive contacts',
   'unsubscribes.inactive.empty.text':
     'Contacts the rule finds appear here. Open the rule to preview whom it would find.',
@@ -86,8 +87,8 @@ export const left = {
     other: 'It finds contacts who did nothing for {count} months',
   },
   'inactive.rule.mails': {
-    one: 'and received at least {count} mail in that time.',
-    other: 'and received at least {count} mails in that time.',
+    one: 'and received at least {count} e-mail in that time.',
+    other: 'and received at least {count} e-mails in that time.',
   },
   'inactive.rule.missing': 'The rule’s segment or list was deleted, so it does nothing. Choose another.',
   'inactive.rule.open': 'Rule and history',
@@ -100,8 +101,8 @@ export const left = {
     other: '{count} contacts get no campaigns because of it.',
   },
   'inactive.months': 'Months without activity',
-  'inactive.mails': 'Minimum mails received in that time',
-  'inactive.mails.hint': 'Only mails that at least one contact opened or clicked.',
+  'inactive.mails': 'Minimum e-mails received in that time',
+  'inactive.mails.hint': 'Only e-mails that at least one contact opened or clicked.',
   'inactive.do': 'What happens to inactive contacts',
   'inactive.do.stop': 'Stop campaigns until they are active again',
   'inactive.do.segment': 'Add to the segment {name}',
@@ -144,7 +145,7 @@ export const left = {
   'topics.deleted': 'The topic was deleted.',
   'topics.delete.title': 'Delete the topic “{name}”?',
   'topics.delete.stays':
-    'It can no longer be chosen for mails. Links in sent mails keep working, and unsubscribes from it stay recorded.',
+    'It can no longer be chosen for e-mails. Links in sent e-mails keep working, and unsubscribes from it stay recorded.',
   'topics.delete.people': {
     one: 'One contact has unsubscribed from it.',
     other: '{count} contacts have unsubscribed from it.',

@@ -67,7 +67,7 @@ import { checkTrigger, triggerColumns, triggerInput } from './triggers.ts';
 /** The longest wait for an event or date: ten years. */
 const MAX_TIMEOUT_HOURS = 87_600;
 
-/** The largest hold-out, in percent: most contacts get the mails. */
+/** The largest control group, in percent: most contacts get the mails. */
 const MAX_HOLD_OUT = 50;
 
 /**

@@ -129,7 +129,7 @@ const Entries = Type.Object(
     contacts: integer({ description: 'How many contacts were looked at.' }),
     is_complete: zeroOrOne('1: that is all of them; 0: there are more, so each number is at least so high.'),
     entered: integer({ description: 'How many enter and get the mails.' }),
-    held_out: integer({ description: 'How many enter and get nothing, as the hold-out.' }),
+    held_out: integer({ description: 'How many enter and get nothing, as the control group.' }),
     active: integer({ description: 'How many are in the automation.' }),
     was_in: integer({ description: 'How many were in it and may not enter again.' }),
     outside_target: integer({ description: 'How many contacts of the segment are not in its target.' }),

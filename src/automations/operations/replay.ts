@@ -98,7 +98,7 @@ const Found = Type.Object({
   entered: integer({ description: 'How often contacts would have entered.' }),
   on_the_way: integer({ description: 'How many would be on the way now.' }),
   finished: integer({ description: 'How many would have completed it.' }),
-  exited: integer({ description: 'How many would have exited, the hold-out included.' }),
+  exited: integer({ description: 'How many would have exited, the control group included.' }),
   mails: integer({ description: 'How many mails would have been sent.' }),
   days: Type.Array(
     Type.Object({

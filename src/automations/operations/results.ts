@@ -1,6 +1,6 @@
 /**
  * The operation that reads the results of an automation: whether contacts who get its mails reach the goal more often,
- * and bring more value, than contacts in the hold-out, who get nothing. docs/automations.md says what is counted.
+ * and bring more value, than contacts in the control group, who get nothing. docs/automations.md says what is counted.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
@@ -29,7 +29,7 @@ const MOST_DAYS = 365;
 const comparison = {
   difference: nullable(
     Type.Number(),
-    'Of a contact who gets the mails, less that of a contact of the hold-out; null: too little is known.',
+    'Of a contact who gets the mails, less that of a contact of the control group; null: too little is known.',
   ),
   low: nullable(Type.Number(), 'Where its interval of 95 % begins, which holds at all readings together.'),
   high: nullable(Type.Number(), 'Where it ends.'),
@@ -40,13 +40,16 @@ const comparison = {
 };
 const Results = Type.Object({
   hold_out: integer({ description: 'How many of a hundred contacts who enter get nothing now.' }),
-  since: nullable(isoTimestampSchema(), 'Contacts who first entered since then are compared; null: never a hold-out.'),
+  since: nullable(
+    isoTimestampSchema(),
+    'Contacts who first entered since then are compared; null: never a control group.',
+  ),
   treated: integer({ description: 'Contacts who entered for the first time and get the mails.' }),
   held_out: integer({ description: 'Contacts who would have entered for the first time, and get nothing.' }),
   goal: nullable(
     Type.Object({
       treated: integer({ description: 'How many of the treated reached the goal.' }),
-      held_out: integer({ description: 'How many of the hold-out reached it.' }),
+      held_out: integer({ description: 'How many of the control group reached it.' }),
       ...comparison,
       days: Type.Array(
         Type.Object({
@@ -54,7 +57,7 @@ const Results = Type.Object({
           treated: Type.Number({
             description: 'The share of the treated so far that had reached the goal by the end of the day.',
           }),
-          held_out: Type.Number({ description: 'The same of the hold-out.' }),
+          held_out: Type.Number({ description: 'The same of the control group.' }),
           low: Type.Number({ description: 'Where the interval of the difference began.' }),
           high: Type.Number({ description: 'Where it ended.' }),
         }),
@@ -69,7 +72,7 @@ const Results = Type.Object({
     Type.Object({
       currency: Type.String({ description: 'ISO 4217; empty: events with a value and no currency.' }),
       treated: Type.Number({ description: 'The value of all events of the treated since they entered.' }),
-      held_out: Type.Number({ description: 'The same of the hold-out.' }),
+      held_out: Type.Number({ description: 'The same of the control group.' }),
       ...comparison,
     }),
     { description: 'The value of events per contact, by currency.' },
@@ -79,7 +82,7 @@ const Results = Type.Object({
 export type Results = Static<typeof Results>;
 
 export const readResults = operation({
-  name: 'Read the results of an automation against its hold-out (addition)',
+  name: 'Read the results of an automation against its control group (addition)',
   role: 'viewer',
   input: ByUtr,
   output: Type.Object({ results: Type.Object(Results.properties, { description: 'The results so far.' }) }),

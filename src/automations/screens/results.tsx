@@ -1,4 +1,4 @@
-/** The results of an automation against its hold-out. */
+/** The results of an automation against its control group. */
 import type { FastifyInstance } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { Chart } from '../../ui/components/chart.tsx';
@@ -16,7 +16,7 @@ interface Call {
   Params: { utr: string };
 }
 
-/** Registers the page of the results of an automation against its hold-out. */
+/** Registers the page of the results of an automation against its control group. */
 export async function resultsScreen(app: FastifyInstance): Promise<void> {
   pageRoute<Call>(app, '/automations/:utr/results', async (request, reply) => {
     const { utr } = request.params;
@@ -113,7 +113,7 @@ function ResultsCard({ utr, results }: { utr: string; results: Results }) {
   );
 }
 
-/** The shares that reached the goal, day by day. The band has the hold-out's share plus the interval of the difference. */
+/** The shares that reached the goal, day by day. The band has the control group's share plus the interval of the difference. */
 function Days({ days }: Pick<NonNullable<Results['goal']>, 'days'>) {
   const language = useLanguage();
   const within = (share: number) => Math.min(1, Math.max(0, share));

@@ -35,7 +35,7 @@ export const home: Translation<typeof english> = {
   'home.step.dns.unknown': '{domain} wurde noch nicht geprüft. Die Einträge stehen unter Einstellungen › Absender.',
   'home.step.dns.passed': 'SPF, DKIM und DMARC aller Ihrer Domains haben {time} bestanden.',
   'home.step.dns.weak':
-    'Die Prüfung {time} fand keinen Fehler, aber zu {checks} von {domain} gab es Anmerkungen: siehe Einstellungen › Absender.',
+    'Die Prüfung {time} fand keinen Fehler, aber zu {checks} von {domain} gibt es Warnungen: siehe Einstellungen › Absender.',
   'home.step.dns.failed':
     '{checks} von {domain} haben {time} nicht bestanden: Die Einträge stehen unter Einstellungen › Absender.',
   'home.dns.check.SPF': 'SPF',
@@ -70,19 +70,19 @@ export const home: Translation<typeof english> = {
   'home.health.sending': 'Versand',
   'home.health.on': 'An',
   'home.health.held': 'Pausiert',
-  'home.health.stalled': 'Steht still',
+  'home.health.stalled': 'Angehalten',
   'home.health.courier': 'Mails gehen an',
   'home.health.relay.none': 'Nur Test-Postausgang',
   'home.health.relay.nodes': 'Sendeknoten',
   'home.health.relay.untried': 'SMTP-Server, noch nicht versucht',
-  'home.health.relay.answers': 'SMTP-Server, antwortet',
+  'home.health.relay.answers': 'SMTP-Server, erreichbar',
   'home.health.relay.works': 'SMTP-Server, funktioniert',
   'home.health.relay.fails': 'SMTP-Server, gestört',
   'home.health.dns': 'Domain-Authentifizierung',
   'home.health.dns.none': 'Noch kein Absender',
   'home.health.dns.unknown': 'Nicht geprüft',
   'home.health.dns.passed': 'Bestanden',
-  'home.health.dns.weak': 'Anmerkungen',
+  'home.health.dns.weak': 'Warnungen',
   'home.health.dns.failed': 'Nicht bestanden',
   'home.health.disk': 'Frei auf der Festplatte',
   'home.health.clock': 'Uhr',
@@ -93,7 +93,7 @@ export const home: Translation<typeof english> = {
   'home.health.version': 'Version',
   'home.alert.held': 'Der gesamte Versand ist pausiert: {reason}',
   'home.alert.stalled':
-    'Der Hintergrundprozess läuft nicht, es wird nichts gesendet. Starten Sie den Dienst neu und lesen Sie sein Protokoll.',
+    'Das Senden steht still, weil ein Teil von Sendlark nicht läuft. Starten Sie Sendlark neu; das Protokoll sagt, was geschehen ist.',
   'home.alert.clock':
     'Die Uhr dieses Rechners geht falsch, Mails könnten zur falschen Zeit gesendet werden. Stellen Sie sie richtig.',
   'home.alert.disk':

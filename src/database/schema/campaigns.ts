@@ -207,7 +207,7 @@ export const automations = sqliteTable(
     /** The segments whose joining ends a run: because its goal is reached, or as an exit rule; null: none. */
     goal_segment_id: integer(),
     exit_segment_id: integer(),
-    /** How many of a hundred contacts who enter get nothing: the hold-out, with which the others are compared. */
+    /** How many of a hundred contacts who enter get nothing: the control group, with which the others are compared. */
     hold_out: count(),
     /** When `hold_out` was last changed, epoch milliseconds: only who entered since is compared. */
     hold_out_since: count(),

@@ -46,7 +46,7 @@ interface Membership {
  * Returns functions that enrol a contact in an automation and end the enrolment when the contact leaves the target.
  * `at`: epoch milliseconds. A contact who is in the automation already, may not enter again, or is outside the target
  * does not enter. The target is not checked again if it was checked when the entry was recorded. A contact of the
- * hold-out enters and exits at once, in every run.
+ * control group enters and exits at once, in every run.
  */
 export function enrolmentMoves(client: Database) {
   const refresh = prepared(
@@ -72,7 +72,7 @@ export function enrolmentMoves(client: Database) {
     client,
     'SELECT utr, hold_out FROM automations WHERE id = ?',
   );
-  // The goal is recorded also after the run, and for the hold-out, so that both groups can be compared.
+  // The goal is recorded also after the run, and for the control group, so that both groups can be compared.
   const reach = prepared(
     client,
     `
@@ -100,7 +100,7 @@ export function enrolmentMoves(client: Database) {
   };
 }
 
-/** Returns true if the contact with this address is of the hold-out of an automation, which gets nothing. */
+/** Returns true if the contact with this address is of the control group of an automation, which gets nothing. */
 export function isHeldOut(addressId: number, { utr, hold_out }: { utr: string; hold_out: number }): boolean {
   return fractionFor(addressId, `${utr}.hold-out`) < hold_out / 100;
 }

@@ -50,18 +50,18 @@ export const CHECK_SENTENCES = {
 
   // Results of a test of returned mail, and what to do.
   returns_not_here: 'Bounces are not received here: BOUNCE_DOMAIN and BOUNCE_LISTEN are not set.',
-  returns_arrive: 'a test mail to {domain} arrived over {host}',
+  returns_arrive: 'a test e-mail to {domain} arrived over {host}',
   returns_dns: 'the DNS names no server for mail to {domain} ({code})',
   returns_dns_cure: 'Where its domain is managed, add an MX record for {domain} that names this machine.',
   returns_silent: 'nobody takes mail to {domain} at {host}, port {port}: {reason}',
   returns_silent_cure:
     'Check whether the MX record of {domain} names this machine, the service runs, and the firewall passes port 25. Some networks do not let a machine reach itself from outside: then try that port from another one.',
-  returns_refused: 'a test mail to {domain} was refused at {host}: {reply}',
+  returns_refused: 'a test e-mail to {domain} was refused at {host}: {reply}',
   returns_refused_cure:
     'Another mail server answers there, or another installation of Sendlark. Let the MX record of {domain} name this machine.',
-  returns_lost: 'a test mail to {domain} was taken at {host}, but did not arrive here',
+  returns_lost: 'a test e-mail to {domain} was taken at {host}, but did not arrive here',
   returns_lost_cure:
-    'Another mail server takes this mail. Have it pass on mail to {domain} to {listen}, or let the MX record name this machine. If it only took its time, test again.',
+    'Another mail server takes this e-mail. Have it pass on mail to {domain} to {listen}, or let the MX record name this machine. If it only took its time, test again.',
 
   // Results of the DNS checks of all senders' domains.
   domains_passed: 'the records of all senders are as they should be',

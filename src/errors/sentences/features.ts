@@ -3,13 +3,13 @@
 export const FEATURE_SENTENCES = {
   // A/B tests.
   ab_canary: 'A campaign with a first batch cannot have an A/B test.',
-  ab_untracked: 'Opens and clicks of this mail are not counted, so no winner can be found by them.',
+  ab_untracked: 'Opens and clicks of this e-mail are not counted, so no winner can be found by them.',
   ab_languages: 'A campaign cannot have an A/B test and versions in other languages.',
-  ab_same: 'Two variants are the same mail.',
+  ab_same: 'Two variants are the same e-mail.',
   ab_variant_problem: 'Variant {name}: {problem}',
   language_problem: 'The version in the language {name}: {problem}',
   language_same: 'A version needs a subject, a preview text or a template of its own.',
-  ab_not_open: 'There is no test of this mail that waits for a decision.',
+  ab_not_open: 'There is no test of this e-mail that waits for a decision.',
 
   // Faults of conditions in mails.
   content_invalid: 'The {field} is invalid: {problem}',
@@ -49,9 +49,9 @@ export const FEATURE_SENTENCES = {
   feed_all_unknown:
     'All {count} items of the feed are new, as if it had given its items other ids. Look at them, then send or skip them.',
   feed_no_template:
-    'The template of its mails was deleted or has no content. Choose another one, then send or skip what waits.',
+    'The template of its e-mails was deleted or has no content. Choose another one, then send or skip what waits.',
   feed_mail_large:
-    'The mail of its items has more than 2 million characters. Choose a smaller template, then send or skip what waits.',
+    'The e-mail of its items has more than 2 million characters. Choose a smaller template, then send or skip what waits.',
 
   // Each rule that decides whether a contact gets a mail: its value, and what would change it.
   why_started: 'It is live or was sent.',
@@ -82,11 +82,11 @@ export const FEATURE_SENTENCES = {
   why_awaits_winner: 'Waits for the winner of the A/B test.',
   why_test_change: 'Wait for the decision, or choose the winner.',
   why_no_warm_up: 'The domain of the sender is not being warmed up.',
-  why_warm_up: 'Warm-up of {domain}: {mails} of at most {volume} mails today (UTC). They are spread over the day.',
+  why_warm_up: 'Warm-up of {domain}: {mails} of at most {volume} e-mails today (UTC). They are spread over the day.',
   why_warm_up_change: 'Wait until tomorrow, or change the warm-up.',
   why_no_pace: 'No limit of {group} is known.',
-  why_pace: '{group} asks for fewer mails: {per_minute} a minute for now, faster from {time} if it accepts them.',
-  why_pace_change: 'Wait: the mail is sent in its turn.',
+  why_pace: '{group} asks for fewer e-mails: {per_minute} a minute for now, faster from {time} if it accepts them.',
+  why_pace_change: 'Wait: the e-mail is sent in its turn.',
   why_in: 'In: {names}',
   why_not_in_target: 'Not in: {names}',
   why_target_change: 'Add the contact to one of them.',
@@ -110,9 +110,9 @@ export const FEATURE_SENTENCES = {
   why_active: 'Not stopped as inactive.',
   why_inactive_change: 'Make the contact active again.',
   why_no_cap: 'No frequency cap is set.',
-  why_cap_ignored: 'Its mails ignore the frequency caps.',
-  why_cap: 'Mails in {days} days: {used} of at most {mails}.',
-  why_cap_change: 'Wait until earlier mails no longer count, or raise the cap.',
+  why_cap_ignored: 'Its e-mails ignore the frequency caps.',
+  why_cap: 'E-mails in {days} days: {used} of at most {mails}.',
+  why_cap_change: 'Wait until earlier e-mails no longer count, or raise the cap.',
 
   // What a contact waits for at a step of an automation.
   awaits_event_until: 'Waits for the event “{event}”, at most until {time}.',
@@ -138,9 +138,9 @@ export const FEATURE_SENTENCES = {
 
   // Mails as sent.
   sent_mail_not_kept:
-    'This mail was not kept. Mails are kept for 90 days if the settings said so when they were sent; a transactional mail only up to 1 MiB.',
+    'This e-mail was not kept. E-mails are kept for 90 days if the settings said so when they were sent; a transactional e-mail only up to 1 MiB.',
   sent_mail_changed:
-    'This mail can no longer be rendered with the same bytes, because something that it was made from has changed since.',
+    'This e-mail can no longer be rendered with the same bytes, because something that it was made from has changed since.',
 
   // Forms.
   forms_many: 'An account can have {count} forms: delete one first',
@@ -199,11 +199,11 @@ export const FEATURE_SENTENCES = {
   nodes_well: 'there are {count}, and mail leaves',
   nodes_silent: 'nothing heard from {names}',
   nodes_silent_cure:
-    'Start them again, or check that they reach NATS. Other nodes send their mails; they disappear from the list after a week.',
+    'Start them again, or check that they reach NATS. Other nodes send their e-mails; they disappear from the list after a week.',
   nodes_waits_cure: 'Settings › Nodes, or sendlark nodes, lists them with what is wrong.',
   nodes_refused: 'the SMTP servers accept no mail from {names}: {reply}',
   nodes_refused_cure:
-    'Check whether the IP address of this node is on a blocklist, and whether its login is right. The node tries again by itself; meanwhile the other nodes send its mails.',
+    'Check whether the IP address of this node is on a blocklist, and whether its login is right. The node tries again by itself; meanwhile the other nodes send its e-mails.',
   nodes_releases: 'not of release {version}, as the service is: {names}',
   nodes_releases_cure: 'Upgrade them to the release of the service. During an upgrade they may be one release apart.',
 
@@ -211,21 +211,21 @@ export const FEATURE_SENTENCES = {
   key_used: 'This Idempotency-Key was used for another request',
   key_wrong: 'The Idempotency-Key has 1 to 255 printable ASCII characters.',
   transactional_waiting:
-    'Too many transactional mails of the account wait to be sent, or they are too large together: try again later',
+    'Too many transactional e-mails of the account wait to be sent, or they are too large together: try again later',
   transactional_no_relay:
-    'Campaigns are sent by sender nodes, but transactional mail by the service itself, which has no SMTP server',
-  mail_empty: 'The mail has no content: give text, template_html, template_json or template_id.',
+    'Campaigns are sent by sender nodes, but transactional e-mail by the service itself, which has no SMTP server',
+  mail_empty: 'The e-mail has no content: give text, template_html, template_json or template_id.',
   values_missing: 'The data has no value for {names}.',
-  no_campaign_values: 'A transactional mail has no preference page and no web copy: remove {names} from it.',
+  no_campaign_values: 'A transactional e-mail has no preference page and no web copy: remove {names} from it.',
   mail_too_large:
-    'The mail is too large with these values: its text and HTML can have {size} MiB, its subject 998 characters.',
+    'The e-mail is too large with these values: its text and HTML can have {size} MiB, its subject 998 characters.',
   data_names: 'Names have letters, digits and underscores, at most 255 of them.',
   data_many: 'There may be {count} values.',
   attachments_many: 'There may be {count} attachments.',
   attachments_large: 'The attachments may have {size} MiB together.',
   attachments_account:
-    'The attachments of all campaigns may be {count} files with {size} MiB together. Remove some from drafts, or delete campaigns. Files of sent campaigns stay while their mails are kept.',
-  attachment_kind: 'Gmail refuses mail with a file of the kind {kind}. Put a link to the file into the mail instead.',
+    'The attachments of all campaigns may be {count} files with {size} MiB together. Remove some from drafts, or delete campaigns. Files of sent campaigns stay while their e-mails are kept.',
+  attachment_kind: 'Gmail refuses mail with a file of the kind {kind}. Put a link to the file into the e-mail instead.',
   attachment_name_long: 'The name of attachment {number} may have {most} characters.',
   attachment_not_base64: 'The content of attachment {number} is not base64 without line breaks.',
 

@@ -23,7 +23,7 @@ export const RELAY_SENTENCES = {
   invitation_no_sender: 'The account has no verified sender.',
 
   // Results of the test of an SMTP relay, and what to do.
-  relay_test_passed: 'It would take this mail. Nothing was sent.',
+  relay_test_passed: 'It would take this e-mail. Nothing was sent.',
   relay_test_no_host: 'No server of this name was found.',
   relay_test_no_host_cure: 'Check the spelling of the server. If it is right, the DNS of this machine does not answer.',
   relay_test_closed_port: 'Nothing answers at this port of the server.',

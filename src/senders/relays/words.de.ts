@@ -42,7 +42,7 @@ export const relays: Translation<typeof english> = {
   'smtp.first': 'Der erste',
   'smtp.state.unused': 'Nicht benutzt',
   'smtp.state.untried': 'Noch nicht versucht',
-  'smtp.state.answers': 'Antwortet',
+  'smtp.state.answers': 'Erreichbar',
   'smtp.state.works': 'Funktioniert',
   'smtp.state.fails': 'Gestört',
   'smtp.seen.answers': 'Test bestanden: {time}',

@@ -3,18 +3,18 @@
 export const providers = {
   'settings.returns': 'Bounces & complaints',
   'settings.done.providerAdded': 'The address was created. Copy it below and enter it at your provider.',
-  'settings.done.roleMailDeleted': 'The mail was deleted.',
+  'settings.done.roleMailDeleted': 'The e-mail was deleted.',
   'roleMails.title': 'Feedback loops, abuse and postmaster',
   'roleMails.off':
     'With BOUNCE_LISTEN set, Sendlark receives complaints from feedback loops of mailbox providers, and mail to abuse and postmaster.',
   'roleMails.text':
-    'Register the first of these addresses at the feedback loops of mailbox providers. Contacts who mark your mail as spam there are then suppressed automatically.',
-  'roleMails.none': 'No mail to read.',
+    'Register the first of these addresses at the feedback loops of mailbox providers. Contacts who mark your e-mail as spam there are then suppressed automatically.',
+  'roleMails.none': 'No e-mails to read.',
   'roleMails.unknown':
-    'These mails could not be matched to one of yours, so nobody was suppressed. The newest 200 are stored.',
+    'These e-mails could not be matched to one of yours, so nobody was suppressed. The newest 200 are stored.',
   'roleMails.noSubject': '(no subject)',
   'roleMails.from': 'From {sender},',
-  'roleMails.delete': 'Delete mail',
+  'roleMails.delete': 'Delete e-mail',
   'settings.done.providerDeleted': 'The address was deleted. Requests to it are refused from now on.',
   'audit.provider_added': 'Created an address for provider events',
   'audit.provider_removed': 'Deleted an address for provider events',
@@ -33,8 +33,8 @@ export const providers = {
   'providers.name.sendgrid': 'SendGrid',
   'providers.name.brevo': 'Brevo',
   'providers.name.sparkpost': 'SparkPost',
-  'providers.state.waits': 'Waits for the first event',
-  'providers.state.works': 'Works',
+  'providers.state.waits': 'Waiting for the first event',
+  'providers.state.works': 'Working',
   'providers.state.refuses': 'Last request refused',
   'providers.watching':
     'This turns green when the first event arrives. Most providers have a button that sends a test.',
@@ -57,7 +57,7 @@ export const providers = {
     'In Amazon SNS, create a standard topic and a subscription to it: protocol HTTPS, this address as the endpoint, raw message delivery off. It is confirmed by itself.',
   'providers.step.ses.2':
     'In Amazon SES, open your identity, then Notifications: choose the topic for bounces and complaints.',
-  'providers.step.ses.3': 'Switch on “Include original email headers” for both, so that each event finds its mail.',
+  'providers.step.ses.3': 'Switch on “Include original email headers” for both, so that each event finds its e-mail.',
   'providers.step.mailgun.1':
     'Open Sending, Webhooks of your domain. Add this address for permanent failure, temporary failure, spam complaints and unsubscribes.',
   'providers.step.mailgun.2': 'The HTTP webhook signing key is on the same page. Use “Test webhook” to try it.',

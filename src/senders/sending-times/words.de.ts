@@ -12,7 +12,7 @@ export const times: Translation<typeof english> = {
     'Ein Kontakt bekommt höchstens so viele Mails aus allen Kampagnen und Automationen zusammen. Eine Kampagne überspringt Kontakte, die die Grenze erreicht haben; eine Mail einer Automation wartet bis zu einer Woche und wird dann übersprungen. Transaktionsmails zählen nicht.',
   'caps.number': 'Grenze {number}',
   'caps.mails': 'Mails, höchstens',
-  'caps.days': 'In Tagen',
+  'caps.days': 'In wie vielen Tagen',
   'caps.hint': 'Heute zählt als Tag. Leer: keine Grenze.',
   'caps.save': 'Frequenzgrenze speichern',
   'caps.field': 'Frequenzgrenze',
@@ -55,7 +55,7 @@ export const times: Translation<typeof english> = {
     'Geplant für {time} ({zone}); jeder Kontakt bekommt die Kampagne innerhalb von 24 Stunden zu seiner besten Stunde.',
   'best.done':
     'Geplant für {time} ({zone}). Jeder Kontakt bekommt die Kampagne innerhalb von 24 Stunden danach zu seiner besten Stunde.',
-  'best.title': 'Beste Stunde und Beginn im Vergleich',
+  'best.title': 'Beste Stunde im Vergleich zum Beginn',
   'best.atHour': { one: 'Beste Stunde ({count} Kontakt)', other: 'Beste Stunde ({count} Kontakte)' },
   'best.atStart': { one: 'Zu Beginn ({count} Kontakt)', other: 'Zu Beginn ({count} Kontakte)' },
   'best.difference': 'Unterschied',

@@ -4,7 +4,7 @@ export const brand = {
   'settings.brand': 'Brand',
   'settings.done.brandSaved': 'The brand was saved. New blocks in the designer use it.',
   'brand.about':
-    'New blocks in the designer use this, and its colours and fonts are offered first. Existing mails stay as they are.',
+    'New blocks in the designer use this, and its colours and fonts are offered first. Existing e-mails stay as they are.',
   'brand.logo': 'Logo',
   'brand.logo.none': 'No logo: the header shows the from name',
   'brand.logo.hint': 'One of your images. Best twice as wide as shown, which is up to 180 pixels.',
@@ -13,7 +13,7 @@ export const brand = {
   'brand.colour': 'Colour {number}',
   'brand.text_font': 'Text font',
   'brand.heading_font': 'Heading font',
-  'brand.font.hint': 'Fonts that mail programs have or replace by similar ones.',
+  'brand.font.hint': 'Fonts that e-mail programs have or replace by similar ones.',
   'brand.button_shape': 'Buttons',
   'brand.shape.square': 'Square corners',
   'brand.shape.rounded': 'Rounded corners',

@@ -106,10 +106,10 @@ export const designer: Translation<typeof english> = {
   'designer.own.renamed': 'Umbenannt',
   'designer.own.undelete': '„{block}“ wiederherstellen',
   'designer.own.undeleted': '„{block}“ ist wieder da.',
-  'designer.own.deleted': '„{block}“ wurde gelöscht. Mails, die ihn enthalten, ändern sich nicht.',
+  'designer.own.deleted': '„{block}“ wurde gelöscht. Mails, die ihn enthalten, bleiben, wie sie sind.',
   'designer.own.delete.title': '„{block}“ löschen?',
   'designer.own.delete.text':
-    'Der gespeicherte Baustein steht dann in keiner Mail mehr zur Auswahl. Mails, die ihn enthalten, ändern sich nicht. Gleich danach können Sie es rückgängig machen.',
+    'Der gespeicherte Baustein steht dann in keiner Mail mehr zur Auswahl. Mails, die ihn enthalten, bleiben, wie sie sind. Gleich danach können Sie es rückgängig machen.',
   'designer.own.delete.yes': 'Löschen',
   'designer.brand.apply': 'Ihre Marke anwenden',
   'designer.brand.applied': 'Die Mail hat die Schriften und Schaltflächen Ihrer Marke. „Rückgängig“ nimmt es zurück.',

@@ -3,15 +3,15 @@
 export const versions = {
   'versions.open': 'Earlier versions',
   'versions.about':
-    'The last 20 designs of this mail. Changes by one user within five minutes are one version; choosing a template or restoring a version starts a new one.',
+    'The last 20 designs of this e-mail. Changes by one user within five minutes are one version; choosing a template or restoring a version starts a new one.',
   'versions.empty.title': 'No earlier versions yet',
-  'versions.empty.text': 'Earlier designs of this mail appear here.',
+  'versions.empty.text': 'Earlier designs of this e-mail appear here.',
   'versions.nobody': 'by a program, or with the link to the design',
   'versions.now': 'Current version',
   'versions.restore': 'Restore this version',
   'versions.restore.title': 'Restore this version?',
   'versions.restore.text':
-    'The mail gets its design of {when}. The present design stays in this list, so that you can undo it.',
+    'The e-mail gets its design of {when}. The present design stays in this list, so that you can undo it.',
   'versions.restored': 'The version was restored.',
   'versions.back.designer': 'Back to the designer',
 } as const;

@@ -170,7 +170,7 @@ t.test(
     for (const text of [
       'What would have happened',
       'What is not known',
-      'Mails sent',
+      'E-mails sent',
       'bo@example.org',
       'Mail: Friend, one',
       'unsubscribed',

@@ -19,11 +19,11 @@ async function readPages({ app, addressOf, origin, cookies }: WalkedService): Pr
 }
 
 t.test(
-  'in test mode every page says once that nobody receives your mail, with the way out for who may take it',
+  'in test mode every page says once that nobody receives your e-mail, with the way out for who may take it',
   async (t) => {
     const service = await startWalked(t, (name) => name, 'relay');
     const { app } = service;
-    const says = 'Test mode: nobody receives your mail';
+    const says = 'Test mode: nobody receives your e-mail';
     const silent = await readPages(service);
     t.strictSame(
       [...silent].filter(([, text]) => text.includes(says)),
@@ -37,11 +37,11 @@ t.test(
       [...pages].filter(([, text]) => text.split(says).length !== 2).map(([name]) => name),
       [],
     );
-    t.match(pages.get('mailings'), /Test mode: nobody receives your mail<\/strong><a href="\/settings\/sending">/);
+    t.match(pages.get('mailings'), /Test mode: nobody receives your e-mail<\/strong><a href="\/settings\/sending">/);
     t.match(pages.get('mailings-empty'), 'An owner of the first account can connect an SMTP server.');
     const viewer = cookieOf(app, addPerson(app, 'viewer'));
     const { text } = await app.page('GET', '/campaigns', { headers: { cookie: viewer } });
-    t.match(text, /nobody receives your mail<\/strong><span>/);
+    t.match(text, /nobody receives your e-mail<\/strong><span>/);
   },
 );
 

@@ -158,11 +158,11 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
   await hands.type(field('Internal name'), 'Welcome');
   await hands.pick(field('Trigger'), 'Readers (list, 2 contacts)');
   await hands.press(button('Create automation'));
-  await hands.press(link('Add a mail'));
+  await hands.press(link('Add an e-mail'));
   await hands.type(field('Subject'), 'Welcome, ((first_name))');
   await hands.pick(field('Start with'), 'Plain letter');
-  await hands.press(button('Add a mail'));
-  await hands.press(link('Back to all mails'));
+  await hands.press(button('Add an e-mail'));
+  await hands.press(link('Back to all e-mails'));
   await hands.press(link('Back to the automation'));
   await hands.press(button('Start').first());
   await hands.press(page.getByRole('dialog').getByRole('button', { name: 'Start' }));

@@ -8,7 +8,7 @@ import { startApp } from '../../support/app.ts';
 import { mustSucceed, sendCampaign } from '../../support/campaign.ts';
 import { content, facts, recipient, render } from '../../support/mails/sample-message.ts';
 
-const TOO_LARGE = 'With the values of this contact the mail is larger than 2 MiB';
+const TOO_LARGE = 'With the values of this contact the e-mail is larger than 2 MiB';
 const QUOTES = '"'.repeat(255);
 const REPEATED = `<p>${'((first_name))'.repeat(3000)}</p>`;
 
@@ -111,7 +111,7 @@ t.test('a recipient whose values make the mail too large fails with a reason, th
     await rename(QUOTES);
     const copy = await app.page('GET', w);
     t.equal(copy.status, 422);
-    t.match(copy.text, '<title>This mail is too large</title>');
+    t.match(copy.text, '<title>This e-mail is too large</title>');
     t.ok(copy.text.length < 10_000);
     await rename('€'.repeat(255));
     t.equal((await app.page('GET', c)).status, 422);

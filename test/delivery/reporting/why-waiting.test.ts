@@ -26,7 +26,7 @@ t.test('a warm-up stops mail when the mails of the day are used up', async (t) =
   const utr = await startSend(shop);
   t.match(await rule(utr), {
     is_met: 0,
-    value: 'Warm-up of example.com: 1 of at most 1 mails today (UTC). They are spread over the day.',
+    value: 'Warm-up of example.com: 1 of at most 1 e-mails today (UTC). They are spread over the day.',
     change: 'Wait until tomorrow, or change the warm-up.',
   });
   t.match(await rule(series, '/automations/why'), { is_met: 0 });
@@ -46,7 +46,7 @@ t.test('a limit of the mail provider applies to its own domains, and to the rela
   const rule = (email: string) => ruleOf(app, utr, email, 'pace', '/automations/why');
   t.match(await rule('bo@gmail.com'), {
     is_met: 0,
-    value: 'Google asks for fewer mails: 30 a minute for now, faster from 2026-01-15 09:05 UTC if it accepts them.',
+    value: 'Google asks for fewer e-mails: 30 a minute for now, faster from 2026-01-15 09:05 UTC if it accepts them.',
   });
   t.match(await rule('ann@example.org'), { is_met: 1, value: 'No limit of example.org is known.' });
 });
@@ -107,7 +107,7 @@ t.test('the mails that count towards a cap are named, latest first', async (t) =
   const utr = await startSend(shop, { single_send_name: 'Winter' });
   app.clock.advance(RECALL);
   t.match(await ruleOf(app, utr, 'ann@example.org', 'cap'), {
-    value: 'Mails in 7 days: 2 of at most 5.',
+    value: 'E-mails in 7 days: 2 of at most 5.',
     counted_mails: [
       { name: 'Winter', sent_at: /^2026-01-15T10:/ },
       { name: 'Welcome: hello', sent_at: /^2026-01-15T/ },

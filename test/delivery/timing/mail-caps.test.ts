@@ -35,7 +35,7 @@ t.test('a single send leaves out whoever has had as many mails as are allowed, a
   t.equal(outboxOf(app).length, 3);
   const second = await send();
   t.equal(outboxOf(app).length, 3, 'no second one on that day');
-  const reason = 'frequency cap reached: 1 mails on one day';
+  const reason = 'frequency cap reached: 1 e-mails on one day';
   t.match(await sendReport(app, second), { status: 3, states: { suppressed: 3 }, reasons: [{ reason, count: 3 }] });
   t.strictSame(await leftOut(app, second), [{ reason, count: 3 }], 'and that is said before');
   const { recipients } = (await app.one.call('GET', '/single-send/recipients', { query: { utr: second } })).body
@@ -49,7 +49,7 @@ t.test('a single send leaves out whoever has had as many mails as are allowed, a
   app.clock.advance(DAY);
   const fourth = await send();
   t.equal(outboxOf(app).length, 9, 'no fourth one within 7 days');
-  t.strictSame(await leftOut(app, fourth), [{ reason: 'frequency cap reached: 3 mails in 7 days', count: 3 }]);
+  t.strictSame(await leftOut(app, fourth), [{ reason: 'frequency cap reached: 3 e-mails in 7 days', count: 3 }]);
   app.clock.advance(4 * DAY);
   await send();
   t.equal(outboxOf(app).length, 12);
@@ -96,7 +96,7 @@ t.test('what people had before there were limits counts, and also while it is st
   const utrs = [await send(), await send()];
   t.equal(outboxOf(app).length, 6);
   await app.one.call('POST', '/sending/caps/save', { form: { caps: ['2/7'] } });
-  const reason = 'frequency cap reached: 2 mails in 7 days';
+  const reason = 'frequency cap reached: 2 e-mails in 7 days';
   const draft = await createSend(app, body);
   t.strictSame(await leftOut(app, draft), [{ reason, count: 3 }], 'when the request is answered');
 
@@ -189,7 +189,7 @@ t.test(
     const { report } = (await get('/automations/report', { utr })).body.message;
     t.match(report.people, [{ state: 'finished', count: 1 }], 'who is not sent a mail does not leave');
     const reasons = app.db.prepare('SELECT english(reply) FROM deliveries WHERE state = 5').pluck().all();
-    const reason = 'frequency cap reached: 1 mails in 20 days';
+    const reason = 'frequency cap reached: 1 e-mails in 20 days';
     t.strictSame(reasons, [reason, reason]);
   },
 );

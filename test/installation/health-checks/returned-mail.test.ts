@@ -42,7 +42,7 @@ t.test('a test mail that arrives is known by its address, and counts nowhere', a
   t.match(await check(app, port), {
     name: 'Returned mail',
     state: 'ok',
-    found: 'a test mail to returns.example.com arrived over 127.0.0.1',
+    found: 'a test e-mail to returns.example.com arrived over 127.0.0.1',
   });
   t.strictSame(countsOf(), before);
 });

@@ -46,7 +46,7 @@ t.test('a single send uses the pictures of its present content, however their ad
   const refused = await remove(app.one, one);
   t.strictSame(
     [refused.status, refused.body.errors],
-    [409, 'The image is used in a campaign, a mail of an automation or a template: remove it there first'],
+    [409, 'The image is used in a campaign, an e-mail of an automation or a template: remove it there first'],
   );
 
   await schedule(t, app.one, { template_html: imageOf(two).replaceAll('/', '&#47;') }, utr);

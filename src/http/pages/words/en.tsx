@@ -15,8 +15,8 @@ export const en = {
       title: 'This link is not known',
       heading: 'This link is not known here any more',
       text: [
-        'It is incomplete, was changed on its way, or belongs to a mail we have no record of any more. Please open the link in the newest mail you have from us.',
-        'If you want no more mail from us, please reply to the mail and say so.',
+        'It is incomplete, was changed on its way, or belongs to an e-mail we have no record of any more. Please open the link in the newest e-mail you have from us.',
+        'If you want no more mail from us, please reply to the e-mail and say so.',
       ],
     },
     unknownPage: {
@@ -36,31 +36,31 @@ export const en = {
       text: ['Nothing was changed. Please try again in a moment.'],
     },
     tooLarge: {
-      title: 'This mail is too large',
+      title: 'This e-mail is too large',
       text: ['With what it says about its recipient it is larger than 2 MiB and cannot be shown.'],
     },
     linkTooLong: {
       title: 'This link is too long',
       text: [
-        'With what the mail says about its recipient its address has more than 8000 characters and cannot be opened.',
+        'With what the e-mail says about its recipient its address has more than 8000 characters and cannot be opened.',
       ],
     },
     outdatedLink: {
       title: 'This link does not work',
-      text: ['It is incomplete, too old, or the sender was changed since. Ask for a new verification mail.'],
+      text: ['It is incomplete, too old, or the sender was changed since. Ask for a new verification e-mail.'],
     },
     sharedCopy: {
-      title: 'Unsubscribing works from the mail',
+      title: 'Unsubscribing works from the e-mail',
       text: [
-        'You came from a copy of a mail in the browser. Such copies are passed on, so the link that unsubscribes is only in the mail itself. Please open the mail and use the link at its end, or the unsubscribe button of your mail program.',
+        'You came from a copy of an e-mail in the browser. Such copies are passed on, so the link that unsubscribes is only in the e-mail itself. Please open the e-mail and use the link at its end, or the unsubscribe button of your e-mail program.',
       ],
     },
   } satisfies Record<string, Message>,
   preferences: {
-    title: 'Your mail preferences',
+    title: 'Your e-mail preferences',
     forAddress: (email: string) => `For ${email}`,
     question: 'What would you like to get?',
-    own: 'The mail you came from',
+    own: 'The e-mail you came from',
     save: 'Save my choices',
     noneTitle: 'No mail at all',
     noneAbout: (email: string) => `Unsubscribes ${email} from everything, now and in the future.`,
@@ -72,13 +72,13 @@ export const en = {
     isBack: 'Welcome back. Please check your choices below.',
     trackingTitle: 'Opens and clicks',
     trackingText:
-      'We would like to record whether and when you open our mails and which links in them you follow, to see which mails are worth reading. You can change your mind at any time.',
+      'We would like to record whether and when you open our e-mails and which links in them you follow, to see which e-mails are worth reading. You can change your mind at any time.',
     trackingOn: 'At the moment this is recorded.',
     trackingOff: 'At the moment this is not recorded.',
     trackingAllow: 'You may record it',
     trackingRefuse: 'Do not record it',
-    trackingAllowed: 'Thank you. Your opens and clicks are recorded from the next mail on.',
-    trackingRefused: 'Your opens and clicks are not recorded any more. Links in mails go on working.',
+    trackingAllowed: 'Thank you. Your opens and clicks are recorded from the next e-mail on.',
+    trackingRefused: 'Your opens and clicks are not recorded any more. Links in e-mails go on working.',
     left: 'You are unsubscribed.',
     leftGroup: (group: string): string => `You are unsubscribed from “${group}”.`,
   },
@@ -99,8 +99,8 @@ export const en = {
   archive: {
     title: 'Mail archive',
     untitled: 'Without a subject',
-    older: 'Older mails',
-    newer: 'Newer mails',
+    older: 'Older e-mails',
+    newer: 'Newer e-mails',
     pages: 'Pages',
     feed: 'Follow by feed (Atom)',
   },
@@ -144,6 +144,6 @@ export const en = {
     notYou: 'If you did not ask for this, close this page: nothing happens.',
     toForm: 'To the form',
     suppressed: (contact: string): string =>
-      `Your choice is saved, but this address gets no mail from us: it is on our suppression list, because a mail to it came back or was reported as spam.\nTo get mail again, write to ${contact} and ask for the address to be removed from that list.`,
+      `Your choice is saved, but this address gets no mail from us: it is on our suppression list, because an e-mail to it came back or was reported as spam.\nTo get mail again, write to ${contact} and ask for the address to be removed from that list.`,
   },
 };

@@ -40,7 +40,7 @@ export const frame: Translation<typeof english> = {
   'empty.none': 'Versuchen Sie weniger oder andere Wörter oder einen anderen Filter.',
   'empty.all': 'Alle zeigen',
   'error.notFound.title': 'Seite nicht gefunden',
-  'error.notFound.text': 'Unter dieser Adresse gibt es keine Seite, oder der Eintrag wurde gelöscht.',
+  'error.notFound.text': 'Unter dieser Adresse gibt es keine Seite, oder was sie zeigte, wurde gelöscht.',
   'error.forbidden.title': 'Nicht erlaubt',
   'error.forbidden.text': 'Ihre Rolle erlaubt das nicht. Inhaber des Kontos können Ihre Rolle ändern.',
   'error.busy.title': 'Bitte gleich noch einmal versuchen',

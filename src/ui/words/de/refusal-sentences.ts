@@ -88,7 +88,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   dkim_one_waits: 'Der nächste Schlüssel von {domain} wartet schon auf seinen Eintrag',
   being_mailed: 'An diesen Kontakt wird gerade eine Mail gesendet: Versuchen Sie es gleich noch einmal',
   other_site: 'Eine Seite einer anderen Website hat das verlangt',
-  not_found: 'Den Eintrag gibt es nicht',
+  not_found: 'Das gibt es nicht, oder es wurde gelöscht',
   database_busy: 'Die Datenbank ist ausgelastet. Versuchen Sie es gleich noch einmal',
   payload_too_large: 'Die Anfrage ist zu groß',
 };

@@ -38,7 +38,7 @@ export const frame = {
   'empty.none': 'Try fewer or other words, or another filter.',
   'empty.all': 'Show all',
   'error.notFound.title': 'Page not found',
-  'error.notFound.text': 'There is no page at this address, or the record was deleted.',
+  'error.notFound.text': 'There is no page at this address, or what it showed was deleted.',
   'error.forbidden.title': 'Not allowed',
   'error.forbidden.text': 'Your role does not allow this. An owner of the account can change your role.',
   'error.busy.title': 'Please try again in a moment',
@@ -82,7 +82,7 @@ export const frame = {
   'settings.group.developers': 'Developers',
   'settings.about.senders':
     'Addresses you send from, postal address, domain authentication (SPF, DKIM, DMARC), warm-up',
-  'settings.about.sending': 'Servers that send your mail, limits, tracking domain',
+  'settings.about.sending': 'Servers that send your e-mail, limits, tracking domain',
   'settings.about.mails': 'Errors found before sending, link parameters (UTM)',
   'settings.about.times': 'How often and when mail is sent, auto-pause',
   'settings.about.returns': 'Bounces, complaints, mail providers',

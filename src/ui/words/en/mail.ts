@@ -7,7 +7,7 @@ export const mail = {
   'mail.desktop': 'Computer',
   'mail.phone': 'Phone',
   'mail.plainText': 'Plain text',
-  'mail.noText': 'This mail has no plain-text version.',
+  'mail.noText': 'This e-mail has no plain-text version.',
   'mail.textCut': {
     one: 'The first character of {all}.',
     other: 'The first {count} characters of {all}.',

@@ -14,9 +14,9 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     'Unfinished campaigns ({single_sends}), automations ({automations}), templates ({templates}), saved blocks ({blocks}) and segments ({segments}) use the field: remove it there first',
   live_no_group: 'Choose a topic first',
   live_no_target: 'Choose a trigger first',
-  live_no_mail: 'Add a mail first',
+  live_no_mail: 'Add an e-mail first',
   live_no_segment: 'The automation cannot be started: {problem}',
-  live_mail_broken: 'With the mail “{subject}” the automation cannot be started: {problem}',
+  live_mail_broken: 'With the e-mail “{subject}” the automation cannot be started: {problem}',
   dkim_none_cure: 'Unless your SMTP server signs: create a key for {domain} here.',
   dkim_make: 'Create a DKIM key for {domain},',
   not_cancellable: 'Only a scheduled or sending campaign can be cancelled',
@@ -39,7 +39,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   field_erased: 'The {field} belongs to a contact that was deleted permanently, and is not accepted again.',
   settings_address:
     'Set a tracking domain, under Settings › SMTP servers or as PUBLIC_URL; sending is paused until then.',
-  settings_no_address: 'There is no tracking domain: links in mails work on this machine only.',
+  settings_no_address: 'There is no tracking domain: links in e-mails work on this machine only.',
   settings_no_https: 'The tracking domain is not https: one-click unsubscribe (RFC 8058) needs https.',
   settings_no_proxy: 'The tracking domain is https and TRUST_PROXY is off: name the reverse proxy that ends TLS.',
   sending_on: 'not paused',
@@ -62,5 +62,5 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     'Set the address it leads on to as your tracking domain, or remove the redirect from the reverse proxy.',
   viewers_change_nothing: 'Your role is read-only',
   payload_too_large: 'This is more than the service reads at once',
-  not_found: 'There is no such record',
+  not_found: 'This does not exist, or was deleted',
 };
