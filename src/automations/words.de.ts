@@ -164,6 +164,10 @@ export const automations: Translation<typeof english> = {
     one: 'Mindestens {count} Kontakt erfüllt ihn in den nächsten {days} Tagen.',
     other: 'Mindestens {count} Kontakte erfüllen ihn in den nächsten {days} Tagen.',
   },
+  'automations.who.counting':
+    'Die Kontakte, die diesen Auslöser erfüllen, werden noch gezählt. Öffnen Sie die Seite gleich noch einmal.',
+  'automations.who.noDates':
+    'In den letzten {days} Tagen hat kein Kontakt diesen Auslöser erfüllt, in den nächsten {days} erfüllt ihn keiner. Kontakte brauchen ein Datum in dem Feld: durch einen Import oder auf der Seite des Kontakts.',
   'automations.who.unknown':
     'Frühere Änderungen von Feldern werden nicht gespeichert, also weiß niemand, wie viele Kontakte aufgenommen worden wären.',
   'automations.event': 'Ereignis',

@@ -158,6 +158,10 @@ export const automations = {
     one: 'At least {count} contact meets it in the next {days} days.',
     other: 'At least {count} contacts meet it in the next {days} days.',
   },
+  'automations.who.counting':
+    'The contacts who meet this trigger are still being counted. Open this page again in a moment.',
+  'automations.who.noDates':
+    'No contact met this trigger in the last {days} days, and none meets it in the next {days}. Contacts need a date in the field: add it by import or on the page of a contact.',
   'automations.who.unknown':
     'Past changes of fields are not stored, so nobody knows how many contacts would have entered.',
   'automations.event': 'Event',

@@ -81,7 +81,7 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.cancel.text': {
     one: 'Dieser Kontakt bekommt sie nicht. Das lässt sich nicht rückgängig machen.',
     other:
-      '{finished} von {count} Kontakten sind erledigt. Die anderen bekommen sie nicht. Das lässt sich nicht rückgängig machen.',
+      'Für {finished} von {count} Kontakten ist sie abgeschlossen. Die anderen bekommen sie nicht. Das lässt sich nicht rückgängig machen.',
   },
   'campaigns.isCancelled': 'Abgebrochen. Es wird nichts mehr gesendet.',
   'campaigns.cancelStart': 'Planung aufheben',
@@ -205,15 +205,15 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.rate.clicked': 'Klickrate',
   'campaigns.rate.unsubscribed': 'Abmelderate',
   'campaigns.rate.unmeasured': 'Nicht messbar',
-  'campaigns.rate.first': 'Noch keine Kampagne zum Vergleich',
-  'campaigns.rate.same': 'Wie der Durchschnitt Ihrer letzten fünf',
+  'campaigns.rate.first': 'Noch keine frühere Kampagne',
+  'campaigns.rate.same': 'Wie Ihre letzten fünf',
   'campaigns.rate.above': {
-    one: '{count} Punkt über dem Durchschnitt Ihrer letzten fünf',
-    other: '{count} Punkte über dem Durchschnitt Ihrer letzten fünf',
+    one: '{count} Punkt über Ihren letzten fünf',
+    other: '{count} Punkte über Ihren letzten fünf',
   },
   'campaigns.rate.below': {
-    one: '{count} Punkt unter dem Durchschnitt Ihrer letzten fünf',
-    other: '{count} Punkte unter dem Durchschnitt Ihrer letzten fünf',
+    one: '{count} Punkt unter Ihren letzten fünf',
+    other: '{count} Punkte unter Ihren letzten fünf',
   },
   'recipients.did.opened': 'Wer sie geöffnet hat',
   'recipients.did.clicked': 'Wer geklickt hat',

@@ -170,7 +170,7 @@ export const SENTENCES = {
   files_open: 'others can read {count} files with personal data, keys and secrets',
   files_cure: "Make it private: chmod 600 '{file}'",
   settings_complete: 'complete',
-  settings_remarks: 'valid, with remarks',
+  settings_remarks: 'valid, with warnings',
   settings_address:
     'Set the public address, under Settings › SMTP servers or as PUBLIC_URL; sending is held until then.',
   settings_no_relay: 'There is no SMTP server: mail stays in the test outbox.',

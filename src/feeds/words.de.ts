@@ -27,7 +27,7 @@ export const feeds: Translation<typeof english> = {
   'feeds.save': 'Speichern',
   'feeds.back': 'Alle Feeds',
   'feeds.field.feed_name': 'Interner Name',
-  'feeds.hint.feed_name': 'Nur Sie sehen ihn. Die Namen seiner Kampagnen beginnen damit.',
+  'feeds.hint.feed_name': 'Nur Sie und Ihr Team sehen ihn. Die Namen seiner Kampagnen beginnen damit.',
   'feeds.field.url': 'Adresse des Feeds',
   'feeds.hint.url': 'RSS, Atom oder JSON Feed. Gesendet wird nur, was von nun an erscheint.',
   'feeds.field.rhythm': 'Rhythmus',

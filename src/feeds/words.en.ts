@@ -25,7 +25,7 @@ export const feeds = {
   'feeds.save': 'Save',
   'feeds.back': 'All feeds',
   'feeds.field.feed_name': 'Internal name',
-  'feeds.hint.feed_name': 'Only you see it. The names of its campaigns begin with it.',
+  'feeds.hint.feed_name': 'Only you and your team see it. The names of its campaigns begin with it.',
   'feeds.field.url': 'Address of the feed',
   'feeds.hint.url': 'RSS, Atom or JSON Feed. Only posts that appear from now on are sent.',
   'feeds.field.rhythm': 'Frequency',

@@ -25,8 +25,8 @@ export const senders = {
   'senders.field.city_id': 'City',
   'senders.hint.from_name': 'Such as the name of your company.',
   'senders.hint.from_email':
-    'A new address gets a verification e-mail. Nothing is sent from it before its link is opened.',
-  'senders.hint.nickname': 'Only you see it, where you choose a sender.',
+    'A new address gets a verification e-mail. Nothing is sent from it until the link in that e-mail is opened.',
+  'senders.hint.nickname': 'Only you and your team see it, where you choose a sender.',
   'senders.hint.company_address':
     'Street and number. It is shown at the end of each e-mail, as the law of many countries requires.',
   'senders.hint.city': 'With its country, so that the postal address in your e-mails is complete.',
@@ -36,7 +36,7 @@ export const senders = {
   'senders.city.ambiguous': 'Several cities have this name. Write the state after it, such as Springfield, Illinois.',
   'senders.field.relay_id': 'SMTP server',
   'senders.hint.relay_id':
-    'If you choose one, mail of this sender uses no other: while it does not work, the mail waits.',
+    'If you choose one, mail from this sender uses only that server. While the server does not work, the mail waits.',
   'senders.relay.any': 'The first one that works',
   'senders.relay.unused': 'It has no effect: SMTP_URL is set, and its SMTP servers are used.',
   'senders.relay.only': 'Only {name}',
@@ -84,7 +84,7 @@ export const senders = {
   'senders.none.text':
     'A sender is the name and address your e-mail comes from. You verify the address by a link that Sendlark sends to it.',
   'senders.hint':
-    'Nothing is sent from an address before the link in its verification e-mail is opened. Without an SMTP server, that e-mail is in the test outbox.',
+    'Nothing is sent from an address until the link in its verification e-mail is opened. Without an SMTP server, that e-mail is in the test outbox.',
   'domains.title': 'Domain authentication',
   'domains.text':
     'Mail providers check the DNS of your domain to see whether mail is really yours. Add these records where your domain is managed. Most records are visible everywhere after an hour, all of them after 72 hours.',
@@ -163,7 +163,7 @@ export const senders = {
   'warmUp.volume': 'E-mails on the first day',
   'warmUp.volume.hint': 'At least 10. 50 is careful.',
   'warmUp.growth': 'Daily growth in percent',
-  'warmUp.growth.hint': '10 to 100. Only days count on which at least half the limit was sent.',
+  'warmUp.growth.hint': '10 to 100. Only days on which at least half the limit was sent count.',
   'warmUp.until': 'E-mails on a normal day',
   'warmUp.until.hint': 'The warm-up ends when it reaches this number.',
   'warmUp.start': 'First day',

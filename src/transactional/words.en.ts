@@ -5,7 +5,7 @@ export const transactional = {
   'transactional.empty.title': 'No transactional e-mails yet',
   'transactional.empty.text':
     'Receipts, sign-in links and notices that your programs send to a single contact appear here with their status.',
-  'transactional.search': 'Whole e-mail address',
+  'transactional.search': 'Full e-mail address',
   'transactional.noneHere': 'No e-mail matches among these. Older ones follow.',
   'transactional.attempts': 'Attempts',
   'transactional.next': 'Next attempt',

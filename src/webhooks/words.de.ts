@@ -31,7 +31,7 @@ export const webhooks: Translation<typeof english> = {
   'webhooks.field.url': 'Adresse',
   'webhooks.hint.url': 'Wohin Ereignisse gesendet werden, etwa https://example.com/hooks/sendlark.',
   'webhooks.field.note': 'Notiz',
-  'webhooks.hint.note': 'Wozu er da ist. Das sehen nur Sie.',
+  'webhooks.hint.note': 'Wozu er da ist. Das sehen nur Sie und Ihr Team.',
   'webhooks.field.events': 'Ereignisse',
   'webhooks.events.people': 'Kontakte',
   'webhooks.events.mails': 'Einzelne Mails',

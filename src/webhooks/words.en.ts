@@ -27,7 +27,7 @@ export const webhooks = {
   'webhooks.field.url': 'Address',
   'webhooks.hint.url': 'Where events are posted, such as https://example.com/hooks/sendlark.',
   'webhooks.field.note': 'Note',
-  'webhooks.hint.note': 'What it is for. Only you see it.',
+  'webhooks.hint.note': 'What it is for. Only you and your team see it.',
   'webhooks.field.events': 'Events',
   'webhooks.events.people': 'Contacts',
   'webhooks.events.mails': 'E-mails',

@@ -107,7 +107,7 @@ t.test('the step of the DNS is done when the doctor saw every domain of a sender
   seen({ SPF: 'fail', DMARC: 'fail' });
   t.match(await step(), ['To do', /^SPF, DMARC of example\.com did not pass 1 hour ago/]);
   seen({ DKIM: 'warn' });
-  t.match(await step(), ['To do', /remarks about DKIM of example\.com/]);
+  t.match(await step(), ['To do', /warnings about DKIM of example\.com/]);
   seen({});
   t.match(await step(), ['Done', /passed 1 hour ago/]);
   seen({}, { returnPath: 'bounces.example.com' });
@@ -245,8 +245,8 @@ t.test('with STATUS_CODES=always-200 a page still learns that the API refused', 
 
 t.test('a rate that is one point from the usual one says one point, not one points', async (t) => {
   const of = (code: string, share: number) => difference(chooseLanguage(code, code, undefined), share, 0.1);
-  t.equal(of('en', 0.11), '1 point above the average of your last five');
-  t.equal(of('en', 0.085), '1.5 points below the average of your last five');
-  t.equal(of('de', 0.09), '1 Punkt unter dem Durchschnitt Ihrer letzten fünf');
-  t.equal(of('de', 0.12), '2 Punkte über dem Durchschnitt Ihrer letzten fünf');
+  t.equal(of('en', 0.11), '1 point above your last five');
+  t.equal(of('en', 0.085), '1.5 points below your last five');
+  t.equal(of('de', 0.09), '1 Punkt unter Ihren letzten fünf');
+  t.equal(of('de', 0.12), '2 Punkte über Ihren letzten fünf');
 });

@@ -115,7 +115,7 @@ t.test(
     const shown = (await app.page('GET', path, { headers })).text;
     for (const part of [
       'Import: add 1, change 1',
-      'Still get no mail',
+      'Still unsubscribed or suppressed',
       'ada@example.org',
       'The email must be a valid email address.',
     ])

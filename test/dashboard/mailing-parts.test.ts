@@ -272,7 +272,7 @@ t.test(
     t.match(busy.text, new RegExp(`ready in a few seconds.*href="${draft}/preview"[^>]*>Try again`, 's'));
     t.notMatch(busy.text, '<iframe');
     const frame = await open(`${draft}/preview/mail`);
-    t.match([frame.status, frame.text], [429, /<p>Other mails of this account/]);
+    t.match([frame.status, frame.text], [429, /<p>Other e-mails of this account/]);
     await end();
     t.match((await open(`${draft}/preview`)).text, '<iframe');
     const endMore = compileOthers();

@@ -268,7 +268,7 @@ t.test('a suppression for a complaint is lifted only by whoever says that the co
   };
   const kinds = () => app.db.prepare('SELECT kind FROM suppressions').pluck().all();
   const way = await wayOf(1);
-  t.match((await app.page('GET', way, { headers })).text, 'marked your mail as spam');
+  t.match((await app.page('GET', way, { headers })).text, 'marked your e-mail as spam');
   t.equal((await app.page('POST', way, { headers })).status, 422);
   t.strictSame(kinds(), ['complaint', 'bounce']);
   t.equal((await app.page('POST', way, { headers, form: { asked: '1' } })).headers.location, '/contacts/1');

@@ -145,7 +145,7 @@ t.test('50 new items at once are held until somebody sends or skips them', async
   const many = Array.from({ length: 50 }, (_, at) => at + 100);
   await again(app, site, many);
   t.strictSame(await subjects(app), []);
-  t.match(await feedOf(app), { state: 'held', waiting: 50, held_reason: /^The feed has 50 new items at once/ });
+  t.match(await feedOf(app), { state: 'held', waiting: 50, held_reason: /^The feed has 50 new posts at once/ });
   t.equal((await app.one.call('POST', '/feeds/switch', { form: { id, is_active: 1 } })).status, 409);
   await must('/feeds/decide', { id, what: 'skip' });
   await again(app, site, [200, ...many]);
@@ -165,7 +165,7 @@ t.test('a feed that gives other ids to all it has is held, and one item after it
   const { app, site, id, must } = await started(t, {}, [5, 4, 3, 2, 1]);
   await again(app, site, ['e', 'd', 'c', 'b', 'a']);
   t.strictSame(await subjects(app), []);
-  t.match(await feedOf(app), { state: 'held', waiting: 5, held_reason: /^All 5 items of the feed are new/ });
+  t.match(await feedOf(app), { state: 'held', waiting: 5, held_reason: /^All 5 posts of the feed are new/ });
   await must('/feeds/decide', { id, what: 'skip' });
   await again(app, site, ['f', 'e', 'd', 'c', 'b']);
   t.strictSame(await subjects(app), ['Item f for Anna']);
@@ -279,7 +279,7 @@ t.test('a template of its own is used, and its absence holds the feed', async (t
   t.match((await readOutbox(app))[0]?.html, '<p>Read Item 2, Anna</p>');
   await must('/templates/delete', { id: added.id });
   await again(app, site, [3, 2, 1]);
-  t.match(await feedOf(app), { state: 'held', held_reason: /template of its mails was deleted/, waiting: 1 });
+  t.match(await feedOf(app), { state: 'held', held_reason: /template of its e-mails was deleted/, waiting: 1 });
 });
 
 t.test('the preview shows what would be sent, and sends and remembers nothing', async (t) => {

@@ -40,7 +40,7 @@ t.test(
       choice: 'allowed',
       is_measured: 1,
       source: 'form',
-      consent_text: /^You may record which mails/,
+      consent_text: /^You may record which e-mails/,
     });
     const proof = app.db.prepare("SELECT * FROM consent_log WHERE action = 'tracking_allowed'").all();
     t.match(proof, [
@@ -54,7 +54,7 @@ t.test(
     ]);
     const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'owner', { name: 'Ada' })) };
     const timeline = (await app.page('GET', '/contacts/1', { headers })).text;
-    t.match(timeline, /Allowed open and click tracking.*You may record which mails.*192\.0\.2\.1/s);
+    t.match(timeline, /Allowed open and click tracking.*You may record which e-mails.*192\.0\.2\.1/s);
 
     app.clock.advance(24 * 3_600_000);
     const plain = await confirm(app, form, 'ben@example.org', {});

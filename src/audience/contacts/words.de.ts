@@ -6,7 +6,10 @@ export const people: Translation<typeof english> = {
   'contacts.title': 'Kontakte',
   'contacts.import': 'Kontakte importieren',
   'contacts.count': { one: '{count} Kontakt', other: '{count} Kontakte' },
-  'contacts.counting': { one: 'mindestens ein Kontakt', other: 'mindestens {count} Kontakte' },
+  'contacts.counting': {
+    one: 'bisher {count} Kontakt, es wird weitergezählt',
+    other: 'bisher {count} Kontakte, es wird weitergezählt',
+  },
   'contacts.chooseAll': 'Alle auf dieser Seite auswählen',
   'contacts.none.title': 'Noch keine Kontakte',
   'contacts.none.text':

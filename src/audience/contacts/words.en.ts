@@ -4,7 +4,10 @@ export const people = {
   'contacts.title': 'Contacts',
   'contacts.import': 'Import contacts',
   'contacts.count': { one: '{count} contact', other: '{count} contacts' },
-  'contacts.counting': { one: 'at least one contact', other: 'at least {count} contacts' },
+  'contacts.counting': {
+    one: '{count} contact so far, still counting',
+    other: '{count} contacts so far, still counting',
+  },
   'contacts.chooseAll': 'Select all on this page',
   'contacts.none.title': 'No contacts yet',
   'contacts.none.text':

@@ -47,7 +47,7 @@ export const imports: Translation<typeof english> = {
   'import.preview.changed': 'Geändert',
   'import.preview.unchanged': 'Unverändert',
   'import.preview.repeated': 'Doppelte Zeilen: die letzte zählt',
-  'import.preview.left': 'Bekommen weiterhin keine Mails',
+  'import.preview.left': 'Weiterhin abgemeldet oder gesperrt',
   'import.preview.missing':
     'Die Vorschau ließ sich nicht erstellen. Wählen Sie die Optionen und versuchen Sie es noch einmal.',
   'import.preview.none': 'Keine Zeile der Datei lässt sich importieren.',

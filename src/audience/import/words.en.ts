@@ -44,7 +44,7 @@ export const imports = {
   'import.preview.changed': 'Changed',
   'import.preview.unchanged': 'Unchanged',
   'import.preview.repeated': 'Duplicate rows: the last one counts',
-  'import.preview.left': 'Still get no mail',
+  'import.preview.left': 'Still unsubscribed or suppressed',
   'import.preview.missing': 'The preview could not be made. Choose the options and try again.',
   'import.preview.none': 'No row of the file can be imported.',
   'import.preview.same': 'All contacts of the file are here already, with the same values. Nothing would change.',

@@ -53,7 +53,7 @@ export const segments: Translation<typeof english> = {
   'segments.show': 'Kontakte zeigen',
   'segments.incomplete': 'Füllen Sie jede Regel aus, um die Kontakte zu sehen.',
   'segments.count': { one: '{count} Kontakt', other: '{count} Kontakte' },
-  'segments.atLeast': { one: 'Bisher mindestens {count} Kontakt', other: 'Bisher mindestens {count} Kontakte' },
+  'segments.soFar': { one: 'Bisher {count} Kontakt', other: 'Bisher {count} Kontakte' },
   'segments.countOn': 'Weiterzählen',
   'segments.sample': { one: 'Dieser Kontakt:', other: 'Darunter die {count} neuesten:' },
   'segments.enter': 'Alle in eine Automation aufnehmen',

@@ -50,7 +50,7 @@ export const segments = {
   'segments.show': 'Show contacts',
   'segments.incomplete': 'Fill in every rule to see the contacts.',
   'segments.count': { one: '{count} contact', other: '{count} contacts' },
-  'segments.atLeast': { one: 'At least {count} contact so far', other: 'At least {count} contacts so far' },
+  'segments.soFar': { one: '{count} contact so far', other: '{count} contacts so far' },
   'segments.countOn': 'Continue counting',
   'segments.sample': { one: 'This one:', other: 'Among them, the newest {count}:' },
   'segments.enter': 'Add all to an automation',

@@ -118,9 +118,9 @@ export const left: Translation<typeof english> = {
   'inactive.switchOff': 'Ausschalten',
   'inactive.owners': 'Nur Inhaber können die Regel ändern.',
   'inactive.count': { one: 'Sie findet jetzt {count} Kontakt.', other: 'Sie findet jetzt {count} Kontakte.' },
-  'inactive.atLeast': {
-    one: 'Sie findet jetzt mindestens {count} Kontakt.',
-    other: 'Sie findet jetzt mindestens {count} Kontakte.',
+  'inactive.soFar': {
+    one: 'Bisher findet sie {count} Kontakt.',
+    other: 'Bisher findet sie {count} Kontakte.',
   },
   'inactive.changed':
     'Die Regel wurde nach dieser Vorschau geändert. Sehen Sie nach, wen sie jetzt findet, und schalten Sie sie dann ein.',

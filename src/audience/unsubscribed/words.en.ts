@@ -15,7 +15,7 @@ export const left = {
   'unsubscribes.topic.empty.text': 'Contacts who unsubscribe from this topic appear here.',
   'unsubscribes.suppressions.empty.title': 'No suppressed addresses',
   'unsubscribes.suppressions.empty.text': 'Addresses that bounce or report spam appear here.',
-  'unsubscribes.search': 'Whole e-mail address',
+  'unsubscribes.search': 'Full e-mail address',
   'unsubscribes.find': 'Find',
   'unsubscribes.none': '{email} is not here.',
   'unsubscribes.address': 'Address',
@@ -113,9 +113,9 @@ export const left = {
   'inactive.switchOff': 'Turn off',
   'inactive.owners': 'Only owners can change the rule.',
   'inactive.count': { one: 'It finds {count} contact now.', other: 'It finds {count} contacts now.' },
-  'inactive.atLeast': {
-    one: 'It finds at least {count} contact now.',
-    other: 'It finds at least {count} contacts now.',
+  'inactive.soFar': {
+    one: 'It has found {count} contact so far.',
+    other: 'It has found {count} contacts so far.',
   },
   'inactive.changed': 'The rule was changed after this preview. Check whom it finds now, then turn it on.',
   'inactive.days': 'History',
@@ -154,5 +154,5 @@ export const left = {
   'topics.used.mailings': { one: 'One unfinished campaign uses it.', other: '{count} unfinished campaigns use it.' },
   'topics.used.automations': { one: 'One automation uses it.', other: '{count} automations use it.' },
   'topics.used.cure':
-    'Choose another topic there, or delete them. To hide this topic from the preferences page, clear the box above.',
+    'Choose another topic there, or delete them. To hide this topic from the preferences page, untick the box above.',
 } as const;

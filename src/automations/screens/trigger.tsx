@@ -231,6 +231,10 @@ export function triggerCountText(
   { trigger_kind }: Pick<Series, 'trigger_kind'>,
 ): string | null {
   if (count === null) return trigger_kind === 'field' ? language.say('automations.who.unknown') : null;
+  if (count + (coming ?? 0) === 0) {
+    if (is_complete === 0) return language.say('automations.who.counting');
+    if (coming !== null) return language.say('automations.who.noDates', { days });
+  }
   const past = language.say(is_complete === 1 ? 'automations.who.count' : 'automations.who.countAtLeast', {
     count,
     days,

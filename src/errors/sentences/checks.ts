@@ -65,7 +65,7 @@ export const CHECK_SENTENCES = {
 
   // Results of the DNS checks of all senders' domains.
   domains_passed: 'the records of all senders are as they should be',
-  domains_weak: '{domain} has remarks: {checks}',
+  domains_weak: '{domain} has warnings: {checks}',
   domains_failed: '{domain} fails: {checks}',
   domains_cure: 'Settings › Senders has the records to add.',
 } as const;

@@ -40,14 +40,14 @@ export const FEATURE_SENTENCES = {
   feed_status: 'It answered with the status {status}.',
   feed_large: 'It is larger than {size} MiB.',
   feed_redirects: 'It redirects too often.',
-  feed_empty: 'The feed has no items.',
+  feed_empty: 'The feed has no posts.',
   feed_no_feed: 'The address does not answer with an RSS, Atom or JSON feed.',
 
   // Why a feed is held.
   feed_many_items:
-    'The feed has {count} new items at once, which is more often a mistake of the feed than news. Look at them, then send or skip them.',
+    'The feed has {count} new posts at once, which is more often a mistake of the feed than news. Look at them, then send or skip them.',
   feed_all_unknown:
-    'All {count} items of the feed are new, as if it had given its items other ids. Look at them, then send or skip them.',
+    'All {count} posts of the feed are new, as if it had given its posts other ids. Look at them, then send or skip them.',
   feed_no_template:
     'The template of its e-mails was deleted or has no content. Choose another one, then send or skip what waits.',
   feed_mail_large:
@@ -57,7 +57,7 @@ export const FEATURE_SENTENCES = {
   why_started: 'It is live or was sent.',
   why_not_started: 'It is not live, or was not sent yet.',
   why_start: 'Set it live or send it.',
-  why_no_hold: 'Nothing holds it.',
+  why_no_hold: 'Nothing pauses it.',
   why_hold_change: 'End the hold, or its cause.',
   why_hours_open: 'Mail may be sent at this hour.',
   why_hours: 'Waits for the sending hours until {time}.',

@@ -32,7 +32,7 @@ export const backup = {
   },
   'restore.held': 'Sending is paused afterwards, until you resume it: the backup does not know who got mail since.',
   'restore.signIn': 'The service starts again. Everybody has to sign in again, with the password of that time.',
-  'restore.kept': 'The present data is saved in a file beside the database, with the day in its name.',
+  'restore.kept': 'The current data is saved in a file beside the database, with the day in its name.',
   'restore.submit': 'Restore this backup',
   'restore.confirm': 'Replace everything with this backup?',
   'restore.drop': 'Discard',

@@ -54,7 +54,7 @@ export const providers = {
   'providers.secret': 'Do not share it: anybody who knows it could report events.',
   'providers.steps': 'What to do at {name}',
   'providers.step.ses.1':
-    'In Amazon SNS, create a standard topic and a subscription to it: protocol HTTPS, this address as the endpoint, raw message delivery off. It is confirmed by itself.',
+    'In Amazon SNS, create a standard topic and a subscription to it: protocol HTTPS, this address as the endpoint, raw message delivery off. The subscription is confirmed automatically.',
   'providers.step.ses.2':
     'In Amazon SES, open your identity, then Notifications: choose the topic for bounces and complaints.',
   'providers.step.ses.3': 'Switch on “Include original email headers” for both, so that each event finds its e-mail.',

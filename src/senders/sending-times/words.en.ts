@@ -58,7 +58,7 @@ export const times = {
   'holding.title': 'Auto-pause',
   'holding.on': 'Every campaign pauses automatically when its results are bad.',
   'holding.off': 'Only campaigns with a first batch pause automatically.',
-  'holding.about': 'Nobody else gets the campaign until you decide. It pauses at too many:',
+  'holding.about': 'Nobody else gets the campaign until you decide. It pauses after too many:',
   'holding.bounces': 'bounces: more than {share}, at least {least}',
   'holding.failed': 'refusals: more than {share}, at least {least}',
   'holding.complaints': 'complaints: more than {share}, at least {least}',

@@ -7,7 +7,7 @@ export const brand = {
     'New blocks in the designer use this, and its colours and fonts are offered first. Existing e-mails stay as they are.',
   'brand.logo': 'Logo',
   'brand.logo.none': 'No logo: the header shows the from name',
-  'brand.logo.hint': 'One of your images. Best twice as wide as shown, which is up to 180 pixels.',
+  'brand.logo.hint': 'One of your images. Ideally twice as wide as it is shown, which is up to 180 pixels.',
   'brand.colours': 'Colours',
   'brand.colours.hint': 'Up to six, such as #1d5b46. Buttons and links use the first.',
   'brand.colour': 'Colour {number}',

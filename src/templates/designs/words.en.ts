@@ -12,7 +12,7 @@ export const designer = {
   'designer.saved': 'Saved',
   'designer.unsaved': 'Not saved yet',
   'designer.earlier.text':
-    'Restores the design of that time; subject and preview text stay. The present design is kept as a version, too.',
+    'Restores the design of that time; subject and preview text stay. The current design is kept as a version, too.',
   'designer.earlier.all': 'All, with previews',
   'designer.preview': 'Preview',
   'designer.rendering': 'Rendering …',

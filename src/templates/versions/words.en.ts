@@ -11,7 +11,7 @@ export const versions = {
   'versions.restore': 'Restore this version',
   'versions.restore.title': 'Restore this version?',
   'versions.restore.text':
-    'The e-mail gets its design of {when}. The present design stays in this list, so that you can undo it.',
+    'The e-mail gets its design of {when}. The current design stays in this list, so that you can undo it.',
   'versions.restored': 'The version was restored.',
   'versions.back.designer': 'Back to the designer',
 } as const;

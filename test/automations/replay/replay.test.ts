@@ -172,7 +172,7 @@ t.test(
       'What is not known',
       'E-mails sent',
       'bo@example.org',
-      'Mail: Friend, one',
+      'E-mail: Friend, one',
       'unsubscribed',
     ])
       t.ok(page.includes(text), text);

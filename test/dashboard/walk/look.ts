@@ -5,6 +5,7 @@
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import {
+  cutBadges,
   excessWidth,
   findBarriers,
   picture,
@@ -76,11 +77,13 @@ export async function lookAt(t: Test, screen: Screen, visit: Visit, seen: Set<st
 async function testSize(t: Test, page: Page, where: string): Promise<void> {
   t.ok((await excessWidth(page)) <= 0, `${where}: nothing sticks out`);
   t.strictSame(await smallTargets(page), [], `${where}: every control is at least 24 pixels wide and high`);
+  t.strictSame(await cutBadges(page), [], `${where}: every status is read in whole`);
 }
 
 async function testWidth(t: Test, page: Page, name: string, viewport: typeof WIDEST): Promise<void> {
   await page.setViewportSize(viewport);
   t.ok((await excessWidth(page)) <= 0, `${name} at ${viewport.width} pixels: nothing sticks out`);
+  t.strictSame(await cutBadges(page), [], `${name} at ${viewport.width} pixels: every status is read in whole`);
 }
 
 /** The elements that are shown. */

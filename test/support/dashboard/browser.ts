@@ -112,6 +112,16 @@ export function smallTargets(page: Page): Promise<string[]> {
     .map(([{ width, height }, e]) => e.outerHTML.slice(0, 100) + ' ' + Math.round(width) + '×' + Math.round(height))`);
 }
 
+/** Badges, such as a status, whose text does not fit into them or into their cell. */
+export function cutBadges(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll('.badge')]
+    .filter((e) => e.checkVisibility())
+    .map((e) => [e, e.closest('td, th') ?? e])
+    .filter(([e, cell]) => e.scrollWidth > e.clientWidth || e.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1
+      || e.getBoundingClientRect().bottom > (cell.closest('tr, .card, main') ?? document.body).getBoundingClientRect().bottom + 1)
+    .map(([e]) => e.textContent)`);
+}
+
 /** Leaves a picture of the page in test/output. */
 export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: new URL(`dashboard-${name}.png`, OUTPUT).pathname, fullPage: true });

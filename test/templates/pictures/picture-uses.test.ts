@@ -116,7 +116,7 @@ t.test('the mails of an automation use pictures until they, or the automation, a
     { kind: 'automation_mail', campaign: 'automation', utr, name: 'Course', subject: 'Lesson' },
     {},
   ]);
-  t.match((await remove(app.one, picture)).body.errors, /2 campaigns, mails of automations and templates/);
+  t.match((await remove(app.one, picture)).body.errors, /2 campaigns, e-mails of automations and templates/);
   const { automation_schedules: mails } = (await app.one.call('GET', '/automations/schedule', { query: { utr } })).body
     .message;
   await app.one.call('DELETE', '/automations/schedule/delete', { query: { utr: mails.at(-1).utr } });

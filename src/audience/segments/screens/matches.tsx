@@ -55,7 +55,7 @@ function Count({ found }: { found: CountedMatches }) {
       </div>
     );
   const { count, next } = found.matches;
-  const text = language.say(next === null ? 'segments.count' : 'segments.atLeast', { count });
+  const text = language.say(next === null ? 'segments.count' : 'segments.soFar', { count });
   return (
     <div id="segment-count" data-news={text}>
       <p>

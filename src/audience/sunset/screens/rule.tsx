@@ -209,7 +209,7 @@ function Found({ preview: { count, contacts, next_after_id }, rule }: { preview:
     <Notice isNews>
       <input type="hidden" name="shown_rule" value={JSON.stringify(rule)} />
       <p>
-        <b>{language.say(next_after_id === null ? 'inactive.count' : 'inactive.atLeast', { count })}</b>
+        <b>{language.say(next_after_id === null ? 'inactive.count' : 'inactive.soFar', { count })}</b>
       </p>
       {contacts.length > 0 && <PeopleSample contacts={contacts} />}
       {next_after_id !== null && (

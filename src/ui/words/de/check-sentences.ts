@@ -62,7 +62,7 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
   returns_lost_cure:
     'Ein anderer Mailserver nimmt diese Mails an. Lassen Sie ihn Mails an {domain} an {listen} weitergeben, oder lassen Sie den MX-Eintrag diesen Rechner nennen. Hat er nur etwas gebraucht, testen Sie noch einmal.',
   domains_passed: 'Die Einträge aller Absender sind, wie sie sein sollen',
-  domains_weak: '{domain} hat Anmerkungen: {checks}',
+  domains_weak: '{domain} hat Warnungen: {checks}',
   domains_failed: '{domain} besteht nicht: {checks}',
   domains_cure: 'Unter Einstellungen › Absender stehen die Einträge.',
 };

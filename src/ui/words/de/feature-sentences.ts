@@ -39,12 +39,12 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   feed_status: 'Die Antwort hatte den Status {status}.',
   feed_large: 'Er ist größer als {size} MiB.',
   feed_redirects: 'Er leitet zu oft weiter.',
-  feed_empty: 'Der Feed hat keine Einträge.',
+  feed_empty: 'Der Feed hat keine Beiträge.',
   feed_no_feed: 'Dort ist kein Feed in RSS, Atom oder JSON.',
   feed_many_items:
-    'Er hat auf einmal {count} neue Einträge, was öfter ein Fehler des Feeds ist als Neuigkeiten. Sehen Sie sie an, und senden oder überspringen Sie sie dann.',
+    'Er hat auf einmal {count} neue Beiträge, was öfter ein Fehler des Feeds ist als Neuigkeiten. Sehen Sie sie an, und senden oder überspringen Sie sie dann.',
   feed_all_unknown:
-    'Alle {count} Einträge sind neu, wie wenn ein Feed seinen Einträgen andere Kennungen gibt. Sehen Sie sie an, und senden oder überspringen Sie sie dann.',
+    'Alle {count} Beiträge sind neu, wie wenn ein Feed seinen Beiträgen andere Kennungen gibt. Sehen Sie sie an, und senden oder überspringen Sie sie dann.',
   feed_no_template:
     'Die Vorlage seiner Mails wurde gelöscht oder ist leer. Wählen Sie eine andere, und senden oder überspringen Sie dann, was wartet.',
   feed_mail_large:
@@ -54,7 +54,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_started: 'Aktiv oder gesendet.',
   why_not_started: 'Nicht aktiv oder noch nicht gesendet.',
   why_start: 'Aktivieren oder senden.',
-  why_no_hold: 'Nichts hält sie an.',
+  why_no_hold: 'Nichts pausiert sie.',
   why_hold_change: 'Den Halt oder seine Ursache beenden.',
   why_hours_open: 'Zu dieser Uhrzeit darf gesendet werden.',
   why_hours: 'Wartet auf die Sendezeiten bis {time}.',

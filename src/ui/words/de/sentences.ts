@@ -166,7 +166,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   files_open: 'Andere können {count} Dateien mit personenbezogenen Daten, Schlüsseln und Geheimnissen lesen',
   files_cure: "Schützen Sie sie: chmod 600 '{file}'",
   settings_complete: 'Vollständig',
-  settings_remarks: 'Gültig, mit Anmerkungen',
+  settings_remarks: 'Gültig, mit Warnungen',
   settings_address:
     'Legen Sie eine Tracking-Domain fest, unter Einstellungen › SMTP-Server oder als PUBLIC_URL; bis dahin ist der Versand pausiert.',
   settings_no_relay: 'Es gibt keinen SMTP-Server: Mails bleiben im Test-Postausgang.',
