@@ -7,7 +7,7 @@ export const transactional: Translation<typeof english> = {
   'transactional.empty.title': 'Noch keine Transaktionsmails',
   'transactional.empty.text':
     'Belege, Anmeldelinks und Hinweise, die Ihre Programme an einzelne Kontakte senden, erscheinen hier mit ihrem Status.',
-  'transactional.search': 'Ganze E-Mail-Adresse',
+  'transactional.search': 'Vollständige E-Mail-Adresse',
   'transactional.noneHere': 'Von diesen passt keine dazu. Ältere folgen.',
   'transactional.attempts': 'Versuche',
   'transactional.next': 'Nächster Versuch',

@@ -19,7 +19,7 @@ export const left: Translation<typeof english> = {
   'unsubscribes.topic.empty.text': 'Kontakte, die dieses Thema abbestellen, erscheinen hier.',
   'unsubscribes.suppressions.empty.title': 'Keine gesperrten Adressen',
   'unsubscribes.suppressions.empty.text': 'Adressen mit Bounces oder Spam-Beschwerden erscheinen hier.',
-  'unsubscribes.search': 'Ganze E-Mail-Adresse',
+  'unsubscribes.search': 'Vollständige E-Mail-Adresse',
   'unsubscribes.find': 'Suchen',
   'unsubscribes.none': '{email} steht hier nicht.',
   'unsubscribes.address': 'Adresse',

@@ -341,7 +341,7 @@ function Timeline({ email, moments, removedBefore, canReadMails }: TimelineProps
                 {language.say(`person.moment.${moment.kind}`)}
               </Badge>{' '}
               <About moment={moment} />
-              {moment.reason && <p class="quiet-text">{reason(language, moment)}</p>}
+              <Reason moment={moment} />
               <WhyLink moment={moment} email={email} />
               {moment.kept_mail_id !== null && canReadMails && (
                 <p>
@@ -429,11 +429,14 @@ function pageOf({ kind, utr, automation_utr }: Moment): string | null {
   return utr === null ? null : `/campaigns/${utr}`;
 }
 
-function reason(language: Language, moment: Moment): string {
-  // The state already says that the mail is kept in the outbox.
-  if (shownState(moment) === 'kept') return '';
+function Reason({ moment }: { moment: Moment }) {
+  const language = useLanguage();
   const { kind, reason } = moment;
-  return kind === 'unsubscribed' || kind === 'resubscribed'
-    ? language.say('person.source', { source: knownWord(language, 'source', String(reason)) })
-    : language.sentence(reason ?? '');
+  // The state already says that the mail is kept in the outbox; what follows is on the same line.
+  if (!reason || shownState(moment) === 'kept') return <> </>;
+  const text =
+    kind === 'unsubscribed' || kind === 'resubscribed'
+      ? language.say('person.source', { source: knownWord(language, 'source', String(reason)) })
+      : language.sentence(reason);
+  return <p class="quiet-text">{text}</p>;
 }
