@@ -197,7 +197,7 @@ export const automations: Translation<typeof english> = {
   'automations.check.start': 'Alle Mails prüfen',
   'automations.findings': 'Das fand die Prüfung beim Start oder nach einer Änderung',
   'automations.results': 'Ergebnisse',
-  'automations.results.see': 'Ergebnisse im Vergleich zur Vergleichsgruppe',
+  'automations.results.see': 'Ergebnisse gegenüber der Vergleichsgruppe',
   'automations.results.none':
     'Ohne Vergleichsgruppe weiß niemand, was Kontakte ohne diese Mails getan hätten. Legen Sie eine fest: Verglichen werden alle Kontakte, die danach aufgenommen werden.',
   'automations.results.set': 'Vergleichsgruppe festlegen',
@@ -381,7 +381,7 @@ export const automations: Translation<typeof english> = {
     other: '{name} (Segment, {count} Kontakte)',
   },
   'automations.group.hint':
-    'Wer dieses Thema abbestellt hat, wird übersprungen. Der Abmeldelink jeder Mail bestellt dieses Thema ab. Sie können es ändern, solange die Automation nicht läuft.',
+    'Wer sich von diesem Thema abgemeldet hat, wird übersprungen. Der Abmeldelink jeder Mail meldet von diesem Thema ab. Sie können es ändern, solange die Automation nicht läuft.',
   'automations.group.add': 'Thema anlegen',
   'automations.exit': 'Ausstieg, wenn ein Kontakt die Liste oder das Segment verlässt',
   'automations.leave.target': 'Kontakte steigen aus, wenn sie die Liste oder das Segment verlassen.',

@@ -402,8 +402,10 @@ export const campaigns: Translation<typeof english> = {
   'compose.sender.none': 'Es gibt noch keinen Absender.',
   'compose.sender.add': 'Absender in den Einstellungen hinzufügen',
   'compose.group': 'Thema',
-  'compose.group.hint': 'Wer dieses Thema abbestellt hat, wird übersprungen. Der Abmeldelink bestellt dieses Thema ab.',
-  'compose.group.none': 'Es gibt noch kein Thema. Mit Themen bestellen Kontakte eine Art von Mails ab statt alle.',
+  'compose.group.hint':
+    'Wer sich von diesem Thema abgemeldet hat, wird übersprungen. Der Abmeldelink meldet von diesem Thema ab.',
+  'compose.group.none':
+    'Es gibt noch kein Thema. Mit Themen melden sich Kontakte von einer Art von Mails ab statt von allen.',
   'compose.group.name': 'Name des Themas',
   'compose.group.name.hint': 'Empfänger sehen ihn, zum Beispiel „Newsletter“.',
   'compose.choose': 'Wählen …',

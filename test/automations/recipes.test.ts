@@ -4,6 +4,7 @@ import { RECIPE_BY_NAME, RECIPES } from '../../src/automations/recipes.ts';
 import { addKeyPair } from '../../src/database/accounts.ts';
 import { LANGUAGE_CODES } from '../../src/languages.ts';
 import { DAY, mailsInBrief, mailsOf, withWelcomeSeries } from '../support/automations.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 
 t.test('each recipe is a draft whose mails pass every check in each language, and which can be started', async (t) => {
   const { post, get, join } = await withWelcomeSeries(t);
@@ -88,6 +89,26 @@ t.test('a recipe takes no list, topic or sender of another account, and a viewer
     'sender_id',
   ]);
 });
+
+t.test(
+  'a recipe that adds its field says that contacts need dates, not that at least none met its trigger',
+  async (t) => {
+    const { app, post } = await withWelcomeSeries(t);
+    const { utr } = await post('/automations/create-from-recipe', {
+      recipe: 'birthday',
+      language: 'en',
+      automation_name: 'Birthday',
+      automation_for: 'contacts_1',
+      unsubscribe_group_id: 1,
+      sender_id: 1,
+    });
+    const cookie = cookieOf(app, addPerson(app, 'viewer', { accountId: 1 }));
+    const text = async () => (await app.page('GET', `/automations/${utr}`, { headers: { ...FROM_PAGE, cookie } })).text;
+    t.match(await text(), 'The contacts who meet this trigger are still being counted');
+    await app.background();
+    t.match(await text(), 'none meets it in the next 30. Contacts need a date in the field');
+  },
+);
 
 t.test('a cart is forgotten by who orders, and who does not is reminded twice', async (t) => {
   const { app, post, get, join, pass } = await withWelcomeSeries(t);

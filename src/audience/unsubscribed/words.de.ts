@@ -8,15 +8,15 @@ export const left: Translation<typeof english> = {
   'unsubscribes.suppressions': 'Sperren',
   'unsubscribes.inactive': 'Inaktiv',
   'unsubscribes.all.about':
-    'Diese Kontakte haben alle Mails abbestellt. Keine Kampagne und keine Automation sendet an sie.',
+    'Diese Kontakte haben sich von allen Mails abgemeldet. Keine Kampagne und keine Automation sendet an sie.',
   'unsubscribes.topic.about':
-    'Diese Kontakte haben dieses Thema abbestellt. Mails zu anderen Themen bekommen sie weiterhin.',
+    'Diese Kontakte haben sich von diesem Thema abgemeldet. Mails zu anderen Themen bekommen sie weiterhin.',
   'unsubscribes.suppressions.about':
     'Mails an diese Adressen waren ein Bounce oder wurden als Spam gemeldet. Sie werden übersprungen, um den Ruf Ihrer Domain zu schützen.',
   'unsubscribes.all.empty.title': 'Niemand hat sich abgemeldet',
-  'unsubscribes.all.empty.text': 'Kontakte, die alle Mails abbestellen, erscheinen hier.',
-  'unsubscribes.topic.empty.title': 'Niemand hat dieses Thema abbestellt',
-  'unsubscribes.topic.empty.text': 'Kontakte, die dieses Thema abbestellen, erscheinen hier.',
+  'unsubscribes.all.empty.text': 'Kontakte, die sich von allen Mails abmelden, erscheinen hier.',
+  'unsubscribes.topic.empty.title': 'Niemand hat sich von diesem Thema abgemeldet',
+  'unsubscribes.topic.empty.text': 'Kontakte, die sich von diesem Thema abmelden, erscheinen hier.',
   'unsubscribes.suppressions.empty.title': 'Keine gesperrten Adressen',
   'unsubscribes.suppressions.empty.text': 'Adressen mit Bounces oder Spam-Beschwerden erscheinen hier.',
   'unsubscribes.search': 'Vollständige E-Mail-Adresse',
@@ -36,13 +36,13 @@ export const left: Translation<typeof english> = {
   'unsubscribes.lift.cancel': 'Abbrechen',
   'unsubscribes.lift.all.title': 'Diesen Kontakt wieder anmelden?',
   'unsubscribes.lift.stays.all':
-    'Diese Adresse hat auch alle Mails abbestellt. Solange Sie sie dort nicht entfernen, bekommt sie weiterhin keine.',
+    'Diese Adresse ist auch von allen Mails abgemeldet. Solange Sie sie dort nicht entfernen, bekommt sie weiterhin keine.',
   'unsubscribes.lift.stays.suppressions':
     'Diese Adresse ist auch gesperrt. Solange Sie sie dort nicht entfernen, bekommt sie weiterhin keine Mails.',
   'unsubscribes.lift.all.means':
     'Die Adresse kann wieder Mails bekommen: Kampagnen an ihre Listen und Segmente und Automationen, in denen sie noch nicht war.',
   'unsubscribes.lift.all.not':
-    'Einzeln abbestellte Themen bleiben abbestellt. In Automationen, aus denen sie ausgestiegen ist, kommt sie nicht zurück. Was inzwischen gesendet wurde, bekommt sie nicht.',
+    'Von einzelnen Themen bleibt sie abgemeldet. In Automationen, aus denen sie ausgestiegen ist, kommt sie nicht zurück. Was inzwischen gesendet wurde, bekommt sie nicht.',
   'unsubscribes.lift.all.text':
     'Dieser Kontakt wollte keine Mails mehr. Melden Sie ihn nur wieder an, wenn er darum gebeten hat: Mails an Abgemeldete sind in vielen Ländern verboten. Das Einwilligungsprotokoll hält fest, dass Sie es getan haben.',
   'unsubscribes.lift.all.do': 'Wieder anmelden',
@@ -50,15 +50,15 @@ export const left: Translation<typeof english> = {
   'unsubscribes.lift.topic.means':
     'Die Adresse kann wieder Kampagnen zu diesem Thema bekommen und dessen Automationen, in denen sie noch nicht war.',
   'unsubscribes.lift.topic.not':
-    'Andere abbestellte Themen bleiben abbestellt. In Automationen, aus denen sie ausgestiegen ist, kommt sie nicht zurück. Was inzwischen gesendet wurde, bekommt sie nicht.',
+    'Von anderen Themen bleibt sie abgemeldet. In Automationen, aus denen sie ausgestiegen ist, kommt sie nicht zurück. Was inzwischen gesendet wurde, bekommt sie nicht.',
   'unsubscribes.lift.topic.text':
-    'Dieser Kontakt hat das Thema abbestellt. Melden Sie ihn nur wieder an, wenn er darum gebeten hat. Das Einwilligungsprotokoll hält fest, dass Sie es getan haben.',
+    'Dieser Kontakt hat sich von dem Thema abgemeldet. Melden Sie ihn nur wieder an, wenn er darum gebeten hat. Das Einwilligungsprotokoll hält fest, dass Sie es getan haben.',
   'unsubscribes.lift.topic.do': 'Wieder anmelden',
   'unsubscribes.lift.suppressions.title': 'Diese Sperre entfernen?',
   'unsubscribes.lift.suppressions.means':
     'Die nächste Kampagne an eine ihrer Listen oder Segmente geht wieder an diese Adresse.',
   'unsubscribes.lift.suppressions.not':
-    'Wer alle Mails oder ein Thema abbestellt hat, bleibt abgemeldet. Was ein Bounce war, wird nicht noch einmal gesendet.',
+    'Wer sich von allen Mails oder einem Thema abgemeldet hat, bleibt abgemeldet. Was ein Bounce war, wird nicht noch einmal gesendet.',
   'unsubscribes.lift.suppressions.text':
     'Kommt es wieder zu einem Bounce, wird die Adresse wieder gesperrt, und Mailanbieter vertrauen Ihrer Domain womöglich weniger.',
   'unsubscribes.lift.complaint':
@@ -70,7 +70,7 @@ export const left: Translation<typeof english> = {
   'unsubscribes.topics.count': 'Abgemeldet',
   'unsubscribes.topics.empty.title': 'Noch keine Themen',
   'unsubscribes.topics.empty.text':
-    'Ein Thema ist eine Art von Mails, etwa Neuigkeiten oder Angebote. Kontakte können es abbestellen, ohne alles abzubestellen.',
+    'Ein Thema ist eine Art von Mails, etwa Neuigkeiten oder Angebote. Kontakte können sich davon abmelden, ohne sich von allem abzumelden.',
   'unsubscribes.inactive.about':
     'Diese Kontakte haben lange nichts getan, obwohl Mails ankamen. Wer eine Mail öffnet oder anklickt, ein Formular bestätigt oder eine Einstellung ändert, ist wieder aktiv.',
   'unsubscribes.inactive.empty.title': 'Keine inaktiven Kontakte',
@@ -152,7 +152,10 @@ export const left: Translation<typeof english> = {
   'topics.delete.title': 'Thema „{name}“ löschen?',
   'topics.delete.stays':
     'Es steht dann für keine Mail mehr zur Wahl. Links in gesendeten Mails funktionieren weiter, und Abmeldungen davon bleiben vermerkt.',
-  'topics.delete.people': { one: 'Ein Kontakt hat es abbestellt.', other: '{count} Kontakte haben es abbestellt.' },
+  'topics.delete.people': {
+    one: 'Ein Kontakt hat sich davon abgemeldet.',
+    other: '{count} Kontakte haben sich davon abgemeldet.',
+  },
   'topics.used.title': 'Dieses Thema kann noch nicht gelöscht werden',
   'topics.used.mailings': {
     one: 'Eine unfertige Kampagne verwendet es.',
