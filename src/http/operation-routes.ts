@@ -51,12 +51,12 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
       tags: [tag],
       summary,
       ...(description && { description }),
-      ...splitInput(operation.input, inQuery),
+      ...schemasOf(operation, at, () => ({ ...splitInput(operation.input, inQuery), response })),
     };
     app.route({
       method: methods,
       url,
-      schema: { ...schema, response },
+      schema,
       config: {
         role,
         ...(isReading && { isReading }),
@@ -166,6 +166,18 @@ function parseEndpoint(at: Endpoint): { methods: string[]; url: string; inQuery:
     url,
     inQuery: (parameter) => method !== 'POST' || names.includes(parameter),
   };
+}
+
+/** The schemas of an operation's routes. A schema is compiled once per process only if every application has the same object. */
+const schemas = new WeakMap<object, Map<Endpoint, RouteSchemas>>();
+
+type RouteSchemas = Pick<FastifySchema, 'querystring' | 'body' | 'response'>;
+
+function schemasOf(operation: object, at: Endpoint, make: () => RouteSchemas): RouteSchemas {
+  const known = schemas.get(operation) ?? new Map<Endpoint, RouteSchemas>();
+  const made = known.get(at) ?? make();
+  schemas.set(operation, known.set(at, made));
+  return made;
 }
 
 /** The schemas of query and body. */
