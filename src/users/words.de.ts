@@ -200,7 +200,7 @@ export const users: Translation<typeof english> = {
   'own.shortcuts': 'Tastaturkürzel: einzelne Tasten wie / und ?',
   'passkeys.title': 'Passkeys',
   'passkeys.text':
-    'Ein Passkey meldet Sie ohne Passwort an: mit Finger, Gesicht oder PIN Ihres Geräts. Er zählt als Passwort und zweiter Faktor zugleich.',
+    'Ein Passkey meldet Sie ohne Passwort an: mit Finger, Gesicht oder PIN Ihres Geräts. Er ersetzt das Passwort und den Code der Zwei-Faktor-Authentifizierung.',
   'passkeys.name': 'Name',
   'passkeys.name.hint': 'Woran Sie ihn erkennen, etwa „Telefon“.',
   'passkeys.name.problem': 'Bitte geben Sie einen Namen mit höchstens {count} Zeichen ein.',

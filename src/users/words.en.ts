@@ -190,7 +190,7 @@ export const users = {
   'own.shortcuts': 'Keyboard shortcuts: single keys such as / and ?',
   'passkeys.title': 'Passkeys',
   'passkeys.text':
-    'A passkey signs you in without a password: with a finger, your face or a PIN of your device. It counts as password and second factor together.',
+    'A passkey signs you in without a password: with a finger, your face or a PIN of your device. It replaces both the password and the code of two-factor authentication.',
   'passkeys.name': 'Name',
   'passkeys.name.hint': 'So that you recognize it, such as “Phone”.',
   'passkeys.name.problem': 'Please enter a name of at most {count} characters.',

@@ -6,7 +6,7 @@ export const signIn = {
   'login.password': 'Password',
   'login.submit': 'Sign in',
   'login.forgotten':
-    'Forgot your password? An owner can create a new link in Settings, and “sendlark login-link --user” on the server does too.',
+    'Forgot your password? An owner can create a new link in Settings, or with “sendlark login-link --user” on the server.',
   'login.wrong': 'The e-mail address or the password is wrong.',
   'login.wait': {
     one: 'Too many attempts. Please wait a second and try again.',
@@ -25,7 +25,7 @@ export const signIn = {
   'welcome.title': 'Welcome to Sendlark',
   'welcome.again.title': 'Choose a new password',
   'welcome.secret': 'Code of the link',
-  'welcome.secret.hint': 'What stands after the # in the link.',
+  'welcome.secret.hint': 'The part of the link after the #.',
   'welcome.continue': 'Continue',
   'welcome.name': 'Your name',
   'welcome.name.problem': 'Please enter your name, at most 255 characters.',
@@ -38,7 +38,7 @@ export const signIn = {
     'Your new password is saved. To sign in, enter a code of your authenticator app too: the link replaced the password alone.',
   'welcome.expired.title': 'This link no longer works',
   'welcome.expired.text':
-    'A link works once, for 30 minutes, and only the newest one works. An owner can create another in Settings, and “sendlark login-link” on the server does too.',
+    'A link works once, for 30 minutes, and only the newest one works. An owner can create another in Settings, or with “sendlark login-link” on the server.',
   'password.hint':
     'At least 12 characters. Four words that do not belong together are easy to remember and hard to guess.',
   'password.short': 'Please choose at least 12 characters.',
