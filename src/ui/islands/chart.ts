@@ -45,7 +45,8 @@ function start(element: HTMLElement, data: Data): void {
   const drawn = () => {
     if (chart !== null) return;
     chart = draw(canvas, readout, data, textAt);
-    select();
+    // uPlot knows the position of a value only after its own microtask.
+    queueMicrotask(select);
   };
   // A chart below the window is drawn when it comes near, because drawing keeps a slow phone from answering for a tenth of a second.
   const near = new IntersectionObserver(

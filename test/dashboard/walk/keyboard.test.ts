@@ -53,10 +53,16 @@ t.test('the dashboard by keyboard', { skip: skipWithout('chromium') }, async (t)
     const { page } = await openTab(t, browser, origin);
     await page.goto(`${origin}/gallery`);
     const chart = page.getByRole('application', { name: 'Audience in the last 30 days' });
-    await chart.focus();
-    await page.keyboard.press('End');
-    await page.keyboard.press('ArrowLeft');
-    t.equal(await page.locator('.readout[aria-live=polite]').innerText(), '29 Jan: Joined 83, Left -10');
+    const readout = page.locator('.readout[aria-live=polite]');
+    // The first keys come before the chart is drawn.
+    await chart.evaluate((element) => {
+      element.focus();
+      for (const key of ['End', 'ArrowLeft']) element.dispatchEvent(new KeyboardEvent('keydown', { key }));
+    });
+    await chart.locator('canvas').waitFor();
+    t.equal(await readout.innerText(), '29 Jan: Joined 83, Left -10');
+    await page.keyboard.press('ArrowRight');
+    t.match(await readout.innerText(), /^30 Jan: /);
     await page.getByText('Show the numbers as a table').first().click();
     t.match(await page.getByRole('row', { name: '29 Jan' }).innerText(), /29 Jan\s+83\s+-10/);
   });
