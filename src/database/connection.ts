@@ -1,8 +1,10 @@
-/** A connection to the database whose statements SQLite plans once. */
+/** A connection to the database that compiles and plans each statement once. */
 import Database from 'better-sqlite3';
 
 /** A parameter that something is compared with, or that limits the rows. */
 const PARAMETER = /(=|<|>|\b(?:LIMIT|OFFSET))\s*(?=[?@]\w*)/gi;
+/** How many compiled statements a connection keeps. One with triggers has up to 100 KB. */
+const MAX_KEPT = 300;
 
 /**
  * Like `Database`, but each statement is planned once. Otherwise SQLite looks at the values of parameters that columns
@@ -11,9 +13,44 @@ const PARAMETER = /(=|<|>|\b(?:LIMIT|OFFSET))\s*(?=[?@]\w*)/gi;
  * the parameter, as in `d.id = +?`, prevents this without changing the result (`npm run bench:plans`). A value that the
  * condition of a partial index names must therefore stand in the text of a statement, and no text in quotes may contain
  * `= ?`.
+ *
+ * Compiled statements are kept and given again for the same text, because compiling one costs more than running it.
  */
 export class Connection extends Database {
-  override prepare<Parameters extends unknown[] | object = unknown[], Result = unknown>(text: string) {
-    return super.prepare<Parameters, Result>(text.replaceAll(PARAMETER, '$1 +'));
+  /** By the text and how rows are read, the one used longest ago first. */
+  readonly #kept = new Map<string, Database.Statement>();
+
+  override prepare<Parameters extends unknown[] | object = unknown[], Result = unknown>(
+    text: string,
+  ): ReturnType<typeof Database.prototype.prepare<Parameters, Result>>;
+  override prepare(text: string): Database.Statement {
+    return this.#statement(text, 'rows');
+  }
+
+  /**
+   * A statement is shared by all who prepare its text. So `pluck` and `raw` give another one instead of changing this one, and `iterate`
+   * runs one that is not kept, since a statement can do nothing else while its rows are read.
+   */
+  #statement(text: string, read: 'rows' | 'pluck' | 'raw'): Database.Statement {
+    const key = `${read} ${text}`;
+    const statement = this.#kept.get(key) ?? this.#compiled(text, read);
+    this.#kept.delete(key);
+    this.#kept.set(key, statement);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+    return statement;
+  }
+
+  #compiled(text: string, read: 'rows' | 'pluck' | 'raw'): Database.Statement {
+    const planned = text.replaceAll(PARAMETER, '$1 +');
+    const compile = () => {
+      const statement = super.prepare(planned);
+      return read === 'rows' ? statement : statement[read]();
+    };
+    return Object.defineProperties(compile(), {
+      pluck: { value: () => this.#statement(text, 'pluck') },
+      raw: { value: () => this.#statement(text, 'raw') },
+      iterate: { value: (...values: unknown[]) => compile().iterate(...values) },
+    });
   }
 }

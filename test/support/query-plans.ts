@@ -6,6 +6,9 @@ export interface Planned {
   steps: string[];
 }
 
+/** The methods that run a statement. */
+const RUNS = ['all', 'get', 'run', 'iterate'] as const;
+
 /** Tables with a row, or more, for each person, mail or thing that happened. */
 const GROWING =
   'addresses|archived_mails|audit_log|consent_log|contact_events|contact_job_items|contact_moves|contacts|deliveries|enrolment_log|enrolments|event_totals|events|feed_items|links|local_waits|mailing_hours|mailings|membership_changes|outbox|segment_leaves|segment_recipients|single_sends|steps|sunset_people|suppressions|transactional_mails|unsubscribers';
@@ -42,34 +45,39 @@ const BOUNDED: { step: RegExp; statement?: RegExp; reason: string }[] = [
  */
 export async function planned(work: () => Promise<void>, isWanted = () => true): Promise<Planned[]> {
   const found = new Map<string, Planned & { isRun: boolean }>();
-  const prototype: { prepare(source: string): Database.Statement<unknown[]> } = Database.prototype;
-  const { prepare } = prototype;
-  prototype.prepare = function (source) {
-    const statement = prepare.call(this, source);
+  const explain = ({ source, database }: Database.Statement, values: unknown[], isRun: boolean) => {
     // Without the pluses that a connection puts before parameters.
     const text = source
       .replace(/["\s]+/g, ' ')
       .replace(/\+(?=[?@])/g, '')
       .trim();
-    if (!/^(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i.test(text)) return statement;
-    const explain = (values: unknown[], isRun: boolean) => {
-      if (found.get(text)?.isRun || !isWanted()) return;
-      const steps = prepare.call(this, `EXPLAIN QUERY PLAN ${source}`).all(...values);
-      found.set(text, { text, steps: steps.map((step) => String(Object(step).detail)), isRun });
-    };
-    if (!found.has(text)) explain(noValues(source), false);
-    for (const method of ['all', 'get', 'run', 'iterate'] as const) {
-      const call: (...values: unknown[]) => unknown = statement[method].bind(statement);
-      const value = (...values: unknown[]) => {
-        explain(values, true);
-        return call(...values);
-      };
-      Object.defineProperty(statement, method, { value });
-    }
+    const known = found.get(text);
+    if (known !== undefined && (known.isRun || !isRun)) return;
+    if (!/^(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i.test(text) || !isWanted()) return;
+    const steps = prepare.call(database, `EXPLAIN QUERY PLAN ${source}`).all(...values);
+    found.set(text, { text, steps: steps.map((step) => String(Object(step).detail)), isRun });
+  };
+  const connection: { prepare(source: string): Database.Statement } = Database.prototype;
+  const { prepare } = connection;
+  connection.prepare = function (source) {
+    const statement = prepare.call(this, source);
+    explain(statement, noValues(source), false);
     return statement;
   };
+  const statement: Record<(typeof RUNS)[number], (...values: unknown[]) => unknown> = Object.getPrototypeOf(
+    new Database(':memory:').prepare('SELECT 1'),
+  );
+  const { all, get, run, iterate } = statement;
+  for (const method of RUNS) {
+    const original = statement[method];
+    statement[method] = function (this: Database.Statement, ...values) {
+      explain(this, values, true);
+      return original.apply(this, values);
+    };
+  }
   await work().finally(() => {
-    prototype.prepare = prepare;
+    connection.prepare = prepare;
+    Object.assign(statement, { all, get, run, iterate });
   });
   return [...found.values()];
 }

@@ -48,23 +48,19 @@ export async function mostRowsInTurn(work: () => Promise<unknown>): Promise<numb
   return most;
 }
 
-/** Has every statement prepared from now on tell how many rows it gives; returns what ends this. */
+/** Has every statement tell from now on how many rows it gives; returns what ends this. */
 function countRows(count: (rows: number) => void): () => void {
-  const prototype: { prepare(source: string): Database.Statement<unknown[]> } = Database.prototype;
-  const { prepare } = prototype;
-  prototype.prepare = function (source) {
-    const statement = prepare.call(this, source);
-    const all = statement.all.bind(statement);
-    const value = (...values: unknown[]) => {
-      const rows = all(...values);
-      count(rows.length);
-      return rows;
-    };
-    Object.defineProperty(statement, 'all', { value });
-    return statement;
+  const prototype: { all(...values: unknown[]): unknown[] } = Object.getPrototypeOf(
+    new Database(':memory:').prepare('SELECT 1'),
+  );
+  const { all } = prototype;
+  prototype.all = function (...values) {
+    const rows = all.apply(this, values);
+    count(rows.length);
+    return rows;
   };
   return () => {
-    prototype.prepare = prepare;
+    prototype.all = all;
   };
 }
 
