@@ -272,7 +272,7 @@ t.test(
     await join('ann');
     await app.background();
     t.match(await page(`/automations/${utr}`), `/automations/${utr}/log`);
-    t.match(await page(`/automations/${utr}/log`), 'Mail: one');
+    t.match(await page(`/automations/${utr}/log`), 'E-mail: one');
     t.match(await page(`/automations/${utr}/log?email=ann%40example.org`, 'de'), 'Aufgenommen');
     t.match(await page(`/automations/${utr}/log?email=nobody%40example.org`), 'Nothing has happened yet.');
     t.match(await page('/contacts/1'), 'Entered automation');

@@ -63,12 +63,12 @@ t.test('a rule about activity reads as a sentence in each language, with the sub
   const cases: [string[], string, string][] = [
     [
       ['activity.mails', 'received at least', '3', '90'],
-      'All contacts in Readers whose mails in the last 90 days are at least 3',
+      'All contacts in Readers whose e-mails in the last 90 days are at least 3',
       'Alle Kontakte in Readers, bei denen in den letzten 90 Tagen mindestens 3 Mails angekommen sind',
     ],
     [
       ['activity.mail', 'got and did not open', utr],
-      'whose mail “For First name” arrived and was not opened',
+      'whose e-mail “For First name” arrived and was not opened',
       '„For Vorname“ angekommen ist, aber nicht geöffnet wurde',
     ],
     [
