@@ -103,7 +103,7 @@ for (const [way, goBack] of Object.entries(WAYS_BACK)) {
       const answer = await visit(u);
       t.match(
         [answer.status, await answer.text()],
-        [404, /no record of any more.*reply to the mail/s],
+        [404, /no record of any more.*reply to the e-mail/s],
         `page of ${to}`,
       );
       t.equal((await visit(u, 'POST')).status, 404, 'a one-click for nobody unsubscribes nobody');
