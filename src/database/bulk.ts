@@ -4,12 +4,16 @@ import type { Database } from 'better-sqlite3';
 import { isBusy } from './write-lock.ts';
 import { endedWrites, isOtherThreadWaiting, letOthersWrite } from './write-turns.ts';
 
-const TARGET_MS = 3;
+/** How long a transaction takes: while others write, and while nobody does. Longer ones write a page that changes again less often. */
+const TARGET_MS = { shared: 3, alone: 5 };
 /** A transaction with fewer rows takes no less time, because the commit takes most of it. */
 const MIN_ROWS = 250;
 const MAX_ROWS = 10_000;
 
-/** For this time after another connection has written without an announcement, the lock is shared evenly with it. */
+/**
+ * For this time after another connection has written, transactions are short; if it did not announce the write, the lock is also shared
+ * evenly with it.
+ */
 const SHARED_MS = 250;
 /** After this much uninterrupted writing the lock is released for a moment, because other processes cannot announce their writes. */
 const MAX_UNBROKEN_MS = 10;
@@ -18,7 +22,7 @@ const LOCK_POLL_MS = 2;
 
 /**
  * Calls `write` with a number of rows, each time in one immediate transaction, until it returns false because nothing is left
- * to write. The number is adjusted so that a transaction takes about 3 ms. Between two transactions, announced writes of other
+ * to write. The number is adjusted so that a transaction takes some milliseconds. Between two transactions, announced writes of other
  * threads go first. If other connections write without an announcement, the lock stays free for as long as it was held. On a
  * connection without a busy timeout, waits up to `maxWaitMs` for the lock without blocking the thread, then throws SQLITE_BUSY.
  */
@@ -28,18 +32,21 @@ export async function inChunks(client: Database, write: (rows: number) => boolea
   const dataVersion = client.prepare<[], number>('PRAGMA data_version').pluck();
   let last = { version: dataVersion.get(), ended: endedWrites() };
   let sharedUntil = 0;
+  let aloneFrom = 0;
   let unbrokenMs = 0;
   let rows = MIN_ROWS;
   for (;;) {
     const { more, heldMs } = await whenUnlocked(() => transaction.immediate(rows), maxWaitMs);
     if (!more) return;
-    rows = Math.round(Math.min(MAX_ROWS, Math.max(MIN_ROWS, rows * Math.min(2, TARGET_MS / Math.max(heldMs, 0.1)))));
     unbrokenMs += heldMs;
     const seen = { version: dataVersion.get(), ended: endedWrites() };
     if (seen.version !== last.version && seen.ended === last.ended && !isOtherThreadWaiting()) {
       sharedUntil = performance.now() + SHARED_MS;
     }
+    if (seen.version !== last.version || isOtherThreadWaiting()) aloneFrom = performance.now() + SHARED_MS;
     last = seen;
+    const target = performance.now() < aloneFrom ? TARGET_MS.shared : TARGET_MS.alone;
+    rows = Math.round(Math.min(MAX_ROWS, Math.max(MIN_ROWS, rows * Math.min(2, target / Math.max(heldMs, 0.1)))));
     if (performance.now() < sharedUntil) await setTimeout(heldMs);
     else if (isOtherThreadWaiting()) await letOthersWrite(heldMs);
     else if (unbrokenMs >= MAX_UNBROKEN_MS) await setTimeout(1);
