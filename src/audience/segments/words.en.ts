@@ -199,7 +199,7 @@ export const segments = {
   'rule.activity.mail.got and did not open': 'e-mail {value} arrived and was not opened',
   'rule.activity.mail.clicked': 'e-mail {value} got a click',
   'rule.activity.mail.got and did not click': 'e-mail {value} arrived and got no click',
-  'rule.activity.mail.clicked the link': 'clicks include the link with the number {until} of the e-e-mail {value}',
+  'rule.activity.mail.clicked the link': 'clicks include the link with the number {until} in the e-mail {value}',
   'rule.activity.mail.was a recipient': 'e-mails include {value}, arrived or not',
   'rule.activity.mail.bounced': 'e-mail {value} bounced',
   'rule.activity.mail.failed': 'e-mail {value} failed',
