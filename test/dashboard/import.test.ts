@@ -120,6 +120,8 @@ t.test(
       'The email must be a valid email address.',
     ])
       t.match(shown, part);
+    const failed = /<bdi>none<\/bdi><\/td><td[^>]*>The email must be a valid email address\./;
+    t.match(shown, failed, 'a failed row has its value and the reason');
     t.notMatch(shown, HOSTILE);
     t.notMatch(shown, 'Columns not imported');
     t.notMatch(shown, 'City: <bdi>Graz', 'an empty cell removes nothing by itself');
