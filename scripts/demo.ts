@@ -15,6 +15,9 @@ import { FormData, fetch } from 'undici';
 import { FIRST_NAMES, LAST_NAMES } from '../fixtures/names.ts';
 import { type Api, call, post } from './api-client.ts';
 
+/** The API of the demo, and the link with which its reader signs in. */
+type DemoApi = Api & { signIn: string };
+
 const COUNTRIES = [
   'Germany',
   'Poland',
@@ -56,17 +59,18 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Reads the address that the start prints, and the keys from the file that it writes where there is no terminal. */
-async function started(): Promise<Api> {
+/** Reads the address that the start prints, and the keys and the link from the file that it writes where there is no terminal. */
+async function started(): Promise<DemoApi> {
   for await (const line of createInterface({ input: service.stdout })) {
     const url = /serves (http[^\s"]+)/.exec(line)?.[1];
     if (url === undefined) continue;
-    const keys = readFileSync(join(folder, 'first-sign-in.txt'), 'utf8');
-    const headers = [...keys.matchAll(/^(PublicKey|SecretKey): (\S+)$/gm)].map(([, name = '', key = '']) => [
+    const first = readFileSync(join(folder, 'first-sign-in.txt'), 'utf8');
+    const headers = [...first.matchAll(/^(PublicKey|SecretKey): (\S+)$/gm)].map(([, name = '', key = '']) => [
       name,
       key,
     ]);
-    return { url, headers: Object.fromEntries(headers) };
+    const signIn = /^http\S+$/m.exec(first)?.[0] ?? '';
+    return { url, headers: Object.fromEntries(headers), signIn };
   }
   throw new Error('the service did not start');
 }
@@ -119,11 +123,12 @@ async function story(api: Api): Promise<Mail> {
 }
 
 /** Shows where to look, and waits for Ctrl-C. */
-async function keep({ url, headers }: Api, mail: Mail): Promise<void> {
+async function keep({ url, headers, signIn }: DemoApi, mail: Mail): Promise<void> {
   const origin = url.replace(/\/api$/, '');
   say(`
 The service goes on running until Ctrl-C, then everything is removed. Look at
-  the start page             ${origin}/
+  the dashboard              ${signIn}
+                             (choose a name and a password; the link works once, for 30 minutes)
   every endpoint             ${origin}/docs
   the mail of ${mail.to}
                              ${mail.web_copy}

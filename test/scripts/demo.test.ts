@@ -30,6 +30,7 @@ t.test('the demo ignores the settings of its reader and, kept, ends with links t
     .map(([, link = '']) => link)
     .filter((link) => !link.includes('/api'));
   t.equal(links.length, 4, links.join());
+  t.match(links[0], /\/welcome#[\w-]{20,}$/, 'the first one signs in to the dashboard');
   for (const link of links) t.equal((await fetch(link)).status, 200, link);
   demo.kill('SIGINT');
   t.strictSame(await ended, [0, null]);
