@@ -3,8 +3,11 @@ import Database from 'better-sqlite3';
 
 /** A parameter that something is compared with, or that limits the rows. */
 const PARAMETER = /(=|<|>|\b(?:LIMIT|OFFSET))\s*(?=[?@]\w*)/gi;
-/** How many compiled statements a connection keeps. One with triggers has up to 100 KB. */
+/** Of how many texts a connection keeps the compiled statements. One with triggers has up to 100 KB. */
 const MAX_KEPT = 300;
+
+/** How the rows of a statement are read. */
+type Read = 'rows' | 'pluck' | 'raw';
 
 /**
  * Like `Database`, but each statement is planned once. Otherwise SQLite looks at the values of parameters that columns
@@ -17,8 +20,8 @@ const MAX_KEPT = 300;
  * Compiled statements are kept and given again for the same text, because compiling one costs more than running it.
  */
 export class Connection extends Database {
-  /** By the text and how rows are read, the one used longest ago first. */
-  readonly #kept = new Map<string, Database.Statement>();
+  /** By the text, the one used longest ago first. A longer key would have to be hashed anew for each use. */
+  readonly #kept = new Map<string, Partial<Record<Read, Database.Statement>>>();
 
   override prepare<Parameters extends unknown[] | object = unknown[], Result = unknown>(
     text: string,
@@ -31,17 +34,18 @@ export class Connection extends Database {
    * A statement is shared by all who prepare its text. So `pluck` and `raw` give another one instead of changing this one, and `iterate`
    * runs one that is not kept, since a statement can do nothing else while its rows are read.
    */
-  #statement(text: string, read: 'rows' | 'pluck' | 'raw'): Database.Statement {
-    const key = `${read} ${text}`;
-    const statement = this.#kept.get(key) ?? this.#compiled(text, read);
-    this.#kept.delete(key);
-    this.#kept.set(key, statement);
+  #statement(text: string, read: Read): Database.Statement {
+    const ofText = this.#kept.get(text) ?? {};
+    const statement = ofText[read] ?? this.#compiled(text, read);
+    ofText[read] = statement;
+    this.#kept.delete(text);
+    this.#kept.set(text, ofText);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
     return statement;
   }
 
-  #compiled(text: string, read: 'rows' | 'pluck' | 'raw'): Database.Statement {
+  #compiled(text: string, read: Read): Database.Statement {
     const planned = text.replaceAll(PARAMETER, '$1 +');
     const compile = () => {
       const statement = super.prepare(planned);

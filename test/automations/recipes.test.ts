@@ -6,6 +6,16 @@ import { LANGUAGE_CODES } from '../../src/languages.ts';
 import { DAY, mailsInBrief, mailsOf, withWelcomeSeries } from '../support/automations.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 
+/** What a request for an automation by the recipe of birthdays has. */
+const BIRTHDAY = {
+  recipe: 'birthday',
+  language: 'en',
+  automation_name: 'Birthday',
+  automation_for: 'contacts_1',
+  unsubscribe_group_id: 1,
+  sender_id: 1,
+};
+
 t.test('each recipe is a draft whose mails pass every check in each language, and which can be started', async (t) => {
   const { post, get, join } = await withWelcomeSeries(t);
   await join('ann');
@@ -73,15 +83,7 @@ t.test('who joins the list of a recipe gets its mails in their language, with an
 
 t.test('a recipe takes no list, topic or sender of another account, and a viewer makes none', async (t) => {
   const { app } = await withWelcomeSeries(t);
-  const form = {
-    recipe: 'birthday',
-    language: 'en',
-    automation_name: 'Birthday',
-    automation_for: 'contacts_1',
-    unsubscribe_group_id: 1,
-    sender_id: 1,
-  };
-  const refused = await app.two.call('POST', '/automations/create-from-recipe', { form });
+  const refused = await app.two.call('POST', '/automations/create-from-recipe', { form: BIRTHDAY });
   t.equal(refused.status, 422);
   t.match(Object.keys(refused.body.errors ?? refused.body.message), [
     'automation_for',
@@ -94,14 +96,7 @@ t.test(
   'a recipe that adds its field says that contacts need dates, not that at least none met its trigger',
   async (t) => {
     const { app, post } = await withWelcomeSeries(t);
-    const { utr } = await post('/automations/create-from-recipe', {
-      recipe: 'birthday',
-      language: 'en',
-      automation_name: 'Birthday',
-      automation_for: 'contacts_1',
-      unsubscribe_group_id: 1,
-      sender_id: 1,
-    });
+    const { utr } = await post('/automations/create-from-recipe', BIRTHDAY);
     const cookie = cookieOf(app, addPerson(app, 'viewer', { accountId: 1 }));
     const text = async () => (await app.page('GET', `/automations/${utr}`, { headers: { ...FROM_PAGE, cookie } })).text;
     t.match(await text(), 'The contacts who meet this trigger are still being counted');

@@ -15,14 +15,14 @@ import {
   shownParts,
 } from '../../campaigns/operations/shown-mails.ts';
 import { templateErrors } from '../../campaigns/single-sends.ts';
-import { queueTestMail, requireOwnAddresses, testMailMessage } from '../../campaigns/test-mail.ts';
+import { queueTestMail, readTestAddresses, testMailMessage } from '../../campaigns/test-mail.ts';
 import { isOwned } from '../../database/ownership.ts';
 import { recordObject, totalBytes } from '../../database/record-json.ts';
 import { automationSchedules, senders } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { POSITION } from '../../delivery/queue/enrolment-state.ts';
 import { withinShare } from '../../http/account-share.ts';
-import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';
+import { AddressList, checkTestAddresses } from '../../http/requests/address-list.ts';
 import {
   choice,
   email,
@@ -296,9 +296,8 @@ export const testAutomationMail = operation({
   input: Type.Object({ ...ByMail.properties, email_address: AddressList, variant }),
   check: (_context, { email_address }, errors) => checkTestAddresses(email_address, errors),
   async run(context, { utr, email_address, variant = 0 }) {
-    const { db, config, accountId, role, scopes } = context;
-    const addresses = await readAddressList(email_address);
-    if (scopes !== null && role !== 'owner') requireOwnAddresses(db, accountId, addresses);
+    const { db, config, accountId } = context;
+    const addresses = await readTestAddresses(context, email_address);
     await withinShare(accountId, async () => {
       const { schedule, automation } = requireMail(db, accountId, utr);
       const tested = {

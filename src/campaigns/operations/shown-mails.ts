@@ -9,7 +9,7 @@ import type { MeasuredMail } from '../../delivery/checks/measured-mail.ts';
 import type { FoundCheck } from '../../delivery/checks/severity.ts';
 import { sketch } from '../../delivery/compiling/show.ts';
 import { inShowingTurn, withinShare } from '../../http/account-share.ts';
-import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';
+import { AddressList, checkTestAddresses } from '../../http/requests/address-list.ts';
 import { email, flag, identifier, integer, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
 import { type Context, operation, recordOperation } from '../../operations/operation.ts';
 import { designToken } from '../../templates/designs/designs.ts';
@@ -19,7 +19,7 @@ import { CompiledDrafts } from '../compiled-drafts.ts';
 import { asVariant } from '../launch.ts';
 import { checkShownMail, type ShowDeps, type ShownSource, showMail, showMailHtml } from '../shown-mail.ts';
 import { requireSingleSend } from '../single-sends.ts';
-import { queueTestMail, requireOwnAddresses, testMailMessage } from '../test-mail.ts';
+import { queueTestMail, readTestAddresses, testMailMessage } from '../test-mail.ts';
 import { variantNumber } from './drafts.ts';
 
 /** The preview of a mail for one recipient. */
@@ -241,9 +241,8 @@ export const testSingleSend = operation({
   }),
   check: (_context, { email_address }, errors) => checkTestAddresses(email_address, errors),
   async run(context, { utr, email_address, variant = 0 }) {
-    const { db, config, accountId, role, scopes } = context;
-    const addresses = await readAddressList(email_address);
-    if (scopes !== null && role !== 'owner') requireOwnAddresses(db, accountId, addresses);
+    const { db, config, accountId } = context;
+    const addresses = await readTestAddresses(context, email_address);
     await withinShare(accountId, () => {
       const send = requireSingleSend(db, accountId, utr);
       const attachments = listAttachments(db, send.id).map(({ id }) => id);
