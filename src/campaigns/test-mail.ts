@@ -19,8 +19,6 @@ import { conflict, invalid } from '../errors/failure.ts';
 import { messages } from '../errors/field-errors.ts';
 import { type Sentence, sentence } from '../errors/sentences.ts';
 import { english } from '../errors/stored.ts';
-import { readAddressList } from '../http/requests/address-list.ts';
-import type { Context } from '../operations/operation.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import type { SingleSendActionDeps } from './single-sends.ts';
 
@@ -87,13 +85,6 @@ export async function queueTestMail(
     if (refused.length > 0) throw invalid('email_address', refusal(refused));
   });
   wake();
-}
-
-/** Reads the addresses of a test. Throws 409 where a key pair without the scope `everything` may not send to one of them. */
-export async function readTestAddresses({ db, accountId, role, scopes }: Context, list: string): Promise<Address[]> {
-  const addresses = await readAddressList(list);
-  if (scopes !== null && role !== 'owner') requireOwnAddresses(db, accountId, addresses);
-  return addresses;
 }
 
 /**

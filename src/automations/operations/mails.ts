@@ -9,13 +9,14 @@ import { variantNumber } from '../../campaigns/operations/drafts.ts';
 import {
   CheckedMailRecord,
   checkedMail,
+  readTestAddresses,
   ShownMailRecord,
   shownMailHtml,
   shownMailJson,
   shownParts,
 } from '../../campaigns/operations/shown-mails.ts';
 import { templateErrors } from '../../campaigns/single-sends.ts';
-import { queueTestMail, readTestAddresses, testMailMessage } from '../../campaigns/test-mail.ts';
+import { queueTestMail, testMailMessage } from '../../campaigns/test-mail.ts';
 import { isOwned } from '../../database/ownership.ts';
 import { recordObject, totalBytes } from '../../database/record-json.ts';
 import { automationSchedules, senders } from '../../database/schema/index.ts';

@@ -3,13 +3,13 @@
  * of automations share.
  */
 import Type, { type Static } from 'typebox';
-import { parseAddress } from '../../audience/contacts/addresses.ts';
+import { type Address, parseAddress } from '../../audience/contacts/addresses.ts';
 import type { RecordedFinding } from '../../database/schema/index.ts';
 import type { MeasuredMail } from '../../delivery/checks/measured-mail.ts';
 import type { FoundCheck } from '../../delivery/checks/severity.ts';
 import { sketch } from '../../delivery/compiling/show.ts';
 import { inShowingTurn, withinShare } from '../../http/account-share.ts';
-import { AddressList, checkTestAddresses } from '../../http/requests/address-list.ts';
+import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';
 import { email, flag, identifier, integer, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
 import { type Context, operation, recordOperation } from '../../operations/operation.ts';
 import { designToken } from '../../templates/designs/designs.ts';
@@ -19,7 +19,7 @@ import { CompiledDrafts } from '../compiled-drafts.ts';
 import { asVariant } from '../launch.ts';
 import { checkShownMail, type ShowDeps, type ShownSource, showMail, showMailHtml } from '../shown-mail.ts';
 import { requireSingleSend } from '../single-sends.ts';
-import { queueTestMail, readTestAddresses, testMailMessage } from '../test-mail.ts';
+import { queueTestMail, requireOwnAddresses, testMailMessage } from '../test-mail.ts';
 import { variantNumber } from './drafts.ts';
 
 /** The preview of a mail for one recipient. */
@@ -228,6 +228,13 @@ export const sketchSingleSend = operation({
     return sketch(accountId, { json: codes?.json_code ?? '', html: codes?.html_code ?? '' });
   },
 });
+
+/** Reads the addresses of a test. Throws 409 where a key pair without the scope `everything` may not send to one of them. */
+export async function readTestAddresses({ db, accountId, role, scopes }: Context, list: string): Promise<Address[]> {
+  const addresses = await readAddressList(list);
+  if (scopes !== null && role !== 'owner') requireOwnAddresses(db, accountId, addresses);
+  return addresses;
+}
 
 export const testSingleSend = operation({
   name: 'Send a test of a single send',
