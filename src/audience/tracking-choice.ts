@@ -2,7 +2,6 @@
 import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import { accounts, TRACKING_CHOICE, TRACKING_MODES, type TrackingMode } from '../database/schema/index.ts';
 import type { Sentence } from '../errors/sentences.ts';
 import { stored } from '../errors/stored.ts';
@@ -82,20 +81,17 @@ export function storeTrackingChoices(
   given: { accountId: number; text: Sentence; now: string },
   people: readonly { address: number; choice: number }[],
 ): number {
-  const before =
-    prepared<[], { id: number }>(client, 'SELECT ifnull(max(id), 0) AS id FROM consent_log').get()?.id ?? 0;
+  const before = client.prepare<[], { id: number }>('SELECT ifnull(max(id), 0) AS id FROM consent_log').get()?.id ?? 0;
   const rows = JSON.stringify(people);
-  prepared<[object]>(
-    client,
-    `INSERT INTO consent_log (user_id, address_id, action, source, consent_text, created_at)
+  client
+    .prepare<[object]>(`INSERT INTO consent_log (user_id, address_id, action, source, consent_text, created_at)
     SELECT @accountId, value ->> 'address', CASE value ->> 'choice' WHEN ${TRACKING_CHOICE.allowed} THEN 'tracking_allowed'
-      WHEN ${TRACKING_CHOICE.refused} THEN 'tracking_refused' ELSE 'tracking_undone' END, 'import', @text, @now FROM json_each(@rows)`,
-  ).run({ ...given, text: stored(given.text), rows });
-  prepared<[object]>(
-    client,
-    `UPDATE addresses SET tracking_choice = p.value ->> 'choice' FROM json_each(@rows) p
-    WHERE addresses.id = p.value ->> 'address' AND addresses.user_id = @account`,
-  ).run({ rows, account: given.accountId });
+      WHEN ${TRACKING_CHOICE.refused} THEN 'tracking_refused' ELSE 'tracking_undone' END, 'import', @text, @now FROM json_each(@rows)`)
+    .run({ ...given, text: stored(given.text), rows });
+  client
+    .prepare<[object]>(`UPDATE addresses SET tracking_choice = p.value ->> 'choice' FROM json_each(@rows) p
+    WHERE addresses.id = p.value ->> 'address' AND addresses.user_id = @account`)
+    .run({ rows, account: given.accountId });
   return before;
 }
 
@@ -103,14 +99,16 @@ export function storeTrackingChoices(
 export function storeTrackingChoice(client: Database, given: TrackingChoice, proof?: FormProof): void {
   const { isAllowed, ...log } = given;
   const choice = isAllowed ? TRACKING_CHOICE.allowed : TRACKING_CHOICE.refused;
-  const { changes } = prepared<[Record<string, number>]>(
-    client,
-    'UPDATE addresses SET tracking_choice = @choice WHERE id = @address AND user_id = @account AND tracking_choice <> @choice',
-  ).run({ choice, address: given.addressId, account: given.accountId });
+  const { changes } = client
+    .prepare<[Record<string, number>]>(
+      'UPDATE addresses SET tracking_choice = @choice WHERE id = @address AND user_id = @account AND tracking_choice <> @choice',
+    )
+    .run({ choice, address: given.addressId, account: given.accountId });
   if (changes === 0) return;
-  prepared<[object]>(
-    client,
-    `INSERT INTO consent_log (user_id, address_id, action, source, mailing_id, consent_text, form_name, asked_at, asked_from, confirmed_from, created_at)
-    VALUES (@accountId, @addressId, @action, @source, @mailingId, @text, @formName, @askedAt, @askedFrom, @confirmedFrom, @now)`,
-  ).run({ ...log, ...(proof ?? NO_FORM), action: isAllowed ? 'tracking_allowed' : 'tracking_refused' });
+  client
+    .prepare<
+      [object]
+    >(`INSERT INTO consent_log (user_id, address_id, action, source, mailing_id, consent_text, form_name, asked_at, asked_from, confirmed_from, created_at)
+    VALUES (@accountId, @addressId, @action, @source, @mailingId, @text, @formName, @askedAt, @askedFrom, @confirmedFrom, @now)`)
+    .run({ ...log, ...(proof ?? NO_FORM), action: isAllowed ? 'tracking_allowed' : 'tracking_refused' });
 }

@@ -6,7 +6,6 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../database/bulk.ts';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import type { unfinishedWrites } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/write-lock.ts';
 import { type Address, parseAddress } from './contacts/addresses.ts';
@@ -30,10 +29,11 @@ export function recordWrite(client: Database, kind: Kind, given: unknown): numbe
 
 /** Returns the recorded changes that are not finished, oldest first. */
 export function recordedWrites(client: Database, kind: Kind): { id: number; given: string }[] {
-  return prepared<[string], { id: number; given: string }>(
-    client,
-    'SELECT id, given FROM unfinished_writes WHERE kind = ? ORDER BY id',
-  ).all(kind);
+  return client
+    .prepare<[string], { id: number; given: string }>(
+      'SELECT id, given FROM unfinished_writes WHERE kind = ? ORDER BY id',
+    )
+    .all(kind);
 }
 
 /** Removes the record of a change. Call it in the transaction of the last step. */

@@ -10,7 +10,6 @@ import type { Config } from '../config.ts';
 import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
-import { prepared } from '../database/prepared.ts';
 import {
   AUTOMATION_STATUS,
   automationSchedules,
@@ -150,7 +149,7 @@ const OTHER_LIVE = `
 
 /** Throws 409 if the account has the maximum number of other live automations. */
 function requireRoomForLive({ $client: client }: Db, { id, user_id }: Automation): void {
-  const live = prepared<[object], number>(client, OTHER_LIVE).pluck().get({ id, user_id }) ?? 0;
+  const live = client.prepare<[object], number>(OTHER_LIVE).pluck().get({ id, user_id }) ?? 0;
   if (live >= MAX_LIVE) throw conflict(sentence('live_most', { count: MAX_LIVE }));
 }
 
@@ -161,7 +160,7 @@ export function requireRoomForEvent(
 ): void {
   if (trigger_event === '') return;
   const ofEvent = `${OTHER_LIVE} AND trigger_kind = 'event' AND trigger_event = @trigger_event`;
-  const live = prepared<[object], number>(client, ofEvent).pluck().get({ id, user_id, trigger_event }) ?? 0;
+  const live = client.prepare<[object], number>(ofEvent).pluck().get({ id, user_id, trigger_event }) ?? 0;
   if (live >= MAX_LIVE_BY_EVENT) throw conflict(sentence('live_most_event', { count: MAX_LIVE_BY_EVENT }));
 }
 

@@ -7,7 +7,6 @@ import type { Database, Statement } from 'better-sqlite3';
 import { ineligibilityReason } from '../audience/eligibility.ts';
 import { inChunks } from '../database/bulk.ts';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import { AUTOMATION_STATUS, type automations, BARS_ENTRY } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/write-lock.ts';
 import { endReason, isHeldOut, isMember } from '../delivery/queue/enrolment-state.ts';
@@ -58,11 +57,10 @@ export function foundEntries(people: string): string {
 
 /** Returns the statement that records the entry of one contact, which enrolment applies: by hand (`joined`) or in a backfill (`let_in`). */
 export function entryRecord(client: Database, change: 'joined' | 'let_in'): Statement<[object]> {
-  return prepared<[object]>(
-    client,
-    `INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
-    VALUES (@account, @automation, @address_id, @contact_id, '${change}', @at)`,
-  );
+  return client.prepare<
+    [object]
+  >(`INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
+    VALUES (@account, @automation, @address_id, @contact_id, '${change}', @at)`);
 }
 
 /**
@@ -93,7 +91,7 @@ function readPage(
   { table, id: source }: Source,
   { after, at }: { after: number; at: number },
 ): { members: Member[]; last: number | null } {
-  const rows = prepared<[object], Member>(client, MEMBERS[table]).all({
+  const rows = client.prepare<[object], Member>(MEMBERS[table]).all({
     automation,
     group: Number(unsubscribe_group_id),
     source,
@@ -138,23 +136,24 @@ export async function countEntries(client: Database, automation: Automation, seg
  */
 export function startBackfill(client: Database, automation: Automation, segment: number): void {
   const { table, id } = sourceOf(automation, segment);
-  prepared<[object]>(
-    client,
-    `INSERT INTO automation_backfills (automation_id, source_table, source_id, after_address) VALUES (@automation, @table, @id, 0)
-    ON CONFLICT DO NOTHING`,
-  ).run({ automation: automation.id, table, id });
+  client
+    .prepare<
+      [object]
+    >(`INSERT INTO automation_backfills (automation_id, source_table, source_id, after_address) VALUES (@automation, @table, @id, 0)
+    ON CONFLICT DO NOTHING`)
+    .run({ automation: automation.id, table, id });
 }
 
 /** Returns true if contacts who were in the target, or in a segment, are still to enter an automation in the background. */
 export function isBackfilling(client: Database, automation: number): boolean {
   return (
-    prepared(client, 'SELECT 1 FROM automation_backfills WHERE automation_id = ? LIMIT 1').get(automation) !== undefined
+    client.prepare('SELECT 1 FROM automation_backfills WHERE automation_id = ? LIMIT 1').get(automation) !== undefined
   );
 }
 
 /** Ends the backfills of an automation: nobody else enters by them. Call inside a transaction. */
 export function endBackfills(client: Database, automation: number): void {
-  prepared(client, 'DELETE FROM automation_backfills WHERE automation_id = ?').run(automation);
+  client.prepare('DELETE FROM automation_backfills WHERE automation_id = ?').run(automation);
 }
 
 /**
@@ -165,15 +164,17 @@ export async function stopBackfills(client: Database, automation: number, maxWai
   let range: { after: number; last: number } | undefined;
   const withdraw = (rows: number) => {
     if (range === undefined) endBackfills(client, automation);
-    range ??= prepared<[], { after: number; last: number }>(
-      client,
-      'SELECT ifnull(min(id) - 1, 0) AS after, ifnull(max(id), 0) AS last FROM membership_changes',
-    ).get() ?? { after: 0, last: 0 };
+    range ??= client
+      .prepare<[], { after: number; last: number }>(
+        'SELECT ifnull(min(id) - 1, 0) AS after, ifnull(max(id), 0) AS last FROM membership_changes',
+      )
+      .get() ?? { after: 0, last: 0 };
     const to = range.after + rows;
-    prepared<[object]>(
-      client,
-      "DELETE FROM membership_changes WHERE id > @after AND id <= @to AND automation_id = @automation AND change = 'let_in'",
-    ).run({ after: range.after, to, automation });
+    client
+      .prepare<[object]>(
+        "DELETE FROM membership_changes WHERE id > @after AND id <= @to AND automation_id = @automation AND change = 'let_in'",
+      )
+      .run({ after: range.after, to, automation });
     range.after = to;
     return to < range.last;
   };
@@ -194,7 +195,7 @@ const NEXT_BACKFILL = `
  */
 export function continueBackfills({ db, clock, log }: { db: Db; clock: Clock; log: Log }): boolean {
   const client = db.$client;
-  const next = prepared<[], Backfill>(client, NEXT_BACKFILL);
+  const next = client.prepare<[], Backfill>(NEXT_BACKFILL);
   // Checked first, because an immediate transaction takes the write lock from requests even if there is nothing to do.
   const found = next.get();
   if (found === undefined) return false;
@@ -221,6 +222,6 @@ function recordPage(client: Database, backfill: Backfill, now: number): void {
     if (outcome === 'entered') record.run({ account, automation, address_id, contact_id, at: now });
   const place = { automation, table, id, last };
   const which = 'WHERE automation_id = @automation AND source_table = @table AND source_id = @id';
-  if (last === null) prepared<[object]>(client, `DELETE FROM automation_backfills ${which}`).run(place);
-  else prepared<[object]>(client, `UPDATE automation_backfills SET after_address = @last ${which}`).run(place);
+  if (last === null) client.prepare<[object]>(`DELETE FROM automation_backfills ${which}`).run(place);
+  else client.prepare<[object]>(`UPDATE automation_backfills SET after_address = @last ${which}`).run(place);
 }

@@ -8,7 +8,6 @@
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import { AUTOMATION_STATUS, type automations } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { FIRST_ZONE, findZone, type Place, placeColumns } from '../delivery/timing/local-times.ts';
@@ -94,7 +93,7 @@ export class DateEntries {
     const client = this.#db.$client;
     const now = this.#clock.now().getTime();
     const to = now - (now % DATE_STEP_MS);
-    for (const automation of prepared<[object], DatedAutomation>(client, DATED).all({ to }))
+    for (const automation of client.prepare<[object], DatedAutomation>(DATED).all({ to }))
       while (this.#continue(automation, to)) if (!goesOn()) return true;
     // Filling fields and looking at new time zones may take long for one account, so the due dates of all accounts come first.
     return fillFields(client) || this.#lookAtRezoned(to);
@@ -106,26 +105,27 @@ export class DateEntries {
    */
   #lookAtRezoned(to: number): boolean {
     const client = this.#db.$client;
-    const next = prepared<[number], number | null>(
-      client,
-      'SELECT min(user_id) FROM rezoned_contacts WHERE user_id > ?',
-    ).pluck();
+    const next = client
+      .prepare<[number], number | null>('SELECT min(user_id) FROM rezoned_contacts WHERE user_id > ?')
+      .pluck();
     const account = next.get(this.#rezonedAccount) ?? next.get(0) ?? null;
     if (account === null) return false;
     this.#rezonedAccount = account;
     inTransaction(this.#db, () => {
-      const field = prepared<[number], number>(client, 'SELECT min(field_id) FROM rezoned_contacts WHERE user_id = ?')
+      const field = client
+        .prepare<[number], number>('SELECT min(field_id) FROM rezoned_contacts WHERE user_id = ?')
         .pluck()
         .get(account);
       const dated = `${DATED_COLUMNS} INDEXED BY automations_user WHERE user_id = @account AND trigger_field_id = @field AND ${IS_DATED}`;
-      const automations = prepared<[object], DatedAutomation>(client, dated).all({ account, field });
+      const automations = client.prepare<[object], DatedAutomation>(dated).all({ account, field });
       const contacts = JSON.stringify(
-        prepared<[object], number>(
-          client,
-          `DELETE FROM rezoned_contacts WHERE user_id = @account AND field_id = @field AND contact_id IN (
+        client
+          .prepare<
+            [object],
+            number
+          >(`DELETE FROM rezoned_contacts WHERE user_id = @account AND field_id = @field AND contact_id IN (
             SELECT contact_id FROM rezoned_contacts WHERE user_id = @account AND field_id = @field ORDER BY contact_id LIMIT @rows)
-          RETURNING contact_id`,
-        )
+          RETURNING contact_id`)
           .pluck()
           .all({ account, field, rows: Math.ceil(REZONED_LOOKS / Math.max(1, automations.length)) }),
       );
@@ -151,10 +151,9 @@ export class DateEntries {
     this.#looks.set(id, look);
     const day = automation.is_field_gone === 1 ? undefined : look.days[look.at];
     if (day === undefined) {
-      prepared(
-        this.#db.$client,
-        'UPDATE automations SET dates_checked_to = ? WHERE id = ? AND dates_checked_to = ?',
-      ).run(look.to, id, dates_checked_to);
+      this.#db.$client
+        .prepare('UPDATE automations SET dates_checked_to = ? WHERE id = ? AND dates_checked_to = ?')
+        .run(look.to, id, dates_checked_to);
       this.#looks.delete(id);
       return false;
     }
@@ -168,12 +167,13 @@ export class DateEntries {
 
   #record({ id, user_id }: DatedAutomation, key: string, entering: readonly Entering[]): void {
     inTransaction(this.#db, () => {
-      prepared<[object]>(
-        this.#db.$client,
-        `INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, event_key, happened_at)
+      this.#db.$client
+        .prepare<
+          [object]
+        >(`INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, event_key, happened_at)
         SELECT @user_id, @id, value ->> 1, value ->> 0, 'joined', @key, value ->> 2
-        FROM json_each(@entering) CROSS JOIN contacts c ON c.id = value ->> 0`,
-      ).run({ user_id, id, key, entering: JSON.stringify(entering) });
+        FROM json_each(@entering) CROSS JOIN contacts c ON c.id = value ->> 0`)
+        .run({ user_id, id, key, entering: JSON.stringify(entering) });
     });
   }
 }
@@ -201,14 +201,16 @@ function readDay(
           AND r.is_removed = 0 WHERE g.id = @target AND g.contact_type_id = c.contact_type_id)`;
   // A day of every year comes for the first time in the year of the date.
   const isMeant = automation.trigger_yearly === 1 ? 'd.date <= @meant' : 'd.date = @meant';
-  const rows = prepared<[object], Row>(
-    client,
-    `SELECT d.contact_id, c.address_id, unixepoch(c.created_at) * 1000 AS added_at, ifnull(c.deleted_at IS NULL AND ${isMeant} AND ${isMember}, 0) AS fits, ${placeColumns(client, user_id, 'c')}
+  const rows = client
+    .prepare<
+      [object],
+      Row
+    >(`SELECT d.contact_id, c.address_id, unixepoch(c.created_at) * 1000 AS added_at, ifnull(c.deleted_at IS NULL AND ${isMeant} AND ${isMember}, 0) AS fits, ${placeColumns(client, user_id, 'c')}
     FROM (SELECT contact_id, date FROM contact_dates INDEXED BY contact_dates_day
       WHERE field_id = @field AND day = @day AND ${only === undefined ? 'contact_id > @after' : 'contact_id IN (SELECT value FROM json_each(@only))'}
       ORDER BY contact_id LIMIT ${PAGE_ROWS}) d
-    LEFT JOIN contacts c ON c.id = d.contact_id ORDER BY d.contact_id`,
-  ).all({ field, day, after, meant, target, only });
+    LEFT JOIN contacts c ON c.id = d.contact_id ORDER BY d.contact_id`)
+    .all({ field, day, after, meant, target, only });
   const moments = new Map<string, number>();
   const entering = rows.flatMap((row): Entering[] => {
     if (row.fits === 0) return [];
@@ -274,33 +276,36 @@ function hourIn(zone: string, date: string, hour: number): number {
 /** Returns true if the dates of all contacts in the field of a trigger can be found. */
 export function isFilled(client: Database, field: number | null): boolean {
   return (
-    prepared(client, 'SELECT 1 FROM dated_fields WHERE field_id = ? AND filled_to IS NOT NULL').get(field) === undefined
+    client.prepare('SELECT 1 FROM dated_fields WHERE field_id = ? AND filled_to IS NOT NULL').get(field) === undefined
   );
 }
 
 /** Adds the dates that more contacts had before their field became a trigger. Returns whether it did something. */
 function fillFields(client: Database): boolean {
-  const field = prepared<[], { field_id: number; user_id: number; filled_to: number }>(
-    client,
-    'SELECT field_id, user_id, filled_to FROM dated_fields WHERE filled_to IS NOT NULL LIMIT 1',
-  ).get();
+  const field = client
+    .prepare<[], { field_id: number; user_id: number; filled_to: number }>(
+      'SELECT field_id, user_id, filled_to FROM dated_fields WHERE filled_to IS NOT NULL LIMIT 1',
+    )
+    .get();
   if (field === undefined) return false;
   client
     .transaction(() => {
-      const ids = prepared<[object], number>(
-        client,
-        `SELECT id FROM contacts INDEXED BY contacts_user WHERE user_id = @user_id AND deleted_at IS NULL AND id > @filled_to
-        ORDER BY id LIMIT ${PAGE_ROWS}`,
-      )
+      const ids = client
+        .prepare<
+          [object],
+          number
+        >(`SELECT id FROM contacts INDEXED BY contacts_user WHERE user_id = @user_id AND deleted_at IS NULL AND id > @filled_to
+        ORDER BY id LIMIT ${PAGE_ROWS}`)
         .pluck()
         .all(field);
-      prepared<[object]>(
-        client,
-        `INSERT INTO contact_dates (contact_id, field_id, day, date) SELECT contact_id, field_id, day, date FROM contact_date_values
-        WHERE contact_id IN (SELECT value FROM json_each(@ids)) AND field_id = @field_id ON CONFLICT DO NOTHING`,
-      ).run({ field_id: field.field_id, ids: JSON.stringify(ids) });
+      client
+        .prepare<
+          [object]
+        >(`INSERT INTO contact_dates (contact_id, field_id, day, date) SELECT contact_id, field_id, day, date FROM contact_date_values
+        WHERE contact_id IN (SELECT value FROM json_each(@ids)) AND field_id = @field_id ON CONFLICT DO NOTHING`)
+        .run({ field_id: field.field_id, ids: JSON.stringify(ids) });
       const filled = ids.length < PAGE_ROWS ? null : (ids.at(-1) ?? null);
-      prepared(client, 'UPDATE dated_fields SET filled_to = ? WHERE field_id = ?').run(filled, field.field_id);
+      client.prepare('UPDATE dated_fields SET filled_to = ? WHERE field_id = ?').run(filled, field.field_id);
     })
     .immediate();
   return true;

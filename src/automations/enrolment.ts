@@ -10,7 +10,6 @@ import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import { countRules } from '../audience/segments/segments.ts';
 import { Preparations } from '../campaigns/preparations.ts';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import {
   AUTOMATION_STATUS,
   automationSchedules,
@@ -100,7 +99,7 @@ export const MEMBERSHIP_CHANGES_PAGE = `
  * live, so it still counts if the automation was paused since.
  */
 export function applyMembershipChanges(client: Database): number {
-  const nextAccount = prepared<[number], number | null>(client, NEXT_CHANGED_ACCOUNT).pluck();
+  const nextAccount = client.prepare<[number], number | null>(NEXT_CHANGED_ACCOUNT).pluck();
   // Checked first, because an immediate transaction takes the write lock from requests even if there is nothing to do.
   if (!nextAccount.get(lastAccount)) return 0;
   return client
@@ -121,7 +120,7 @@ export function applyMembershipChanges(client: Database): number {
 
 /** Applies up to `limit` recorded changes of an account. Returns how many. */
 function applyChanges(client: Database, account: number, limit: number): number {
-  const page = prepared<[number, number], Change>(client, MEMBERSHIP_CHANGES_PAGE).all(account, limit);
+  const page = client.prepare<[number, number], Change>(MEMBERSHIP_CHANGES_PAGE).all(account, limit);
   const { enter, leaveTarget, joinEnd, wake } = enrolmentMoves(client);
   for (const { id: _id, change, happened_at: at, ...row } of page) {
     if (change === 'joined' || change === 'let_in') enter({ ...row, at });
@@ -129,7 +128,7 @@ function applyChanges(client: Database, account: number, limit: number): number 
     else if (change === 'arrived' || change === 'changed') wake({ ...row, at, change });
     else joinEnd({ ...row, at }, change);
   }
-  prepared(client, 'DELETE FROM membership_changes WHERE user_id = ? AND id <= ?').run(account, page.at(-1)?.id);
+  client.prepare('DELETE FROM membership_changes WHERE user_id = ? AND id <= ?').run(account, page.at(-1)?.id);
   return page.length;
 }
 
@@ -173,8 +172,8 @@ export async function enqueueDueMails(deps: StepDeps, keepsValues = true): Promi
   const client = db.$client;
   const now = clock.now().getTime();
   let moved = 0;
-  const due = prepared<[object], { position: number; schedule: number | null }>(client, FIRST_DUE);
-  const step = prepared<[number], Pick<Schedule, 'kind'>>(client, 'SELECT kind FROM automation_schedules WHERE id = ?');
+  const due = client.prepare<[object], { position: number; schedule: number | null }>(FIRST_DUE);
+  const step = client.prepare<[number], Pick<Schedule, 'kind'>>('SELECT kind FROM automation_schedules WHERE id = ?');
   const orHeld = (id: number, work: () => void) => {
     try {
       work();
@@ -186,7 +185,7 @@ export async function enqueueDueMails(deps: StepDeps, keepsValues = true): Promi
   };
   for (const { subject, take } of await newMails.ready())
     orHeld(subject.automation.id, () => createMissingMailing(deps, subject, take()));
-  const live = prepared<[], { id: number }>(client, `SELECT id FROM automations WHERE ${IS_GOING}`).all();
+  const live = client.prepare<[], { id: number }>(`SELECT id FROM automations WHERE ${IS_GOING}`).all();
   for (const { id } of live) {
     const first = due.get({ automation: id, now });
     if (first === undefined) continue;
@@ -211,10 +210,11 @@ function sendSchedule(deps: StepDeps, place: DuePlace, schedule: number): number
 
 /** Returns the id of the newest mailing of a schedule; undefined if it has none. */
 function newestMailing(client: Database, scheduleId: number): number | undefined {
-  return prepared<[number], { id: number }>(
-    client,
-    `SELECT id FROM mailings WHERE owner_kind = 'schedule' AND owner_id = ? ORDER BY revision DESC LIMIT 1`,
-  ).get(scheduleId)?.id;
+  return client
+    .prepare<[number], { id: number }>(
+      `SELECT id FROM mailings WHERE owner_kind = 'schedule' AND owner_id = ? ORDER BY revision DESC LIMIT 1`,
+    )
+    .get(scheduleId)?.id;
 }
 
 /** Begins to prepare a mail that was added while its automation was live, unless the account is busy with another one. */
@@ -268,25 +268,25 @@ function enqueueScheduleMail(client: Database, place: DuePlace, schedule: number
   return client
     .transaction(() => {
       // A newer revision may have replaced this mailing. Deliveries added to a finished mailing would never be sent.
-      const isLive = prepared(
-        client,
-        `
+      const isLive = client
+        .prepare(`
           SELECT 1 FROM automations WHERE id = @automation AND ${IS_GOING} AND ${IS_NEXT}
-            AND EXISTS (SELECT 1 FROM mailings WHERE id = @mailing AND finished_at IS NULL)`,
-      ).get(given);
+            AND EXISTS (SELECT 1 FROM mailings WHERE id = @mailing AND finished_at IS NULL)`)
+        .get(given);
       if (isLive === undefined) return 0;
-      const page = prepared<
-        [object],
-        AtStep & { segment_recipient_id: number | null; run: number; is_taken: 0 | 1; reason: string | null }
-      >(client, DUE_FOR_MAIL).all(given);
+      const page = client
+        .prepare<
+          [object],
+          AtStep & { segment_recipient_id: number | null; run: number; is_taken: 0 | 1; reason: string | null }
+        >(DUE_FOR_MAIL)
+        .all(given);
       const after = lastStep(client);
       const leave = enrolmentEnd(client, place.now);
-      const step = prepared(
-        client,
+      const step = client.prepare(
         'INSERT INTO steps (enrolment_id, schedule_id, delivery_id, outcome, taken_at) VALUES (?, ?, ?, ?, ?)',
       );
       const deliver = deliveryQueue(client);
-      const send = prepared(client, 'UPDATE enrolments SET delivery_id = ?, contact_id = ? WHERE id = ?');
+      const send = client.prepare('UPDATE enrolments SET delivery_id = ?, contact_id = ? WHERE id = ?');
       for (const { id, address_id, contact_id, segment_recipient_id, run, is_taken, reason } of page) {
         if (reason !== null) {
           leave(id, reason);
@@ -328,11 +328,13 @@ function takeStep({ db, config }: AutomationDeps, place: DuePlace, schedule: num
   const { automation, position, now } = place;
   return client
     .transaction(() => {
-      const step = prepared<[object], OtherStep>(
-        client,
-        `SELECT s.*, automations.goal_segment_id, automations.exit_segment_id, automations.exit_criteria
-        FROM automation_schedules s JOIN automations ON automations.id = s.automation_id WHERE s.id = @schedule AND ${IS_NEXT} AND ${IS_GOING}`,
-      ).get({ ...place, schedule });
+      const step = client
+        .prepare<
+          [object],
+          OtherStep
+        >(`SELECT s.*, automations.goal_segment_id, automations.exit_segment_id, automations.exit_criteria
+        FROM automation_schedules s JOIN automations ON automations.id = s.automation_id WHERE s.id = @schedule AND ${IS_NEXT} AND ${IS_GOING}`)
+        .get({ ...place, schedule });
       if (step === undefined) return 0;
       const page = { ...place, rows: rowsOf(client, step) };
       const ended = endThere(client, step, page);
@@ -342,11 +344,8 @@ function takeStep({ db, config }: AutomationDeps, place: DuePlace, schedule: num
       if (keepsValues && used !== undefined) logSteps(client, { after, ...used.values }, used.sql, used.joins);
       else logSteps(client, { after });
       change?.(after);
-      const steps = prepared<[number], PlacedStep>(client, PLACED_STEPS).all(automation);
-      const outcomes = prepared<[number], { outcome: string }>(
-        client,
-        'SELECT DISTINCT outcome FROM steps WHERE id > ?',
-      );
+      const steps = client.prepare<[number], PlacedStep>(PLACED_STEPS).all(automation);
+      const outcomes = client.prepare<[number], { outcome: string }>('SELECT DISTINCT outcome FROM steps WHERE id > ?');
       let passed = 0;
       for (const { outcome } of outcomes.all(after)) {
         const next = stepAfter(steps, schedule, outcome);
@@ -368,10 +367,11 @@ function endThere(client: Database, step: OtherStep, page: DuePlace): number {
   const reason = endReasonOf(step, 'e');
   if (reason === 'NULL') return 0;
   const leave = enrolmentEnd(client, page.now);
-  const found = prepared<[object], { id: number; reason: string }>(
-    client,
-    `SELECT id, reason FROM (${duePage(`e.id, ${reason} AS reason`, '')}) WHERE reason IS NOT NULL`,
-  ).all(page);
+  const found = client
+    .prepare<[object], { id: number; reason: string }>(
+      `SELECT id, reason FROM (${duePage(`e.id, ${reason} AS reason`, '')}) WHERE reason IS NOT NULL`,
+    )
+    .all(page);
   for (const row of found) leave(row.id, row.reason);
   return found.length;
 }
@@ -397,16 +397,14 @@ function takenBy(db: Db, step: OtherStep, page: DuePlace, zone: string): TakenPa
   const given = { ...page, schedule: step.id };
   const insert = 'INSERT INTO steps (enrolment_id, schedule_id, outcome, taken_at)';
   const readPage = <Row extends AtStep>(columns: string, joins: string): Row[] =>
-    prepared<[object], Row>(client, duePage(`e.id, e.address_id, ${columns}`, joins)).all(page);
+    client.prepare<[object], Row>(duePage(`e.id, e.address_id, ${columns}`, joins)).all(page);
   /** `outcome`: SQL over the enrolment `e` and `joins`. */
   const takeAll = (outcome: string, joins = '', values = {}) =>
-    prepared<[object]>(
-      client,
-      `${insert} ${duePage(`e.id, @schedule, ${outcome}, @now`, joins)} ON CONFLICT DO NOTHING`,
-    ).run({ ...given, ...values }).changes;
+    client
+      .prepare<[object]>(`${insert} ${duePage(`e.id, @schedule, ${outcome}, @now`, joins)} ON CONFLICT DO NOTHING`)
+      .run({ ...given, ...values }).changes;
   const takeEach = (taken: readonly Taken[]) => {
-    const each = prepared<[object]>(
-      client,
+    const each = client.prepare<[object]>(
       `${insert} SELECT value, @schedule, @outcome, @now FROM json_each(@ids) WHERE true ON CONFLICT DO NOTHING`,
     );
     for (const [outcome, theirs] of Map.groupBy(taken, (one) => one.outcome))

@@ -9,7 +9,6 @@ import type { Database, Statement } from 'better-sqlite3';
 import { type AddressChange, type ContactInput, updateContact } from '../audience/contacts/contacts.ts';
 import { inChunks } from '../database/bulk.ts';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { withWriteWithdrawn } from '../database/write-turns.ts';
 import {
@@ -32,20 +31,23 @@ const IDLE_MS = 100;
 
 /** Returns true if an automation has so few enrolments, in any state, that they can be moved in one transaction. */
 export function hasFewEnrolments(client: Database, automationId: number): boolean {
-  const people = prepared<[number], { people: number }>(
-    client,
-    'SELECT ifnull(sum(people), 0) AS people FROM enrolment_counts WHERE automation_id = ?',
-  ).get(automationId);
+  const people = client
+    .prepare<[number], { people: number }>(
+      'SELECT ifnull(sum(people), 0) AS people FROM enrolment_counts WHERE automation_id = ?',
+    )
+    .get(automationId);
   return (people?.people ?? 0) <= AT_ONCE;
 }
 
 /** Returns the next enrolments in the order of their addresses, at most `limit`; null after the last. */
 export function nextRange(client: Database, automation: number, after: number, limit: number): AddressRange | null {
-  const found = prepared<[number, number, number], { last: number | null }>(
-    client,
-    `SELECT max(address_id) AS last FROM (SELECT address_id FROM enrolments INDEXED BY enrolments_person
-      WHERE automation_id = ? AND address_id > ? ORDER BY address_id LIMIT ?)`,
-  ).get(automation, after, limit);
+  const found = client
+    .prepare<
+      [number, number, number],
+      { last: number | null }
+    >(`SELECT max(address_id) AS last FROM (SELECT address_id FROM enrolments INDEXED BY enrolments_person
+      WHERE automation_id = ? AND address_id > ? ORDER BY address_id LIMIT ?)`)
+    .get(automation, after, limit);
   return found?.last ? { automation, after, to: found.last } : null;
 }
 
@@ -86,7 +88,7 @@ const FIND_MOVES = 'SELECT * FROM automation_moves WHERE automation_id = ?';
 
 /** Carries out stored moves, at least some, while `mayContinue` returns true. Returns true if some are left. For the background thread. */
 export async function continueMoves(client: Database, mayContinue: () => boolean): Promise<boolean> {
-  const pending = prepared<[], StoredMoves>(client, 'SELECT * FROM automation_moves ORDER BY moved_to_address');
+  const pending = client.prepare<[], StoredMoves>('SELECT * FROM automation_moves ORDER BY moved_to_address');
   for (const { automation_id } of pending.all()) {
     await moveSome(client, automation_id, mayContinue);
     if (!mayContinue()) break;
@@ -96,9 +98,8 @@ export async function continueMoves(client: Database, mayContinue: () => boolean
 
 /** Moves enrolments of an automation in short transactions. Each stores the progress, so that several threads can do it. */
 async function moveSome(client: Database, automation: number, mayContinue: () => boolean): Promise<void> {
-  const find = prepared<[number], StoredMoves>(client, FIND_MOVES);
-  const storeProgress = prepared<[number, number]>(
-    client,
+  const find = client.prepare<[number], StoredMoves>(FIND_MOVES);
+  const storeProgress = client.prepare<[number, number]>(
     'UPDATE automation_moves SET moved_to_address = ? WHERE automation_id = ?',
   );
   const write = (rows: number) => {
@@ -118,10 +119,11 @@ async function moveSome(client: Database, automation: number, mayContinue: () =>
 
 /** Moves the enrolments of these addresses at once if they are still to be moved, so that they can be compared with others. */
 function moveAhead(client: Database, accountId: number, addressIds: readonly number[]): void {
-  const pending = prepared<[number], StoredMoves>(
-    client,
-    'SELECT v.* FROM automation_moves v CROSS JOIN automations au ON au.id = v.automation_id WHERE au.user_id = ?',
-  ).all(accountId);
+  const pending = client
+    .prepare<[number], StoredMoves>(
+      'SELECT v.* FROM automation_moves v CROSS JOIN automations au ON au.id = v.automation_id WHERE au.user_id = ?',
+    )
+    .all(accountId);
   for (const moves of pending)
     for (const address of addressIds)
       moveEnrolments(client, { automation: moves.automation_id, after: address - 1, to: address }, movesOf(moves));
@@ -133,12 +135,12 @@ function endMoves(client: Database, automationId: number): void {
     'DELETE FROM moved_mails WHERE automation_id = ?',
     'DELETE FROM enrolment_counts WHERE automation_id = ? AND people = 0',
   ])
-    prepared<[number]>(client, text).run(automationId);
+    client.prepare<[number]>(text).run(automationId);
 }
 
 /** Returns true if enrolments of an automation are still to be moved. */
 export function isMoving(client: Database, automationId: number): boolean {
-  return prepared<[number]>(client, FIND_MOVES).get(automationId) !== undefined;
+  return client.prepare<[number]>(FIND_MOVES).get(automationId) !== undefined;
 }
 
 /**
@@ -146,7 +148,7 @@ export function isMoving(client: Database, automationId: number): boolean {
  * that have announced a write.
  */
 export async function untilMovesDone(client: Database, automationId: number): Promise<void> {
-  const find = prepared<[number], StoredMoves>(client, FIND_MOVES);
+  const find = client.prepare<[number], StoredMoves>(FIND_MOVES);
   if (!isMoving(client, automationId)) return;
   await withWriteWithdrawn(() => waitOrMove(client, automationId, find));
 }

@@ -8,7 +8,6 @@ import { customValuePath, listCustomFields } from '../audience/fields/custom-fie
 import { syncAfterContactChange } from '../audience/segments/membership.ts';
 import { addContactsToSegment, removeFromSegment } from '../audience/segments/segments.ts';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import type { STEP_OUTCOMES } from '../database/schema/index.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import type { Schedule } from './automations.ts';
@@ -83,12 +82,14 @@ export function setField(
   const now = isoTimestamp(date);
   const set = assignment(db, account, field, field_id, value ?? '');
   if (set === null) return;
-  const changed = prepared<[object], { contact_type_id: number; address_id: number }>(
-    db.$client,
-    `UPDATE contacts SET ${set.text}, updated_at = @now WHERE id IN (
+  const changed = db.$client
+    .prepare<
+      [object],
+      { contact_type_id: number; address_id: number }
+    >(`UPDATE contacts SET ${set.text}, updated_at = @now WHERE id IN (
       SELECT ${CONTACT} FROM steps t CROSS JOIN enrolments e ON e.id = t.enrolment_id JOIN automations au ON au.id = e.automation_id ${ENROLLED_PERSON}
-      WHERE t.id > @after AND t.outcome = 'done') RETURNING contact_type_id, address_id`,
-  ).all({ ...set.values, after, now });
+      WHERE t.id > @after AND t.outcome = 'done') RETURNING contact_type_id, address_id`)
+    .all({ ...set.values, after, now });
   for (const [list, rows] of Map.groupBy(changed, ({ contact_type_id }) => contact_type_id))
     syncAfterContactChange(
       db,
@@ -138,7 +139,7 @@ function membersOf(db: Db, segment: number, people: readonly AtStep[]): Set<numb
 /** Writes the event of a step for the account's webhooks that want it. Returns the ids of the contacts it is about. */
 function tellWebhooks(db: Db, step: number, people: readonly AtStep[]): Set<number> {
   const given = JSON.stringify(people);
-  prepared<[object]>(db.$client, STEP_EVENTS).run({ step, people: given });
+  db.$client.prepare<[object]>(STEP_EVENTS).run({ step, people: given });
   const rows = db.all<{ id: number }>(sql`
     SELECT c.id FROM json_each(${given}) p CROSS JOIN contacts c ON c.id = p.value ->> 'contact_id' WHERE c.deleted_at IS NULL`);
   return new Set(rows.map(({ id }) => id));

@@ -2,7 +2,6 @@
 import { eq, sql } from 'drizzle-orm';
 import { inChunks } from '../database/bulk.ts';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import { automations } from '../database/schema/index.ts';
 import type { Log } from '../log.ts';
 
@@ -13,11 +12,8 @@ export const MAX_WAIT_MS = 5000;
 
 /** Removes a copy of an automation, its steps first, in several transactions. */
 export async function removeCopy(db: Db, id: number): Promise<void> {
-  const removeStep = prepared(
-    db.$client,
-    `DELETE FROM automation_schedules WHERE id = (
-      SELECT id FROM automation_schedules INDEXED BY automation_schedules_automation WHERE automation_id = ? LIMIT 1)`,
-  );
+  const removeStep = db.$client.prepare(`DELETE FROM automation_schedules WHERE id = (
+      SELECT id FROM automation_schedules INDEXED BY automation_schedules_automation WHERE automation_id = ? LIMIT 1)`);
   const remove = () => {
     const until = performance.now() + COPY_MS;
     while (performance.now() < until) {

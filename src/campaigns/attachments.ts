@@ -2,7 +2,6 @@
 import type { Database } from 'better-sqlite3';
 import { asc, eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import { type Attachment, singleSendAttachments } from '../database/schema/index.ts';
 import { conflict } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
@@ -39,13 +38,15 @@ export function requireRoomForFiles(
   accountId: number,
   added: readonly Pick<StoredAttachment, 'size'>[],
 ): void {
-  const { files, bytes } = prepared<[{ account: number }], { files: number; bytes: number }>(
-    $client,
-    `SELECT count(*) AS files, ifnull(sum(size), 0) AS bytes FROM (
+  const { files, bytes } = $client
+    .prepare<
+      [{ account: number }],
+      { files: number; bytes: number }
+    >(`SELECT count(*) AS files, ifnull(sum(size), 0) AS bytes FROM (
       SELECT f.size FROM single_sends s CROSS JOIN single_send_attachments f ON f.single_send_id = s.id WHERE s.user_id = @account
       UNION ALL SELECT f.size FROM single_send_attachments f INDEXED BY single_send_attachments_mailing
-        CROSS JOIN mailings m ON m.id = f.mailing_id WHERE f.single_send_id IS NULL AND m.user_id = @account)`,
-  ).get({ account: accountId }) ?? { files: 0, bytes: 0 };
+        CROSS JOIN mailings m ON m.id = f.mailing_id WHERE f.single_send_id IS NULL AND m.user_id = @account)`)
+    .get({ account: accountId }) ?? { files: 0, bytes: 0 };
   const sum = added.reduce((total, { size }) => total + size, bytes);
   if (sum > MAX_ACCOUNT_BYTES || files + added.length > MAX_ACCOUNT_FILES)
     throw conflict(sentence('attachments_account', { size: MAX_ACCOUNT_BYTES / MIB, count: MAX_ACCOUNT_FILES }));
@@ -90,9 +91,9 @@ export class UnusedFiles {
    */
   remove(monotonic: number, mayContinue: () => boolean): boolean {
     if (monotonic < this.#nextAt) return false;
-    const file = prepared<[number], number>(this.#client, FILE).pluck();
-    const remove = prepared<[number]>(this.#client, 'DELETE FROM single_send_attachments WHERE id = ?');
-    const page = prepared<[number], { id: number; is_needed: 0 | 1 }>(this.#client, MAILINGS).all(this.#after);
+    const file = this.#client.prepare<[number], number>(FILE).pluck();
+    const remove = this.#client.prepare<[number]>('DELETE FROM single_send_attachments WHERE id = ?');
+    const page = this.#client.prepare<[number], { id: number; is_needed: 0 | 1 }>(MAILINGS).all(this.#after);
     for (const { id, is_needed } of page) {
       for (let next = is_needed === 1 ? undefined : file.get(id); next !== undefined; next = file.get(id)) {
         remove.run(next);

@@ -3,7 +3,6 @@
 import type { Database } from 'better-sqlite3';
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import { SINGLE_SEND_STATUS, singleSends } from '../database/schema/index.ts';
 import { type Held, held, NOT_HELD } from '../delivery/queue/holds.ts';
 import { keptMails } from '../delivery/reporting/mailing-report.ts';
@@ -98,7 +97,7 @@ const AT_REST = `status IN (${SINGLE_SEND_STATUS.draft}, ${SINGLE_SEND_STATUS.co
 export function hideSends(db: Db, ids: readonly number[], hidden_at: string | null): number {
   const which = hidden_at === null ? '' : `AND ${AT_REST}`;
   const sql = `UPDATE single_sends SET hidden_at = ? WHERE id IN (SELECT value FROM json_each(?)) ${which}`;
-  return prepared(db.$client, sql).run(hidden_at, JSON.stringify(ids)).changes;
+  return db.$client.prepare(sql).run(hidden_at, JSON.stringify(ids)).changes;
 }
 
 /** Returns which of these single sends are drafts that wait for nothing, so that deleting them takes back no mail and no result. */
@@ -161,7 +160,7 @@ export function completeFinishedSends({ db, clock, log }: { db: Db; clock: Clock
   const isFinished = `status = ${SINGLE_SEND_STATUS.running} AND EXISTS (SELECT 1 FROM mailings
     WHERE owner_kind = 'single' AND owner_id = single_sends.id AND finished_at IS NOT NULL)`;
   // Checked first, because an UPDATE takes the write lock from requests even if it changes nothing.
-  if (prepared(db.$client, `SELECT 1 FROM single_sends WHERE ${isFinished} LIMIT 1`).get() === undefined) return;
+  if (db.$client.prepare(`SELECT 1 FROM single_sends WHERE ${isFinished} LIMIT 1`).get() === undefined) return;
   const complete = () => {
     const completed = db.$client
       .prepare<[string], number>(
@@ -179,12 +178,13 @@ export function completeFinishedSends({ db, clock, log }: { db: Db; clock: Clock
 function figures(client: Database, id: number): object {
   return {
     single_send: id,
-    ...prepared<[number], object>(
-      client,
-      `SELECT id AS mailing, recipients, delivered + returned AS accepted, bounces AS bounced, failed, suppressed AS skipped, cancelled,
+    ...client
+      .prepare<[number], object>(
+        `SELECT id AS mailing, recipients, delivered + returned AS accepted, bounces AS bounced, failed, suppressed AS skipped, cancelled,
          max(0, round(unixepoch(finished_at, 'subsec') - unixepoch(created_at, 'subsec'))) AS seconds
        FROM mailings WHERE owner_kind = 'single' AND owner_id = ?`,
-    ).get(id),
+      )
+      .get(id),
   };
 }
 

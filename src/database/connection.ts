@@ -3,8 +3,8 @@ import Database from 'better-sqlite3';
 
 /** A parameter that something is compared with, or that limits the rows. */
 const PARAMETER = /(=|<|>|\b(?:LIMIT|OFFSET))\s*(?=[?@]\w*)/gi;
-/** Of how many texts a connection keeps the compiled statements. One with triggers has up to 100 KB. */
-const MAX_KEPT = 300;
+/** How many texts are recent. The statements of up to twice as many are kept; one with triggers has up to 100 KB. */
+const MAX_RECENT = 150;
 
 /** How the rows of a statement are read. */
 type Read = 'rows' | 'pluck' | 'raw';
@@ -20,8 +20,10 @@ type Read = 'rows' | 'pluck' | 'raw';
  * Compiled statements are kept and given again for the same text, because compiling one costs more than running it.
  */
 export class Connection extends Database {
-  /** By the text, the one used longest ago first. A longer key would have to be hashed anew for each use. */
-  readonly #kept = new Map<string, Partial<Record<Read, Database.Statement>>>();
+  /** By the text itself, because a longer key would have to be hashed anew for each use. */
+  #recent = new Map<string, Partial<Record<Read, Database.Statement>>>();
+  /** What was recent until the recent ones became too many. Those of them that are used again are recent again. */
+  #earlier = new Map<string, Partial<Record<Read, Database.Statement>>>();
 
   override prepare<Parameters extends unknown[] | object = unknown[], Result = unknown>(
     text: string,
@@ -35,14 +37,19 @@ export class Connection extends Database {
    * runs one that is not kept, since a statement can do nothing else while its rows are read.
    */
   #statement(text: string, read: Read): Database.Statement {
-    const ofText = this.#kept.get(text) ?? {};
-    const statement = ofText[read] ?? this.#compiled(text, read);
-    ofText[read] = statement;
-    this.#kept.delete(text);
-    this.#kept.set(text, ofText);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
-    return statement;
+    const ofText = this.#recent.get(text) ?? this.#remember(text);
+    ofText[read] ??= this.#compiled(text, read);
+    return ofText[read];
+  }
+
+  #remember(text: string) {
+    if (this.#recent.size >= MAX_RECENT) {
+      this.#earlier = this.#recent;
+      this.#recent = new Map();
+    }
+    const ofText = this.#earlier.get(text) ?? {};
+    this.#recent.set(text, ofText);
+    return ofText;
   }
 
   #compiled(text: string, read: Read): Database.Statement {

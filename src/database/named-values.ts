@@ -1,27 +1,27 @@
 /** Texts that the installation stores by name in the table `installation`: secrets, the public URL, what was last seen. */
 import type { Database } from 'better-sqlite3';
-import { prepared } from './prepared.ts';
 
 /** Returns the text with this name, or null. */
 export function findNamedValue(client: Database, name: string): string | null {
-  const value = prepared<[string], string>(client, 'SELECT value FROM installation WHERE name = ?').pluck().get(name);
+  const value = client.prepare<[string], string>('SELECT value FROM installation WHERE name = ?').pluck().get(name);
   return value ?? null;
 }
 
 /** Stores a text under this name and replaces an earlier one. */
 export function writeNamedValue(client: Database, name: string, value: string): void {
-  prepared(
-    client,
-    'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-  ).run(name, value);
+  client
+    .prepare(
+      'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    )
+    .run(name, value);
 }
 
 /** Stores a text under this name unless there is one already. */
 export function addNamedValue(client: Database, name: string, value: string): void {
-  prepared(client, 'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING').run(name, value);
+  client.prepare('INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING').run(name, value);
 }
 
 /** Removes the text with this name. */
 export function removeNamedValue(client: Database, name: string): void {
-  prepared(client, 'DELETE FROM installation WHERE name = ?').run(name);
+  client.prepare('DELETE FROM installation WHERE name = ?').run(name);
 }

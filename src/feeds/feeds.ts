@@ -3,7 +3,6 @@ import type { Database } from 'better-sqlite3';
 import { and, asc, eq } from 'drizzle-orm';
 import { checkedTargets } from '../audience/segments/segments.ts';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import { feeds, type LanguageVersion } from '../database/schema/index.ts';
 import { conflict } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
@@ -124,7 +123,7 @@ export function holdFeed(db: Db, id: number, held_reason: Said, now: Date): void
 /** Returns how many items of a feed wait for a mail. */
 export function countWaiting(client: Database, feedId: number): number {
   return Number(
-    prepared(client, 'SELECT count(*) FROM feed_items WHERE feed_id = ? AND item IS NOT NULL').pluck().get(feedId),
+    client.prepare('SELECT count(*) FROM feed_items WHERE feed_id = ? AND item IS NOT NULL').pluck().get(feedId),
   );
 }
 

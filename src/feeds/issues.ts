@@ -4,7 +4,6 @@ import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
 import { createSingleSend, type SingleSendDeps } from '../campaigns/single-sends.ts';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import { feeds, type LanguageVersion, type Target } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { sentence } from '../errors/sentences.ts';
@@ -26,11 +25,12 @@ interface WaitingItem {
 
 /** Returns the ids of the feeds for which a mail is due, without those in `resting`, a JSON array of ids. */
 export function dueFeeds(client: Database, now: number, resting: string): number[] {
-  return prepared<[number, string], number>(
-    client,
-    `SELECT id FROM feeds WHERE state = 'active' AND issue_at IS NOT NULL AND issue_at <= ? AND id NOT IN (SELECT value FROM json_each(?))
-    ORDER BY issue_at LIMIT 100`,
-  )
+  return client
+    .prepare<
+      [number, string],
+      number
+    >(`SELECT id FROM feeds WHERE state = 'active' AND issue_at IS NOT NULL AND issue_at <= ? AND id NOT IN (SELECT value FROM json_each(?))
+    ORDER BY issue_at LIMIT 100`)
     .pluck()
     .all(now, resting);
 }

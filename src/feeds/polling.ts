@@ -5,7 +5,6 @@
 import { eq } from 'drizzle-orm';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import { feeds } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
@@ -92,13 +91,14 @@ export class FeedWork {
     const free = MAX_AT_ONCE - this.#underWay.size;
     if (free <= 0) return;
     const now = clock.now().getTime();
-    const due = prepared<[number, number], DueFeed>(
-      db.$client,
-      "SELECT id, url, etag, last_modified FROM feeds WHERE state = 'active' AND poll_at <= ? ORDER BY poll_at LIMIT ?",
-    ).all(now, free);
+    const due = db.$client
+      .prepare<[number, number], DueFeed>(
+        "SELECT id, url, etag, last_modified FROM feeds WHERE state = 'active' AND poll_at <= ? ORDER BY poll_at LIMIT ?",
+      )
+      .all(now, free);
     for (const feed of due) {
       // The next request is scheduled first, so that the server is not asked again at once, whatever goes wrong from here on.
-      prepared(db.$client, 'UPDATE feeds SET poll_at = ? WHERE id = ?').run(now + POLL_MS, feed.id);
+      db.$client.prepare('UPDATE feeds SET poll_at = ? WHERE id = ?').run(now + POLL_MS, feed.id);
       const poll = this.#poll(feed).finally(() => this.#underWay.delete(poll));
       this.#underWay.add(poll);
     }

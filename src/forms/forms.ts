@@ -5,7 +5,6 @@ import type { Config } from '../config.ts';
 import { findNamedValue } from '../database/named-values.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, ownedRecord } from '../database/ownership.ts';
-import { prepared } from '../database/prepared.ts';
 import { forms } from '../database/schema/index.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import { isUnverified } from '../delivery/transport/relays/in-use.ts';
@@ -83,11 +82,13 @@ export function changeForm(db: Db, { id, user_id }: Form, input: FormInput, now:
 /** Returns why a form accepts no subscriptions now; null if it does. */
 export function formOffCode(client: Database, config: Config, form: Form): FormOffCode | null {
   if (form.is_active === 0) return 'off';
-  const row = prepared<[number, number], { has_type: 0 | 1; is_verified: 0 | 1 | null }>(
-    client,
-    `SELECT EXISTS (SELECT 1 FROM contact_types WHERE id = ? AND deleted_at IS NULL) AS has_type,
-       (SELECT is_verified FROM senders WHERE id = ? AND deleted_at IS NULL) AS is_verified`,
-  ).get(form.contact_type_id, form.sender_id);
+  const row = client
+    .prepare<
+      [number, number],
+      { has_type: 0 | 1; is_verified: 0 | 1 | null }
+    >(`SELECT EXISTS (SELECT 1 FROM contact_types WHERE id = ? AND deleted_at IS NULL) AS has_type,
+       (SELECT is_verified FROM senders WHERE id = ? AND deleted_at IS NULL) AS is_verified`)
+    .get(form.contact_type_id, form.sender_id);
   if (row?.has_type !== 1) return 'type_deleted';
   if (row.is_verified === null) return 'sender_deleted';
   return isUnverified(client, config, { is_verified: row.is_verified }) ? 'sender_unverified' : null;
@@ -95,7 +96,7 @@ export function formOffCode(client: Database, config: Config, form: Form): FormO
 
 /** Adds to the counts of how often forms were shown. */
 export function countShown(client: Database, shown: ReadonlyMap<number, number>): void {
-  const add = prepared(client, 'UPDATE forms SET shown = shown + ? WHERE id = ?');
+  const add = client.prepare('UPDATE forms SET shown = shown + ? WHERE id = ?');
   client.transaction(() => {
     for (const [id, times] of shown) add.run(times, id);
   })();

@@ -6,7 +6,6 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import type { Address } from '../audience/contacts/addresses.ts';
 import { addNamedValue, findNamedValue } from '../database/named-values.ts';
-import { prepared } from '../database/prepared.ts';
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 const KEY = 'form_mailbox_key';
@@ -27,20 +26,20 @@ const BY_SUBDOMAIN = /^([^.]+)\.(fastmail\.(?:com|fm))$/;
  */
 export function takeMailOfDay(client: Database, address: Address, now: number): boolean {
   const mailbox = hashOf(client, mailboxOf(address));
-  const { changes } = prepared(
-    client,
-    `INSERT INTO form_mailboxes (mailbox, mailed_at) VALUES (@mailbox, @now)
-     ON CONFLICT (mailbox) DO UPDATE SET mailed_at = @now WHERE abs(mailed_at - @now) >= ${DAY_MS}`,
-  ).run({ mailbox, now });
+  const { changes } = client
+    .prepare(`INSERT INTO form_mailboxes (mailbox, mailed_at) VALUES (@mailbox, @now)
+     ON CONFLICT (mailbox) DO UPDATE SET mailed_at = @now WHERE abs(mailed_at - @now) >= ${DAY_MS}`)
+    .run({ mailbox, now });
   return changes === 1;
 }
 
 /** Removes mailboxes that may get another mail. Returns how many. */
 export function forgetMailboxes(client: Database, now: number, limit: number): number {
-  return prepared(
-    client,
-    'DELETE FROM form_mailboxes WHERE mailbox IN (SELECT mailbox FROM form_mailboxes WHERE mailed_at <= ? LIMIT ?)',
-  ).run(now - DAY_MS, limit).changes;
+  return client
+    .prepare(
+      'DELETE FROM form_mailboxes WHERE mailbox IN (SELECT mailbox FROM form_mailboxes WHERE mailed_at <= ? LIMIT ?)',
+    )
+    .run(now - DAY_MS, limit).changes;
 }
 
 /**

@@ -10,7 +10,6 @@ import type { Address } from '../audience/contacts/addresses.ts';
 import { languageCode } from '../audience/contacts/contact-languages.ts';
 import { findSuppressionReason } from '../audience/suppressions.ts';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import { formRequests, forms, senders } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { languageOfAddress } from '../delivery/content/values.ts';
@@ -159,11 +158,8 @@ function newSecret(): string {
 
 /** Returns true if a mail for this form asked the address for a confirmation within the last day, and its link still waits. */
 export function wasAskedToday(client: Database, formId: number, addressId: number, now: number): boolean {
-  const find = prepared<[number, number, number, number], { one: 1 }>(
-    client,
-    `SELECT 1 AS one FROM form_requests
-     WHERE address_id = ? AND form_id = ? AND state = 'asked' AND asked_at > ? AND asked_at <= ?`,
-  );
+  const find = client.prepare<[number, number, number, number], { one: 1 }>(`SELECT 1 AS one FROM form_requests
+     WHERE address_id = ? AND form_id = ? AND state = 'asked' AND asked_at > ? AND asked_at <= ?`);
   return find.get(addressId, formId, now - DAY_MS, now) !== undefined;
 }
 
@@ -198,14 +194,16 @@ function limitReached(
   const since = now - HOUR_MS;
   // Times in the future, recorded while the clock was wrong, do not count, because they would keep the form busy until then.
   const counts = 'count(*) AS all_, sum(is_proven = 0) AS unproven';
-  const ofNetwork = prepared<[string, number, number], { all_: number; unproven: number | null }>(
-    client,
-    `SELECT ${counts} FROM form_requests WHERE network = ? AND network <> '' AND asked_at > ? AND asked_at <= ?`,
-  ).get(network, since, now);
-  const ofForm = prepared<[number, number, number], { all_: number; unproven: number | null }>(
-    client,
-    `SELECT ${counts} FROM form_requests WHERE form_id = ? AND asked_at > ? AND asked_at <= ?`,
-  ).get(formId, since, now);
+  const ofNetwork = client
+    .prepare<[string, number, number], { all_: number; unproven: number | null }>(
+      `SELECT ${counts} FROM form_requests WHERE network = ? AND network <> '' AND asked_at > ? AND asked_at <= ?`,
+    )
+    .get(network, since, now);
+  const ofForm = client
+    .prepare<[number, number, number], { all_: number; unproven: number | null }>(
+      `SELECT ${counts} FROM form_requests WHERE form_id = ? AND asked_at > ? AND asked_at <= ?`,
+    )
+    .get(formId, since, now);
   if ((ofNetwork?.all_ ?? 0) >= HOURLY.network || (ofForm?.all_ ?? 0) >= HOURLY.form) return 'busy';
   const isTooMany =
     (ofNetwork?.unproven ?? 0) >= HOURLY.unprovenOfNetwork || (ofForm?.unproven ?? 0) >= HOURLY.unprovenOfForm;

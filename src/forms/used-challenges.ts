@@ -1,6 +1,5 @@
 /** Used challenges, so that each is valid once. */
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../database/prepared.ts';
 
 /** The proof that came with a form. `none` also means a challenge that is forged, from another form, expired, or answered too fast. */
 export type Proof = { kind: 'none' } | { kind: 'proven' | 'unproven'; nonce: string; expiresAt: number };
@@ -8,17 +7,17 @@ export type Proof = { kind: 'none' } | { kind: 'proven' | 'unproven'; nonce: str
 /** Marks a challenge as used. Returns false if it was used before. Call it in the transaction of the request. */
 export function useChallenge(client: Database, { nonce, expiresAt }: { nonce: string; expiresAt: number }): boolean {
   return (
-    prepared(client, 'INSERT INTO form_challenges (nonce, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING').run(
-      nonce,
-      expiresAt,
-    ).changes === 1
+    client
+      .prepare('INSERT INTO form_challenges (nonce, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING')
+      .run(nonce, expiresAt).changes === 1
   );
 }
 
 /** Removes used challenges that have expired anyway. Returns how many. */
 export function forgetChallenges(client: Database, now: number, limit: number): number {
-  return prepared(
-    client,
-    'DELETE FROM form_challenges WHERE nonce IN (SELECT nonce FROM form_challenges WHERE expires_at < ? LIMIT ?)',
-  ).run(now, limit).changes;
+  return client
+    .prepare(
+      'DELETE FROM form_challenges WHERE nonce IN (SELECT nonce FROM form_challenges WHERE expires_at < ? LIMIT ?)',
+    )
+    .run(now, limit).changes;
 }

@@ -4,7 +4,6 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import { isBusy } from '../database/write-lock.ts';
 import { announceWrite, endWrite } from '../database/write-turns.ts';
 import { unavailable } from '../errors/failure.ts';
@@ -18,7 +17,7 @@ type Lockable = Pick<Deps, 'db' | 'lock'>;
 
 /** The number of rows that a connection has changed so far. */
 function totalChanges({ $client }: Db): number | undefined {
-  return prepared<[], { rows: number }>($client, 'SELECT total_changes() AS rows').get()?.rows;
+  return $client.prepare<[], { rows: number }>('SELECT total_changes() AS rows').get()?.rows;
 }
 
 /**

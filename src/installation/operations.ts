@@ -4,7 +4,6 @@
 import { resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
-import { prepared } from '../database/prepared.ts';
 import { DELIVERY_STATE, NODE_STATES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { findPublicUrl } from '../delivery/links/public-url.ts';
@@ -231,12 +230,14 @@ export function currentHold({ db: { $client: client }, config, clock }: Pick<Dep
 
 /** Counts what would be sent if the hold ended at `now`, epoch milliseconds. */
 function countWaiting(client: Database, now: number): Pick<Hold, 'mails' | 'due_single_sends'> {
-  const counted = prepared<[number], Pick<Hold, 'mails' | 'due_single_sends'>>(
-    client,
-    `SELECT ifnull(sum((SELECT count(*) FROM deliveries d WHERE d.mailing_id = m.id AND d.state = ${DELIVERY_STATE.queued})), 0) AS mails,
+  const counted = client
+    .prepare<
+      [number],
+      Pick<Hold, 'mails' | 'due_single_sends'>
+    >(`SELECT ifnull(sum((SELECT count(*) FROM deliveries d WHERE d.mailing_id = m.id AND d.state = ${DELIVERY_STATE.queued})), 0) AS mails,
        (SELECT count(*) FROM single_sends WHERE status = ${SINGLE_SEND_STATUS.queued} AND starts_at <= ?) AS due_single_sends
-     FROM mailings m WHERE m.finished_at IS NULL`,
-  ).get(now);
+     FROM mailings m WHERE m.finished_at IS NULL`)
+    .get(now);
   return counted ?? { mails: 0, due_single_sends: 0 };
 }
 

@@ -7,7 +7,6 @@ import { IS_UNMEASURED, storeTrackingChoice } from '../audience/tracking-choice.
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes.ts';
 import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import { mailings, type TrackingMode, unsubscribeGroups, unsubscribers } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { languageOfAddress } from '../delivery/content/values.ts';
@@ -153,11 +152,13 @@ export class PreferenceStore {
 
 /** Whether opens and clicks of a link's recipient are recorded; null if the account records none, or the database lacks the recipient. */
 function findTracking(client: Database, { address, user }: RecipientIds): boolean | null {
-  const found = prepared<[number, number], { tracking: TrackingMode; is_unmeasured: 0 | 1 }>(
-    client,
-    `SELECT u.tracking, ${IS_UNMEASURED} AS is_unmeasured FROM addresses a CROSS JOIN accounts u ON u.id = a.user_id
-    WHERE a.id = ? AND a.user_id = ?`,
-  ).get(address, user);
+  const found = client
+    .prepare<
+      [number, number],
+      { tracking: TrackingMode; is_unmeasured: 0 | 1 }
+    >(`SELECT u.tracking, ${IS_UNMEASURED} AS is_unmeasured FROM addresses a CROSS JOIN accounts u ON u.id = a.user_id
+    WHERE a.id = ? AND a.user_id = ?`)
+    .get(address, user);
   return found === undefined || found.tracking === 'off' || found.tracking === 'totals'
     ? null
     : found.is_unmeasured === 0;

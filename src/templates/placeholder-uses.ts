@@ -1,7 +1,6 @@
 /** Counts the records that use a placeholder: unfinished mails, templates and saved blocks that contain it. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../database/prepared.ts';
 import { SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { placeholderNames, scan } from '../delivery/content/merge.ts';
 
@@ -64,11 +63,10 @@ export async function countPlaceholderUses(
   let until = performance.now() + SLICE_MS;
   for (const { uses, list, table, columns } of SOURCES) {
     const owners = new Set<number>();
-    const rows = prepared<[number], { id: number; owner: number }>(client, list).all(accountId);
+    const rows = client.prepare<[number], { id: number; owner: number }>(list).all(accountId);
     // Only texts that contain the name are read, because finding it is much cheaper in SQL.
     const texts = columns.map((column) => `CASE WHEN instr(${column}, @name) THEN ${column} END AS ${column}`);
-    const read = prepared<[{ id: number; name: string }], Record<string, string | null>>(
-      client,
+    const read = client.prepare<[{ id: number; name: string }], Record<string, string | null>>(
       `SELECT ${texts.join(', ')} FROM ${table} WHERE id = @id`,
     );
     for (const { id, owner } of rows) {

@@ -7,7 +7,6 @@ import { setTimeout } from 'node:timers/promises';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
-import { prepared } from '../database/prepared.ts';
 import type { WriteLock } from '../database/write-lock.ts';
 import { Heartbeat } from '../delivery/queue/holds.ts';
 import type { KnownHolds } from '../installation/list-holds.ts';
@@ -173,8 +172,8 @@ export class KeptThread {
   #findWritten(): WriteCounts | null {
     const { client } = this.#deps;
     try {
-      const others = prepared<[], number>(client, 'PRAGMA data_version').pluck().get();
-      const own = prepared<[], number>(client, 'SELECT total_changes()').pluck().get();
+      const others = client.prepare<[], number>('PRAGMA data_version').pluck().get();
+      const own = client.prepare<[], number>('SELECT total_changes()').pluck().get();
       return { others, own };
     } catch {
       return null;

@@ -8,7 +8,6 @@ import { isIndexBehind } from '../audience/search/search-index.ts';
 import { hasNewEvents } from '../audience/segments/follow-activity.ts';
 import { DATE_STEP_MS } from '../automations/date-entries.ts';
 import { MAX_LEAD_MS } from '../campaigns/launch.ts';
-import { prepared } from '../database/prepared.ts';
 import { AUTOMATION_STATUS, DELIVERY_STATE, RESULT_HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { firstDueAt } from '../delivery/queue/enrolment-state.ts';
 
@@ -58,8 +57,8 @@ const NEXT_DUE = `SELECT min(at) FROM (SELECT NULL AS at UNION ALL ${DUE.map((du
 
 /** The time of the next work, epoch milliseconds, at most an hour after `now`; `now` if work is in progress or due. */
 export function nextWorkAt(client: Database, now: number): number {
-  const isUnderWay = prepared<[], number>(client, IS_UNDER_WAY).pluck().get() === 1;
+  const isUnderWay = client.prepare<[], number>(IS_UNDER_WAY).pluck().get() === 1;
   if (isUnderWay || isImportUnderWay() || isIndexBehind(client) || hasNewEvents(client)) return now;
-  const due = prepared<[], number | null>(client, NEXT_DUE).pluck().get();
+  const due = client.prepare<[], number | null>(NEXT_DUE).pluck().get();
   return Math.max(now, Math.min(due ?? Number.POSITIVE_INFINITY, now + LONGEST_REST_MS));
 }

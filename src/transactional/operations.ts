@@ -6,7 +6,6 @@ import Type, { type Static } from 'typebox';
 import { findAddressId } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { recordUtr } from '../database/ownership.ts';
-import { prepared } from '../database/prepared.ts';
 import {
   DELIVERY_STATE,
   DELIVERY_STATE_NAMES,
@@ -68,10 +67,9 @@ export const readMail = operation({
   input: Type.Object({ utr: identifier('The mail.') }),
   output: Type.Object({ mail: Mail }),
   run({ db, accountId }, { utr }) {
-    const mail = prepared<[string, number], Row>(
-      db.$client,
-      `SELECT ${COLUMNS} FROM transactional_mails WHERE utr = ? AND user_id = ?`,
-    ).get(recordUtr(utr), accountId);
+    const mail = db.$client
+      .prepare<[string, number], Row>(`SELECT ${COLUMNS} FROM transactional_mails WHERE utr = ? AND user_id = ?`)
+      .get(recordUtr(utr), accountId);
     if (mail === undefined) throw notFound('Record not found');
     return { mail: mailRecord(mail) };
   },
@@ -87,11 +85,13 @@ export const readSentTransactionalMail = operation({
   role: 'editor',
   input: Type.Object({ utr: identifier('The transactional mail.') }),
   async run({ db, accountId }, { utr }): Promise<string> {
-    const mail = prepared<[string, number], { message: Buffer | null }>(
-      db.$client,
-      `SELECT s.message FROM transactional_mails t LEFT JOIN sent_transactional_mails s ON s.mail_id = t.id
-      WHERE t.utr = ? AND t.user_id = ?`,
-    ).get(recordUtr(utr), accountId);
+    const mail = db.$client
+      .prepare<
+        [string, number],
+        { message: Buffer | null }
+      >(`SELECT s.message FROM transactional_mails t LEFT JOIN sent_transactional_mails s ON s.mail_id = t.id
+      WHERE t.utr = ? AND t.user_id = ?`)
+      .get(recordUtr(utr), accountId);
     if (mail === undefined) throw notFound('Record not found');
     if (mail.message === null) throw conflict(sentence('sent_mail_not_kept'));
     return (await decompressed(mail.message)).toString('latin1');
@@ -119,7 +119,7 @@ export const listMails = operation({
     const { db, accountId: account } = context;
     const addressId = email ? idOf(context, email) : undefined;
     const oldest = state === undefined ? 0 : oldestExamined(db.$client, account, addressId, before);
-    const rows = prepared<[Record<string, number>], Row>(db.$client, listQueryText({ state, addressId })).all({
+    const rows = db.$client.prepare<[Record<string, number>], Row>(listQueryText({ state, addressId })).all({
       account,
       before,
       after: oldest - 1,
@@ -185,10 +185,11 @@ const EXAMINED = 5000;
 function oldestExamined(client: Database, account: number, addressId: number | undefined, before: number): number {
   const where = addressId === undefined ? 'user_id = @account' : 'user_id = @account AND address_id = @address';
   const index = addressId === undefined ? 'transactional_mails_user' : 'transactional_mails_address';
-  const row = prepared<[Record<string, number>], { id: number }>(
-    client,
-    `SELECT id FROM transactional_mails INDEXED BY ${index} WHERE ${where} AND id < @before ORDER BY id DESC LIMIT 1 OFFSET ${EXAMINED}`,
-  ).get({ account, before, ...(addressId !== undefined && { address: addressId }) });
+  const row = client
+    .prepare<[Record<string, number>], { id: number }>(
+      `SELECT id FROM transactional_mails INDEXED BY ${index} WHERE ${where} AND id < @before ORDER BY id DESC LIMIT 1 OFFSET ${EXAMINED}`,
+    )
+    .get({ account, before, ...(addressId !== undefined && { address: addressId }) });
   return row?.id ?? 0;
 }
 

@@ -7,7 +7,6 @@ import { type Address, asciiAddress } from '../audience/contacts/addresses.ts';
 import type { Config } from '../config.ts';
 import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
-import { prepared } from '../database/prepared.ts';
 import { type Attachment, DELIVERY_STATE, type senders } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { WriteLock } from '../database/write-lock.ts';
@@ -130,10 +129,11 @@ function languageOf(db: Db, accountId: number, address: Address): string {
 /** Returns the utr of the mail that was sent with this key; null if there is none. Throws 409 if the key's request was another. */
 function findEarlier(client: Database, accountId: number, key: string | null, hash: string): string | null {
   if (key === null) return null;
-  const earlier = prepared<[number, string], { utr: string; request_hash: string }>(
-    client,
-    'SELECT utr, request_hash FROM transactional_mails WHERE user_id = ? AND idempotency_key = ?',
-  ).get(accountId, key);
+  const earlier = client
+    .prepare<[number, string], { utr: string; request_hash: string }>(
+      'SELECT utr, request_hash FROM transactional_mails WHERE user_id = ? AND idempotency_key = ?',
+    )
+    .get(accountId, key);
   if (earlier === undefined) return null;
   if (earlier.request_hash !== hash) throw conflict(sentence('key_used'));
   return earlier.utr;
@@ -174,11 +174,13 @@ function listAttachments(files: readonly GivenFile[]): Attachment[] {
 
 /** Throws 429 if too many mails or bytes of the account wait. */
 function checkRoom(client: Database, accountId: number, size: number): void {
-  const waiting = prepared<[number], { mails: number; bytes: number }>(
-    client,
-    `SELECT count(*) AS mails, ifnull(sum(size), 0) AS bytes FROM transactional_mails INDEXED BY transactional_mails_queue
-     WHERE user_id = ? AND state = ${DELIVERY_STATE.queued}`,
-  ).get(accountId);
+  const waiting = client
+    .prepare<
+      [number],
+      { mails: number; bytes: number }
+    >(`SELECT count(*) AS mails, ifnull(sum(size), 0) AS bytes FROM transactional_mails INDEXED BY transactional_mails_queue
+     WHERE user_id = ? AND state = ${DELIVERY_STATE.queued}`)
+    .get(accountId);
   if ((waiting?.mails ?? 0) >= MAX_WAITING || (waiting?.bytes ?? 0) + size > MAX_WAITING_BYTES)
     throw new Failure(TOO_MANY_REQUESTS, sentence('transactional_waiting'));
 }
@@ -192,8 +194,7 @@ async function writePieces(
   files: readonly GivenFile[],
   attachments: readonly Attachment[],
 ): Promise<void> {
-  const insert = prepared(
-    client,
+  const insert = client.prepare(
     'INSERT INTO transactional_pieces (utr, attachment, number, bytes) VALUES (?, ?, ?, ?)',
   );
   for (const [at, file] of files.entries()) {
@@ -215,7 +216,7 @@ async function removePieces(
   attachments: readonly Attachment[],
 ): Promise<void> {
   if (attachments.length === 0) return;
-  const remove = prepared(client, 'DELETE FROM transactional_pieces WHERE utr = ?');
+  const remove = client.prepare('DELETE FROM transactional_pieces WHERE utr = ?');
   await lock.write(() => remove.run(utr), PATIENCE_MS).catch(() => undefined);
 }
 

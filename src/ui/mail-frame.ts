@@ -1,6 +1,5 @@
 /** Sends a mail's own HTML as the content of a frame within a page. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { prepared } from '../database/prepared.ts';
 import { frame, pictureIds } from '../delivery/compiling/show.ts';
 import { escapeHtml } from '../delivery/content/merge.ts';
 import type { FrameLook } from '../delivery/shown/mail-frame.ts';
@@ -39,8 +38,7 @@ export const LINKS_ALLOWED = 'allow-popups allow-popups-to-escape-sandbox';
 export function installMailFrames(app: FastifyInstance, { db, publicUrl }: Pick<Deps, 'db' | 'publicUrl'>): void {
   app.decorate('pictureOrigins', () => [publicUrl()]);
   app.decorate('ownPictures', (accountId, ids) => {
-    const find = prepared<[string, number], string>(
-      db.$client,
+    const find = db.$client.prepare<[string, number], string>(
       'SELECT public_id FROM pictures WHERE public_id IN (SELECT value FROM json_each(?)) AND user_id = ?',
     );
     return new Set(find.pluck().all(ids, accountId));

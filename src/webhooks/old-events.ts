@@ -3,7 +3,6 @@
  * Disables endpoints for which too many events wait.
  */
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../database/prepared.ts';
 import { disableEndpoint } from './endpoints.ts';
 
 /** The maximum number of an account's events that are stored for the log, and for how long. */
@@ -36,10 +35,11 @@ export class OldEvents {
   remove(now: number, monotonic: number): boolean {
     if (this.#lastAccount === 0 && monotonic - this.#lookedAt < PASS_MS) return false;
     this.#lookedAt = monotonic;
-    const next = prepared<[number], { user_id: number }>(
-      this.#client,
-      'SELECT user_id FROM webhook_events INDEXED BY webhook_events_user WHERE user_id > ? ORDER BY user_id LIMIT 1',
-    ).get(this.#lastAccount);
+    const next = this.#client
+      .prepare<[number], { user_id: number }>(
+        'SELECT user_id FROM webhook_events INDEXED BY webhook_events_user WHERE user_id > ? ORDER BY user_id LIMIT 1',
+      )
+      .get(this.#lastAccount);
     if (next === undefined) {
       this.#lastAccount = 0;
       return false;
@@ -52,17 +52,16 @@ export class OldEvents {
 
   #removeOf(account: number, now: number): number {
     // A disabled endpoint does not keep events from being removed.
-    const doomed = prepared<[Record<string, number>], { id: number }>(
-      this.#client,
-      `SELECT id FROM webhook_events INDEXED BY webhook_events_user
+    const doomed = this.#client
+      .prepare<[Record<string, number>], { id: number }>(`SELECT id FROM webhook_events INDEXED BY webhook_events_user
       WHERE user_id = @account
         AND id <= ifnull((SELECT min(position) FROM webhook_endpoints WHERE user_id = @account AND state = 'enabled'), id)
         AND (created_at < @oldest OR NOT EXISTS (SELECT 1 FROM webhook_endpoints WHERE user_id = @account) OR id <= ifnull((SELECT id FROM webhook_events INDEXED BY webhook_events_user
           WHERE user_id = @account ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_EVENTS}), 0))
         AND NOT EXISTS (SELECT 1 FROM webhook_waiting w JOIN webhook_endpoints p ON p.id = w.endpoint_id
           WHERE w.event_id = webhook_events.id AND p.state = 'enabled')
-      ORDER BY id LIMIT ${EVENTS_PER_TRANSACTION}`,
-    ).all({ account, oldest: now - KEPT_MS });
+      ORDER BY id LIMIT ${EVENTS_PER_TRANSACTION}`)
+      .all({ account, oldest: now - KEPT_MS });
     if (doomed.length === 0) return 0;
     const ids = JSON.stringify(doomed.map(({ id }) => id));
     this.#client
@@ -71,21 +70,20 @@ export class OldEvents {
           ['webhook_waiting', 'event_id'],
           ['webhook_events', 'id'],
         ])
-          prepared(this.#client, `DELETE FROM ${table} WHERE ${column} IN (SELECT value FROM json_each(?))`).run(ids);
+          this.#client.prepare(`DELETE FROM ${table} WHERE ${column} IN (SELECT value FROM json_each(?))`).run(ids);
       })
       .immediate();
     return doomed.length;
   }
 
   #disableLagging(account: number, now: number): void {
-    const behind = prepared<[number], { id: number }>(
-      this.#client,
-      `SELECT id FROM webhook_endpoints p WHERE user_id = ? AND state = 'enabled'
+    const behind = this.#client
+      .prepare<[number], { id: number }>(`SELECT id FROM webhook_endpoints p WHERE user_id = ? AND state = 'enabled'
         AND (EXISTS (SELECT 1 FROM webhook_waiting WHERE endpoint_id = p.id LIMIT 1 OFFSET ${MAX_RETRIED})
           OR (SELECT max(id) FROM webhook_events) > position + ${MAX_UNSENT}
             AND EXISTS (SELECT 1 FROM webhook_events e INDEXED BY webhook_events_user
-              WHERE e.user_id = p.user_id AND e.id > p.position LIMIT 1 OFFSET ${MAX_UNSENT}))`,
-    ).all(account);
+              WHERE e.user_id = p.user_id AND e.id > p.position LIMIT 1 OFFSET ${MAX_UNSENT}))`)
+      .all(account);
     if (behind.length === 0) return;
     this.#client
       .transaction(() => {

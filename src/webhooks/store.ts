@@ -1,6 +1,5 @@
 /** The dispatcher's queries: endpoints, events, events that wait for a retry, and the log. */
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../database/prepared.ts';
 import type { Said } from '../errors/sentences.ts';
 import { stored } from '../errors/stored.ts';
 import { type DisabledCode, disableEndpoint, type Endpoint } from './endpoints.ts';
@@ -78,34 +77,33 @@ const DUE_MANUAL_EVENTS = `
 
 /** Returns all endpoints of the installation. */
 export function allEndpoints(client: Database): Endpoint[] {
-  const rows = prepared<[], Omit<Endpoint, 'events'> & { events: string }>(
-    client,
-    'SELECT * FROM webhook_endpoints ORDER BY id',
-  ).all();
+  const rows = client
+    .prepare<[], Omit<Endpoint, 'events'> & { events: string }>('SELECT * FROM webhook_endpoints ORDER BY id')
+    .all();
   return rows.map((row) => ({ ...row, events: JSON.parse(row.events) }));
 }
 
 /** Returns the account's events after one, in their order. */
 export function readEvents(client: Database, accountId: number, after: number, limit: number): StoredEvent[] {
-  return prepared<[number, number, number], StoredEvent>(client, READ_EVENTS).all(accountId, after, limit);
+  return client.prepare<[number, number, number], StoredEvent>(READ_EVENTS).all(accountId, after, limit);
 }
 
 /** Returns the waiting events of an endpoint that are due, including tests and replays. */
 export function dueEvents(client: Database, endpointId: number, now: number, limit: number): WaitingEvent[] {
-  return prepared<[number, number, number], WaitingEvent>(client, DUE_EVENTS).all(endpointId, now, limit);
+  return client.prepare<[number, number, number], WaitingEvent>(DUE_EVENTS).all(endpointId, now, limit);
 }
 
 /** Returns the due tests and replays of an endpoint, however many other events are due. */
 export function dueManualEvents(client: Database, endpointId: number, now: number, limit: number): WaitingEvent[] {
-  return prepared<[number, number, number], WaitingEvent>(client, DUE_MANUAL_EVENTS).all(endpointId, now, limit);
+  return client.prepare<[number, number, number], WaitingEvent>(DUE_MANUAL_EVENTS).all(endpointId, now, limit);
 }
 
 /** Returns the lanes in which an event of the endpoint waits, because later events of these lanes must wait, too. */
 export function blockedLanes(client: Database, endpointId: number): number[] {
-  return prepared<[number], { lane: number }>(
-    client,
-    'SELECT DISTINCT lane FROM webhook_waiting WHERE endpoint_id = ? AND is_manual = 0',
-  )
+  return client
+    .prepare<[number], { lane: number }>(
+      'SELECT DISTINCT lane FROM webhook_waiting WHERE endpoint_id = ? AND is_manual = 0',
+    )
     .all(endpointId)
     .map(({ lane }) => lane);
 }
@@ -131,29 +129,26 @@ function recordOne(client: Database, progress: Progress, now: Date): number[] {
     recovered,
     disable,
   } = progress;
-  const { changes } = prepared(
-    client,
-    `UPDATE webhook_endpoints SET position = max(position, @position), failures = @failures,
+  const { changes } = client
+    .prepare(`UPDATE webhook_endpoints SET position = max(position, @position), failures = @failures,
       succeeded_at = ifnull(@succeeded, succeeded_at), failed_at = ifnull(@failed, failed_at)
-    WHERE id = @endpoint`,
-  ).run({ endpoint, position, failures, succeeded: takenAt, failed: failedAt });
+    WHERE id = @endpoint`)
+    .run({ endpoint, position, failures, succeeded: takenAt, failed: failedAt });
   // The endpoint was deleted meanwhile.
   if (changes === 0) return [];
   if (waits.length > 0)
-    prepared(
-      client,
-      `INSERT INTO webhook_waiting (endpoint_id, event_id, lane, attempts, due_at, failed_since)
+    client
+      .prepare(`INSERT INTO webhook_waiting (endpoint_id, event_id, lane, attempts, due_at, failed_since)
       SELECT ?, value ->> 'event_id', value ->> 'lane', value ->> 'attempts', value ->> 'due_at', value ->> 'failed_since' FROM json_each(?)
       WHERE EXISTS (SELECT 1 FROM webhook_events WHERE id = value ->> 'event_id')
-      ON CONFLICT DO UPDATE SET attempts = excluded.attempts, due_at = excluded.due_at, failed_since = excluded.failed_since`,
-    ).run(endpoint, JSON.stringify(waits));
+      ON CONFLICT DO UPDATE SET attempts = excluded.attempts, due_at = excluded.due_at, failed_since = excluded.failed_since`)
+      .run(endpoint, JSON.stringify(waits));
   startLanes(client, endpoint, waits, now.getTime());
   const free = ended.filter((event) => leaveWaiting(client, endpoint, event, now.getTime())).map(({ lane }) => lane);
   if (recovered)
-    prepared(
-      client,
-      'UPDATE webhook_waiting SET due_at = min(due_at, ?) WHERE endpoint_id = ? AND due_at IS NOT NULL',
-    ).run(now.getTime(), endpoint);
+    client
+      .prepare('UPDATE webhook_waiting SET due_at = min(due_at, ?) WHERE endpoint_id = ? AND due_at IS NOT NULL')
+      .run(now.getTime(), endpoint);
   writeLog(client, endpoint, attempts);
   if (disable !== null) disableEndpoint(client, endpoint, disable, now);
   return free;
@@ -166,12 +161,11 @@ function recordOne(client: Database, progress: Progress, now: Date): number[] {
 function startLanes(client: Database, endpoint: number, waits: Progress['waits'], now: number): void {
   const behind = waits.filter(({ due_at }) => due_at === null).map(({ event_id }) => event_id);
   if (behind.length === 0) return;
-  prepared(
-    client,
-    `UPDATE webhook_waiting AS w SET due_at = @now
+  client
+    .prepare(`UPDATE webhook_waiting AS w SET due_at = @now
     WHERE endpoint_id = @endpoint AND is_manual = 0 AND due_at IS NULL AND event_id IN (SELECT value FROM json_each(@behind))
-      AND event_id = (SELECT min(event_id) FROM webhook_waiting WHERE endpoint_id = w.endpoint_id AND lane = w.lane AND is_manual = 0)`,
-  ).run({ endpoint, now, behind: JSON.stringify(behind) });
+      AND event_id = (SELECT min(event_id) FROM webhook_waiting WHERE endpoint_id = w.endpoint_id AND lane = w.lane AND is_manual = 0)`)
+    .run({ endpoint, now, behind: JSON.stringify(behind) });
 }
 
 /** Removes a waiting event and makes the next one of its lane due. Returns true if no event of the lane waits any more. */
@@ -181,21 +175,21 @@ function leaveWaiting(
   { event_id, lane, is_manual }: Progress['ended'][number],
   now: number,
 ): boolean {
-  prepared(client, 'DELETE FROM webhook_waiting WHERE endpoint_id = ? AND event_id = ? AND is_manual = ?').run(
-    endpoint,
-    event_id,
-    is_manual,
-  );
+  client
+    .prepare('DELETE FROM webhook_waiting WHERE endpoint_id = ? AND event_id = ? AND is_manual = ?')
+    .run(endpoint, event_id, is_manual);
   if (is_manual === 1) return false;
-  const next = prepared<[number, number], { event_id: number | null }>(
-    client,
-    'SELECT min(event_id) AS event_id FROM webhook_waiting WHERE endpoint_id = ? AND lane = ? AND is_manual = 0',
-  ).get(endpoint, lane);
+  const next = client
+    .prepare<[number, number], { event_id: number | null }>(
+      'SELECT min(event_id) AS event_id FROM webhook_waiting WHERE endpoint_id = ? AND lane = ? AND is_manual = 0',
+    )
+    .get(endpoint, lane);
   if (next?.event_id == null) return true;
-  prepared(
-    client,
-    'UPDATE webhook_waiting SET due_at = ? WHERE endpoint_id = ? AND event_id = ? AND is_manual = 0 AND due_at IS NULL',
-  ).run(now, endpoint, next.event_id);
+  client
+    .prepare(
+      'UPDATE webhook_waiting SET due_at = ? WHERE endpoint_id = ? AND event_id = ? AND is_manual = 0 AND due_at IS NULL',
+    )
+    .run(now, endpoint, next.event_id);
   return false;
 }
 
@@ -206,31 +200,29 @@ function leaveWaiting(
 function writeLog(client: Database, endpoint: number, attempts: readonly Attempt[]): void {
   if (attempts.length === 0) return;
   const kept = [0, 1].flatMap((kind) => attempts.filter(({ is_success }) => is_success === kind).slice(-KEPT_ATTEMPTS));
-  prepared(
-    client,
-    `INSERT INTO webhook_log (endpoint_id, event_id, type, attempt, is_success, status, reply, took_ms, at)
+  client
+    .prepare(`INSERT INTO webhook_log (endpoint_id, event_id, type, attempt, is_success, status, reply, took_ms, at)
     SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
       iif(value ->> 3 = 1 OR EXISTS (SELECT 1 FROM webhook_events e WHERE e.id = value ->> 0 AND e.data ->> 'erased' IS NULL), value ->> 5, ''),
-      value ->> 6, value ->> 7 FROM json_each(?)`,
-  ).run(
-    endpoint,
-    JSON.stringify(
-      kept.map((at) => [
-        at.event_id,
-        at.type,
-        at.attempt,
-        at.is_success,
-        at.status,
-        stored(at.reply),
-        at.took_ms,
-        at.at,
-      ]),
-    ),
-  );
+      value ->> 6, value ->> 7 FROM json_each(?)`)
+    .run(
+      endpoint,
+      JSON.stringify(
+        kept.map((at) => [
+          at.event_id,
+          at.type,
+          at.attempt,
+          at.is_success,
+          at.status,
+          stored(at.reply),
+          at.took_ms,
+          at.at,
+        ]),
+      ),
+    );
   for (const kind of new Set(kept.map(({ is_success }) => is_success)))
-    prepared(
-      client,
-      `DELETE FROM webhook_log WHERE endpoint_id = @endpoint AND is_success = @kind AND id <= (
-        SELECT id FROM webhook_log WHERE endpoint_id = @endpoint AND is_success = @kind ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_ATTEMPTS})`,
-    ).run({ endpoint, kind });
+    client
+      .prepare(`DELETE FROM webhook_log WHERE endpoint_id = @endpoint AND is_success = @kind AND id <= (
+        SELECT id FROM webhook_log WHERE endpoint_id = @endpoint AND is_success = @kind ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_ATTEMPTS})`)
+      .run({ endpoint, kind });
 }

@@ -5,7 +5,6 @@
 
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import { contactJobs } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { isTransientSqliteError } from '../../database/write-lock.ts';
@@ -129,11 +128,8 @@ export async function continueJobs(
   onFailure: (id: number, error: unknown) => void,
 ): Promise<boolean> {
   // Accounts after the last one come first.
-  const oldest = prepared<[number], Job>(
-    db.$client,
-    `
-    SELECT * FROM contact_jobs WHERE state IN ('selecting', 'running', 'undoing') ORDER BY user_id < ?, user_id, id LIMIT 1`,
-  );
+  const oldest = db.$client.prepare<[number], Job>(`
+    SELECT * FROM contact_jobs WHERE state IN ('selecting', 'running', 'undoing') ORDER BY user_id < ?, user_id, id LIMIT 1`);
   const account = oldest.get(lastAccount + 1)?.user_id;
   if (account === undefined) return removeExpired(db, clock);
   lastAccount = account;
@@ -161,17 +157,17 @@ export async function continueJobs(
  */
 function removeExpired(db: Db, clock: Clock): boolean {
   const before = isoTimestamp(new Date(clock.now().getTime() - UNDO_MS));
-  const unconfirmed = prepared<[string], number>(
-    db.$client,
-    `SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND state = 'ready' AND created_at < ?`,
-  )
+  const unconfirmed = db.$client
+    .prepare<[string], number>(
+      `SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND state = 'ready' AND created_at < ?`,
+    )
     .pluck()
     .get(before);
   if (unconfirmed !== undefined) end(db, unconfirmed, 'cancelled', clock);
-  const old = prepared<[string], number>(
-    db.$client,
-    'SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND finished_at < ?',
-  )
+  const old = db.$client
+    .prepare<[string], number>(
+      'SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND finished_at < ?',
+    )
     .pluck()
     .get(before);
   if (old === undefined) return false;

@@ -4,7 +4,6 @@ import { sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { finishHolds } from '../../campaigns/large-writes.ts';
 import { ownedRecord, recordId } from '../../database/ownership.ts';
-import { prepared } from '../../database/prepared.ts';
 import { ownedList, readRecord, recordObject } from '../../database/record-json.ts';
 import { contactTypes } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -49,10 +48,10 @@ export const addContactType = operation({
   isOneWrite: true,
   input: Type.Object({ name }),
   run({ db, clock, accountId }, { name }) {
-    const id = prepared<[object], number>(
-      db.$client,
-      `INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (@accountId, @name, @now, @now) RETURNING id`,
-    )
+    const id = db.$client
+      .prepare<[object], number>(
+        `INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (@accountId, @name, @now, @now) RETURNING id`,
+      )
       .pluck()
       .get({ accountId, name, now: isoTimestamp(clock.now()) });
     if (id === undefined) throw new Error('a contact type has no id');

@@ -9,7 +9,6 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { addNamedValue, findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import { conflict } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { type Address, addressesIn, parseAddress } from './addresses.ts';
@@ -67,8 +66,7 @@ export function erasedTest(client: Database, accountId: number): (normalized: st
  * from it whether to check them again.
  */
 export function countErasedAddresses(client: Database, accountId: number): number {
-  const count = prepared<[number], { count: number }>(
-    client,
+  const count = client.prepare<[number], { count: number }>(
     `SELECT count(*) AS count FROM addresses WHERE user_id = ? AND ${IS_ERASED}`,
   );
   return count.get(accountId)?.count ?? 0;
@@ -77,7 +75,8 @@ export function countErasedAddresses(client: Database, accountId: number): numbe
 /** Returns the accounts with erased addresses. */
 export function accountsWithErased(client: Database): number[] {
   const sql = `SELECT id FROM accounts WHERE EXISTS (SELECT 1 FROM addresses a WHERE a.user_id = accounts.id AND ${IS_ERASED})`;
-  return prepared<[], { id: number }>(client, sql)
+  return client
+    .prepare<[], { id: number }>(sql)
     .all()
     .map(({ id }) => id);
 }
@@ -116,7 +115,7 @@ export function erasedAmong(client: Database, accountId: number, normalized: rea
 
 /** Returns true if this row of `addresses` belongs to an erased address. */
 export function isErasedRow(client: Database, addressId: number): boolean {
-  return prepared(client, `SELECT 1 FROM addresses WHERE id = ? AND ${IS_ERASED}`).get(addressId) !== undefined;
+  return client.prepare(`SELECT 1 FROM addresses WHERE id = ? AND ${IS_ERASED}`).get(addressId) !== undefined;
 }
 
 /** Returns the rows of the erased ones of these normalized addresses. Costs nothing if no address was ever erased. */
@@ -128,11 +127,13 @@ function erasedRows(
   const key = findNamedValue(client, KEY);
   if (key === null) return [];
   const forms = addresses.map((normalized) => [normalized, formWith(key, accountId, normalized)]);
-  return prepared<[{ account: number; forms: string }], { id: number; normalized: string }>(
-    client,
-    `SELECT a.id, value ->> 0 AS normalized FROM json_each(@forms)
-       CROSS JOIN addresses a ON a.user_id = @account AND a.normalized_email = value ->> 1`,
-  ).all({ account: accountId, forms: JSON.stringify(forms) });
+  return client
+    .prepare<
+      [{ account: number; forms: string }],
+      { id: number; normalized: string }
+    >(`SELECT a.id, value ->> 0 AS normalized FROM json_each(@forms)
+       CROSS JOIN addresses a ON a.user_id = @account AND a.normalized_email = value ->> 1`)
+    .all({ account: accountId, forms: JSON.stringify(forms) });
 }
 
 /**

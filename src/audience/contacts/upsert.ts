@@ -4,7 +4,6 @@
 import type { Database } from 'better-sqlite3';
 import { inChunks, inSlices } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import { messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { type CustomField, listCustomFields } from '../fields/custom-fields.ts';
@@ -106,10 +105,10 @@ function upsertSome(
     }
     const columns = { ...columnsOf(input), email, custom: person.custom, now };
     if (person.id !== null) {
-      prepared(client, UPDATE).run({ ...columns, id: person.id, onlyEmpty: Number(onlyEmpty) });
+      client.prepare(UPDATE).run({ ...columns, id: person.id, onlyEmpty: Number(onlyEmpty) });
       return { email, outcome: 'updated', contact_id: person.id, errors: [] };
     }
-    const added = prepared(client, INSERT).run({ ...columns, account: accountId, list, address: person.address });
+    const added = client.prepare(INSERT).run({ ...columns, account: accountId, list, address: person.address });
     // A later contact of the request with the same address changes this one.
     person.id = Number(added.lastInsertRowid);
     created.push({ contact_id: person.id, address_id: person.address });
@@ -147,12 +146,11 @@ function readFacts(
 
 /** Returns the rows of these addresses, with their contacts in the list, by normalized address. */
 function findKnown(client: Database, account: number, list: number, addresses: readonly Address[]): Map<string, Known> {
-  const rows = prepared<[object], Known>(
-    client,
-    `SELECT a.id AS address, a.normalized_email AS normalized, c.id, c.custom_values AS custom
+  const rows = client
+    .prepare<[object], Known>(`SELECT a.id AS address, a.normalized_email AS normalized, c.id, c.custom_values AS custom
     FROM json_each(@given) CROSS JOIN addresses a ON a.user_id = @account AND a.normalized_email = value
-    LEFT JOIN contacts c ON c.contact_type_id = @list AND c.address_id = a.id AND c.deleted_at IS NULL`,
-  ).all({ account, list, given: JSON.stringify(addresses.map(({ normalized }) => normalized)) });
+    LEFT JOIN contacts c ON c.contact_type_id = @list AND c.address_id = a.id AND c.deleted_at IS NULL`)
+    .all({ account, list, given: JSON.stringify(addresses.map(({ normalized }) => normalized)) });
   return new Map(rows.map((row) => [row.normalized, row]));
 }
 

@@ -1,7 +1,6 @@
 /** Removes reported events older than EVENTS_DAYS. The counters of contacts and names stay. */
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
-import { prepared } from '../../database/prepared.ts';
 
 const REMOVED = 'contact_events_removed_before';
 
@@ -17,11 +16,10 @@ export function contactEventsRemovedTime(client: Database): number | null {
  * nobody.
  */
 export function removeOldContactEvents(client: Database, horizon: number, rows: number): boolean {
-  const { changes } = prepared<[number, number]>(
-    client,
-    `DELETE FROM contact_events WHERE id IN (
-      SELECT id FROM contact_events INDEXED BY contact_events_time WHERE happened_at < ? ORDER BY happened_at LIMIT ?)`,
-  ).run(horizon, rows);
+  const { changes } = client
+    .prepare<[number, number]>(`DELETE FROM contact_events WHERE id IN (
+      SELECT id FROM contact_events INDEXED BY contact_events_time WHERE happened_at < ? ORDER BY happened_at LIMIT ?)`)
+    .run(horizon, rows);
   if (changes === 0) return false;
   writeNamedValue(client, REMOVED, String(Math.max(horizon, contactEventsRemovedTime(client) ?? 0)));
   return changes === rows;

@@ -2,7 +2,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { invalid } from '../../errors/failure.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
@@ -42,7 +41,7 @@ function findPeople(
   events: readonly GivenEvent[],
 ): (event: GivenEvent) => number | undefined {
   const find = (text: string, given: readonly (number | string)[]) => {
-    const rows = prepared<[object], { given: number | string; id: number }>(client, text).all({
+    const rows = client.prepare<[object], { given: number | string; id: number }>(text).all({
       account,
       given: JSON.stringify(given),
     });
@@ -122,11 +121,10 @@ function writeEvents(
 ): Omit<Recorded, 'created'> {
   const after = newestEvent(client);
   const nameIds = new Map<string, number>();
-  const insert = prepared<unknown[]>(
-    client,
-    `INSERT INTO contact_events (user_id, address_id, name_id, happened_at, event_key, value, currency, properties)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-  );
+  const insert = client.prepare<
+    unknown[]
+  >(`INSERT INTO contact_events (user_id, address_id, name_id, happened_at, event_key, value, currency, properties)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
   const unknown: number[] = [];
   let recorded = 0;
   let repeated = 0;
@@ -143,8 +141,8 @@ function writeEvents(
     if (changes === 0) repeated++;
     else recorded++;
   }
-  for (const text of SUMS) prepared<[number]>(client, text).run(after);
-  if (prepared(client, IS_WANTED).get(account) !== undefined) prepared(client, WRITE_WEBHOOK_EVENTS).run(after);
+  for (const text of SUMS) client.prepare<[number]>(text).run(after);
+  if (client.prepare(IS_WANTED).get(account) !== undefined) client.prepare(WRITE_WEBHOOK_EVENTS).run(after);
   startAutomations(client, account, { after, nameIds, now });
   wakeWaiting(client, account, { after, nameIds, now });
   return { recorded, repeated, unknown };
@@ -152,7 +150,7 @@ function writeEvents(
 
 /** Returns the highest id of an event that is recorded now. */
 function newestEvent(client: Database): number {
-  return prepared<[], { id: number }>(client, 'SELECT ifnull(max(id), 0) AS id FROM contact_events').get()?.id ?? 0;
+  return client.prepare<[], { id: number }>('SELECT ifnull(max(id), 0) AS id FROM contact_events').get()?.id ?? 0;
 }
 
 /** Properties as a JSON object by the ids of their names; null: there are none; undefined: one of the names is new. */
@@ -206,10 +204,9 @@ class Words {
   find(word: string): number | undefined {
     const id =
       this.#ids.get(word) ??
-      prepared<[number, string], { id: number }>(
-        this.#client,
-        'SELECT id FROM event_words WHERE user_id = ? AND word = ?',
-      ).get(this.#account, word)?.id;
+      this.#client
+        .prepare<[number, string], { id: number }>('SELECT id FROM event_words WHERE user_id = ? AND word = ?')
+        .get(this.#account, word)?.id;
     if (id !== undefined) this.#ids.set(word, id);
     return id;
   }
@@ -222,17 +219,15 @@ class Words {
   }
 
   #add(field: string, word: string): number {
-    const words = prepared<[number], { count: number }>(
-      this.#client,
-      'SELECT count(*) AS count FROM event_words WHERE user_id = ?',
-    ).get(this.#account);
+    const words = this.#client
+      .prepare<[number], { count: number }>('SELECT count(*) AS count FROM event_words WHERE user_id = ?')
+      .get(this.#account);
     if ((words?.count ?? 0) >= MAX_WORDS)
       throw invalid(field, `An account may not have more than ${MAX_WORDS} names of events and properties.`);
     return Number(
-      prepared<[number, string]>(this.#client, 'INSERT INTO event_words (user_id, word) VALUES (?, ?)').run(
-        this.#account,
-        word,
-      ).lastInsertRowid,
+      this.#client
+        .prepare<[number, string]>('INSERT INTO event_words (user_id, word) VALUES (?, ?)')
+        .run(this.#account, word).lastInsertRowid,
     );
   }
 }

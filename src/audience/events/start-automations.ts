@@ -3,7 +3,6 @@
  * step.
  */
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import { AUTOMATION_STATUS, type automations, barsEntry } from '../../database/schema/index.ts';
 import { filterOf } from './event-sql.ts';
 
@@ -53,29 +52,30 @@ const MEMBERS: Readonly<Record<string, { from: string; contact: string }>> = {
  * no earlier run keeps from entering. Enrolment applies them like joins. Call it in the transaction that records the events.
  */
 export function startAutomations(client: Database, account: number, { after, nameIds, now }: NewEvents): void {
-  for (const automation of prepared<[number], Started>(client, LIVE).all(account)) {
+  for (const automation of client.prepare<[number], Started>(LIVE).all(account)) {
     const name = nameIds.get(automation.trigger_event);
     const members = MEMBERS[automation.automation_for_table];
     if (name === undefined || members === undefined) continue;
     const { passes, values } = filterOf(automation.trigger_filter, account);
-    prepared<[object]>(
-      client,
-      `INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, event_key, happened_at)
+    client
+      .prepare<
+        [object]
+      >(`INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, event_key, happened_at)
       SELECT @account, @automation, address_id, contact_id, 'joined', event_key, @at FROM (
       SELECT v.address_id, ${members.contact} AS contact_id, v.event_key, min(v.id)
       FROM contact_events v CROSS JOIN ${members.from}
       WHERE v.id > @after AND v.name_id = @name AND v.happened_at >= @since ${passes} AND ${MAY_ENTER}
-      GROUP BY v.address_id)`,
-    ).run({
-      ...values,
-      account,
-      automation: automation.id,
-      target: automation.automation_for,
-      after,
-      name,
-      at: now,
-      since: now - MAX_AGE_MS,
-    });
+      GROUP BY v.address_id)`)
+      .run({
+        ...values,
+        account,
+        automation: automation.id,
+        target: automation.automation_for,
+        after,
+        name,
+        at: now,
+        since: now - MAX_AGE_MS,
+      });
   }
 }
 
@@ -97,21 +97,22 @@ const AWAITING = `
  * after `startAutomations`.
  */
 export function wakeWaiting(client: Database, account: number, { after, nameIds, now }: NewEvents): void {
-  const steps = prepared<[number], AwaitingStep>(client, AWAITING).all(account);
+  const steps = client.prepare<[number], AwaitingStep>(AWAITING).all(account);
   if (steps.length === 0) return;
   const mayEnter =
-    prepared<[number]>(client, 'SELECT 1 FROM membership_changes WHERE user_id = ? LIMIT 1').get(account) !== undefined;
+    client.prepare<[number]>('SELECT 1 FROM membership_changes WHERE user_id = ? LIMIT 1').get(account) !== undefined;
   const isIn = `AND EXISTS (SELECT 1 FROM enrolments e INDEXED BY enrolments_active
     WHERE e.automation_id = @automation AND e.address_id = v.address_id AND e.state = 'active')`;
   for (const { id: step, automation, event, event_filter } of steps) {
     const name = nameIds.get(event);
     if (name === undefined) continue;
     const { passes, values } = filterOf(event_filter, account);
-    prepared<[object]>(
-      client,
-      `INSERT INTO membership_changes (user_id, automation_id, address_id, change, step_id, happened_at)
+    client
+      .prepare<
+        [object]
+      >(`INSERT INTO membership_changes (user_id, automation_id, address_id, change, step_id, happened_at)
       SELECT @account, @automation, v.address_id, 'arrived', @step, min(max(v.happened_at), @now) FROM contact_events v
-      WHERE v.id > @after AND v.name_id = @name ${passes} ${mayEnter ? '' : isIn} GROUP BY v.address_id`,
-    ).run({ ...values, account, automation, step, after, name, now });
+      WHERE v.id > @after AND v.name_id = @name ${passes} ${mayEnter ? '' : isIn} GROUP BY v.address_id`)
+      .run({ ...values, account, automation, step, after, name, now });
   }
 }

@@ -5,7 +5,6 @@ import Type, { type Static } from 'typebox';
 import { finishHolds } from '../../campaigns/large-writes.ts';
 import type { Db } from '../../database/open.ts';
 import { ownedRecord, recordId } from '../../database/ownership.ts';
-import { prepared } from '../../database/prepared.ts';
 import { ownedList, recordObject } from '../../database/record-json.ts';
 import { customFields, dynamicContents } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -146,7 +145,7 @@ const isOfZones = (name: string) => name.toLowerCase() === ZONE_FIELD;
 /** Returns whether contacts wait for a date in this field in an automation. */
 function isWaitedFor({ $client }: Db, accountId: number, field: number): boolean {
   const text = "SELECT 1 FROM automation_schedules WHERE user_id = ? AND until = 'date' AND field_id = ?";
-  return prepared($client, text).get(accountId, field) !== undefined;
+  return $client.prepare(text).get(accountId, field) !== undefined;
 }
 
 // Deletes a custom field. Stored values are keyed by the field's id, which is never used again, so they become unreachable.

@@ -6,7 +6,6 @@
 import { createReadStream } from 'node:fs';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import { TRACKING_CHOICE } from '../../database/schema/index.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
@@ -243,12 +242,14 @@ export function undoTrackingChoices(
   { accountId, records, now }: { accountId: number; records: string; now: string },
   given: object,
 ): void {
-  const people = prepared<[object], { address: number; choice: number }>(
-    db.$client,
-    `SELECT u.address_id AS address, CAST(u.before AS INTEGER) AS choice FROM ${records} WHERE u.row_id = (
+  const people = db.$client
+    .prepare<
+      [object],
+      { address: number; choice: number }
+    >(`SELECT u.address_id AS address, CAST(u.before AS INTEGER) AS choice FROM ${records} WHERE u.row_id = (
       SELECT max(l.id) FROM consent_log l
-      WHERE l.address_id = u.address_id AND l.action IN ('tracking_allowed', 'tracking_refused', 'tracking_undone'))`,
-  ).all(given);
+      WHERE l.address_id = u.address_id AND l.action IN ('tracking_allowed', 'tracking_refused', 'tracking_undone'))`)
+    .all(given);
   if (people.length === 0) return;
   storeTrackingChoices(db.$client, { accountId, text: sentence('tracking_import_undone'), now }, people);
 }

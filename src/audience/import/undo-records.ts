@@ -3,7 +3,6 @@
  * address, so that erasing the contact finds them.
  */
 import type { Database, Statement } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import type { Recipient } from '../segments/membership.ts';
 
 /** A range of rows of a staged table: those after the row `after`, up to `until`. `user` is the account. */
@@ -95,10 +94,9 @@ export function moveRecordsToAddress(
   client: Database,
   correction: { account: number; contact: number; from: number; to: number },
 ): void {
-  prepared(
-    client,
-    `UPDATE OR REPLACE import_changes SET address_id = @to
+  client
+    .prepare(`UPDATE OR REPLACE import_changes SET address_id = @to
      WHERE import_id IN (SELECT id FROM contact_imports WHERE user_id = @account AND undo_until IS NOT NULL) AND address_id = @from
-       AND ((kind = 'contact' AND row_id = @contact) OR (kind = 'member' AND before ->> 'contact_id' = @contact))`,
-  ).run(correction);
+       AND ((kind = 'contact' AND row_id = @contact) OR (kind = 'member' AND before ->> 'contact_id' = @contact))`)
+    .run(correction);
 }

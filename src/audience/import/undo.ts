@@ -6,7 +6,6 @@
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import type { contactImports } from '../../database/schema/index.ts';
 import { isTransientSqliteError } from '../../database/write-lock.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
@@ -37,13 +36,12 @@ const MAX_KEPT_CHANGES = 1_000_000;
 
 /** Ends the undo period of older imports of an account if newer ones have changed too many contacts since. */
 export function limitUndo(db: Db, accountId: number, now: string, most = MAX_KEPT_CHANGES): void {
-  prepared(
-    db.$client,
-    `UPDATE contact_imports SET undo_until = @now WHERE id IN (
+  db.$client
+    .prepare(`UPDATE contact_imports SET undo_until = @now WHERE id IN (
        SELECT id FROM (SELECT id, state, sum(updated) OVER (ORDER BY id DESC) AS changed, row_number() OVER (ORDER BY id DESC) AS place
          FROM contact_imports WHERE user_id = @account AND undo_until > @now)
-       WHERE changed > @most AND place > 1 AND state <> 'undoing')`,
-  ).run({ account: accountId, now, most });
+       WHERE changed > @most AND place > 1 AND state <> 'undoing')`)
+    .run({ account: accountId, now, most });
 }
 
 /** An import that is being undone. */
@@ -75,15 +73,15 @@ export function isUndoable(now: string): string {
  * longer. `now` is an ISO timestamp.
  */
 export function undoImport(db: Db, accountId: number, id: number, now: string): void {
-  const owned = prepared<[number, number], State>(
-    db.$client,
+  const owned = db.$client.prepare<[number, number], State>(
     'SELECT state, undo_until FROM contact_imports WHERE id = ? AND user_id = ?',
   );
   if (owned.get(id, accountId) === undefined) throw notFound();
-  const { changes } = prepared(
-    db.$client,
-    `UPDATE contact_imports SET state = 'undoing' WHERE id = @id AND user_id = @account AND ${isUndoable('@now')}`,
-  ).run({ id, account: accountId, now });
+  const { changes } = db.$client
+    .prepare(
+      `UPDATE contact_imports SET state = 'undoing' WHERE id = @id AND user_id = @account AND ${isUndoable('@now')}`,
+    )
+    .run({ id, account: accountId, now });
   if (changes === 0) throw conflict(sentence('import_final'));
 }
 
@@ -107,11 +105,11 @@ export async function continueUndos(
   onFailure: (id: number, error: unknown) => void,
 ): Promise<boolean> {
   // Of two imports the later one is undone first, because its records have the values that the earlier one wrote.
-  const next = prepared<[number], ImportToUndo>(
-    db.$client,
-    `SELECT id, user_id, contact_type_id, written_at FROM contact_imports WHERE state = 'undoing'
-     ORDER BY user_id < ?, user_id, id DESC LIMIT 1`,
-  );
+  const next = db.$client.prepare<
+    [number],
+    ImportToUndo
+  >(`SELECT id, user_id, contact_type_id, written_at FROM contact_imports WHERE state = 'undoing'
+     ORDER BY user_id < ?, user_id, id DESC LIMIT 1`);
   const account = next.get(lastAccount + 1)?.user_id;
   // Nothing expires while sending is held, because one cause of a hold is a wrong clock, by which everything may seem
   // old.
@@ -140,38 +138,39 @@ function step(db: Db, undone: ImportToUndo, now: string): void {
     setState(db, undone.id, 'undone');
     return;
   }
-  prepared(
-    db.$client,
-    `UPDATE contact_imports SET removed = removed + @removed, restored = restored + @restored, kept = kept + @kept WHERE id = @id`,
-  ).run({ ...counts, id: undone.id });
+  db.$client
+    .prepare(
+      `UPDATE contact_imports SET removed = removed + @removed, restored = restored + @restored, kept = kept + @kept WHERE id = @id`,
+    )
+    .run({ ...counts, id: undone.id });
 }
 
 function setState(db: Db, id: number, state: 'done' | 'undone'): void {
-  prepared(db.$client, 'UPDATE contact_imports SET state = ? WHERE id = ?').run(state, id);
+  db.$client.prepare('UPDATE contact_imports SET state = ? WHERE id = ?').run(state, id);
 }
 
 /** Removes some records of an import that can no longer be undone. Returns true if there may be more. */
 function removeExpired(db: Db, clock: Clock): boolean {
-  const id = prepared<[string], number>(
-    db.$client,
-    `SELECT id FROM contact_imports WHERE undo_until IS NOT NULL AND undo_until < ? AND state <> 'undoing' LIMIT 1`,
-  )
+  const id = db.$client
+    .prepare<[string], number>(
+      `SELECT id FROM contact_imports WHERE undo_until IS NOT NULL AND undo_until < ? AND state <> 'undoing' LIMIT 1`,
+    )
     .pluck()
     .get(isoTimestamp(clock.now()));
   if (id === undefined) return false;
   for (const table of RECORDS) {
-    const { changes } = prepared(
-      db.$client,
-      `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE import_id = ? LIMIT ${RECORDS_PER_TRANSACTION})`,
-    ).run(id);
+    const { changes } = db.$client
+      .prepare(
+        `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE import_id = ? LIMIT ${RECORDS_PER_TRANSACTION})`,
+      )
+      .run(id);
     if (changes > 0) return true;
   }
   // The errors of rows stay; the texts of their cells are removed with the other records.
-  prepared(
-    db.$client,
-    `UPDATE contact_imports SET undo_until = NULL,
-       errors = (SELECT json_group_array(json_remove(value, '$.value')) FROM json_each(errors)) WHERE id = ?`,
-  ).run(id);
+  db.$client
+    .prepare(`UPDATE contact_imports SET undo_until = NULL,
+       errors = (SELECT json_group_array(json_remove(value, '$.value')) FROM json_each(errors)) WHERE id = ?`)
+    .run(id);
   return true;
 }
 
@@ -212,10 +211,10 @@ const records = (kind: string) =>
  */
 function restorePeople(db: Db, undone: ImportToUndo, now: string): UndoCounts | null {
   const client = db.$client;
-  const people = prepared<[number], number>(
-    client,
-    `SELECT DISTINCT address_id FROM import_changes WHERE import_id = ? ORDER BY address_id LIMIT ${CHUNK}`,
-  )
+  const people = client
+    .prepare<[number], number>(
+      `SELECT DISTINCT address_id FROM import_changes WHERE import_id = ? ORDER BY address_id LIMIT ${CHUNK}`,
+    )
     .pluck()
     .all(undone.id);
   const last = people.at(-1);
@@ -228,7 +227,7 @@ function restorePeople(db: Db, undone: ImportToUndo, now: string): UndoCounts | 
   restoreMembers(db, given);
   resubscribe(db, given);
   undoTrackingChoices(db, { accountId: undone.user_id, records: records('tracking'), now }, given);
-  prepared(client, 'DELETE FROM import_changes WHERE import_id = @import AND address_id <= @last').run(given);
+  client.prepare('DELETE FROM import_changes WHERE import_id = @import AND address_id <= @last').run(given);
   return { removed: 0, ...counts };
 }
 
@@ -237,12 +236,10 @@ function restorePeople(db: Db, undone: ImportToUndo, now: string): UndoCounts | 
  * rows in segments.
  */
 function peopleBefore(db: Db, given: UndoParameters): number[] {
-  return prepared<[UndoParameters], number>(
-    db.$client,
-    `SELECT DISTINCT u.address_id FROM import_changes u
+  return db.$client
+    .prepare<[UndoParameters], number>(`SELECT DISTINCT u.address_id FROM import_changes u
        CROSS JOIN contacts c ON c.contact_type_id = @type AND c.address_id = u.address_id AND c.deleted_at IS NULL
-     WHERE u.import_id = @import AND u.address_id <= @last AND c.created_at <> @written`,
-  )
+     WHERE u.import_id = @import AND u.address_id <= @last AND c.created_at <> @written`)
     .pluck()
     .all(given);
 }
@@ -250,17 +247,21 @@ function peopleBefore(db: Db, given: UndoParameters): number[] {
 /** Removes contacts from the segment that the import added them to, unless this was changed since. */
 function leaveSegments(db: Db, given: UndoParameters): void {
   const client = db.$client;
-  const removed = prepared<[UndoParameters], Recipient>(
-    client,
-    `DELETE FROM segment_recipients WHERE id IN (SELECT row_id FROM ${records('member')} WHERE before IS NULL)
-       AND by_hand = 1 AND is_removed = 0 AND updated_at = @written RETURNING *`,
-  ).all(given);
-  const changed = prepared<[UndoParameters], Recipient>(
-    client,
-    `UPDATE segment_recipients SET ${MEMBER_COLUMNS.map((column) => `${column} = u.before ->> '${column}'`).join(', ')}
+  const removed = client
+    .prepare<
+      [UndoParameters],
+      Recipient
+    >(`DELETE FROM segment_recipients WHERE id IN (SELECT row_id FROM ${records('member')} WHERE before IS NULL)
+       AND by_hand = 1 AND is_removed = 0 AND updated_at = @written RETURNING *`)
+    .all(given);
+  const changed = client
+    .prepare<
+      [UndoParameters],
+      Recipient
+    >(`UPDATE segment_recipients SET ${MEMBER_COLUMNS.map((column) => `${column} = u.before ->> '${column}'`).join(', ')}
      FROM ${records('member')} WHERE segment_recipients.id = u.row_id AND u.before IS NOT NULL AND segment_recipients.updated_at = @written
-     RETURNING *`,
-  ).all(given);
+     RETURNING *`)
+    .all(given);
   const left = [...removed, ...changed.filter((row) => row.is_removed === 1)];
   for (const [id, rows] of Map.groupBy(left, (row) => row.segment_id))
     recordMembershipChange(db, { table: 'segments', id }, 'left', peopleOf(rows), given.now);
@@ -270,43 +271,41 @@ function leaveSegments(db: Db, given: UndoParameters): void {
 function restoreContacts(db: Db, accountId: number, given: UndoParameters): { restored: number; kept: number } {
   const client = db.$client;
   forgetErased(client, accountId, given);
-  const kept = prepared(
-    client,
-    `INSERT OR IGNORE INTO import_kept (import_id, contact_id, reason)
+  const kept = client
+    .prepare(`INSERT OR IGNORE INTO import_kept (import_id, contact_id, reason)
      SELECT @import, u.row_id, CASE WHEN c.id IS NULL OR c.deleted_at IS NOT NULL THEN 'deleted'
        WHEN c.contact_type_id <> @type THEN 'moved' ELSE 'changed' END
      FROM ${records('contact')} LEFT JOIN contacts c ON c.id = u.row_id
-     WHERE c.id IS NULL OR c.deleted_at IS NOT NULL OR c.contact_type_id <> @type OR c.updated_at <> @written`,
-  ).run(given);
+     WHERE c.id IS NULL OR c.deleted_at IS NOT NULL OR c.contact_type_id <> @type OR c.updated_at <> @written`)
+    .run(given);
   // A column that is not in the record was not changed.
   const columns = COLUMNS.map(
     (column) =>
       `${column} = iif(json_type(u.before, '$.${column}') IS NULL, contacts.${column}, u.before ->> '${column}')`,
   );
-  const restored = prepared(
-    client,
-    `UPDATE contacts SET ${columns.join(', ')} FROM ${records('contact')}
-     WHERE contacts.id = u.row_id AND contacts.deleted_at IS NULL AND contacts.contact_type_id = @type AND contacts.updated_at = @written`,
-  ).run(given);
+  const restored = client
+    .prepare(`UPDATE contacts SET ${columns.join(', ')} FROM ${records('contact')}
+     WHERE contacts.id = u.row_id AND contacts.deleted_at IS NULL AND contacts.contact_type_id = @type AND contacts.updated_at = @written`)
+    .run(given);
   return { restored: restored.changes, kept: kept.changes };
 }
 
 /** Removes erased second addresses from the records, because the erasure may not have reached these records yet. */
 function forgetErased(client: Database, accountId: number, given: UndoParameters): void {
-  const seconds = prepared<[UndoParameters], { row: number; typed: string }>(
-    client,
-    `SELECT row_id AS row, before ->> 'alt_email' AS typed FROM ${records('contact')} WHERE before ->> 'alt_email' IS NOT NULL`,
-  ).all(given);
+  const seconds = client
+    .prepare<[UndoParameters], { row: number; typed: string }>(
+      `SELECT row_id AS row, before ->> 'alt_email' AS typed FROM ${records('contact')} WHERE before ->> 'alt_email' IS NOT NULL`,
+    )
+    .all(given);
   if (seconds.length === 0) return;
   const normalized = seconds.map(({ typed }) => parseAddress(typed)?.normalized ?? '');
   const erased = new Set(erasedAmong(client, accountId, normalized));
   const rows = seconds.flatMap(({ row }, at) => (erased.has(normalized[at] ?? '') ? [row] : []));
   if (rows.length > 0)
-    prepared<[object]>(
-      client,
-      `UPDATE import_changes SET before = json_set(before, '$.alt_email', NULL)
-       WHERE import_id = @import AND address_id <= @last AND kind = 'contact' AND row_id IN (SELECT value FROM json_each(@rows))`,
-    ).run({ ...given, rows: JSON.stringify(rows) });
+    client
+      .prepare<[object]>(`UPDATE import_changes SET before = json_set(before, '$.alt_email', NULL)
+       WHERE import_id = @import AND address_id <= @last AND kind = 'contact' AND row_id IN (SELECT value FROM json_each(@rows))`)
+      .run({ ...given, rows: JSON.stringify(rows) });
 }
 
 /**
@@ -316,38 +315,36 @@ function restoreMembers(db: Db, given: UndoParameters): void {
   const client = db.$client;
   const rows = records('member');
   // Rows whose membership is as before the import get back their time.
-  prepared(
-    client,
-    `UPDATE segment_recipients SET updated_at = u.before ->> 'updated_at' FROM ${rows}
+  client
+    .prepare(`UPDATE segment_recipients SET updated_at = u.before ->> 'updated_at' FROM ${rows}
      WHERE segment_recipients.id = u.row_id AND u.before IS NOT NULL AND segment_recipients.updated_at IN (@now, @written)
-       AND contact_id IS u.before ->> 'contact_id' AND by_hand = u.before ->> 'by_hand' AND is_removed = u.before ->> 'is_removed'`,
-  ).run(given);
+       AND contact_id IS u.before ->> 'contact_id' AND by_hand = u.before ->> 'by_hand' AND is_removed = u.before ->> 'is_removed'`)
+    .run(given);
   // A contact who left a segment by the import and joined it again by its rules gets back the earlier row's values.
   const again = ['id', 'created_at', 'updated_at', 'first_name', 'last_name', 'email'];
-  prepared(
-    client,
-    `UPDATE segment_recipients SET ${again.map((column) => `${column} = u.before ->> '${column}'`).join(', ')} FROM ${rows}
+  client
+    .prepare(`UPDATE segment_recipients SET ${again.map((column) => `${column} = u.before ->> '${column}'`).join(', ')} FROM ${rows}
      WHERE u.before ->> 'by_hand' = 0 AND u.before ->> 'is_removed' = 0 AND segment_recipients.segment_id = u.before ->> 'segment_id'
        AND segment_recipients.address_id = u.address_id AND by_hand = 0 AND is_removed = 0 AND segment_recipients.created_at = @now
-       AND segment_recipients.id <> u.row_id`,
-  ).run(given);
+       AND segment_recipients.id <> u.row_id`)
+    .run(given);
   // The leave that the import caused is removed from the history.
-  prepared(
-    client,
-    `DELETE FROM segment_leaves WHERE id IN (
+  client
+    .prepare(`DELETE FROM segment_leaves WHERE id IN (
        SELECT l.id FROM ${rows} CROSS JOIN segment_recipients r ON r.id = u.row_id
          CROSS JOIN segment_leaves l ON l.address_id = u.address_id AND l.segment_id = r.segment_id
-       WHERE u.before IS NOT NULL AND l.joined_at = r.created_at AND l.left_at = @written)`,
-  ).run(given);
+       WHERE u.before IS NOT NULL AND l.joined_at = r.created_at AND l.left_at = @written)`)
+    .run(given);
 }
 
 /** Undoes the unsubscribes of the import. An entry that was unsubscribed again since has another `updated_at` and stays. */
 function resubscribe(db: Db, given: UndoParameters): void {
-  const ids = prepared<[UndoParameters], number>(
-    db.$client,
-    `SELECT e.id FROM ${records('unsubscribed')} CROSS JOIN unsubscribers e ON e.id = u.row_id
-     WHERE e.created_at = @written AND e.updated_at = @written`,
-  )
+  const ids = db.$client
+    .prepare<
+      [UndoParameters],
+      number
+    >(`SELECT e.id FROM ${records('unsubscribed')} CROSS JOIN unsubscribers e ON e.id = u.row_id
+     WHERE e.created_at = @written AND e.updated_at = @written`)
     .pluck()
     .all(given);
   if (ids.length > 0) removeUnsubscribers(db, ids, 'api', given.now);
@@ -359,43 +356,43 @@ function resubscribe(db: Db, given: UndoParameters): void {
  */
 function removeAdded(db: Db, { id, contact_type_id: type, written_at }: ImportToUndo, now: string): UndoCounts | null {
   const client = db.$client;
-  const range = prepared<[number], { first: number; last: number }>(
-    client,
-    'SELECT first_id AS first, last_id AS last FROM import_added WHERE import_id = ? ORDER BY first_id LIMIT 1',
-  ).get(id);
+  const range = client
+    .prepare<[number], { first: number; last: number }>(
+      'SELECT first_id AS first, last_id AS last FROM import_added WHERE import_id = ? ORDER BY first_id LIMIT 1',
+    )
+    .get(id);
   if (range === undefined) return null;
-  const contacts = prepared<[Record<string, unknown>], { id: number; address_id: number; reason: string | null }>(
-    client,
-    `SELECT c.id, c.address_id, CASE
+  const contacts = client
+    .prepare<
+      [Record<string, unknown>],
+      { id: number; address_id: number; reason: string | null }
+    >(`SELECT c.id, c.address_id, CASE
         WHEN c.deleted_at IS NOT NULL THEN 'deleted'
         WHEN c.contact_type_id <> @type THEN 'moved'
         WHEN c.updated_at <> @written_at THEN 'changed'
         WHEN EXISTS (SELECT 1 FROM consent_log l WHERE l.address_id = c.address_id AND l.action = 'subscribed' AND l.created_at >= @written_at) THEN 'changed'
         WHEN EXISTS (SELECT 1 FROM segment_recipients r WHERE r.contact_id = c.id AND r.by_hand = 1) THEN 'segment'
       END AS reason
-     FROM contacts c WHERE c.id BETWEEN @first AND @last ORDER BY c.id LIMIT ${CHUNK}`,
-  ).all({ ...range, type, written_at });
+     FROM contacts c WHERE c.id BETWEEN @first AND @last ORDER BY c.id LIMIT ${CHUNK}`)
+    .all({ ...range, type, written_at });
   const gone = contacts.filter(({ reason }) => reason === null).map((contact) => contact.id);
   // Deleted first and in the usual way, so that segments, automations and counts are updated.
   deleteContacts(db, gone, now);
-  prepared(client, 'DELETE FROM contacts WHERE id IN (SELECT value FROM json_each(?))').run(JSON.stringify(gone));
+  client.prepare('DELETE FROM contacts WHERE id IN (SELECT value FROM json_each(?))').run(JSON.stringify(gone));
   const kept = contacts.filter(({ reason }) => reason !== null);
   // Contacts that are kept may match the rules of the segment that the import added them to by hand.
   const peopleKept = kept.map((contact) => contact.address_id);
   syncAfterContactChange(db, type, peopleKept, now, { startsAutomations: false });
-  prepared(
-    client,
-    `INSERT OR IGNORE INTO import_kept (import_id, contact_id, reason)
-     SELECT ?, value ->> 'id', value ->> 'reason' FROM json_each(?)`,
-  ).run(id, JSON.stringify(kept));
+  client
+    .prepare(`INSERT OR IGNORE INTO import_kept (import_id, contact_id, reason)
+     SELECT ?, value ->> 'id', value ->> 'reason' FROM json_each(?)`)
+    .run(id, JSON.stringify(kept));
   const last = contacts.at(-1)?.id;
   if (last === undefined || contacts.length < CHUNK)
-    prepared(client, 'DELETE FROM import_added WHERE import_id = ? AND first_id = ?').run(id, range.first);
+    client.prepare('DELETE FROM import_added WHERE import_id = ? AND first_id = ?').run(id, range.first);
   else
-    prepared(client, 'UPDATE import_added SET first_id = ? WHERE import_id = ? AND first_id = ?').run(
-      last + 1,
-      id,
-      range.first,
-    );
+    client
+      .prepare('UPDATE import_added SET first_id = ? WHERE import_id = ? AND first_id = ?')
+      .run(last + 1, id, range.first);
   return { removed: gone.length, restored: 0, kept: kept.length };
 }

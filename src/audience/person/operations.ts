@@ -2,7 +2,6 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { ownedBy } from '../../database/ownership.ts';
-import { prepared } from '../../database/prepared.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { contacts, contactTypes, segments } from '../../database/schema/index.ts';
 import { mergeValues } from '../../delivery/content/values.ts';
@@ -265,11 +264,13 @@ function keptValues(
   client: Context['db']['$client'],
   deliveries: readonly number[],
 ): Map<number, Record<string, string>> {
-  const rows = prepared<[string], { id: number; recipient: string; facts: string }>(
-    client,
-    `SELECT s.delivery_id AS id, s.recipient, f.facts FROM json_each(?) j CROSS JOIN sent_mails s ON s.delivery_id = j.value
-      CROSS JOIN sent_facts f ON f.id = s.facts_id`,
-  ).all(JSON.stringify(deliveries));
+  const rows = client
+    .prepare<
+      [string],
+      { id: number; recipient: string; facts: string }
+    >(`SELECT s.delivery_id AS id, s.recipient, f.facts FROM json_each(?) j CROSS JOIN sent_mails s ON s.delivery_id = j.value
+      CROSS JOIN sent_facts f ON f.id = s.facts_id`)
+    .all(JSON.stringify(deliveries));
   return new Map(
     rows.map(({ id, recipient, facts }) => {
       const given: SentRecipient = JSON.parse(recipient);

@@ -10,7 +10,6 @@ import { inChunks } from '../../database/bulk.ts';
 import { fold } from '../../database/functions/fold.ts';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import { isImportUnderWay } from '../import/turns.ts';
 import { recordWrite } from '../unfinished-writes.ts';
 
@@ -72,7 +71,7 @@ export async function continueIndexing(client: Database): Promise<boolean> {
 /** Returns true if changes of contacts wait to be indexed. */
 export function isIndexBehind(client: Database): boolean {
   const behind = `SELECT EXISTS (SELECT 1 FROM contact_search_changes) OR EXISTS (SELECT 1 FROM contacts WHERE id > ?)`;
-  return prepared<[number], number>(client, behind).pluck().get(indexedUntil(client)) === 1;
+  return client.prepare<[number], number>(behind).pluck().get(indexedUntil(client)) === 1;
 }
 
 interface Indexed {
@@ -240,10 +239,9 @@ export function trigramsBeginningWith(client: Database, text: string): string[] 
   client.exec(
     "CREATE VIRTUAL TABLE IF NOT EXISTS temp.contact_search_terms USING fts5vocab('main', 'contact_search', 'instance')",
   );
-  const next = prepared<[string, string], string>(
-    client,
-    'SELECT term FROM temp.contact_search_terms WHERE term BETWEEN ? AND ? LIMIT 1',
-  ).pluck();
+  const next = client
+    .prepare<[string, string], string>('SELECT term FROM temp.contact_search_terms WHERE term BETWEEN ? AND ? LIMIT 1')
+    .pluck();
   const found: string[] = [];
   const last = text + LAST_CHARACTER.repeat(TRIGRAM - 1);
   // A trigram followed by a character comes after the trigram and before all others.

@@ -7,7 +7,6 @@
 import { inChunks } from '../../database/bulk.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import { MADE_BY } from '../../database/schema/index.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { liftActive } from '../sunset/rule.ts';
@@ -33,10 +32,11 @@ const UNSETTLED_MS = 10_500;
 export function isFarBehind({ $client: client }: Db, clock: Clock): boolean {
   if (areContactEventsFarBehind(client, MANY_EVENTS)) return true;
   const after = followedTo(client) + MANY_EVENTS;
-  const next = prepared<[object], { is_unsettled: 0 | 1 }>(
-    client,
-    `SELECT ${IS_UNSETTLED} AS is_unsettled FROM events WHERE id > @after ORDER BY id LIMIT 1`,
-  ).get({ after, ...settling(clock) });
+  const next = client
+    .prepare<[object], { is_unsettled: 0 | 1 }>(
+      `SELECT ${IS_UNSETTLED} AS is_unsettled FROM events WHERE id > @after ORDER BY id LIMIT 1`,
+    )
+    .get({ after, ...settling(clock) });
   return next?.is_unsettled === 0;
 }
 
@@ -72,7 +72,7 @@ export function hasNewEvents(client: Db['$client']): boolean {
 
 /** Returns true if there are unread opens and clicks. */
 function hasNewHits(client: Db['$client']): boolean {
-  const newest = prepared<[], number>(client, 'SELECT ifnull(max(id), 0) FROM events').pluck().get() ?? 0;
+  const newest = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM events').pluck().get() ?? 0;
   return newest > followedTo(client);
 }
 
@@ -98,37 +98,35 @@ function readHits(db: Db, rows: number, clock: Clock): ReadEvents | null {
   const now = isoTimestamp(clock.now());
   const after = followedTo(client);
   const events = Math.min(rows, eventsAtOnce(client));
-  const next = prepared<[object], { last: number | null; count: number }>(
-    client,
-    `WITH next AS (SELECT id, ${IS_UNSETTLED} AS is_unsettled FROM events WHERE id > @after ORDER BY id LIMIT @events)
+  const next = client
+    .prepare<
+      [object],
+      { last: number | null; count: number }
+    >(`WITH next AS (SELECT id, ${IS_UNSETTLED} AS is_unsettled FROM events WHERE id > @after ORDER BY id LIMIT @events)
     SELECT max(id) AS last, count(*) AS count FROM next
-    WHERE id < ifnull((SELECT min(id) FROM next WHERE is_unsettled = 1), 9e15)`,
-  ).get({ after, events, ...settling(clock) });
+    WHERE id < ifnull((SELECT min(id) FROM next WHERE is_unsettled = 1), 9e15)`)
+    .get({ after, events, ...settling(clock) });
   if (next === undefined || next.last === null) return null;
   const { last, count } = next;
-  const people = prepared<[{ after: number; to: number }], number>(
-    client,
-    `INSERT INTO activity (address_id, last_at, last_click_at)
+  const people = client
+    .prepare<[{ after: number; to: number }], number>(`INSERT INTO activity (address_id, last_at, last_click_at)
     SELECT d.address_id, max(e.happened_at), max(e.happened_at) FILTER (WHERE e.kind = 'click')
     FROM events e CROSS JOIN deliveries d ON d.id = e.delivery_id CROSS JOIN mailings m ON m.id = e.mailing_id
     WHERE e.id > @after AND e.id <= @to AND e.made_by = ${MADE_BY.person} AND e.kind IN ('open', 'click') AND m.owner_kind IN ('single', 'schedule')
     GROUP BY d.address_id
     ON CONFLICT (address_id) DO UPDATE SET last_at = max(last_at, excluded.last_at),
       last_click_at = nullif(max(ifnull(last_click_at, 0), ifnull(excluded.last_click_at, 0)), 0)
-    RETURNING address_id`,
-  )
+    RETURNING address_id`)
     .pluck()
     .all({ after, to: last });
-  const maybe = prepared<[{ after: number; to: number }], number>(
-    client,
-    `INSERT INTO proxied_activity (address_id, last_at)
+  const maybe = client
+    .prepare<[{ after: number; to: number }], number>(`INSERT INTO proxied_activity (address_id, last_at)
     SELECT d.address_id, max(e.happened_at)
     FROM events e CROSS JOIN deliveries d ON d.id = e.delivery_id CROSS JOIN mailings m ON m.id = e.mailing_id
     WHERE e.id > @after AND e.id <= @to AND e.made_by = ${MADE_BY.proxied} AND m.owner_kind IN ('single', 'schedule')
     GROUP BY d.address_id
     ON CONFLICT (address_id) DO UPDATE SET last_at = max(last_at, excluded.last_at)
-    RETURNING address_id`,
-  )
+    RETURNING address_id`)
     .pluck()
     .all({ after, to: last });
   if (people.length > 0) liftActive(client, people, now);
@@ -143,11 +141,12 @@ function readHits(db: Db, rows: number, clock: Clock): ReadEvents | null {
 /** These contacts (address ids) by account, for the segments with rules about opens and clicks. */
 function activeContacts(client: Db['$client'], people: readonly number[]): ActiveContacts[] {
   if (people.length === 0) return [];
-  if (prepared(client, 'SELECT 1 FROM segments WHERE check_at IS NOT NULL LIMIT 1').get() === undefined) return [];
-  const owned = prepared<[string], { account: number; address: number }>(
-    client,
-    'SELECT a.user_id AS account, a.id AS address FROM json_each(?) p CROSS JOIN addresses a ON a.id = p.value',
-  ).all(JSON.stringify(people));
+  if (client.prepare('SELECT 1 FROM segments WHERE check_at IS NOT NULL LIMIT 1').get() === undefined) return [];
+  const owned = client
+    .prepare<[string], { account: number; address: number }>(
+      'SELECT a.user_id AS account, a.id AS address FROM json_each(?) p CROSS JOIN addresses a ON a.id = p.value',
+    )
+    .all(JSON.stringify(people));
   return [...Map.groupBy(owned, ({ account }) => account)].map(([account, theirs]) => {
     const ids = theirs.map(({ address }) => address);
     const isConcerned = ({ rules }: Segment) => rules.some((rule) => isActivityRule(rule) && rule.type !== 'event');

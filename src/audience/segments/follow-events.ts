@@ -4,7 +4,6 @@
  */
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { EVENT_FIELD } from '../events/names.ts';
 import type { Segment } from './membership.ts';
@@ -23,7 +22,7 @@ export function hasNewContactEvents(client: Db['$client']): boolean {
 }
 
 function newest(client: Db['$client']): number {
-  return prepared<[], { id: number }>(client, 'SELECT ifnull(max(id), 0) AS id FROM contact_events').get()?.id ?? 0;
+  return client.prepare<[], { id: number }>('SELECT ifnull(max(id), 0) AS id FROM contact_events').get()?.id ?? 0;
 }
 
 function followedTo(client: Db['$client']): number {
@@ -43,17 +42,19 @@ interface NewEvent {
  */
 export function readContactEvents(db: Db, rows: number, clock: Clock): ReadEvents | null {
   const client = db.$client;
-  if (prepared(client, 'SELECT 1 FROM segments WHERE check_at IS NOT NULL LIMIT 1').get() === undefined) {
+  if (client.prepare('SELECT 1 FROM segments WHERE check_at IS NOT NULL LIMIT 1').get() === undefined) {
     // No segment has a rule about events.
     writeNamedValue(client, FOLLOWED, String(newest(client)));
     return null;
   }
   const limit = Math.min(rows, eventsAtOnce(client));
-  const events = prepared<[number, number], NewEvent>(
-    client,
-    `SELECT v.id, v.address_id, v.user_id, w.word FROM contact_events v CROSS JOIN event_words w ON w.id = v.name_id
-    WHERE v.id > ? ORDER BY v.id LIMIT ?`,
-  ).all(followedTo(client), limit);
+  const events = client
+    .prepare<
+      [number, number],
+      NewEvent
+    >(`SELECT v.id, v.address_id, v.user_id, w.word FROM contact_events v CROSS JOIN event_words w ON w.id = v.name_id
+    WHERE v.id > ? ORDER BY v.id LIMIT ?`)
+    .all(followedTo(client), limit);
   const last = events.at(-1);
   if (last === undefined) return null;
   const accounts = [...Map.groupBy(events, ({ user_id }) => user_id)].map(([account, theirs]) => {

@@ -5,7 +5,6 @@
 import type { Database } from 'better-sqlite3';
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import {
   AUTOMATION_STATUS,
   type SegmentRule,
@@ -81,19 +80,17 @@ const TIMES = "'date', 'hour', 'weekday'";
  * because the time zones or dates of many may have changed. `account` null: of all accounts.
  */
 export function lookAtTimesAgain(client: Database, account: number | null): void {
-  prepared<[object]>(
-    client,
-    `INSERT INTO automation_moves (automation_id, low, high, is_removal)
+  client
+    .prepare<[object]>(`INSERT INTO automation_moves (automation_id, low, high, is_removal)
     SELECT DISTINCT automation_id, 0, ${Number.MAX_SAFE_INTEGER}, 0 FROM automation_schedules
     WHERE until IN (${TIMES}) AND (@account IS NULL OR user_id = @account)
-    ON CONFLICT (automation_id) DO UPDATE SET low = iif(low IS NULL, NULL, 0), high = iif(high IS NULL, NULL, excluded.high), moved_to_address = 0`,
-  ).run({ account });
+    ON CONFLICT (automation_id) DO UPDATE SET low = iif(low IS NULL, NULL, 0), high = iif(high IS NULL, NULL, excluded.high), moved_to_address = 0`)
+    .run({ account });
   // The hours of the last day may have passed in the new zones. Contacts who have entered by their date do not enter by it again.
-  prepared<[object]>(
-    client,
-    `UPDATE automations SET dates_checked_to = max(dates_since, dates_checked_to - ${DAY_MS})
-    WHERE trigger_kind = 'date' AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL AND (@account IS NULL OR user_id = @account)`,
-  ).run({ account });
+  client
+    .prepare<[object]>(`UPDATE automations SET dates_checked_to = max(dates_since, dates_checked_to - ${DAY_MS})
+    WHERE trigger_kind = 'date' AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL AND (@account IS NULL OR user_id = @account)`)
+    .run({ account });
 }
 
 /** SQL: an enrolment `e` may wait at the step `s`, which is the first after its position unless steps were moved and it was not yet. */
@@ -104,15 +101,16 @@ const MAY_WAIT = `
 
 /** Records that these contacts (address ids) may have another date or time zone, where they wait for a time in an automation. */
 function wakeWaitingForTimes(db: Db, typeId: number, people: readonly number[], now: string): void {
-  prepared<[object]>(
-    db.$client,
-    `INSERT INTO membership_changes (user_id, automation_id, address_id, change, step_id, happened_at)
+  db.$client
+    .prepare<
+      [object]
+    >(`INSERT INTO membership_changes (user_id, automation_id, address_id, change, step_id, happened_at)
     SELECT s.user_id, s.automation_id, p.value, 'changed', s.id, @at
     FROM contact_types t CROSS JOIN automation_schedules s INDEXED BY automation_schedules_until ON s.user_id = t.user_id AND s.until IN (${TIMES})
       CROSS JOIN json_each(@people) p CROSS JOIN enrolments e INDEXED BY enrolments_active
         ON e.automation_id = s.automation_id AND e.address_id = p.value AND e.state = 'active'
-    WHERE t.id = @type AND ${MAY_WAIT}`,
-  ).run({ type: typeId, people: JSON.stringify(people), at: Date.parse(now) });
+    WHERE t.id = @type AND ${MAY_WAIT}`)
+    .run({ type: typeId, people: JSON.stringify(people), at: Date.parse(now) });
 }
 
 /**
@@ -240,20 +238,22 @@ function syncSegment(
   const joined = differences.filter(({ row }) => row === null);
   const moved = differences.filter(({ row, isIn }) => row !== null && isIn === 1);
   if (left.length > 0) {
-    const rows = prepared<[string], Recipient>(
-      db.$client,
-      'DELETE FROM segment_recipients WHERE id IN (SELECT value FROM json_each(?)) RETURNING *',
-    ).all(JSON.stringify(left.map(({ row }) => row)));
+    const rows = db.$client
+      .prepare<[string], Recipient>(
+        'DELETE FROM segment_recipients WHERE id IN (SELECT value FROM json_each(?)) RETURNING *',
+      )
+      .all(JSON.stringify(left.map(({ row }) => row)));
     keep?.(rows);
     recordLeaves(db, membership, rows, isWatched, now);
   }
   if (joined.length > 0) {
-    prepared<[object]>(
-      db.$client,
-      `INSERT INTO segment_recipients (user_id, segment_id, address_id, contact_id, email, created_at, updated_at)
+    db.$client
+      .prepare<
+        [object]
+      >(`INSERT INTO segment_recipients (user_id, segment_id, address_id, contact_id, email, created_at, updated_at)
       SELECT @user, @segment, c.address_id, c.id, c.email, @now, @now
-      FROM json_each(@contacts) p CROSS JOIN contacts c ON c.id = p.value WHERE true ON CONFLICT DO NOTHING`,
-    ).run({ user: user_id, segment: id, now, contacts: JSON.stringify(joined.map(({ contact }) => contact)) });
+      FROM json_each(@contacts) p CROSS JOIN contacts c ON c.id = p.value WHERE true ON CONFLICT DO NOTHING`)
+      .run({ user: user_id, segment: id, now, contacts: JSON.stringify(joined.map(({ contact }) => contact)) });
     if (isWatched && startsAutomations) {
       const people = peopleOf(joined.map(({ address, contact }) => ({ address_id: address, contact_id: contact })));
       if (isRestoring) recordGoals(db, id, people, now);
@@ -263,16 +263,18 @@ function syncSegment(
   if (moved.length > 0) {
     const rows = JSON.stringify(moved.map(({ row, contact }) => [row, contact]));
     keep?.(
-      prepared<[string], Recipient>(
-        db.$client,
-        'SELECT r.* FROM json_each(?) p CROSS JOIN segment_recipients r ON r.id = p.value ->> 0',
-      ).all(rows),
+      db.$client
+        .prepare<[string], Recipient>(
+          'SELECT r.* FROM json_each(?) p CROSS JOIN segment_recipients r ON r.id = p.value ->> 0',
+        )
+        .all(rows),
     );
-    prepared<[object]>(
-      db.$client,
-      `UPDATE segment_recipients SET contact_id = p.value ->> 1, updated_at = @now FROM json_each(@rows) p
-      WHERE segment_recipients.id = p.value ->> 0`,
-    ).run({ rows, now });
+    db.$client
+      .prepare<
+        [object]
+      >(`UPDATE segment_recipients SET contact_id = p.value ->> 1, updated_at = @now FROM json_each(@rows) p
+      WHERE segment_recipients.id = p.value ->> 0`)
+      .run({ rows, now });
   }
 }
 
@@ -288,16 +290,15 @@ function findDifferences(
   const isBroken = findBrokenRule(rules, liveFields) !== null;
   const { text, values } = isBroken ? STAYS : ruleCondition(user_id, rules, query_type, now);
   // Contacts of a deleted type count as deleted.
-  return prepared<[object], Difference>(
-    db.$client,
-    `SELECT address, contact, row, isByHand OR isMatch AS isIn FROM (
+  return db.$client
+    .prepare<[object], Difference>(`SELECT address, contact, row, isByHand OR isMatch AS isIn FROM (
       SELECT p.value AS address, c.id AS contact, r.id AS row, r.contact_id AS known,
         ifnull(r.by_hand OR r.is_removed, 0) AS isByHand, c.id IS NOT NULL AND ${text} AS isMatch
       FROM json_each(@people) p
         LEFT JOIN contacts c ON c.contact_type_id = @type AND c.address_id = p.value AND ${isLiveType ? 'c.deleted_at IS NULL' : 'false'}
         LEFT JOIN segment_recipients r ON r.segment_id = @segment AND r.address_id = p.value)
-    WHERE iif(row IS NULL, isMatch, known IS NOT contact OR NOT (isByHand OR isMatch))`,
-  ).all({ ...values, people, segment: id, type: contact_type_id });
+    WHERE iif(row IS NULL, isMatch, known IS NOT contact OR NOT (isByHand OR isMatch))`)
+    .all({ ...values, people, segment: id, type: contact_type_id });
 }
 
 const STAYS: Condition = { text: 'r.id IS NOT NULL', values: {} };
@@ -382,12 +383,11 @@ export function recordFormConfirmed(
  * transaction.
  */
 export function withoutFieldTriggers<Result>({ $client: client }: Db, write: () => Result): Result {
-  const before = prepared<[], number>(client, 'SELECT ifnull(max(id), 0) FROM membership_changes').pluck().get() ?? 0;
+  const before = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM membership_changes').pluck().get() ?? 0;
   const result = write();
-  prepared<[number]>(
-    client,
-    `DELETE FROM membership_changes WHERE id > ? AND change = 'joined'
-      AND automation_id IN (SELECT id FROM automations WHERE trigger_kind = 'field')`,
-  ).run(before);
+  client
+    .prepare<[number]>(`DELETE FROM membership_changes WHERE id > ? AND change = 'joined'
+      AND automation_id IN (SELECT id FROM automations WHERE trigger_kind = 'field')`)
+    .run(before);
   return result;
 }

@@ -7,7 +7,6 @@ import { and, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { finishHolds } from '../../campaigns/large-writes.ts';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
-import { prepared } from '../../database/prepared.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import { contacts, SINGLE_SEND_STATUS, segmentRecipients, segments } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -276,9 +275,10 @@ export const listNames = operation({
   input: Type.Object({}),
   output: Names,
   run: ({ db, accountId: account }) => ({
-    mails: prepared<[object], Names['mails'][number]>(db.$client, MAILS).all({ account }),
-    automations: prepared<[object], Names['automations'][number]>(db.$client, AUTOMATIONS).all({ account }),
-    events: prepared<[object], { word: string }>(db.$client, EVENTS)
+    mails: db.$client.prepare<[object], Names['mails'][number]>(MAILS).all({ account }),
+    automations: db.$client.prepare<[object], Names['automations'][number]>(AUTOMATIONS).all({ account }),
+    events: db.$client
+      .prepare<[object], { word: string }>(EVENTS)
       .all({ account })
       .map(({ word }) => word),
   }),

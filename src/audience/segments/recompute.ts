@@ -7,7 +7,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import { segments } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { isBusy, isTransientSqliteError } from '../../database/write-lock.ts';
@@ -115,17 +114,16 @@ export async function recomputeDueSegments(
   const times = { now, hence: now + HOUR_MS };
   // Finish what has been started first. Choose randomly among the others, so that a segment that is marked repeatedly does not
   // keep the others waiting for ever.
-  const pending = prepared<[string], { id: number }>(
-    db.$client,
-    `SELECT id FROM segments WHERE recompute_after IS NOT NULL AND id NOT IN (SELECT value FROM json_each(?))
-    ORDER BY recompute_after DESC, random()`,
-  );
-  if (prepared(db.$client, `SELECT 1 FROM segments WHERE ${due} LIMIT 1`).get(times) !== undefined) {
-    prepared(
-      db.$client,
-      `UPDATE segments SET recompute_after = iif(deleted_at IS NULL, 0, NULL), check_at = iif(deleted_at IS NULL, @hence, NULL)
-      WHERE ${due}`,
-    ).run(times);
+  const pending = db.$client.prepare<
+    [string],
+    { id: number }
+  >(`SELECT id FROM segments WHERE recompute_after IS NOT NULL AND id NOT IN (SELECT value FROM json_each(?))
+    ORDER BY recompute_after DESC, random()`);
+  if (db.$client.prepare(`SELECT 1 FROM segments WHERE ${due} LIMIT 1`).get(times) !== undefined) {
+    db.$client
+      .prepare(`UPDATE segments SET recompute_after = iif(deleted_at IS NULL, 0, NULL), check_at = iif(deleted_at IS NULL, @hence, NULL)
+      WHERE ${due}`)
+      .run(times);
   }
   const until = performance.now() + BACKGROUND_MS;
   for (const { id } of pending.all(failedSegments.restingIdsJson())) {

@@ -3,7 +3,6 @@
  * operands are valid.
  */
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
@@ -288,7 +287,7 @@ const NAMED = {
 /** Returns a function that finds what an account's rules refer to by utr: single sends, mails of automations, automations. */
 export function namedFinder(db: Db, accountId: number): NamedFinder {
   return (type, utr) =>
-    prepared<[{ utr: string; account: number }], NonNullable<SegmentRule['named']>>(db.$client, NAMED[type]).get({
+    db.$client.prepare<[{ utr: string; account: number }], NonNullable<SegmentRule['named']>>(NAMED[type]).get({
       utr,
       account: accountId,
     }) ?? null;

@@ -4,7 +4,6 @@ import type { Database } from 'better-sqlite3';
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { isOwned, ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
-import { prepared } from '../../database/prepared.ts';
 import {
   contactTypes,
   type SegmentRule,
@@ -42,12 +41,14 @@ const MAX_RULES_IN_ALL = 2000;
 /** How many segments and rules an account has, and how many rules of them are in the segment `id`. */
 function countPresent(client: Database, account: number, id: number): { segments: number; rules: number; own: number } {
   return (
-    prepared<[object], { segments: number; rules: number; own: number }>(
-      client,
-      `SELECT count(*) AS segments, ifnull(sum(json_array_length(rules)), 0) AS rules,
+    client
+      .prepare<
+        [object],
+        { segments: number; rules: number; own: number }
+      >(`SELECT count(*) AS segments, ifnull(sum(json_array_length(rules)), 0) AS rules,
         ifnull(sum(json_array_length(rules)) FILTER (WHERE id = @id), 0) AS own
-      FROM segments INDEXED BY segments_user WHERE user_id = @account AND deleted_at IS NULL`,
-    ).get({ account, id }) ?? { segments: 0, rules: 0, own: 0 }
+      FROM segments INDEXED BY segments_user WHERE user_id = @account AND deleted_at IS NULL`)
+      .get({ account, id }) ?? { segments: 0, rules: 0, own: 0 }
   );
 }
 

@@ -1,7 +1,6 @@
 /** Updates contacts in the segments whose rules are about what contacts did, after new events were read. */
 import { and, asc, eq, gt, isNotNull, isNull } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import { segments } from '../../database/schema/index.ts';
 import { type Segment, syncSegments } from './membership.ts';
 
@@ -18,10 +17,10 @@ export function eventsAtOnce(client: Db['$client']): number {
 /** Returns the largest number of segments in one account that depend on time, as segments with rules about activity do. */
 function mostSegments(client: Db['$client']): number {
   return (
-    prepared<[], number>(
-      client,
-      'SELECT max(count) FROM (SELECT count(*) AS count FROM segments WHERE check_at IS NOT NULL AND deleted_at IS NULL GROUP BY user_id)',
-    )
+    client
+      .prepare<[], number>(
+        'SELECT max(count) FROM (SELECT count(*) AS count FROM segments WHERE check_at IS NOT NULL AND deleted_at IS NULL GROUP BY user_id)',
+      )
       .pluck()
       .get() ?? 0
   );

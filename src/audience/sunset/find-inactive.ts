@@ -7,7 +7,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE, MAILING_ENDED } from '../../database/schema/index.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { moveToType } from '../bulk/apply.ts';
@@ -30,10 +29,11 @@ export async function continueSunsets(db: Db, clock: Clock): Promise<boolean> {
   const now = clock.now().getTime();
   const until = performance.now() + BACKGROUND_MS;
   // If the clock was set back, the next check could be far in the future. It is never more than a day away.
-  const due = prepared<[object], Sunset>(
-    client,
-    `SELECT * FROM sunsets WHERE lift_to IS NOT NULL OR (is_on = 1 AND (next_at <= @now OR next_at > @tomorrow)) ORDER BY random()`,
-  ).all({ now, tomorrow: now + DAY_MS });
+  const due = client
+    .prepare<[object], Sunset>(
+      `SELECT * FROM sunsets WHERE lift_to IS NOT NULL OR (is_on = 1 AND (next_at <= @now OR next_at > @tomorrow)) ORDER BY random()`,
+    )
+    .all({ now, tomorrow: now + DAY_MS });
   let hasMore = false;
   for (const sunset of due) {
     if (sunset.lift_to !== null) await liftAll(client, sunset.user_id, sunset.lift_to, clock, until);
@@ -47,7 +47,7 @@ async function liftAll(client: Database, account: number, to: number, clock: Clo
   await inChunks(client, (rows) => {
     const hasMore = liftSome(client, account, to, rows, isoTimestamp(clock.now()));
     if (!hasMore)
-      prepared(client, 'UPDATE sunsets SET lift_to = NULL WHERE user_id = ? AND lift_to = ?').run(account, to);
+      client.prepare('UPDATE sunsets SET lift_to = NULL WHERE user_id = ? AND lift_to = ?').run(account, to);
     return hasMore && performance.now() < until;
   });
 }
@@ -78,10 +78,11 @@ async function checkContacts(db: Db, sunset: Sunset, clock: Clock, until: number
       if (found.length > 0) apply(db, sunset, inactive, found, isoTimestamp(clock.now()));
       const ended = { cutoff: null, after_id: 0, next_at: next };
       const progress = place === null ? ended : { cutoff, after_id: place, next_at: sunset.next_at };
-      prepared(
-        client,
-        'UPDATE sunsets SET cutoff = @cutoff, after_id = @after_id, next_at = @next_at WHERE user_id = @account',
-      ).run({ ...progress, account: sunset.user_id });
+      client
+        .prepare(
+          'UPDATE sunsets SET cutoff = @cutoff, after_id = @after_id, next_at = @next_at WHERE user_id = @account',
+        )
+        .run({ ...progress, account: sunset.user_id });
     }
     return false;
   });
@@ -90,7 +91,7 @@ async function checkContacts(db: Db, sunset: Sunset, clock: Clock, until: number
 
 /** Returns true if a rule and its progress are unchanged since they were read, because a user may have changed them meanwhile. */
 function isUnchanged(client: Database, { lift_to: _lift, ...before }: Sunset): boolean {
-  const now = prepared<[number], Sunset>(client, 'SELECT * FROM sunsets WHERE user_id = ?').get(before.user_id);
+  const now = client.prepare<[number], Sunset>('SELECT * FROM sunsets WHERE user_id = ?').get(before.user_id);
   return isDeepStrictEqual({ ...now, lift_to: null }, { ...before, lift_to: null });
 }
 
@@ -101,20 +102,18 @@ function apply(db: Db, sunset: Sunset, inactive: InactiveContacts, contacts: rea
   if (people.length === 0) return;
   const given = { people: JSON.stringify(people), account, segment, type };
   if (action === 'segment' && segment !== null) {
-    const added = prepared<[object], number>(
-      client,
-      `SELECT c.id FROM segments s CROSS JOIN json_each(@people) p CROSS JOIN contacts c
+    const added = client
+      .prepare<[object], number>(`SELECT c.id FROM segments s CROSS JOIN json_each(@people) p CROSS JOIN contacts c
         ON c.contact_type_id = s.contact_type_id AND c.address_id = p.value AND c.deleted_at IS NULL
-      WHERE s.id = @segment AND s.user_id = @account`,
-    ).pluck();
+      WHERE s.id = @segment AND s.user_id = @account`)
+      .pluck();
     addContactsToSegment(db, account, segment, added.all(given), now);
   }
   if (action === 'move' && type !== null) {
-    const moved = prepared<[object], number>(
-      client,
-      `SELECT c.id FROM json_each(@people) p CROSS JOIN contacts c ON c.address_id = p.value
-      WHERE c.user_id = @account AND c.deleted_at IS NULL AND c.contact_type_id <> @type`,
-    ).pluck();
+    const moved = client
+      .prepare<[object], number>(`SELECT c.id FROM json_each(@people) p CROSS JOIN contacts c ON c.address_id = p.value
+      WHERE c.user_id = @account AND c.deleted_at IS NULL AND c.contact_type_id <> @type`)
+      .pluck();
     moveToType(db, account, moved.all(given), type, now);
   }
 }
@@ -202,17 +201,15 @@ export class InactiveContacts {
     const page =
       'SELECT id FROM contacts INDEXED BY contacts_user WHERE user_id = @account AND deleted_at IS NULL AND id > @after ORDER BY id LIMIT @rows';
     const bound = { ...this.#bound, after, rows: Math.min(rows, this.#mostRows) };
-    const last = prepared<[object], { last: number | null }>(this.#client, `SELECT max(id) AS last FROM (${page})`).get(
-      bound,
-    )?.last;
+    const last = this.#client
+      .prepare<[object], { last: number | null }>(`SELECT max(id) AS last FROM (${page})`)
+      .get(bound)?.last;
     if (last === null || last === undefined) return { contacts: [], last: null };
-    const contacts = prepared<[object], number>(
-      this.#client,
-      `WITH measured (id) AS MATERIALIZED (SELECT value FROM json_each(@mailings))
+    const contacts = this.#client
+      .prepare<[object], number>(`WITH measured (id) AS MATERIALIZED (SELECT value FROM json_each(@mailings))
       SELECT c.id FROM (${page}) p CROSS JOIN contacts c ON c.id = p.id
       WHERE ${IS_INACTIVE} AND (SELECT count(*) FROM (SELECT 1 ${MAILS} LIMIT @least)) = @least
-        AND NOT EXISTS (SELECT 1 ${MAILS} AND d.by_person <> 0)`,
-    )
+        AND NOT EXISTS (SELECT 1 ${MAILS} AND d.by_person <> 0)`)
       .pluck()
       .all(bound);
     return { contacts, last };
@@ -223,19 +220,18 @@ export class InactiveContacts {
    * ones. Call inside a transaction. `now` is an ISO timestamp.
    */
   store(contacts: readonly number[], now: string): number[] {
-    return prepared<[object], number>(
-      this.#client,
-      `INSERT INTO sunset_people (user_id, address_id, action, cutoff, created_at)
+    return this.#client
+      .prepare<[object], number>(`INSERT INTO sunset_people (user_id, address_id, action, cutoff, created_at)
       SELECT c.user_id, c.address_id, @action, @cutoff, @now FROM json_each(@contacts) f CROSS JOIN contacts c ON c.id = f.value
-      WHERE ${IS_INACTIVE} RETURNING address_id`,
-    )
+      WHERE ${IS_INACTIVE} RETURNING address_id`)
       .pluck()
       .all({ ...this.#bound, contacts: JSON.stringify(contacts), now });
   }
 }
 
 function typeOfSegment(client: Database, segment: number | null): number | null {
-  const type = prepared<[number | null], number>(client, 'SELECT contact_type_id FROM segments WHERE id = ?')
+  const type = client
+    .prepare<[number | null], number>('SELECT contact_type_id FROM segments WHERE id = ?')
     .pluck()
     .get(segment);
   return type ?? null;
@@ -247,13 +243,11 @@ function typeOfSegment(client: Database, segment: number | null): number | null 
  * contact is inactive.
  */
 function measuredMailings(client: Database, account: number, since: string): number[] {
-  return prepared<[number, string], number>(
-    client,
-    `SELECT id FROM mailings INDEXED BY mailings_recent
+  return client
+    .prepare<[number, string], number>(`SELECT id FROM mailings INDEXED BY mailings_recent
     WHERE user_id = ? AND owner_kind IN ('single', 'schedule') AND ${MAILING_ENDED} >= ?
       AND people_opens + people_clicks > 0
-    ORDER BY ${MAILING_ENDED} DESC`,
-  )
+    ORDER BY ${MAILING_ENDED} DESC`)
     .pluck()
     .all(account, since);
 }

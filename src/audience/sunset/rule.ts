@@ -1,7 +1,6 @@
 /** The sunset rule of an account, the date by which it finds inactive contacts, its effects, and ending the inactivity of contacts. */
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import { type sunsetDays, sunsets } from '../../database/schema/index.ts';
 
 export const MAX_SUNSET_MONTHS = 36;
@@ -24,10 +23,11 @@ const DEFAULT_RULE: SunsetRule = {
 
 /** Returns the rule of an account, or the default rule, which is off. */
 export function readRule(client: Database, account: number): SunsetRule {
-  const stored = prepared<[number], SunsetRule>(
-    client,
-    'SELECT is_on, months, least_mails, action, segment_id, contact_type_id FROM sunsets WHERE user_id = ?',
-  ).get(account);
+  const stored = client
+    .prepare<[number], SunsetRule>(
+      'SELECT is_on, months, least_mails, action, segment_id, contact_type_id FROM sunsets WHERE user_id = ?',
+    )
+    .get(account);
   return stored ?? DEFAULT_RULE;
 }
 
@@ -49,7 +49,7 @@ export function hasTarget(
   const table = rule.action === 'segment' ? 'segments' : 'contact_types';
   const id = rule.action === 'segment' ? rule.segment_id : rule.contact_type_id;
   return (
-    prepared(client, `SELECT 1 FROM ${table} WHERE id = ? AND user_id = ? AND deleted_at IS NULL`).get(id, account) !==
+    client.prepare(`SELECT 1 FROM ${table} WHERE id = ? AND user_id = ? AND deleted_at IS NULL`).get(id, account) !==
     undefined
   );
 }
@@ -89,43 +89,41 @@ export function readSunsetState(client: Database, account: number) {
 
 /** Ends the inactivity of contacts (address ids) that opened or clicked since the rule's cutoff. `now` is an ISO timestamp. */
 export function liftActive(client: Database, people: readonly number[], now: string): void {
-  prepared(
-    client,
-    `UPDATE sunset_people SET lifted_at = @now, lifted_by = 'person'
+  client
+    .prepare(`UPDATE sunset_people SET lifted_at = @now, lifted_by = 'person'
     WHERE id IN (SELECT z.id FROM json_each(@people) p CROSS JOIN sunset_people z INDEXED BY sunset_people_address
         ON z.address_id = p.value AND z.lifted_at IS NULL
-      CROSS JOIN activity y ON y.address_id = z.address_id AND y.last_at >= z.cutoff)`,
-  ).run({ people: JSON.stringify(people), now });
+      CROSS JOIN activity y ON y.address_id = z.address_id AND y.last_at >= z.cutoff)`)
+    .run({ people: JSON.stringify(people), now });
 }
 
 /**
  * Ends an entry of an account, and other entries of the same contact. Returns true if the entry was active. `now` is an ISO timestamp.
  */
 export function liftOne(client: Database, account: number, id: number, now: string): boolean {
-  const { changes } = prepared(
-    client,
-    `UPDATE sunset_people SET lifted_at = @now, lifted_by = 'owner' WHERE lifted_at IS NULL AND address_id =
-      (SELECT address_id FROM sunset_people WHERE id = @id AND user_id = @account AND lifted_at IS NULL)`,
-  ).run({ account, id, now });
+  const { changes } = client
+    .prepare(`UPDATE sunset_people SET lifted_at = @now, lifted_by = 'owner' WHERE lifted_at IS NULL AND address_id =
+      (SELECT address_id FROM sunset_people WHERE id = @id AND user_id = @account AND lifted_at IS NULL)`)
+    .run({ account, id, now });
   return changes > 0;
 }
 
 /** Requests that all contacts stopped now get mail again. The background thread carries this out. */
 export function requestLiftAll(client: Database, account: number): void {
-  prepared(
-    client,
-    'UPDATE sunsets SET lift_to = (SELECT ifnull(max(id), 0) FROM sunset_people WHERE user_id = @account AND lifted_at IS NULL) WHERE user_id = @account',
-  ).run({ account });
+  client
+    .prepare(
+      'UPDATE sunsets SET lift_to = (SELECT ifnull(max(id), 0) FROM sunset_people WHERE user_id = @account AND lifted_at IS NULL) WHERE user_id = @account',
+    )
+    .run({ account });
 }
 
 /** Ends some of the account's entries up to an id. Returns true if there may be more. `now` is an ISO timestamp. */
 export function liftSome(client: Database, account: number, to: number, rows: number, now: string): boolean {
-  const { changes } = prepared(
-    client,
-    `UPDATE sunset_people SET lifted_at = @now, lifted_by = 'owner'
+  const { changes } = client
+    .prepare(`UPDATE sunset_people SET lifted_at = @now, lifted_by = 'owner'
     WHERE id IN (SELECT id FROM sunset_people INDEXED BY sunset_people_present
-      WHERE user_id = @account AND id <= @to AND lifted_at IS NULL ORDER BY id LIMIT @rows)`,
-  ).run({ account, to, rows, now });
+      WHERE user_id = @account AND id <= @to AND lifted_at IS NULL ORDER BY id LIMIT @rows)`)
+    .run({ account, to, rows, now });
   return changes === rows;
 }
 

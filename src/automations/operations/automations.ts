@@ -11,7 +11,6 @@ import { changerName, templateSource } from '../../campaigns/single-sends.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { isOwned, ownedBy, recordId, recordUtr } from '../../database/ownership.ts';
-import { prepared } from '../../database/prepared.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import {
   AUTOMATION_STATUS,
@@ -471,10 +470,8 @@ function shownStep(db: Db, step: ListedSchedule, all: readonly ListedSchedule[])
   const nameOf = (named: string, id: number | null) =>
     id === null
       ? null
-      : (prepared<[number, number], string>(
-          db.$client,
-          `SELECT ${named} WHERE id = ? AND user_id = ? AND deleted_at IS NULL`,
-        )
+      : (db.$client
+          .prepare<[number, number], string>(`SELECT ${named} WHERE id = ? AND user_id = ? AND deleted_at IS NULL`)
           .pluck()
           .get(id, step.user_id) ?? null);
   const custom = listCustomFields(db, step.user_id).find(({ id }) => id === field_id);

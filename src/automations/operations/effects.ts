@@ -6,7 +6,6 @@ import Type, { type Static } from 'typebox';
 import type { Config } from '../../config.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import type { automationSchedules } from '../../database/schema/index.ts';
 import {
   type AddressRange,
@@ -179,15 +178,17 @@ function withGoingOn(
   const { range, moves, wait, now } = given;
   const low = moves.places?.low ?? 0;
   const high = moves.places?.high ?? 0;
-  const contacts = prepared<[object], WaitingContact & { position: number; date_before: string | null }>(
-    db.$client,
-    `SELECT e.id, e.address_id, e.position, ${CONTACT} AS contact_id, ${waitColumns(db, wait.after)},
+  const contacts = db.$client
+    .prepare<
+      [object],
+      WaitingContact & { position: number; date_before: string | null }
+    >(`SELECT e.id, e.address_id, e.position, ${CONTACT} AS contact_id, ${waitColumns(db, wait.after)},
       ${dateColumn(db, wait.before.user_id, wait.before.field_id)} AS date_before
     FROM enrolments e INDEXED BY enrolments_person JOIN automations au ON au.id = e.automation_id ${WITH_PERSON}
     WHERE e.automation_id = @automation AND e.address_id > @after AND e.address_id <= @to AND e.state = 'active' AND e.delivery_id IS NULL
       AND e.position >= @low AND e.position < @high
-      AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @step)`,
-  ).all({ ...range, low, high, step: wait.after.id });
+      AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @step)`)
+    .all({ ...range, low, high, step: wait.after.id });
   const times = contacts.map((contact) => ({
     position: contact.position,
     before: goesOnAt(wait.before, { ...contact, date: contact.date_before }, given),

@@ -5,7 +5,6 @@ import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { hasSegment } from '../../audience/segments/segments.ts';
 import { inChunks } from '../../database/bulk.ts';
 import { recordId } from '../../database/ownership.ts';
-import { prepared } from '../../database/prepared.ts';
 import { AUTOMATION_STATUS } from '../../database/schema/index.ts';
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
@@ -103,7 +102,7 @@ function enterSome(client: Database, automation: Automation, given: readonly str
   const pairs = given.map((one) =>
     one.includes('@') ? [null, parseAddress(one)?.normalized ?? ''] : [recordId(one), ''],
   );
-  const found = prepared<[object], FoundEntry>(client, FIND).all({
+  const found = client.prepare<[object], FoundEntry>(FIND).all({
     account,
     automation: id,
     group: Number(unsubscribe_group_id),

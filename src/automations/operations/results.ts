@@ -5,7 +5,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
-import { prepared } from '../../database/prepared.ts';
 import { HELD_OUT } from '../../delivery/queue/enrolment-state.ts';
 import { type Difference, watchedDifference, watchedMeans } from '../../delivery/variants/watching.ts';
 import { withinShare } from '../../http/account-share.ts';
@@ -207,19 +206,16 @@ interface Entry {
  * goal, and the value of their events. Counts in pages, so that other requests can be handled in between.
  */
 async function countResults(client: Database, automation: number, since: number) {
-  const page = prepared<[object], Entry>(
-    client,
-    `SELECT address_id, run, entered_at, reason IS @held AS is_held, goal_at
+  const page = client.prepare<[object], Entry>(`SELECT address_id, run, entered_at, reason IS @held AS is_held, goal_at
       FROM enrolments INDEXED BY enrolments_person
-      WHERE automation_id = @automation AND (address_id, run) > (@address, @run) ORDER BY address_id, run LIMIT ${PAGE_ROWS}`,
-  );
-  const values = prepared<[string], { is_held: 0 | 1; currency: string; value: number }>(
-    client,
-    `SELECT p.value ->> 'is_held' AS is_held, ifnull(v.currency, '') AS currency, sum(v.value) AS value
+      WHERE automation_id = @automation AND (address_id, run) > (@address, @run) ORDER BY address_id, run LIMIT ${PAGE_ROWS}`);
+  const values = client.prepare<
+    [string],
+    { is_held: 0 | 1; currency: string; value: number }
+  >(`SELECT p.value ->> 'is_held' AS is_held, ifnull(v.currency, '') AS currency, sum(v.value) AS value
       FROM json_each(?) p CROSS JOIN contact_events v INDEXED BY contact_events_person
         ON v.address_id = p.value ->> 'address_id' AND v.happened_at >= p.value ->> 'entered_at'
-      WHERE v.value IS NOT NULL GROUP BY v.address_id, 2`,
-  );
+      WHERE v.value IS NOT NULL GROUP BY v.address_id, 2`);
   const [treated, held] = [newCounts(), newCounts()];
   const of = ({ is_held }: { is_held: 0 | 1 }) => (is_held === 1 ? held : treated);
   let last: Pick<Entry, 'address_id' | 'run'> | undefined = { address_id: 0, run: 0 };

@@ -10,7 +10,6 @@ import { trackingMode } from '../../audience/tracking-choice.ts';
 import type { Config } from '../../config.ts';
 import { writeNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import {
   AUTOMATION_STATUS,
   automations,
@@ -223,15 +222,15 @@ class Run {
   async #takeSteps(deps: Parameters<typeof enqueueDueMails>[0]): Promise<number> {
     if (this.#kept === null) return enqueueDueMails(deps, false);
     const client = this.#view.$client;
-    prepared<[string]>(client, 'INSERT INTO temp.replay_kept SELECT value FROM json_each(?)').run(this.#kept);
+    client.prepare<[string]>('INSERT INTO temp.replay_kept SELECT value FROM json_each(?)').run(this.#kept);
     const taken = await enqueueDueMails(deps, false);
-    prepared<[]>(client, 'DELETE FROM temp.replay_kept').run();
+    client.prepare<[]>('DELETE FROM temp.replay_kept').run();
     return taken;
   }
 
   /** Whether a segment of the automation has a rule about opens or clicks. */
   #needsOpens(): boolean {
-    const rules = prepared<[], { rules: string }>(this.#view.$client, 'SELECT rules FROM segments').all();
+    const rules = this.#view.$client.prepare<[], { rules: string }>('SELECT rules FROM segments').all();
     return rules.some(({ rules: text }) => {
       const parsed: SegmentRule[] = JSON.parse(text);
       return parsed.some((rule) => isActivityRule(rule) && rule.type !== 'event');
@@ -287,20 +286,19 @@ class Run {
   }
 
   #nextDue(automation: number): number | undefined {
-    const { at } = prepared<[object], { at: number | null }>(
-      this.#view.$client,
-      `SELECT ${firstDueAt('@automation')} AS at`,
-    ).get({ automation }) ?? { at: null };
+    const { at } = this.#view.$client
+      .prepare<[object], { at: number | null }>(`SELECT ${firstDueAt('@automation')} AS at`)
+      .get({ automation }) ?? { at: null };
     return at ?? undefined;
   }
 
   /** Applies what was recorded for the automation, and notes who did not enter, and why. Returns how much was applied. */
   #enter(): number {
     const client = this.#view.$client;
-    const asked = prepared(client, NOTE_ASKED).run().changes;
+    const asked = client.prepare(NOTE_ASKED).run().changes;
     let applied = 0;
     for (let more = -1; more !== 0; applied += more) more = applyMembershipChanges(client);
-    if (asked > 0) prepared(client, FORGET_ENTERED).run();
+    if (asked > 0) client.prepare(FORGET_ENTERED).run();
     return applied;
   }
 }
@@ -349,22 +347,20 @@ class Post {
   /** Returns when a queued mail is due, or a sent one is opened, after a moment; undefined: never. */
   nextAfter(moment: number): number | undefined {
     const client = this.#view.$client;
-    const due = prepared<[number, number], { at: number | null }>(
-      client,
+    const due = client.prepare<[number, number], { at: number | null }>(
       `SELECT min(due_at) AS at FROM deliveries INDEXED BY deliveries_queue WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} AND due_at >= ?`,
     );
     const waits = this.#quietUntil > moment ? 0 : moment + 1;
     const queued = this.#mailings.flatMap(({ id }) => due.get(id, waits)?.at ?? []);
     const first = queued.map((at) => Math.max(at, this.#quietUntil));
-    const opened = prepared<[], { at: number | null }>(client, 'SELECT min(at) AS at FROM replay_hits').get()?.at;
+    const opened = client.prepare<[], { at: number | null }>('SELECT min(at) AS at FROM replay_hits').get()?.at;
     const times = [...first, ...(opened === null || opened === undefined ? [] : [opened])];
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
   /** Delivers the mails that are due. Returns how many were sent or skipped. */
   deliver(now: number): number {
-    const due = prepared<[number, number], object>(
-      this.#view.$client,
+    const due = this.#view.$client.prepare<[number, number], object>(
       `SELECT 1 FROM deliveries INDEXED BY deliveries_queue WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} AND due_at <= ? LIMIT 1`,
     );
     const mailings = this.#mailings.filter(({ id }) => due.get(id, now) !== undefined);
@@ -411,10 +407,7 @@ class Post {
   #assume(claims: readonly Claim[], step: string, now: number): void {
     if (this.#assumed === null) return;
     const { opens, clicks } = this.#assumed;
-    const note = prepared<[number, number, number]>(
-      this.#view.$client,
-      'INSERT INTO temp.replay_hits VALUES (?, ?, ?)',
-    );
+    const note = this.#view.$client.prepare<[number, number, number]>('INSERT INTO temp.replay_hits VALUES (?, ?, ?)');
     for (const { id, address_id, is_unmeasured } of claims) {
       const fraction = fractionFor(address_id, `${step}.replay`) * 100;
       if (is_unmeasured === 0 && fraction < Math.max(opens, clicks))
@@ -427,19 +420,19 @@ class Post {
     if (this.#assumed === null) return;
     const client = this.#view.$client;
     const now = clock.now().getTime();
-    const opened = prepared<[object]>(
-      client,
-      `UPDATE temp.deliveries SET by_person = by_person | iif(h.clicks = 1, ${BY_PERSON.opened | BY_PERSON.clicked}, ${BY_PERSON.opened}),
-        opened_at = h.at, opens = 1, clicks = h.clicks FROM replay_hits h WHERE h.at <= @now AND deliveries.id = h.delivery_id`,
-    ).run({ now }).changes;
+    const opened = client
+      .prepare<
+        [object]
+      >(`UPDATE temp.deliveries SET by_person = by_person | iif(h.clicks = 1, ${BY_PERSON.opened | BY_PERSON.clicked}, ${BY_PERSON.opened}),
+        opened_at = h.at, opens = 1, clicks = h.clicks FROM replay_hits h WHERE h.at <= @now AND deliveries.id = h.delivery_id`)
+      .run({ now }).changes;
     if (opened === 0) return;
-    prepared<[object]>(
-      client,
-      `INSERT INTO temp.events (mailing_id, delivery_id, kind, link_number, made_by, happened_at)
+    client
+      .prepare<[object]>(`INSERT INTO temp.events (mailing_id, delivery_id, kind, link_number, made_by, happened_at)
       SELECT d.mailing_id, d.id, iif(h.clicks = 1, 'click', 'open'), iif(h.clicks = 1, 1, NULL), ${MADE_BY.person}, h.at - ${SETTLED_MS}
-      FROM replay_hits h CROSS JOIN deliveries d ON d.id = h.delivery_id WHERE h.at <= @now ORDER BY h.at`,
-    ).run({ now });
-    prepared<[object]>(client, 'DELETE FROM temp.replay_hits WHERE at <= @now').run({ now });
+      FROM replay_hits h CROSS JOIN deliveries d ON d.id = h.delivery_id WHERE h.at <= @now ORDER BY h.at`)
+      .run({ now });
+    client.prepare<[object]>('DELETE FROM temp.replay_hits WHERE at <= @now').run({ now });
     while (await followActivity(this.#view, clock));
   }
 }

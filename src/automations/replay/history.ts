@@ -7,7 +7,6 @@ import { startAutomations, wakeWaiting } from '../../audience/events/start-autom
 import { peopleOf, recordFormConfirmed, recordMembershipChange } from '../../audience/segments/membership.ts';
 import { readMailCaps } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE, IS_RECEIVED_OR_UNDERWAY } from '../../database/schema/index.ts';
 import { MAX_CAP_DAYS } from '../../delivery/timing/mail-caps.ts';
 import { isoTimestamp } from '../../time/clock.ts';
@@ -70,10 +69,8 @@ export function readHistory(view: Db, scope: Scope): number {
   client.exec('CREATE TEMP TABLE history (at INTEGER, kind INTEGER, ref INTEGER, address_id INTEGER, place INTEGER)');
   new Reader(view, scope).read();
   client.exec('CREATE INDEX temp.history_order ON history (at, kind, ifnull(ref, 0))');
-  const first = prepared<[object], number>(
-    client,
-    'SELECT at FROM history WHERE at > @from ORDER BY at DESC LIMIT 1 OFFSET @most',
-  )
+  const first = client
+    .prepare<[object], number>('SELECT at FROM history WHERE at > @from ORDER BY at DESC LIMIT 1 OFFSET @most')
     .pluck()
     .get({ from: scope.from, most: MAX_ITEMS });
   return first ?? scope.from;
@@ -338,21 +335,20 @@ export class Feed {
   /** Returns the time of the first event of the history after a time, epoch milliseconds; undefined if none follows. */
   nextAfter(moment: number): number | undefined {
     return (
-      prepared<[number], { at: number | null }>(
-        this.#view.$client,
-        'SELECT min(at) AS at FROM history WHERE at > ?',
-      ).get(moment)?.at ?? undefined
+      this.#view.$client
+        .prepare<[number], { at: number | null }>('SELECT min(at) AS at FROM history WHERE at > ?')
+        .get(moment)?.at ?? undefined
     );
   }
 
   /** Reads what happened after `after` and up to `to`, epoch milliseconds, in its order and in parts. */
   *#pages(after: number, to: number): Generator<readonly Item[]> {
-    const read = prepared<[object], Item & { rowid: number }>(
-      this.#view.$client,
-      `SELECT rowid, at, kind, ref, address_id, place FROM history
+    const read = this.#view.$client.prepare<
+      [object],
+      Item & { rowid: number }
+    >(`SELECT rowid, at, kind, ref, address_id, place FROM history
       WHERE at > @after AND at <= @to AND at >= @at AND (at, kind, ifnull(ref, 0), rowid) > (@at, @kind, @ref, @rowid)
-      ORDER BY at, kind, ifnull(ref, 0), rowid LIMIT ${ITEMS_AT_ONCE}`,
-    );
+      ORDER BY at, kind, ifnull(ref, 0), rowid LIMIT ${ITEMS_AT_ONCE}`);
     let last: Record<'at' | 'kind' | 'ref' | 'rowid', number> = { at: after, kind: 0, ref: 0, rowid: 0 };
     for (;;) {
       const items = read.all({ after, to, ...last });
@@ -372,15 +368,14 @@ export class Feed {
   #happen(batch: Batch): void {
     const client = this.#view.$client;
     const before =
-      prepared<[], { id: number }>(client, 'SELECT ifnull(max(id), 0) AS id FROM membership_changes').get()?.id ?? 0;
+      client.prepare<[], { id: number }>('SELECT ifnull(max(id), 0) AS id FROM membership_changes').get()?.id ?? 0;
     const now = Math.max(...batch.items.map(({ at }) => at));
     const changed = this.#write(batch);
     this.#record(batch.kind, changed, now);
-    prepared<[object]>(
-      client,
-      `UPDATE temp.membership_changes SET happened_at = i.value ->> 'at' FROM json_each(@items) i
-      WHERE membership_changes.id > @before AND membership_changes.address_id = i.value ->> 'address_id'`,
-    ).run({ items: JSON.stringify(batch.items), before });
+    client
+      .prepare<[object]>(`UPDATE temp.membership_changes SET happened_at = i.value ->> 'at' FROM json_each(@items) i
+      WHERE membership_changes.id > @before AND membership_changes.address_id = i.value ->> 'address_id'`)
+      .run({ items: JSON.stringify(batch.items), before });
   }
 
   /** Writes the items to the tables. Returns the items that changed something. */
@@ -389,12 +384,12 @@ export class Feed {
     const { user_id: account } = this.#scope.automation;
     const given = JSON.stringify(items.map((item) => ({ ...item, stamp: isoTimestamp(new Date(item.at)) })));
     const run = (text: string) => {
-      prepared<[object]>(client, text).run({ items: given });
+      client.prepare<[object]>(text).run({ items: given });
       return items;
     };
     /** Returns the items whose address a statement returns. */
     const changed = (text: string) => {
-      const rows = prepared<[object], { address_id: number }>(client, text).all({ items: given });
+      const rows = client.prepare<[object], { address_id: number }>(text).all({ items: given });
       const addresses = new Set(rows.map(({ address_id }) => address_id));
       return items.filter(({ address_id }) => addresses.has(address_id));
     };
@@ -487,7 +482,7 @@ export class Feed {
       }
       case 'event': {
         const newest =
-          prepared<[], { id: number }>(db.$client, 'SELECT max(id) AS id FROM contact_events').get()?.id ?? 0;
+          db.$client.prepare<[], { id: number }>('SELECT max(id) AS id FROM contact_events').get()?.id ?? 0;
         const added = { after: newest - items.length, nameIds: this.#nameIds, now };
         startAutomations(db.$client, account, added);
         wakeWaiting(db.$client, account, added);
@@ -495,11 +490,13 @@ export class Feed {
       }
       case 'form':
         for (const { address_id } of items) {
-          const contact = prepared<[number | null, number], { id: number }>(
-            db.$client,
-            `SELECT id FROM contacts WHERE contact_type_id = (SELECT contact_type_id FROM forms WHERE id = ?)
-              AND address_id = ? AND deleted_at IS NULL`,
-          ).get(form, address_id);
+          const contact = db.$client
+            .prepare<
+              [number | null, number],
+              { id: number }
+            >(`SELECT id FROM contacts WHERE contact_type_id = (SELECT contact_type_id FROM forms WHERE id = ?)
+              AND address_id = ? AND deleted_at IS NULL`)
+            .get(form, address_id);
           if (contact !== undefined)
             recordFormConfirmed(db, { id: form ?? 0, user_id: account }, { address_id, contact_id: contact.id }, stamp);
         }
@@ -507,10 +504,11 @@ export class Feed {
   }
 
   #memberOf(segment: number, address: number): number | null {
-    const row = prepared<[number, number], { contact_id: number | null }>(
-      this.#view.$client,
-      'SELECT contact_id FROM segment_recipients WHERE segment_id = ? AND address_id = ?',
-    ).get(segment, address);
+    const row = this.#view.$client
+      .prepare<[number, number], { contact_id: number | null }>(
+        'SELECT contact_id FROM segment_recipients WHERE segment_id = ? AND address_id = ?',
+      )
+      .get(segment, address);
     return row?.contact_id ?? null;
   }
 }

@@ -2,7 +2,6 @@
 import type { Database } from 'better-sqlite3';
 import Type from 'typebox';
 import { recordId } from '../../database/ownership.ts';
-import { prepared } from '../../database/prepared.ts';
 import { renderAgain } from '../../delivery/compiling/show.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
 import { linkSecrets } from '../../delivery/links/secrets.ts';
@@ -60,14 +59,16 @@ interface KeptColumns {
 type KeptDelivery = MailingColumns & (KeptColumns | { [Column in keyof KeptColumns]: null });
 
 function findKept(client: Database, delivery: number, accountId: number): KeptDelivery | undefined {
-  return prepared<[number, number], KeptDelivery>(
-    client,
-    `SELECT m.id, m.user_id, m.unsubscribe_group_id, m.owner_kind, a.normalized_email,
+  return client
+    .prepare<
+      [number, number],
+      KeptDelivery
+    >(`SELECT m.id, m.user_id, m.unsubscribe_group_id, m.owner_kind, a.normalized_email,
        f.facts, s.recipient, s.rendered_at AS renderedAt, s.digest
      FROM deliveries d JOIN mailings m ON m.id = d.mailing_id JOIN addresses a ON a.id = d.address_id
        LEFT JOIN (sent_mails s JOIN sent_facts f ON f.id = s.facts_id) ON s.delivery_id = d.id
-     WHERE d.id = ? AND m.user_id = ?`,
-  ).get(delivery, accountId);
+     WHERE d.id = ? AND m.user_id = ?`)
+    .get(delivery, accountId);
 }
 
 /** Returns a kept mail with all that rendering needs; null if nothing was kept of it, or its key was deleted. */
@@ -104,19 +105,21 @@ function sentMailOf(
 }
 
 function findKey(client: Database, { domain, selector }: NonNullable<SentFacts['key']>): SentMail['key'] | undefined {
-  const privateKey = prepared<[string, string], { private_key: string }>(
-    client,
-    'SELECT private_key FROM dkim_keys WHERE domain = ? AND selector = ?',
-  ).get(domain, selector)?.private_key;
+  const privateKey = client
+    .prepare<[string, string], { private_key: string }>(
+      'SELECT private_key FROM dkim_keys WHERE domain = ? AND selector = ?',
+    )
+    .get(domain, selector)?.private_key;
   return privateKey === undefined ? undefined : { domain, selector, privateKey };
 }
 
 /** The frozen content of a mailing, and its attachments. */
 function readContent(client: Database, mailing: number): Pick<SentMail, 'content' | 'attachments'> {
   const { content = '', ids = '[]' } =
-    prepared<[number], { content: string; ids: string | null }>(
-      client,
-      "SELECT content, content ->> '$.attachments' AS ids FROM mailings WHERE id = ?",
-    ).get(mailing) ?? {};
+    client
+      .prepare<[number], { content: string; ids: string | null }>(
+        "SELECT content, content ->> '$.attachments' AS ids FROM mailings WHERE id = ?",
+      )
+      .get(mailing) ?? {};
   return { content, attachments: readAttachments(client, JSON.parse(ids ?? '[]')) };
 }

@@ -6,7 +6,6 @@
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
-import { prepared } from '../../database/prepared.ts';
 import { BY_PERSON, MADE_BY } from '../../database/schema/index.ts';
 import {
   addChange,
@@ -60,22 +59,24 @@ function reclassifySome(client: Database, recorded: RecordedHits, rows: number):
   const stored = findNamedValue(client, UNFINISHED);
   if (stored === null) return false;
   const unfinished: Unfinished = JSON.parse(stored);
-  const last = prepared<[object], number | null>(
-    client,
-    'SELECT max(id) FROM (SELECT id FROM deliveries WHERE id > @after AND id <= @deliveries ORDER BY id LIMIT @rows)',
-  )
+  const last = client
+    .prepare<[object], number | null>(
+      'SELECT max(id) FROM (SELECT id FROM deliveries WHERE id > @after AND id <= @deliveries ORDER BY id LIMIT @rows)',
+    )
     .pluck()
     .get({ ...unfinished, rows });
   if (last === null || last === undefined) {
     removeNamedValue(client, UNFINISHED);
     return false;
   }
-  const found = prepared<[object], Delivery>(
-    client,
-    `SELECT d.id, d.mailing_id, d.address_id, m.owner_kind, d.state, d.opened_at, d.opens, d.clicks, d.machine_hits, d.by_person, d.updated_at
+  const found = client
+    .prepare<
+      [object],
+      Delivery
+    >(`SELECT d.id, d.mailing_id, d.address_id, m.owner_kind, d.state, d.opened_at, d.opens, d.clicks, d.machine_hits, d.by_person, d.updated_at
     FROM deliveries d CROSS JOIN mailings m ON m.id = d.mailing_id
-    WHERE d.id > @after AND d.id <= @last AND d.opens + d.clicks > 0 ORDER BY d.id`,
-  ).all({ after: unfinished.after, last });
+    WHERE d.id > @after AND d.id <= @last AND d.opens + d.clicks > 0 ORDER BY d.id`)
+    .all({ after: unfinished.after, last });
   const events: CountedEvent[] = [];
   const changes: CounterChanges = new Map();
   for (const delivery of found) events.push(...classify(client, recorded, delivery, unfinished.events, changes));
@@ -156,9 +157,8 @@ function storeProxiedActivity(
 ): void {
   if ((by_person & BY_PERSON.proxied) === 0 || (owner_kind !== 'single' && owner_kind !== 'schedule')) return;
   const times = hits.filter(({ made_by }) => made_by === MADE_BY.proxied).map(({ at }) => at);
-  prepared(
-    client,
-    `INSERT INTO proxied_activity (address_id, last_at) VALUES (?, ?)
-    ON CONFLICT (address_id) DO UPDATE SET last_at = max(last_at, excluded.last_at)`,
-  ).run(address_id, Math.max(opened_at ?? 0, ...times));
+  client
+    .prepare(`INSERT INTO proxied_activity (address_id, last_at) VALUES (?, ?)
+    ON CONFLICT (address_id) DO UPDATE SET last_at = max(last_at, excluded.last_at)`)
+    .run(address_id, Math.max(opened_at ?? 0, ...times));
 }

@@ -3,7 +3,6 @@
  * its header.
  */
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import { parseReturnPath, parseTransactionalReturnPath } from '../links/return-paths.ts';
 import { ownReturnPathKeys, returnPathKeys } from '../links/secrets.ts';
 import { openTokens, unsignedLimits } from '../links/tokens.ts';
@@ -53,11 +52,13 @@ export function mailFinder(client: Database): (names: MailNames) => FoundMail | 
   const ownKeys = ownReturnPathKeys(client);
   const unsignedUpTo = unsignedLimits(client).deliveries;
   const findRow = (id: number) =>
-    prepared<[number], Row>(
-      client,
-      `SELECT d.id, d.mailing_id, d.address_id, m.user_id, m.content ->> 'message_key' AS message_key, a.normalized_email
-       FROM deliveries d JOIN mailings m ON m.id = d.mailing_id JOIN addresses a ON a.id = d.address_id WHERE d.id = ?`,
-    ).get(id);
+    client
+      .prepare<
+        [number],
+        Row
+      >(`SELECT d.id, d.mailing_id, d.address_id, m.user_id, m.content ->> 'message_key' AS message_key, a.normalized_email
+       FROM deliveries d JOIN mailings m ON m.id = d.mailing_id JOIN addresses a ON a.id = d.address_id WHERE d.id = ?`)
+      .get(id);
 
   function findByToken(token: string): Row | undefined {
     const ids = openTokens(client).readRecipient('unsubscribe', token);

@@ -7,7 +7,6 @@ import type { Database } from 'better-sqlite3';
 import { removeOldContactEvents } from '../../audience/events/old-events.ts';
 import { inChunks } from '../../database/bulk.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
-import { prepared } from '../../database/prepared.ts';
 import { continueShrinking } from '../../database/shrink.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 
@@ -107,9 +106,10 @@ function removeSome(client: Database, horizon: number, rows: number): boolean {
  * which stay until the lines before them are removed.
  */
 function removeOldEnrolmentLog(client: Database, horizon: number, rows: number): boolean {
-  const { changes } = prepared<[number, number]>(
-    client,
-    `DELETE FROM enrolment_log WHERE happened_at < ? AND id IN (SELECT id FROM enrolment_log ORDER BY id LIMIT ?)`,
-  ).run(horizon, rows);
+  const { changes } = client
+    .prepare<[number, number]>(
+      `DELETE FROM enrolment_log WHERE happened_at < ? AND id IN (SELECT id FROM enrolment_log ORDER BY id LIMIT ?)`,
+    )
+    .run(horizon, rows);
   return changes > 0;
 }

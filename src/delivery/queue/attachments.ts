@@ -1,12 +1,10 @@
 /** Reads the attachments of mailings. */
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import type { AttachedFile } from '../mime/attachments.ts';
 
 /** Returns the attachments with these ids, in this order. Of a test mail, one that was removed from its draft since is absent. */
 export function readAttachments(client: Database, ids: readonly number[] = []): AttachedFile[] {
-  const read = prepared<[number], AttachedFile>(
-    client,
+  const read = client.prepare<[number], AttachedFile>(
     'SELECT file_name, type, size, bytes FROM single_send_attachments WHERE id = ?',
   );
   return ids.flatMap((id) => read.get(id) ?? []);

@@ -7,7 +7,6 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import { BY_PERSON, DELIVERY_STATE, MADE_BY, MAILING_ENDED, type Target } from '../../database/schema/index.ts';
 import { offsetAt, wallClock } from '../../time/zones.ts';
 import { findZone, type Place, placeColumns, waitCounter } from '../timing/local-times.ts';
@@ -131,15 +130,17 @@ export interface BestHour {
 
 /** Returns the best hours of contacts in the order given; null for a contact about whom nothing is known. */
 export function findBestHours(client: Database, best: Evident, people: readonly Person[]): (BestHour | null)[] {
-  const rows = prepared<[object], Evidence>(
-    client,
-    `SELECT d.address_id, ${EVIDENCE_OF_D} FROM json_each(@people) p CROSS JOIN json_each(@mailings) m
+  const rows = client
+    .prepare<
+      [object],
+      Evidence
+    >(`SELECT d.address_id, ${EVIDENCE_OF_D} FROM json_each(@people) p CROSS JOIN json_each(@mailings) m
       CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.value AND d.address_id = p.value AND ${BY_PEOPLE}
-      ${WITH_EVENTS} GROUP BY d.id, hour`,
-  ).all({
-    people: JSON.stringify(people.map(({ address_id }) => address_id)),
-    mailings: JSON.stringify(best.mailings),
-  });
+      ${WITH_EVENTS} GROUP BY d.id, hour`)
+    .all({
+      people: JSON.stringify(people.map(({ address_id }) => address_id)),
+      mailings: JSON.stringify(best.mailings),
+    });
   const own = Map.groupBy(rows, ({ address_id }) => address_id);
   const clock = new Clocks(best.start, best.zone);
   return people.map((person) => {
@@ -166,12 +167,14 @@ export function bestHourTimes(client: Database, mailingId: number): (after: numb
   );
   const count = waitCounter(client, mailingId);
   return (after, best) => {
-    const added = prepared<[number, number], Person & { id: number }>(
-      client,
-      `SELECT d.id, d.address_id, c.contact_type_id AS list, ${placeColumns(client, account.get(mailingId) ?? 0, 'c')}
+    const added = client
+      .prepare<
+        [number, number],
+        Person & { id: number }
+      >(`SELECT d.id, d.address_id, c.contact_type_id AS list, ${placeColumns(client, account.get(mailingId) ?? 0, 'c')}
         FROM deliveries d INDEXED BY deliveries_mailing LEFT JOIN contacts c ON c.id = d.contact_id
-        WHERE d.mailing_id = ? AND d.id > ? AND d.state = ${DELIVERY_STATE.queued}`,
-    ).all(mailingId, after);
+        WHERE d.mailing_id = ? AND d.id > ? AND d.state = ${DELIVERY_STATE.queued}`)
+      .all(mailingId, after);
     const [heldOut = [], others = []] = divide(
       added,
       ({ address_id }) => fractionFor(address_id, best.key) < best.held_out,
@@ -205,7 +208,7 @@ function countMembers(client: Database, targets: readonly Target[]): number {
       'SELECT count(*) FROM segment_recipients INDEXED BY segment_recipients_person WHERE segment_id = ? AND is_removed = 0',
   };
   return targets.reduce(
-    (sum, { table, id }) => sum + (prepared<[string], number>(client, count[table]).pluck().get(id) ?? 0),
+    (sum, { table, id }) => sum + (client.prepare<[string], number>(count[table]).pluck().get(id) ?? 0),
     0,
   );
 }

@@ -5,7 +5,6 @@ import type { Database } from 'better-sqlite3';
 import { exclusionReason, ineligibilityReason, isInTargets, isReadEarlier } from '../../audience/eligibility.ts';
 import { isMeasuredWith } from '../../audience/tracking-choice.ts';
 import { inChunks } from '../../database/bulk.ts';
-import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE, type Target, type TrackingMode } from '../../database/schema/index.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { readStored } from '../../errors/stored.ts';
@@ -51,11 +50,13 @@ export const MEMBERS = {
  * cancelled mailings, because all their recipients get a final state, too.
  */
 export function mailingsToEnqueue(client: Database): { id: number; state: 'enqueueing' | 'cancelled' }[] {
-  return prepared<[], { id: number; state: 'enqueueing' | 'cancelled' }>(
-    client,
-    `SELECT id, state FROM mailings WHERE finished_at IS NULL AND state IN ('enqueueing', 'cancelled') AND enqueue_progress IS NOT NULL
-      ORDER BY random()`,
-  ).all();
+  return client
+    .prepare<
+      [],
+      { id: number; state: 'enqueueing' | 'cancelled' }
+    >(`SELECT id, state FROM mailings WHERE finished_at IS NULL AND state IN ('enqueueing', 'cancelled') AND enqueue_progress IS NOT NULL
+      ORDER BY random()`)
+    .all();
 }
 
 /**

@@ -3,7 +3,6 @@
  * mail ends. A contact has at most one mail queued or being sent; the wait for the next one begins when that mail reaches a final state.
  */
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import {
   AUTOMATION_STATUS,
   type automationSchedules,
@@ -49,15 +48,10 @@ interface Membership {
  * control group enters and exits at once, in every run.
  */
 export function enrolmentMoves(client: Database) {
-  const refresh = prepared(
-    client,
-    `
+  const refresh = client.prepare(`
     UPDATE enrolments SET contact_id = @contact_id
-    WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`,
-  );
-  const enter = prepared<[object], { id: number; address_id: number }>(
-    client,
-    `
+    WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`);
+  const enter = client.prepare<[object], { id: number; address_id: number }>(`
     INSERT INTO enrolments (automation_id, address_id, contact_id, run, event_key, state, entered_at, waiting_since, due_at)
     SELECT au.id, p.address_id, @contact_id,
       1 + ifnull((SELECT max(n.run) FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = p.address_id), 0), @event_key, 'active', @at, @at,
@@ -66,22 +60,17 @@ export function enrolmentMoves(client: Database) {
     WHERE au.id = @automation_id AND au.deleted_at IS NULL AND NOT EXISTS (
       SELECT 1 FROM enrolments n WHERE n.automation_id = au.id AND n.address_id = p.address_id AND ${BARS_ENTRY})
       AND ${segmentEnd('p')} IS NULL AND (au.trigger_kind IN ('join', 'event') OR ${isMember('p')})
-    RETURNING id, address_id`,
-  );
-  const holdOut = prepared<[number], { utr: string; hold_out: number }>(
-    client,
+    RETURNING id, address_id`);
+  const holdOut = client.prepare<[number], { utr: string; hold_out: number }>(
     'SELECT utr, hold_out FROM automations WHERE id = ?',
   );
   // The goal is recorded also after the run, and for the control group, so that both groups can be compared.
-  const reach = prepared(
-    client,
-    `
+  const reach = client.prepare(`
     UPDATE enrolments SET goal_at = @at
-    WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND goal_at IS NULL AND entered_at <= @at`,
-  );
-  const leave = prepared(client, LEAVE_TARGET);
-  const wake = prepared(client, WAKE);
-  const end = { goal: prepared(client, endBySegment('goal')), exit: prepared(client, endBySegment('exit')) };
+    WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND goal_at IS NULL AND entered_at <= @at`);
+  const leave = client.prepare(LEAVE_TARGET);
+  const wake = client.prepare(WAKE);
+  const end = { goal: client.prepare(endBySegment('goal')), exit: client.prepare(endBySegment('exit')) };
   return {
     enter(entry: Membership & { at: number; event_key: string | null }) {
       if (refresh.run(entry).changes > 0) return;
@@ -107,8 +96,7 @@ export function isHeldOut(addressId: number, { utr, hold_out }: { utr: string; h
 
 /** Returns a function that ends an enrolment with a reason at `now`, epoch milliseconds. */
 export function enrolmentEnd(client: Database, now: number): (id: number, reason: string) => void {
-  const leave = prepared<[string, number, number]>(
-    client,
+  const leave = client.prepare<[string, number, number]>(
     "UPDATE enrolments SET state = 'left', reason = ?, ended_at = ? WHERE id = ?",
   );
   return (id, reason) => {
@@ -121,16 +109,15 @@ export function enrolmentEnd(client: Database, now: number): (id: number, reason
  * Call it in the transaction that takes the steps.
  */
 export function exitByStep(client: Database, after: number, now: number): number {
-  return prepared<[object]>(
-    client,
-    `UPDATE enrolments SET state = 'left', reason = ${storedSql('exit_step')}, ended_at = @now
-    WHERE id IN (SELECT enrolment_id FROM steps WHERE id > @after AND outcome = 'exit')`,
-  ).run({ after, now }).changes;
+  return client
+    .prepare<[object]>(`UPDATE enrolments SET state = 'left', reason = ${storedSql('exit_step')}, ended_at = @now
+    WHERE id IN (SELECT enrolment_id FROM steps WHERE id > @after AND outcome = 'exit')`)
+    .run({ after, now }).changes;
 }
 
 /** Returns the id of the last step that was taken, for `logSteps`, `passStepTo` and `exitByStep`. */
 export function lastStep(client: Database): number {
-  return prepared<[], number>(client, 'SELECT ifnull(max(id), 0) FROM steps').pluck().get() ?? 0;
+  return client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM steps').pluck().get() ?? 0;
 }
 
 /**
@@ -144,17 +131,16 @@ export function logSteps(
   used = 'NULL',
   joins = '',
 ): void {
-  prepared<[object]>(
-    client,
-    `INSERT INTO enrolment_log (automation_id, address_id, run, code, step_id, reason, happened_at)
+  client
+    .prepare<[object]>(`INSERT INTO enrolment_log (automation_id, address_id, run, code, step_id, reason, happened_at)
     SELECT e.automation_id, e.address_id, e.run, t.outcome, t.schedule_id, ${used}, t.taken_at
-    FROM steps t CROSS JOIN enrolments e ON e.id = t.enrolment_id ${joins} WHERE t.id > @after ORDER BY t.id`,
-  ).run(values);
+    FROM steps t CROSS JOIN enrolments e ON e.id = t.enrolment_id ${joins} WHERE t.id > @after ORDER BY t.id`)
+    .run(values);
 }
 
 /** Moves enrolments (ids) that have taken their step to the wait for the next one, which begins at `now`, epoch milliseconds. */
 export function passStep(client: Database, ids: readonly number[], now: number): void {
-  prepared<[object]>(client, passStepText('SELECT value FROM json_each(@ids)')).run({ ids: JSON.stringify(ids), now });
+  client.prepare<[object]>(passStepText('SELECT value FROM json_each(@ids)')).run({ ids: JSON.stringify(ids), now });
 }
 
 /** A function, because the parts are stated below. */
@@ -191,18 +177,16 @@ export function passStepTo(client: Database, passed: PassedStep, now: number, ne
   const { automation, position } = passed;
   const given = { ...passed, ...next, now };
   const theirs = 'SELECT enrolment_id FROM steps WHERE id > @after AND outcome = @outcome';
-  prepared<[number]>(client, 'INSERT INTO batch_moves (automation_id) VALUES (?)').run(automation);
-  const { changes } = prepared<[object]>(
-    client,
-    `UPDATE enrolments AS e SET position = @before, waiting_since = @now, due_at = @now + @wait
-    WHERE id IN (${theirs}) AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @id)`,
-  ).run(given);
-  prepared<[]>(client, 'DELETE FROM batch_moves').run();
-  const count = prepared<[object]>(
-    client,
-    `INSERT INTO enrolment_counts (automation_id, state, position, people) VALUES (@automation, 'active', @position, @people)
-    ON CONFLICT DO UPDATE SET people = people + @people`,
-  );
+  client.prepare<[number]>('INSERT INTO batch_moves (automation_id) VALUES (?)').run(automation);
+  const { changes } = client
+    .prepare<[object]>(`UPDATE enrolments AS e SET position = @before, waiting_since = @now, due_at = @now + @wait
+    WHERE id IN (${theirs}) AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @id)`)
+    .run(given);
+  client.prepare<[]>('DELETE FROM batch_moves').run();
+  const count = client.prepare<
+    [object]
+  >(`INSERT INTO enrolment_counts (automation_id, state, position, people) VALUES (@automation, 'active', @position, @people)
+    ON CONFLICT DO UPDATE SET people = people + @people`);
   count.run({ automation, position, people: -changes });
   count.run({ automation, position: next.before, people: changes });
   return changes;
@@ -227,26 +211,29 @@ export interface DuePlace {
  * how many.
  */
 export function passTaken(client: Database, place: DuePlace, schedule: number): number {
-  return prepared<[object]>(
-    client,
-    `${passStepText(IDS_THERE)} AND EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @schedule)`,
-  ).run({ ...place, schedule }).changes;
+  return client
+    .prepare<[object]>(
+      `${passStepText(IDS_THERE)} AND EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @schedule)`,
+    )
+    .run({ ...place, schedule }).changes;
 }
 
 /** Lets enrolments wait at their step until `due`, epoch milliseconds. */
 export function waitAtStep(client: Database, waits: readonly { id: number; due: number }[]): void {
-  prepared<[object]>(
-    client,
-    `UPDATE enrolments SET due_at = w.value ->> 'due' FROM json_each(@waits) w WHERE enrolments.id = w.value ->> 'id'`,
-  ).run({ waits: JSON.stringify(waits) });
+  client
+    .prepare<[object]>(
+      `UPDATE enrolments SET due_at = w.value ->> 'due' FROM json_each(@waits) w WHERE enrolments.id = w.value ->> 'id'`,
+    )
+    .run({ waits: JSON.stringify(waits) });
 }
 
 /** Finishes a page of enrolments that are due and have received every mail. Returns how many. */
 export function finishDueEnrolments(client: Database, place: DuePlace): number {
-  return prepared<[object]>(
-    client,
-    `UPDATE enrolments AS e SET state = 'finished', ended_at = @now WHERE id IN (${IDS_THERE}) AND ${NEXT_SCHEDULE} IS NULL`,
-  ).run(place).changes;
+  return client
+    .prepare<[object]>(
+      `UPDATE enrolments AS e SET state = 'finished', ended_at = @now WHERE id IN (${IDS_THERE}) AND ${NEXT_SCHEDULE} IS NULL`,
+    )
+    .run(place).changes;
 }
 
 /** The enrolments that a change of an automation's mails affects. */
@@ -283,9 +270,8 @@ export interface PlannedMove {
 
 /** What `moveEnrolments` would do to the enrolments in the range, by position. `now` is epoch milliseconds. */
 export function plannedMoves(client: Database, range: AddressRange, moves: OrderChange, now: number): PlannedMove[] {
-  return prepared<[object], PlannedMove>(
-    client,
-    `
+  return client
+    .prepare<[object], PlannedMove>(`
     WITH moved AS MATERIALIZED (
       SELECT e.position AS before, e.due_at AS due_before, e.delivery_id IS NOT NULL AS is_queued,
         CASE WHEN NOT ${IS_MOVED} THEN e.position WHEN e.delivery_id IS NULL THEN ${POSITION_BEFORE_UNSENT} ELSE ${POSITION} END AS after,
@@ -293,8 +279,8 @@ export function plannedMoves(client: Database, range: AddressRange, moves: Order
       FROM ${ENROLMENTS_OF_RANGE} WHERE ${IN_RANGE} AND e.state = 'active')
     SELECT before, after, is_queued, count(*) AS people, sum(due <> due_before) AS shifted, sum(due <= @now) AS due,
       min(due) AS first, max(due) AS last
-    FROM moved GROUP BY 1, 2, 3`,
-  ).all({ ...range, ...boundsOf(moves), now });
+    FROM moved GROUP BY 1, 2, 3`)
+    .all({ ...range, ...boundsOf(moves), now });
 }
 
 /**
@@ -304,16 +290,15 @@ export function plannedMoves(client: Database, range: AddressRange, moves: Order
  * may be about to replace the mail.
  */
 export function moveEnrolments(client: Database, range: AddressRange, moves: OrderChange): void {
-  prepared<[object]>(
-    client,
-    `
+  client
+    .prepare<[object]>(`
     UPDATE ${ENROLMENTS_OF_RANGE} SET
       position = iif(e.state = 'active' AND e.delivery_id IS NULL, ${POSITION_BEFORE_UNSENT}, ${POSITION}),
       due_at = iif(e.state = 'active' AND e.delivery_id IS NULL, e.waiting_since + ifnull(${WAIT_FOR_UNSENT}, 0), e.due_at),
       state = iif(@isRemoval = 1 AND e.state = 'active' AND e.delivery_id IS NULL AND ${WAIT_FOR_UNSENT} IS NULL
         AND EXISTS (SELECT 1 FROM automations WHERE id = @automation AND status = ${AUTOMATION_STATUS.live}), 'finished', e.state)
-    WHERE ${IN_RANGE} AND ${IS_MOVED} AND (e.state = 'active' OR @low IS NULL)`,
-  ).run({ ...range, ...boundsOf(moves), isRemoval: moves.isRemoval ? 1 : 0 });
+    WHERE ${IN_RANGE} AND ${IS_MOVED} AND (e.state = 'active' OR @low IS NULL)`)
+    .run({ ...range, ...boundsOf(moves), isRemoval: moves.isRemoval ? 1 : 0 });
 }
 
 function boundsOf({ places }: OrderChange) {
@@ -378,43 +363,40 @@ export function advanceEnrolments(
   outcome: 'through' | 'cancelled' | 'suppressed',
   now: number,
 ): void {
-  const isLive = prepared<[number], 0 | 1>(
-    client,
-    `SELECT au.status = ${AUTOMATION_STATUS.live} FROM mailings m JOIN automations au ON au.id = m.automation_id WHERE m.id = ?`,
-  )
+  const isLive = client
+    .prepare<[number], 0 | 1>(
+      `SELECT au.status = ${AUTOMATION_STATUS.live} FROM mailings m JOIN automations au ON au.id = m.automation_id WHERE m.id = ?`,
+    )
     .pluck()
     .get(mailingId);
   if (isLive === undefined) return;
   const ids = JSON.stringify(deliveryIds);
   const isOfDeliveries = 'delivery_id IN (SELECT value FROM json_each(@ids))';
   if (outcome === 'cancelled') {
-    prepared<[object]>(
-      client,
-      `
+    client
+      .prepare<[object]>(`
         UPDATE enrolments AS e SET delivery_id = NULL, position = ${POSITION_BEFORE_UNSENT},
           due_at = waiting_since + ifnull(${WAIT_FOR_UNSENT}, 0)
-        WHERE ${isOfDeliveries}`,
-    ).run({ ids });
+        WHERE ${isOfDeliveries}`)
+      .run({ ids });
     return;
   }
   if (outcome === 'suppressed') {
-    prepared<[object]>(
-      client,
-      `
+    client
+      .prepare<[object]>(`
         UPDATE enrolments SET state = 'left', reason = (SELECT reply FROM deliveries WHERE id = delivery_id), delivery_id = NULL, ended_at = @now
-        WHERE ${isOfDeliveries} AND state = 'active' AND (SELECT reply FROM deliveries WHERE id = delivery_id) <> ${READDRESSED}`,
-    ).run({ ids, now });
+        WHERE ${isOfDeliveries} AND state = 'active' AND (SELECT reply FROM deliveries WHERE id = delivery_id) <> ${READDRESSED}`)
+      .run({ ids, now });
   }
   // After the last mail of a paused automation contacts stay enrolled, because another mail may be added before it resumes.
-  prepared<[object]>(
-    client,
-    `
+  client
+    .prepare<[object]>(`
       WITH n AS MATERIALIZED (SELECT e.id, ${POSITION_BEFORE_UNSENT} AS before, ${WAIT_FOR_UNSENT} AS wait FROM enrolments e WHERE ${isOfDeliveries})
       UPDATE enrolments SET position = n.before, waiting_since = @now, due_at = @now + ifnull(n.wait, 0), delivery_id = NULL,
         ended_at = iif(state = 'active' AND @isLive = 1 AND n.wait IS NULL, @now, ended_at),
         state = iif(state = 'active' AND @isLive = 1 AND n.wait IS NULL, 'finished', state)
-      FROM n WHERE enrolments.id = n.id`,
-  ).run({ ids, now, isLive });
+      FROM n WHERE enrolments.id = n.id`)
+    .run({ ids, now, isLive });
 }
 
 /** The wait before a schedule `s` in milliseconds, as SQL. It starts at the previous mail, or at the enrolment for the first mail. */

@@ -7,7 +7,6 @@
 
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
-import { prepared } from '../../database/prepared.ts';
 import type { HeldCode } from '../../database/schema/index.ts';
 import { type Said, type Sentence, sentence } from '../../errors/sentences.ts';
 import { readStored, stored } from '../../errors/stored.ts';
@@ -26,10 +25,8 @@ const BY_SETTINGS = 'sending_held_by_settings';
 
 /** The reason why sending is held, including every cause; null if it is not held. */
 export function sendingHeldReason(client: Database): Said | null {
-  const causes = prepared<string[], string>(
-    client,
-    'SELECT value FROM installation WHERE name IN (?, ?, ?) ORDER BY name',
-  )
+  const causes = client
+    .prepare<string[], string>('SELECT value FROM installation WHERE name IN (?, ?, ?) ORDER BY name')
     .pluck()
     .all(BY_OPERATOR, BY_CLOCK, BY_SETTINGS);
   return causes

@@ -2,7 +2,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import type { TrackingMode } from '../../database/schema/index.ts';
 import { hasPixel, withoutTracking, withSharedTracking } from '../content/anonymous-content.ts';
 import type { Content } from '../content/compiled-content.ts';
@@ -180,7 +179,7 @@ export function mailingForms(
  */
 export function readFrozen(client: Database, mailingId: number, accountId: number): Buffer | undefined {
   const read = 'SELECT CAST(content AS BLOB) AS frozen FROM mailings WHERE id = ? AND user_id = ?';
-  return prepared<[number, number], { frozen: Buffer }>(client, read).get(mailingId, accountId)?.frozen;
+  return client.prepare<[number, number], { frozen: Buffer }>(read).get(mailingId, accountId)?.frozen;
 }
 
 /** The frozen content of a mailing with `form` applied to every variant. */

@@ -1,7 +1,6 @@
 /** Divides the audience of an A/B test: assigns variants to the test group and lets the rest wait for the decision. */
 import { hash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { DUE } from './due.ts';
 
@@ -31,26 +30,27 @@ function variantFor(addressId: number, { share, variants, key }: Division): numb
  * waits. Call it in the transaction that enqueues them.
  */
 export function divideRecipients(client: Database, mailingId: number, after: number): void {
-  const division = prepared<[number], Division>(
-    client,
-    `SELECT share, json_array_length(variants) AS variants, (SELECT content ->> 'message_key' FROM mailings WHERE id = mailing_id) AS key
-      FROM ab_tests WHERE mailing_id = ?`,
-  ).get(mailingId);
+  const division = client
+    .prepare<
+      [number],
+      Division
+    >(`SELECT share, json_array_length(variants) AS variants, (SELECT content ->> 'message_key' FROM mailings WHERE id = mailing_id) AS key
+      FROM ab_tests WHERE mailing_id = ?`)
+    .get(mailingId);
   if (division === undefined) return;
-  const added = prepared<[number, number], { id: number; address_id: number }>(
-    client,
-    `SELECT id, address_id FROM deliveries WHERE id > ? AND mailing_id = ? AND state = ${DELIVERY_STATE.queued}`,
-  ).all(after, mailingId);
+  const added = client
+    .prepare<[number, number], { id: number; address_id: number }>(
+      `SELECT id, address_id FROM deliveries WHERE id > ? AND mailing_id = ? AND state = ${DELIVERY_STATE.queued}`,
+    )
+    .all(after, mailingId);
   const groups = added.map(({ id, address_id }) => [id, variantFor(address_id, division)]);
-  prepared(
-    client,
-    `UPDATE deliveries SET variant = g.value ->> 1, due_at = iif(g.value ->> 1 IS NULL, ${DUE.awaitsDecision}, due_at)
-      FROM json_each(?) g WHERE deliveries.id = g.value ->> 0`,
-  ).run(JSON.stringify(groups));
-  prepared(client, 'UPDATE ab_tests SET rest = rest + ? WHERE mailing_id = ?').run(
-    groups.filter(([, variant]) => variant === null).length,
-    mailingId,
-  );
+  client
+    .prepare(`UPDATE deliveries SET variant = g.value ->> 1, due_at = iif(g.value ->> 1 IS NULL, ${DUE.awaitsDecision}, due_at)
+      FROM json_each(?) g WHERE deliveries.id = g.value ->> 0`)
+    .run(JSON.stringify(groups));
+  client
+    .prepare('UPDATE ab_tests SET rest = rest + ? WHERE mailing_id = ?')
+    .run(groups.filter(([, variant]) => variant === null).length, mailingId);
 }
 
 /** Returns the place of a recipient in a random order of all recipients, which depends only on the key: from 0 to below 1. */

@@ -1,6 +1,5 @@
 /** The figures about sending that /metrics publishes. */
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import type { FinalState } from '../queue/ledger/ledger.ts';
 
@@ -55,9 +54,8 @@ export function readGauges(client: Database): Gauges {
  * Only the first recipient in each mailing's queue is read.
  */
 export function oldestDueAt(client: Database, now: number): number | null {
-  const at = prepared<[object], number | null>(
-    client,
-    `SELECT min(at) FROM (
+  const at = client
+    .prepare<[object], number | null>(`SELECT min(at) FROM (
       SELECT CASE WHEN d.due_at > 0 THEN d.due_at
         ELSE ifnull((SELECT due_at FROM enrolments WHERE delivery_id = d.id), unixepoch(m.created_at, 'subsec') * 1000) END AS at
       FROM mailings m CROSS JOIN deliveries d ON d.id = (
@@ -67,8 +65,7 @@ export function oldestDueAt(client: Database, now: number): number | null {
       UNION ALL
       SELECT max(due_at, created_at) FROM transactional_mails INDEXED BY transactional_mails_queue
       WHERE state = ${DELIVERY_STATE.queued})
-    WHERE at <= @now`,
-  )
+    WHERE at <= @now`)
     .pluck()
     .get({ now });
   return at ?? null;

@@ -2,7 +2,6 @@
 
 import type { Database } from 'better-sqlite3';
 import { findNamedValue } from '../../database/named-values.ts';
-import { prepared } from '../../database/prepared.ts';
 import type { NodeState } from '../../database/schema/index.ts';
 
 /** A node that has not been recorded for this long counts as silent, also if the background thread is not running. */
@@ -31,14 +30,16 @@ export interface SenderNode {
 
 /** The nodes ordered by name; `now` is epoch milliseconds. */
 export function listSenderNodes(client: Database, now: number): SenderNode[] {
-  return prepared<Record<string, string | number>[], SenderNode>(
-    client,
-    `SELECT n.run, n.name, n.version, iif(n.heard_at < @silent, 'silent', n.state) AS state, n.refusal,
+  return client
+    .prepare<
+      Record<string, string | number>[],
+      SenderNode
+    >(`SELECT n.run, n.name, n.version, iif(n.heard_at < @silent, 'silent', n.state) AS state, n.refusal,
        iif(n.heard_at < @silent, 0, n.rate) AS rate, n.capacity, n.load, n.heard_at, n.lease_until, d.ceiling,
        ifnull(d.given, 0) AS given, ifnull(d.accepted, 0) AS accepted, ifnull(d.deferred, 0) AS deferred, ifnull(d.refused, 0) AS refused
      FROM sender_nodes n LEFT JOIN node_days d ON d.name = n.name AND d.day = @today
-     ORDER BY n.name, n.heard_at DESC LIMIT ${MAX_NODES}`,
-  ).all({ silent: now - SILENT_AFTER_MS, today: new Date(now).toISOString().slice(0, 10) });
+     ORDER BY n.name, n.heard_at DESC LIMIT ${MAX_NODES}`)
+    .all({ silent: now - SILENT_AFTER_MS, today: new Date(now).toISOString().slice(0, 10) });
 }
 
 /**
@@ -53,11 +54,10 @@ const NAME = 'refused_node_messages';
 /** Adds to the number of rejected messages. A single statement, so that threads writing at the same time lose nothing. */
 export function addRefusedMessages(client: Database, kind: RefusedMessage, count: number): void {
   const path = `$.${kind}`;
-  prepared(
-    client,
-    `INSERT INTO installation (name, value) VALUES (@name, json_object(@kind, @count))
-     ON CONFLICT (name) DO UPDATE SET value = json_set(value, @path, ifnull(json_extract(value, @path), 0) + @count)`,
-  ).run({ name: NAME, kind, path, count: BigInt(count) });
+  client
+    .prepare(`INSERT INTO installation (name, value) VALUES (@name, json_object(@kind, @count))
+     ON CONFLICT (name) DO UPDATE SET value = json_set(value, @path, ifnull(json_extract(value, @path), 0) + @count)`)
+    .run({ name: NAME, kind, path, count: BigInt(count) });
 }
 
 /** The number of rejected messages by kind. */

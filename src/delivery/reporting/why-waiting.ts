@@ -3,7 +3,6 @@
  * only campaigns have.
  */
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
@@ -35,10 +34,9 @@ function warmUpRule(client: Database, senderId: number | null, now: Date): Check
 
 function paceRule(client: Database, senderId: number | null, email: string, now: Date): CheckedRule {
   const group = domainGroup(email.slice(email.lastIndexOf('@') + 1));
-  const relay = prepared<[number | null], { relay_id: number | null }>(
-    client,
-    'SELECT relay_id FROM senders WHERE id = ?',
-  ).get(senderId);
+  const relay = client
+    .prepare<[number | null], { relay_id: number | null }>('SELECT relay_id FROM senders WHERE id = ?')
+    .get(senderId);
   const limit = limitOfGroup(client, group, relay?.relay_id ?? null, now);
   if (limit === null) return checked('pace', true, sentence('why_no_pace', { group }), 'why_pace_change');
   const { per_minute, until } = limit;
@@ -103,10 +101,9 @@ function localTimeRule(
   }
   if (local_time === 0) return rule(true, sentence('why_same_time'));
   if (delivery !== undefined && planned === null) return rule(true, sentence('why_time_came'));
-  const place = prepared<[number | null], Place>(
-    client,
-    `SELECT ${placeColumns(client, account, 'c')} FROM contacts c WHERE c.id = ?`,
-  ).get(findContactAt(client, address));
+  const place = client
+    .prepare<[number | null], Place>(`SELECT ${placeColumns(client, account, 'c')} FROM contacts c WHERE c.id = ?`)
+    .get(findContactAt(client, address));
   const zone = place === undefined ? null : findZone(place);
   const moment = planned ?? toUtc(schedule_date, schedule_time, zone ?? timeZone).getTime();
   const clock = wallClock(new Date(moment), zone ?? timeZone).time.slice(0, 'HH:MM'.length);

@@ -4,7 +4,6 @@
  */
 import { hash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import type { DkimKey } from '../mime/dkim.ts';
 import type { MailData } from '../mime/mail-data.ts';
 import type { Claim } from '../queue/candidates.ts';
@@ -94,7 +93,7 @@ export class SentMails {
   write(): void {
     for (const mail of this.#mails) {
       const { claim, renderedAt, digest } = mail;
-      prepared(this.#client, ADD).run({
+      this.#client.prepare(ADD).run({
         delivery: claim.id,
         facts: this.#factsOf(mail),
         recipient: JSON.stringify(recipientOf(mail)),
@@ -116,10 +115,9 @@ export class SentMails {
     if (known !== undefined && known.key === key && renderedAt - known.createdAt < DAY_MS) return known.id;
     const signedWith = key && { domain: key.domain, selector: key.selector };
     const facts: SentFacts = { ...common, key: signedWith, ...(isByNode && { is_by_node: true }) };
-    const { lastInsertRowid } = prepared(
-      this.#client,
-      'INSERT INTO sent_facts (mailing_id, facts, created_at) VALUES (?, ?, ?)',
-    ).run(ready.source.id, JSON.stringify(facts), renderedAt);
+    const { lastInsertRowid } = this.#client
+      .prepare('INSERT INTO sent_facts (mailing_id, facts, created_at) VALUES (?, ?, ?)')
+      .run(ready.source.id, JSON.stringify(facts), renderedAt);
     const id = Number(lastInsertRowid);
     this.#facts.set(common, { id, key, createdAt: renderedAt });
     return id;
@@ -142,16 +140,15 @@ const OLD_FACTS = 'SELECT id FROM sent_facts INDEXED BY sent_facts_created WHERE
  */
 export function removeOldSentMails(client: Database, now: number): boolean {
   const before = { mails: now - KEPT_MS, facts: now - KEPT_MS - DAY_MS };
-  const hasOld = prepared<[typeof before], { old: 0 | 1 }>(
-    client,
-    `SELECT EXISTS (${OLD_MAILS}) OR EXISTS (${OLD_FACTS}) AS old`,
-  ).get(before)?.old;
+  const hasOld = client
+    .prepare<[typeof before], { old: 0 | 1 }>(`SELECT EXISTS (${OLD_MAILS}) OR EXISTS (${OLD_FACTS}) AS old`)
+    .get(before)?.old;
   if (hasOld !== 1) return false;
   client
     .transaction(() => {
       const { mails, facts } = before;
-      prepared(client, `DELETE FROM sent_mails WHERE delivery_id IN (${OLD_MAILS} LIMIT ${ROWS})`).run({ mails });
-      prepared(client, `DELETE FROM sent_facts WHERE id IN (${OLD_FACTS} LIMIT ${ROWS})`).run({ facts });
+      client.prepare(`DELETE FROM sent_mails WHERE delivery_id IN (${OLD_MAILS} LIMIT ${ROWS})`).run({ mails });
+      client.prepare(`DELETE FROM sent_facts WHERE id IN (${OLD_FACTS} LIMIT ${ROWS})`).run({ facts });
     })
     .immediate();
   return true;

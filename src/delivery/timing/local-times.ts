@@ -8,7 +8,6 @@ import { readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { customValuePath, ZONE_FIELD } from '../../audience/fields/custom-fields.ts';
 import { DATA } from '../../database/data-folder.ts';
-import { prepared } from '../../database/prepared.ts';
 import { readCountries } from '../../database/reference-data.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { isoTimestamp } from '../../time/clock.ts';
@@ -45,12 +44,11 @@ export function localTimes(client: Database, mailingId: number): (after: number,
   const count = waitCounter(client, mailingId);
   return (after, local) => {
     const places = placeColumns(client, account.get(mailingId) ?? 0, 'c');
-    const groups = prepared<[number, number], PlaceGroup>(
-      client,
-      `SELECT ${places}, group_concat(d.id) AS ids, count(*) AS people
+    const groups = client
+      .prepare<[number, number], PlaceGroup>(`SELECT ${places}, group_concat(d.id) AS ids, count(*) AS people
         FROM deliveries d INDEXED BY deliveries_mailing LEFT JOIN contacts c ON c.id = d.contact_id
-        WHERE d.mailing_id = ? AND d.id > ? AND d.state = ${DELIVERY_STATE.queued} GROUP BY 1, 2, 3`,
-    ).all(mailingId, after);
+        WHERE d.mailing_id = ? AND d.id > ? AND d.state = ${DELIVERY_STATE.queued} GROUP BY 1, 2, 3`)
+      .all(mailingId, after);
     const byDueTime = Map.groupBy(groups, (place) => dueTimeIn(findZone(place) ?? local.zone, local));
     for (const [due, theirs] of byDueTime) {
       setDueTime.run(due, `[${theirs.map(({ ids }) => ids).join()}]`);
@@ -81,10 +79,11 @@ export interface LocalWait {
 
 /** The recipients that a mailing still waits for at `now`; null if there are none, or if it is sent to all at one moment. */
 export function findLocalWait(client: Database, mailingId: number, now: Date): LocalWait | null {
-  const row = prepared<[number, number], { people: number | null; next: number; last: number }>(
-    client,
-    'SELECT sum(people) AS people, min(due_at) AS next, max(due_at) AS last FROM local_waits WHERE mailing_id = ? AND due_at > ?',
-  ).get(mailingId, now.getTime());
+  const row = client
+    .prepare<[number, number], { people: number | null; next: number; last: number }>(
+      'SELECT sum(people) AS people, min(due_at) AS next, max(due_at) AS last FROM local_waits WHERE mailing_id = ? AND due_at > ?',
+    )
+    .get(mailingId, now.getTime());
   if (!row?.people) return null;
   const { people, next, last } = row;
   return { people, next_at: isoTimestamp(new Date(next)), last_at: isoTimestamp(new Date(last)) };
@@ -153,10 +152,11 @@ function stateKey(name: string): string {
 
 /** The columns of the `Place` of a contact with this alias, as SQL, for contacts of an account. */
 export function placeColumns(client: Database, accountId: number, contact: string): string {
-  const field = prepared<[number, string], { id: number }>(
-    client,
-    'SELECT id FROM custom_fields WHERE user_id = ? AND lower(field_name) = ?',
-  ).get(accountId, ZONE_FIELD);
+  const field = client
+    .prepare<[number, string], { id: number }>(
+      'SELECT id FROM custom_fields WHERE user_id = ? AND lower(field_name) = ?',
+    )
+    .get(accountId, ZONE_FIELD);
   const zone =
     field === undefined
       ? 'NULL'

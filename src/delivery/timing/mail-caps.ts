@@ -6,7 +6,6 @@
  * before the caps were set.
  */
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import { IS_RECEIVED_OR_UNDERWAY, type MailCap } from '../../database/schema/index.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
@@ -105,7 +104,7 @@ export function mailsWithinCaps(
   timeZone: string,
 ): (MailCap & { counted: CappedMail[] })[] {
   const periods = capPeriods(caps, now, timeZone);
-  const latest = prepared<[object], CappedMail>(client, latestMails('@address', 'mailing_id, updated_at')).all({
+  const latest = client.prepare<[object], CappedMail>(latestMails('@address', 'mailing_id, updated_at')).all({
     from: periods.from,
     most: periods.most,
     address,
@@ -126,7 +125,7 @@ const CAPS_OF_MAILING = `
 /** The account's caps for a campaign's mailing; null if there are none, and for all other mail. */
 export function findMailingCaps(client: Database, mailing: number): MailingCaps | null {
   type Row = { account: number; caps: string } & Record<'ignores' | 'in_series' | 'is_incomplete', 0 | 1>;
-  const row = prepared<[number], Row>(client, CAPS_OF_MAILING).get(mailing);
+  const row = client.prepare<[number], Row>(CAPS_OF_MAILING).get(mailing);
   if (row === undefined) return null;
   const { account, caps, ignores, in_series, is_incomplete } = row;
   return {
@@ -156,7 +155,7 @@ export function findCapped<Recipient extends CapCandidate>(
   if (ignores || recipients.length === 0) return [];
   const periods = capPeriods(caps, now, timeZone);
   const addresses = JSON.stringify(recipients.map(({ address_id }) => address_id));
-  const rows = prepared<[object], { address_id: number; reason: string | null }>(client, CAPPED).all({
+  const rows = client.prepare<[object], { address_id: number; reason: string | null }>(CAPPED).all({
     ...periods,
     addresses,
   });
@@ -178,7 +177,8 @@ function findNextTry(
   now: number,
   timeZone: string,
 ): number | null {
-  const sentTimes = prepared<[object], number>(client, latestMails('@address'))
+  const sentTimes = client
+    .prepare<[object], number>(latestMails('@address'))
     .pluck()
     .all({ from: periods.from, most: periods.most, address: address_id });
   const days = caps.flatMap(({ mails, days }, slot) => {
@@ -189,6 +189,6 @@ function findNextTry(
   const day = days.sort().at(-1);
   if (day === undefined) return null;
   const next = toUtc(day, wallClock(new Date(now), timeZone).time, timeZone).getTime();
-  const due = prepared<[number], { due_at: number }>(client, DUE_SINCE).get(id)?.due_at ?? now;
+  const due = client.prepare<[number], { due_at: number }>(DUE_SINCE).get(id)?.due_at ?? now;
   return next > due + LONGEST_WAIT_MS ? null : next;
 }

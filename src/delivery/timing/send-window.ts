@@ -2,7 +2,6 @@
 import type { Database } from 'better-sqlite3';
 import { readSendWindow } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import type { SendWindow } from '../../database/schema/index.ts';
 import { addDays, toUtc, wallClock, weekdayOf } from '../../time/zones.ts';
 
@@ -30,7 +29,7 @@ export function waitsUntil({ days, opens, closes }: SendWindow, now: Date, timeZ
 
 /** The accounts whose mail waits now. */
 export function waitingAccounts(client: Database, now: Date, timeZone: string): Set<number> {
-  const rows = prepared<[], { id: number; send_window: string }>(client, WINDOWS).all();
+  const rows = client.prepare<[], { id: number; send_window: string }>(WINDOWS).all();
   const waiting = rows.filter((row) => waitsUntil(JSON.parse(row.send_window), now, timeZone) !== null);
   return new Set(waiting.map(({ id }) => id));
 }

@@ -1,7 +1,6 @@
 /** Builds transactional mail (RFC 5322, 2045, 2046): text, HTML or both, with attachments. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import type { Attachment } from '../../database/schema/index.ts';
 import { foldToOneLine } from '../content/merge.ts';
 import { attachmentStart, base64Lines, MIXED_END, MIXED_START, PIECE_BYTES } from '../mime/attachments.ts';
@@ -85,10 +84,11 @@ function part(subtype: 'plain' | 'html', text: string): string {
 }
 
 function readPiece(client: Database, utr: string, attachment: number, piece: number): Buffer {
-  const bytes = prepared<[string, number, number], { bytes: Buffer }>(
-    client,
-    'SELECT bytes FROM transactional_pieces WHERE utr = ? AND attachment = ? AND number = ?',
-  ).get(utr, attachment, piece)?.bytes;
+  const bytes = client
+    .prepare<[string, number, number], { bytes: Buffer }>(
+      'SELECT bytes FROM transactional_pieces WHERE utr = ? AND attachment = ? AND number = ?',
+    )
+    .get(utr, attachment, piece)?.bytes;
   if (bytes === undefined) throw new Error(`a piece of an attachment of mail ${utr} is missing`);
   return bytes;
 }

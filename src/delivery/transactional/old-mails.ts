@@ -1,6 +1,5 @@
 /** Removes records of transactional mail that are kept only for a time: idempotency keys, and the records of old mails. */
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 
 const DAY_MS = 86_400_000;
@@ -45,7 +44,7 @@ function removeSome(mails: string): string {
 
 /** Removes some of the mails to an address with the messages that are kept of them. Returns whether there were any. */
 export function eraseSomeMails(client: Database, address: number): boolean {
-  return prepared(client, ERASE).run({ address }).changes > 0;
+  return client.prepare(ERASE).run({ address }).changes > 0;
 }
 
 /** Removes old records as a task of the background thread. */
@@ -67,12 +66,12 @@ export class OldMails {
     if (monotonic < this.#restsUntil) return false;
     const client = this.#client;
     this.#removeKeysBefore ??=
-      (prepared<[], { created_at: number }>(client, NEWEST_EXCESS_KEY).get()?.created_at ?? -1) + 1;
+      (client.prepare<[], { created_at: number }>(NEWEST_EXCESS_KEY).get()?.created_at ?? -1) + 1;
     const before = Math.max(now - KEYS_MS, this.#removeKeysBefore);
     const hasMore = client
       .transaction(() => {
-        const keys = prepared(client, FORGET_KEYS).run({ before }).changes;
-        const mails = prepared(client, REMOVE_OLD).run({ before: now - RECORDS_MS }).changes;
+        const keys = client.prepare(FORGET_KEYS).run({ before }).changes;
+        const mails = client.prepare(REMOVE_OLD).run({ before: now - RECORDS_MS }).changes;
         return keys >= ROWS || mails > 0;
       })
       .immediate();

@@ -1,7 +1,6 @@
 /** Records bounces of and complaints about transactional mail, each at most once. */
 import type { Database } from 'better-sqlite3';
 import { suppressAddress } from '../../audience/suppressions.ts';
-import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
@@ -18,11 +17,10 @@ export interface ReturnedMail {
 
 /** The mail with this id; undefined if there is none. */
 export function findTransactionalMail(client: Database, id: number): ReturnedMail | undefined {
-  return prepared<[number], ReturnedMail>(
-    client,
-    `SELECT t.id, t.user_id, t.address_id, t.message_key, a.normalized_email
-     FROM transactional_mails t JOIN addresses a ON a.id = t.address_id WHERE t.id = ?`,
-  ).get(id);
+  return client
+    .prepare<[number], ReturnedMail>(`SELECT t.id, t.user_id, t.address_id, t.message_key, a.normalized_email
+     FROM transactional_mails t JOIN addresses a ON a.id = t.address_id WHERE t.id = ?`)
+    .get(id);
 }
 
 /**
@@ -41,22 +39,19 @@ export function recordReturned(
       if (mail === undefined) return;
       const at = now.getTime();
       if (kind === 'complaint') {
-        prepared(client, 'UPDATE transactional_mails SET complained_at = ifnull(complained_at, ?) WHERE id = ?').run(
-          at,
-          id,
-        );
+        client
+          .prepare('UPDATE transactional_mails SET complained_at = ifnull(complained_at, ?) WHERE id = ?')
+          .run(at, id);
       } else {
         const { queued, sending, accepted, bounced } = DELIVERY_STATE;
-        const { changes } = prepared(
-          client,
-          `UPDATE transactional_mails SET state = ${bounced}, reply = ?, updated_at = ?, content = NULL
-           WHERE id = ? AND state IN (${queued}, ${sending}, ${accepted})`,
-        ).run(stored(diagnostic), at, id);
+        const { changes } = client
+          .prepare(`UPDATE transactional_mails SET state = ${bounced}, reply = ?, updated_at = ?, content = NULL
+           WHERE id = ? AND state IN (${queued}, ${sending}, ${accepted})`)
+          .run(stored(diagnostic), at, id);
         if (changes > 0)
-          prepared(
-            client,
-            'DELETE FROM transactional_pieces WHERE utr = (SELECT utr FROM transactional_mails WHERE id = ?)',
-          ).run(id);
+          client
+            .prepare('DELETE FROM transactional_pieces WHERE utr = (SELECT utr FROM transactional_mails WHERE id = ?)')
+            .run(id);
       }
       const { user_id, address_id } = mail;
       if (suppress) suppressAddress(client, { user_id, address_id, kind, diagnostic, created_at: isoTimestamp(now) });

@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { deflateRaw } from 'node:zlib';
 import type { Database } from 'better-sqlite3';
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
-import { prepared } from '../../database/prepared.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { readStored } from '../../errors/stored.ts';
 import type { Log } from '../../log.ts';
@@ -209,8 +208,7 @@ export class TransactionalWorker {
   }
 
   #relayOf({ sender_id }: ClaimedMail): number | null {
-    const read = prepared<[number], { relay_id: number | null }>(
-      this.#deps.client,
+    const read = this.#deps.client.prepare<[number], { relay_id: number | null }>(
       'SELECT relay_id FROM senders WHERE id = ?',
     );
     return read.get(sender_id)?.relay_id ?? null;
@@ -286,8 +284,7 @@ export class TransactionalWorker {
 
   /** Whether an account keeps mails as sent. */
   #keepsMails(account: number): boolean {
-    const read = prepared<[number], { keeps: 0 | 1 }>(
-      this.#deps.client,
+    const read = this.#deps.client.prepare<[number], { keeps: 0 | 1 }>(
       'SELECT keeps_sent_mails AS keeps FROM accounts WHERE id = ?',
     );
     return read.get(account)?.keeps === 1;

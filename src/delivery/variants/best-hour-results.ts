@@ -3,7 +3,6 @@
  * start.
  */
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import { BY_PERSON, DELIVERY_STATE } from '../../database/schema/index.ts';
 import { differenceInterval, type Interval } from './statistics.ts';
 
@@ -34,17 +33,20 @@ export interface BestHourResults {
 
 /** Reads the results of a mailing, of which at most 10 000 recipients got it at the start. Null for an unknown mailing. */
 export function bestHourResults(client: Database, mailingId: number, now: number): BestHourResults | null {
-  const mailing = prepared<[number], HourGroup & { created_at: string }>(
-    client,
-    `SELECT delivered - unmeasured AS delivered, people_opens AS opened, people_clicks AS clicked, created_at FROM mailings WHERE id = ?`,
-  ).get(mailingId);
-  const at_start = prepared<[number], HourGroup>(
-    client,
-    `SELECT count(*) AS delivered, ifnull(sum(d.by_person & ${BY_PERSON.opened} > 0), 0) AS opened,
+  const mailing = client
+    .prepare<[number], HourGroup & { created_at: string }>(
+      `SELECT delivered - unmeasured AS delivered, people_opens AS opened, people_clicks AS clicked, created_at FROM mailings WHERE id = ?`,
+    )
+    .get(mailingId);
+  const at_start = client
+    .prepare<
+      [number],
+      HourGroup
+    >(`SELECT count(*) AS delivered, ifnull(sum(d.by_person & ${BY_PERSON.opened} > 0), 0) AS opened,
         ifnull(sum(d.by_person & ${BY_PERSON.clicked} > 0), 0) AS clicked
       FROM best_hour_holdouts h CROSS JOIN deliveries d ON d.id = h.delivery_id
-      WHERE h.mailing_id = ? AND d.state = ${DELIVERY_STATE.accepted} AND d.is_unmeasured = 0`,
-  ).get(mailingId);
+      WHERE h.mailing_id = ? AND d.state = ${DELIVERY_STATE.accepted} AND d.is_unmeasured = 0`)
+    .get(mailingId);
   if (mailing === undefined || at_start === undefined) return null;
   const rest = (of: keyof HourGroup) => Math.max(0, mailing[of] - at_start[of]);
   const at_best_hour = { delivered: rest('delivered'), opened: rest('opened'), clicked: rest('clicked') };

@@ -1,7 +1,6 @@
 /** Decides A/B tests: when their waiting time is over, or when a user chooses the winner. Then the rest of the audience gets the winner. */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
-import { prepared } from '../../database/prepared.ts';
 import { AB_TEST_DUE, type AbTest, type abTests, BY_PERSON, DELIVERY_STATE } from '../../database/schema/index.ts';
 import { DUE } from '../queue/due.ts';
 import { type Decision, findWinner, type Group } from './statistics.ts';
@@ -38,10 +37,11 @@ export class AbTestDecisions {
 
 /** Decided tests whose rest of the audience is to be released. */
 function decidedTests(client: Database): Test[] {
-  return prepared<[], Test>(
-    client,
-    `SELECT mailing_id, winner, tried_at, winner_by FROM ab_tests INDEXED BY ab_tests_due WHERE is_released = 0 AND ${AB_TEST_DUE} = 0`,
-  ).all();
+  return client
+    .prepare<[], Test>(
+      `SELECT mailing_id, winner, tried_at, winner_by FROM ab_tests INDEXED BY ab_tests_due WHERE is_released = 0 AND ${AB_TEST_DUE} = 0`,
+    )
+    .all();
 }
 
 /**
@@ -49,19 +49,22 @@ function decidedTests(client: Database): Test[] {
  * clock was ahead.
  */
 function dueTests(client: Database, now: number): Test[] {
-  return prepared<[{ now: number }], Test>(
-    client,
-    `SELECT mailing_id, winner, tried_at, winner_by FROM ab_tests INDEXED BY ab_tests_due WHERE is_released = 0 AND ${AB_TEST_DUE} <= @now
-      UNION SELECT mailing_id, NULL, tried_at, winner_by FROM ab_tests INDEXED BY ab_tests_tried WHERE is_released = 0 AND winner IS NULL AND tried_at > @now`,
-  ).all({ now });
+  return client
+    .prepare<
+      [{ now: number }],
+      Test
+    >(`SELECT mailing_id, winner, tried_at, winner_by FROM ab_tests INDEXED BY ab_tests_due WHERE is_released = 0 AND ${AB_TEST_DUE} <= @now
+      UNION SELECT mailing_id, NULL, tried_at, winner_by FROM ab_tests INDEXED BY ab_tests_tried WHERE is_released = 0 AND winner IS NULL AND tried_at > @now`)
+    .all({ now });
 }
 
 /** The state of a test's mailing. Read only when needed, because the content of a mailing can have megabytes. */
 function mailingOf(client: Database, mailingId: number): { is_cancelled: 0 | 1; is_enqueueing: 0 | 1 } {
-  const mailing = prepared<[number], { is_cancelled: 0 | 1; is_enqueueing: 0 | 1 }>(
-    client,
-    "SELECT state = 'cancelled' AS is_cancelled, enqueue_progress IS NOT NULL AS is_enqueueing FROM mailings WHERE id = ?",
-  ).get(mailingId);
+  const mailing = client
+    .prepare<[number], { is_cancelled: 0 | 1; is_enqueueing: 0 | 1 }>(
+      "SELECT state = 'cancelled' AS is_cancelled, enqueue_progress IS NOT NULL AS is_enqueueing FROM mailings WHERE id = ?",
+    )
+    .get(mailingId);
   return mailing ?? { is_cancelled: 1, is_enqueueing: 0 };
 }
 
@@ -150,11 +153,10 @@ async function release(client: Database, { mailing_id }: Test, mayContinue: () =
     markReleased(client, mailing_id);
     return false;
   }
-  const some = prepared<[number, number]>(
-    client,
-    `UPDATE deliveries SET due_at = 0 WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue
-      WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} AND due_at = ${DUE.awaitsDecision} LIMIT ?)`,
-  );
+  const some = client.prepare<
+    [number, number]
+  >(`UPDATE deliveries SET due_at = 0 WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue
+      WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} AND due_at = ${DUE.awaitsDecision} LIMIT ?)`);
   let hasMore = true;
   await inChunks(client, (rows) => {
     hasMore = some.run(mailing_id, rows).changes === rows;

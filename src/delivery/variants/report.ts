@@ -1,7 +1,6 @@
 /** The report on an A/B test: its variants side by side, each rate with its confidence interval, and the decision. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import { type AbTest, type abTests, BY_PERSON, DELIVERY_STATE, type Variant } from '../../database/schema/index.ts';
 import { storedSql } from '../../errors/stored.ts';
 import { keptMails } from '../reporting/mailing-report.ts';
@@ -66,10 +65,11 @@ const PAGE_ROWS = 5000;
  * between.
  */
 export async function abTestReport(client: Database, mailingId: number): Promise<AbTestReport | null> {
-  const row = prepared<[number], Row>(
-    client,
-    "SELECT t.*, m.state = 'cancelled' AS is_cancelled FROM ab_tests t CROSS JOIN mailings m ON m.id = t.mailing_id WHERE t.mailing_id = ?",
-  ).get(mailingId);
+  const row = client
+    .prepare<[number], Row>(
+      "SELECT t.*, m.state = 'cancelled' AS is_cancelled FROM ab_tests t CROSS JOIN mailings m ON m.id = t.mailing_id WHERE t.mailing_id = ?",
+    )
+    .get(mailingId);
   if (row === undefined) return null;
   const listed: Variant[] = JSON.parse(row.variants ?? '[]');
   const { share, winner_by, hours, tried_at, decided_at, verdict, winner, rest } = row;
@@ -130,18 +130,18 @@ const OF_VARIANT =
  * forward in that order and can be counted twice.
  */
 async function countVariant(client: Database, mailingId: number, variant: number) {
-  const findNext = prepared<[object], CountGroup>(
-    client,
+  const findNext = client.prepare<[object], CountGroup>(
     `SELECT state, by_person, is_unmeasured ${OF_VARIANT} > (@state, @by_person, @is_unmeasured) ORDER BY 1, 2, 3 LIMIT 1`,
   );
-  const countPage = prepared<[object], Page>(
-    client,
-    `SELECT count(*) AS count, max(id) AS last, total(reply IS ${storedSql('kept_in_outbox')}) AS kept FROM (
-      SELECT id, iif(@has_kept, reply, NULL) AS reply ${OF_VARIANT} = (@state, @by_person, @is_unmeasured) AND id > @after ORDER BY id LIMIT ${PAGE_ROWS})`,
-  );
+  const countPage = client.prepare<
+    [object],
+    Page
+  >(`SELECT count(*) AS count, max(id) AS last, total(reply IS ${storedSql('kept_in_outbox')}) AS kept FROM (
+      SELECT id, iif(@has_kept, reply, NULL) AS reply ${OF_VARIANT} = (@state, @by_person, @is_unmeasured) AND id > @after ORDER BY id LIMIT ${PAGE_ROWS})`);
   const counts = { recipients: 0, delivered: 0, kept: 0, measured: 0, known: 0, opened: 0, clicked: 0 };
   // Replies are not in the index, so they are read only if the outbox kept mails.
-  const has_kept = prepared<[number], number>(client, `SELECT ${keptMails('m')} > 0 FROM mailings m WHERE m.id = ?`)
+  const has_kept = client
+    .prepare<[number], number>(`SELECT ${keptMails('m')} > 0 FROM mailings m WHERE m.id = ?`)
     .pluck()
     .get(mailingId);
   const of = { mailing: mailingId, variant };

@@ -4,7 +4,6 @@
  */
 import type { Database } from 'better-sqlite3';
 import { asciiDomain } from '../../audience/contacts/addresses.ts';
-import { prepared } from '../../database/prepared.ts';
 
 export interface WarmUp extends Plan {
   id: number;
@@ -43,31 +42,31 @@ const COLUMNS = 'id, user_id, domain, starts_on, volume, growth, until_volume, e
 
 /** Whether any domain is being warmed up. */
 export function isAnyWarmingUp(client: Database): boolean {
-  return prepared<[], number>(client, 'SELECT 1 FROM warm_ups WHERE ended_on IS NULL LIMIT 1').get() !== undefined;
+  return client.prepare<[], number>('SELECT 1 FROM warm_ups WHERE ended_on IS NULL LIMIT 1').get() !== undefined;
 }
 
 /** The plan that limits the mail of a sender today; null if there is none. Marks a plan as ended if it is over. */
 export function findWarmUp(client: Database, senderId: number, today: string): (WarmUp & Progress) | null {
-  const sender = prepared<[number], { user_id: number; from_email: string }>(
-    client,
-    'SELECT user_id, from_email FROM senders WHERE id = ?',
-  ).get(senderId);
+  const sender = client
+    .prepare<[number], { user_id: number; from_email: string }>('SELECT user_id, from_email FROM senders WHERE id = ?')
+    .get(senderId);
   if (sender === undefined) return null;
   const { user_id, from_email } = sender;
   const domain = asciiDomain(from_email.slice(from_email.lastIndexOf('@') + 1));
-  const warmUp = prepared<[number, string | null, string], WarmUp>(
-    client,
-    `SELECT ${COLUMNS} FROM warm_ups WHERE user_id = ? AND domain = ? AND ended_on IS NULL AND starts_on <= ?`,
-  ).get(user_id, domain, today);
+  const warmUp = client
+    .prepare<[number, string | null, string], WarmUp>(
+      `SELECT ${COLUMNS} FROM warm_ups WHERE user_id = ? AND domain = ? AND ended_on IS NULL AND starts_on <= ?`,
+    )
+    .get(user_id, domain, today);
   return warmUp === undefined ? null : { ...warmUp, ...progressOf(client, warmUp.id, today) };
 }
 
 function progressOf(client: Database, id: number, today: string): Progress {
-  const read = prepared<[{ id: number; today: string }], Progress>(
-    client,
-    `SELECT ifnull(sum(day < @today AND mails * 2 >= volume), 0) AS step, ifnull(sum(iif(day = @today, mails, 0)), 0) AS mails
-      FROM warm_up_days WHERE warm_up_id = @id`,
-  );
+  const read = client.prepare<
+    [{ id: number; today: string }],
+    Progress
+  >(`SELECT ifnull(sum(day < @today AND mails * 2 >= volume), 0) AS step, ifnull(sum(iif(day = @today, mails, 0)), 0) AS mails
+      FROM warm_up_days WHERE warm_up_id = @id`);
   return read.get({ id, today }) ?? { step: 0, mails: 0 };
 }
 
@@ -76,16 +75,15 @@ function progressOf(client: Database, id: number, today: string): Progress {
  * transaction.
  */
 export function countMails(client: Database, id: number, day: string, volume: number, mails: number): void {
-  prepared(
-    client,
-    `INSERT INTO warm_up_days (warm_up_id, day, volume, mails) SELECT id, @day, @volume, max(0, @mails) FROM warm_ups WHERE id = @id
-      ON CONFLICT DO UPDATE SET volume = excluded.volume, mails = max(0, mails + @mails)`,
-  ).run({ id, day, volume, mails });
+  client
+    .prepare(`INSERT INTO warm_up_days (warm_up_id, day, volume, mails) SELECT id, @day, @volume, max(0, @mails) FROM warm_ups WHERE id = @id
+      ON CONFLICT DO UPDATE SET volume = excluded.volume, mails = max(0, mails + @mails)`)
+    .run({ id, day, volume, mails });
 }
 
 /** Ends a plan. */
 export function endWarmUp(client: Database, id: number, today: string): void {
-  prepared(client, 'UPDATE warm_ups SET ended_on = ? WHERE id = ?').run(today, id);
+  client.prepare('UPDATE warm_ups SET ended_on = ? WHERE id = ?').run(today, id);
 }
 
 /**
@@ -119,7 +117,8 @@ export function removeWarmUp(client: Database, accountId: number, domain: string
 /** The plans of an account, by domain. */
 export function listWarmUps(client: Database, accountId: number, now: Date): ShownWarmUp[] {
   const today = dayOf(now);
-  return prepared<[number], WarmUp>(client, `SELECT ${COLUMNS} FROM warm_ups WHERE user_id = ? ORDER BY domain`)
+  return client
+    .prepare<[number], WarmUp>(`SELECT ${COLUMNS} FROM warm_ups WHERE user_id = ? ORDER BY domain`)
     .all(accountId)
     .map(({ id, user_id, ended_on, ...plan }) => {
       const progress = progressOf(client, id, today);
@@ -155,7 +154,8 @@ interface Unfinished {
 
 /** The number of recipients of the account's single sends from this domain that have not been sent their mail yet. */
 function countWaiting(client: Database, { user_id, domain }: WarmUp): number {
-  return prepared<[number], Unfinished>(client, UNFINISHED)
+  return client
+    .prepare<[number], Unfinished>(UNFINISHED)
     .all(user_id)
     .filter(({ from_email }) => asciiDomain(from_email.slice(from_email.lastIndexOf('@') + 1)) === domain)
     .reduce((sum, { waiting }) => sum + Math.max(0, waiting), 0);

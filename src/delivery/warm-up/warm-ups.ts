@@ -3,7 +3,6 @@
  * claims it, and uncounted if it was not sent, so a crash can only lower the number sent.
  */
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
 import { countMails, dayAfter, dayOf, endWarmUp, findWarmUp, isAnyWarmingUp, volumeAfter } from './plans.ts';
@@ -102,8 +101,7 @@ export class WarmUps {
   }
 
   #senderOf(mailingId: number): number | null {
-    const read = prepared<[number], { sender_id: number | null }>(
-      this.#client,
+    const read = this.#client.prepare<[number], { sender_id: number | null }>(
       'SELECT sender_id FROM mailings WHERE id = ?',
     );
     return read.get(mailingId)?.sender_id ?? null;

@@ -6,7 +6,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
-import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE, type watchedMailings } from '../../database/schema/index.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { DUE } from '../queue/due.ts';
@@ -53,7 +52,7 @@ export class Canaries {
   /** Advances each canary as far as possible now, while `mayContinue()` is true. Returns true if there is more to do at once. */
   async advance(mayContinue: () => boolean): Promise<boolean> {
     let hasMore = false;
-    const canaries = prepared<[], Canary>(this.#client, UNRELEASED).all();
+    const canaries = this.#client.prepare<[], Canary>(UNRELEASED).all();
     // Discard choices for mailings that were cancelled meanwhile.
     for (const id of this.#choices.keys())
       if (!canaries.some(({ mailing_id }) => mailing_id === id)) this.#choices.delete(id);
@@ -70,7 +69,7 @@ export class Canaries {
     const { mailing_id: mailing, audience, percent } = canary;
     const size = canarySize(audience, percent);
     if (size === 0) return releaseCanary(this.#client, mailing);
-    const stored = prepared<[number], { chosen: string | null }>(this.#client, CHOSEN).get(mailing)?.chosen;
+    const stored = this.#client.prepare<[number], { chosen: string | null }>(CHOSEN).get(mailing)?.chosen;
     if (stored === null || stored === undefined) {
       const choice = this.#choices.get(mailing) ?? {
         spread: new DomainSpread(audience / size),
@@ -81,17 +80,17 @@ export class Canaries {
       this.#choices.set(mailing, choice);
       if (!(await this.#read(mailing, choice, mayContinue))) return true;
       this.#choices.delete(mailing);
-      prepared(this.#client, SAVE_CHOSEN).run(JSON.stringify(choice.chosen), choice.chosen.length, mailing);
+      this.#client.prepare(SAVE_CHOSEN).run(JSON.stringify(choice.chosen), choice.chosen.length, mailing);
       return true;
     }
     const chosen: number[] = JSON.parse(stored);
     let marked = 0;
     await inChunks(this.#client, (rows) => {
       const ids = JSON.stringify(chosen.slice(marked, marked + rows));
-      prepared(this.#client, PUT_FIRST).run({ mailing, ids });
+      this.#client.prepare(PUT_FIRST).run({ mailing, ids });
       marked += rows;
       if (marked < chosen.length) return true;
-      prepared(this.#client, START).run(mailing);
+      this.#client.prepare(START).run(mailing);
       return false;
     });
     return true;
@@ -99,7 +98,7 @@ export class Canaries {
 
   /** Reads the next recipients, page by page. Returns true once all have been read or enough have been chosen. */
   async #read(mailing: number, choice: Choice, mayContinue: () => boolean): Promise<boolean> {
-    const page = prepared<[number, number], { id: number; domain: string }>(this.#client, RECIPIENTS);
+    const page = this.#client.prepare<[number, number], { id: number; domain: string }>(RECIPIENTS);
     do {
       const rows = page.all(mailing, choice.after);
       for (const { id, domain } of rows) {
@@ -115,15 +114,15 @@ export class Canaries {
 
   /** Once each recipient of the canary has been tried, stores the time. Deferred ones are retried while the rest waits. */
   #recordTried(mailing: number): void {
-    if (prepared(this.#client, IS_UNTRIED).get({ mailing }) !== undefined) return;
-    prepared(this.#client, RECORD_TRIED).run(this.#steady(), mailing);
+    if (this.#client.prepare(IS_UNTRIED).get({ mailing }) !== undefined) return;
+    this.#client.prepare(RECORD_TRIED).run(this.#steady(), mailing);
   }
 
   /** Once the wait is over, releases the rest or holds the mailing. Returns false during the wait. */
   #decide({ mailing_id: mailing, minutes, tried_at }: Canary): boolean {
     const now = this.#steady();
     // A time in the future: the clock was set back while the service was stopped.
-    if (tried_at > now) prepared(this.#client, RECORD_TRIED).run(now, mailing);
+    if (tried_at > now) this.#client.prepare(RECORD_TRIED).run(now, mailing);
     if (tried_at > now || now < continuesAt({ tried_at, minutes }).getTime()) return false;
     return this.#client
       .transaction(() => {
@@ -141,7 +140,7 @@ export class Canaries {
  */
 function findUnclear(client: Database, mailing: number): Held | null {
   const results = countResults(readResults(client, mailing));
-  const size = prepared<[number], { size: number }>(client, SIZE_OF_TRIED).get(mailing)?.size ?? 0;
+  const size = client.prepare<[number], { size: number }>(SIZE_OF_TRIED).get(mailing)?.size ?? 0;
   if (results >= size * MIN_RESULT_SHARE) return null;
   return { held_code: 'canary_unclear', held_reason: sentence('held_canary_unclear', { size, results }) };
 }

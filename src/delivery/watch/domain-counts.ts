@@ -1,7 +1,6 @@
 /** Counts the results of a canary, or of a mailing held because of its results, by recipient domain, for its owner. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE, RESULT_HELD_CODES } from '../../database/schema/index.ts';
 import { storedSql } from '../../errors/stored.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
@@ -82,7 +81,7 @@ export class DomainCounts {
     if (count === null) return false;
     do {
       const ids = this.#page(count);
-      for (const row of prepared<[{ ids: string; mailing: number }], DomainCount>(this.#client, BY_DOMAIN).all({
+      for (const row of this.#client.prepare<[{ ids: string; mailing: number }], DomainCount>(BY_DOMAIN).all({
         ids: JSON.stringify(ids),
         mailing: count.watched.id,
       }))
@@ -100,7 +99,8 @@ export class DomainCounts {
   #next(): Count | null {
     const now = this.#clock.monotonic();
     const codes = JSON.stringify(RESULT_HELD_CODES);
-    const watched = prepared<[string], Watched>(this.#client, WATCHED)
+    const watched = this.#client
+      .prepare<[string], Watched>(WATCHED)
       .all(codes)
       .find(({ id, phase, counters }) => {
         const counted = this.#counted.get(id);
@@ -118,7 +118,7 @@ export class DomainCounts {
       count.at += PAGE_ROWS;
       return ids.slice(at, at + PAGE_ROWS);
     }
-    const page = prepared<[number, number], { id: number }>(this.#client, RECIPIENTS).all(watched.id, at);
+    const page = this.#client.prepare<[number, number], { id: number }>(RECIPIENTS).all(watched.id, at);
     count.at = page.at(-1)?.id ?? at;
     return page.map(({ id }) => id);
   }
@@ -128,7 +128,7 @@ export class DomainCounts {
     const now = this.#clock.monotonic();
     this.#counted.set(id, { phase, counters, again: now + Math.max(PAUSE_MS, (now - startedAt) * PAUSE_TIMES) });
     const seen: SeenDomains = { counted_at: isoTimestamp(this.#clock.now()), domains: named(domains) };
-    prepared(this.#client, SAVE).run(id, JSON.stringify(seen));
+    this.#client.prepare(SAVE).run(id, JSON.stringify(seen));
   }
 }
 

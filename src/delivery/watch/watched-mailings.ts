@@ -1,6 +1,5 @@
 /** Mailings that are watched more closely than by their counters: those with a canary, and those held because of their results. */
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../database/prepared.ts';
 import {
   type CANARY_STAGES,
   DELIVERY_STATE,
@@ -41,7 +40,7 @@ export function findResultHold(client: Database, mailingId: number): Held | null
   if (results.is_watched === 0) return null;
   const code = exceededLimit(results, results.passed.split(' '));
   if (code === null) return null;
-  const waiting = prepared<[number], { count: number }>(client, WAITING).get(mailingId)?.count ?? 0;
+  const waiting = client.prepare<[number], { count: number }>(WAITING).get(mailingId)?.count ?? 0;
   if (waiting < MIN_WAITING) return null;
   const held_reason = sentence(`held_${code}`, { ...results, results: countResults(results) });
   return { held_code: code, held_reason };
@@ -49,7 +48,7 @@ export function findResultHold(client: Database, mailingId: number): Held | null
 
 /** The results of a mailing so far; throws an Error if there is no such mailing. */
 export function readResults(client: Database, mailingId: number): WatchedResults {
-  const results = prepared<[number], WatchedResults>(client, RESULTS).get(mailingId);
+  const results = client.prepare<[number], WatchedResults>(RESULTS).get(mailingId);
   if (results === undefined) throw new Error(`there is no mailing ${mailingId}`);
   return results;
 }

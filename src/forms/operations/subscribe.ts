@@ -12,7 +12,6 @@ import { NewContact } from '../../audience/contacts/operations.ts';
 import { listUnsubscriptions } from '../../audience/unsubscribes.ts';
 import type { Db } from '../../database/open.ts';
 import { isOwned, recordId } from '../../database/ownership.ts';
-import { prepared } from '../../database/prepared.ts';
 import { unsubscribeGroups } from '../../database/schema/index.ts';
 import { writeAndWake } from '../../database/transaction.ts';
 import { conflict, Failure } from '../../errors/failure.ts';
@@ -206,11 +205,13 @@ function groupsOf(form: Form, { group_ids: chosen }: SubscriptionInput): Record<
 
 /** Returns true if an address confirmed a subscription and confirming once more would change nothing. */
 function isSubscribed(db: Db, form: Form, address: number, groups: Readonly<Record<string, 0 | 1>>): boolean {
-  const found = prepared<[number, number, number], { one: 1 }>(
-    db.$client,
-    `SELECT 1 AS one FROM contacts WHERE contact_type_id = ? AND address_id = ? AND deleted_at IS NULL
-       AND EXISTS (SELECT 1 FROM consent_log WHERE address_id = ? AND action = 'subscribed')`,
-  ).get(form.contact_type_id, address, address);
+  const found = db.$client
+    .prepare<
+      [number, number, number],
+      { one: 1 }
+    >(`SELECT 1 AS one FROM contacts WHERE contact_type_id = ? AND address_id = ? AND deleted_at IS NULL
+       AND EXISTS (SELECT 1 FROM consent_log WHERE address_id = ? AND action = 'subscribed')`)
+    .get(form.contact_type_id, address, address);
   const isJoining = form.segment_id !== null && !isMember(db.$client, form.segment_id, address);
   const left = listUnsubscriptions(db.$client, form.user_id, address);
   return (

@@ -2,7 +2,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
 import { deliveryValues } from '../../delivery/content/values.ts';
 import type { KeptLists } from '../../delivery/feedback/preference-choice.ts';
 import type { Purpose, RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
@@ -131,6 +130,6 @@ const NOT_COUNTED =
 
 /** Returns the lists that the contact of a link has unsubscribed from in this database, and whether the contact's mail is counted. */
 export function keptLists(client: Database, { delivery, mailing, address }: RecipientIds): KeptLists {
-  const left = prepared<[{ address: number }], number>(client, OWN_CHOICES).pluck().all({ address });
-  return { left, isCounted: prepared(client, NOT_COUNTED).get(delivery, mailing, address) === undefined };
+  const left = client.prepare<[{ address: number }], number>(OWN_CHOICES).pluck().all({ address });
+  return { left, isCounted: client.prepare(NOT_COUNTED).get(delivery, mailing, address) === undefined };
 }

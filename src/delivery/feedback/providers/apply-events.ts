@@ -7,7 +7,6 @@ import { parseAddress } from '../../../audience/contacts/addresses.ts';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { addUnsubscribers } from '../../../audience/unsubscribes.ts';
 import type { Db } from '../../../database/open.ts';
-import { prepared } from '../../../database/prepared.ts';
 import { DELIVERY_STATE, MAILING_ENDED } from '../../../database/schema/index.ts';
 import { inTransaction } from '../../../database/transaction.ts';
 import type { WriteLock } from '../../../database/write-lock.ts';
@@ -93,8 +92,7 @@ function applySome(db: Db, intake: Intake, events: readonly ProviderEvent[], fro
     unmatched: 0,
     duplicates: 0,
   };
-  const remember = prepared<[number, Buffer, number]>(
-    client,
+  const remember = client.prepare<[number, Buffer, number]>(
     'INSERT INTO provider_event_keys (intake_id, key, seen_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   );
   const oldestSigned = oldestRemembered(client, intake.id);
@@ -172,11 +170,13 @@ function applyEffect(
  * because there were too many. -Infinity while none had to be forgotten.
  */
 function oldestRemembered(client: Database, intakeId: number): number {
-  const oldest = prepared<[number, number], { at: number | null }>(
-    client,
-    `SELECT (SELECT min(seen_at) FROM provider_event_keys WHERE intake_id = i.id) AS at
-     FROM provider_intakes i WHERE id = ? AND remembered >= ?`,
-  ).get(intakeId, MAX_SIGNED_REMEMBERED);
+  const oldest = client
+    .prepare<
+      [number, number],
+      { at: number | null }
+    >(`SELECT (SELECT min(seen_at) FROM provider_event_keys WHERE intake_id = i.id) AS at
+     FROM provider_intakes i WHERE id = ? AND remembered >= ?`)
+    .get(intakeId, MAX_SIGNED_REMEMBERED);
   return oldest?.at ?? Number.NEGATIVE_INFINITY;
 }
 
@@ -185,22 +185,19 @@ function oldestRemembered(client: Database, intakeId: number): number {
  */
 function forget(db: Db, intakeId: number, { added, most }: { added: number; most: number }, now: Date): number {
   const client = db.$client;
-  const { changes } = prepared(
-    client,
-    `DELETE FROM provider_event_keys WHERE intake_id = @id AND key IN (
-       SELECT key FROM provider_event_keys WHERE intake_id = @id AND seen_at < @before ORDER BY seen_at LIMIT ${FORGOTTEN_AT_ONCE})`,
-  ).run({ id: intakeId, before: now.getTime() - REMEMBERED_MS });
-  const present = prepared<[number], { remembered: number }>(
-    client,
-    'SELECT remembered FROM provider_intakes WHERE id = ?',
-  ).get(intakeId);
+  const { changes } = client
+    .prepare(`DELETE FROM provider_event_keys WHERE intake_id = @id AND key IN (
+       SELECT key FROM provider_event_keys WHERE intake_id = @id AND seen_at < @before ORDER BY seen_at LIMIT ${FORGOTTEN_AT_ONCE})`)
+    .run({ id: intakeId, before: now.getTime() - REMEMBERED_MS });
+  const present = client
+    .prepare<[number], { remembered: number }>('SELECT remembered FROM provider_intakes WHERE id = ?')
+    .get(intakeId);
   const tooMany = (present?.remembered ?? 0) + added - changes - most;
   if (tooMany <= 0) return changes;
-  const excess = prepared(
-    client,
-    `DELETE FROM provider_event_keys WHERE intake_id = @id AND key IN (
-       SELECT key FROM provider_event_keys WHERE intake_id = @id ORDER BY seen_at LIMIT @tooMany)`,
-  ).run({ id: intakeId, tooMany });
+  const excess = client
+    .prepare(`DELETE FROM provider_event_keys WHERE intake_id = @id AND key IN (
+       SELECT key FROM provider_event_keys WHERE intake_id = @id ORDER BY seen_at LIMIT @tooMany)`)
+    .run({ id: intakeId, tooMany });
   return changes + excess.changes;
 }
 
@@ -236,24 +233,21 @@ export function recipientFinder(
     if (mail !== null) return mail.accountId === accountId ? mail.recipient : null;
     const address = parseAddress(event.recipient ?? '');
     if (address === null) return null;
-    const addressId = prepared<[number, string], { id: number }>(
-      client,
-      'SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?',
-    ).get(accountId, address.normalized)?.id;
+    const addressId = client
+      .prepare<[number, string], { id: number }>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
+      .get(accountId, address.normalized)?.id;
     if (addressId === undefined) return null;
     const at = event.happenedAt ?? now;
     const from = at - LATEST_MS;
     // A request may contain a time that is out of the range of dates.
     const since = isoTimestamp(new Date(Math.min(Math.max(0, from), now)));
-    const last = prepared<[object], { id: number | null; mailing_id: number | null }>(client, LAST_ACCEPTED_BEFORE).get(
-      {
-        address: addressId,
-        account: accountId,
-        since,
-        from,
-        until: at + CLOCKS_APART_MS,
-      },
-    );
+    const last = client.prepare<[object], { id: number | null; mailing_id: number | null }>(LAST_ACCEPTED_BEFORE).get({
+      address: addressId,
+      account: accountId,
+      since,
+      from,
+      until: at + CLOCKS_APART_MS,
+    });
     const delivery = last?.id == null || last.mailing_id === null ? null : { id: last.id, mailingId: last.mailing_id };
     return { addressId, normalizedEmail: address.normalized, delivery, transactionalId: null };
   };

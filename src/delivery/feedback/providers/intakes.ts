@@ -1,7 +1,6 @@
 /** The event URLs that accounts give to their mail providers, with their secrets and counts. */
 
 import type { Database } from 'better-sqlite3';
-import { prepared } from '../../../database/prepared.ts';
 import type { MailProvider } from '../../../database/schema/index.ts';
 import { isBusy } from '../../../database/write-lock.ts';
 import { type Clock, isoTimestamp } from '../../../time/clock.ts';
@@ -48,10 +47,9 @@ export function removeIntake(client: Database, id: number): void {
 
 /** The intake with this id; undefined if there is none. */
 export function findIntake(client: Database, id: number): Intake | undefined {
-  return prepared<[number], Intake>(
-    client,
-    'SELECT id, user_id, provider, sealed_secret, topic FROM provider_intakes WHERE id = ?',
-  ).get(id);
+  return client
+    .prepare<[number], Intake>('SELECT id, user_id, provider, sealed_secret, topic FROM provider_intakes WHERE id = ?')
+    .get(id);
 }
 
 /** The key or password of an intake; null if it has none or it cannot be decrypted. */
@@ -75,21 +73,19 @@ export function countEvents(
   counts: EventCounts,
   { name, remembered, now }: { name: string; remembered: number; now: Date },
 ): void {
-  prepared(
-    client,
-    `UPDATE provider_intakes SET permanent = permanent + @permanent, returned = returned + @returned,
+  client
+    .prepare(`UPDATE provider_intakes SET permanent = permanent + @permanent, returned = returned + @returned,
        temporary = temporary + @temporary, complaints = complaints + @complaints, unsubscribes = unsubscribes + @unsubscribes,
        others = others + @others, unmatched = unmatched + @unmatched, duplicates = duplicates + @duplicates,
-       remembered = remembered + @remembered, last_event = @name, last_event_at = @at WHERE id = @id`,
-  ).run({ ...counts, id, name, remembered, at: isoTimestamp(now) });
+       remembered = remembered + @remembered, last_event = @name, last_event_at = @at WHERE id = @id`)
+    .run({ ...counts, id, name, remembered, at: isoTimestamp(now) });
 }
 
 /** Adds to an intake's number of refused requests. */
 export function countRefusals(client: Database, id: number, code: RefusalCode, times: number, now: Date): void {
-  prepared(
-    client,
-    'UPDATE provider_intakes SET refused = refused + ?, last_refusal = ?, last_refused_at = ? WHERE id = ?',
-  ).run(times, code, isoTimestamp(now), id);
+  client
+    .prepare('UPDATE provider_intakes SET refused = refused + ?, last_refusal = ?, last_refused_at = ? WHERE id = ?')
+    .run(times, code, isoTimestamp(now), id);
 }
 
 function purposeOf(accountId: number, provider: MailProvider): string {

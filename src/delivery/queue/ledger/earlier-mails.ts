@@ -4,7 +4,6 @@
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../../database/bulk.ts';
-import { prepared } from '../../../database/prepared.ts';
 import { type CapProgress, IS_RECEIVED_OR_UNDERWAY, MAILING_ENDED } from '../../../database/schema/index.ts';
 import { isBusy } from '../../../database/write-lock.ts';
 import { isoTimestamp } from '../../../time/clock.ts';
@@ -30,7 +29,7 @@ function oldest(now: number): string {
  * Records the earlier mails of these contacts (address ids). Call it inside the transaction that claims them; `now` is epoch milliseconds.
  */
 export function markEarlierMails(client: Database, account: number, people: readonly number[], now: number): void {
-  prepared(client, MARK_OF_PEOPLE).run({ account, since: oldest(now), people: JSON.stringify(people) });
+  client.prepare(MARK_OF_PEOPLE).run({ account, since: oldest(now), people: JSON.stringify(people) });
 }
 
 const MARK_OF_PEOPLE = `
@@ -80,7 +79,7 @@ interface Unfinished {
 function findUnfinished(client: Database): Unfinished | undefined {
   const text = `SELECT id AS account, mail_caps_progress AS progress FROM accounts INDEXED BY accounts_mail_caps_progress
     WHERE mail_caps_progress IS NOT NULL LIMIT 1`;
-  return prepared<[], Unfinished>(client, text).get();
+  return client.prepare<[], Unfinished>(text).get();
 }
 
 /** Records the mails among the next `rows` deliveries of one account. Returns false if the mails of all accounts are recorded. */
@@ -89,19 +88,16 @@ function markSome(client: Database, rows: number, since: string): boolean {
   if (unfinished === undefined) return false;
   const { account } = unfinished;
   const progress: CapProgress = JSON.parse(unfinished.progress);
-  const last = prepared<[object], number | null>(
-    client,
-    `SELECT max(id) FROM (SELECT id FROM deliveries INDEXED BY deliveries_mailing
-      WHERE mailing_id = @mailing AND id > @delivery ORDER BY id LIMIT @rows)`,
-  )
+  const last = client
+    .prepare<[object], number | null>(`SELECT max(id) FROM (SELECT id FROM deliveries INDEXED BY deliveries_mailing
+      WHERE mailing_id = @mailing AND id > @delivery ORDER BY id LIMIT @rows)`)
     .pluck()
     .get({ ...progress, rows });
-  if (last != null) prepared(client, MARK_OF_MAILING).run({ ...progress, last });
+  if (last != null) client.prepare(MARK_OF_MAILING).run({ ...progress, last });
   const next = last == null ? findNextMailing(client, account, progress, since) : { ...progress, delivery: last };
-  prepared(client, 'UPDATE accounts SET mail_caps_progress = ? WHERE id = ?').run(
-    next === null ? null : JSON.stringify(next),
-    account,
-  );
+  client
+    .prepare('UPDATE accounts SET mail_caps_progress = ? WHERE id = ?')
+    .run(next === null ? null : JSON.stringify(next), account);
   return true;
 }
 
@@ -111,11 +107,13 @@ const MARK_OF_MAILING = `
 
 /** The next mailing in order of end time, latest first. A mailing that ends meanwhile comes again or later. */
 function findNextMailing(client: Database, account: number, before: CapProgress, since: string): CapProgress | null {
-  const next = prepared<[object], CapProgress>(
-    client,
-    `SELECT id AS mailing, ${MAILING_ENDED} AS ended, 0 AS delivery FROM mailings INDEXED BY mailings_recent
+  const next = client
+    .prepare<
+      [object],
+      CapProgress
+    >(`SELECT id AS mailing, ${MAILING_ENDED} AS ended, 0 AS delivery FROM mailings INDEXED BY mailings_recent
     WHERE user_id = @account AND ${IN_CAMPAIGN} AND ${MAILING_ENDED} BETWEEN @since AND @ended AND (${MAILING_ENDED}, id) < (@ended, @mailing)
-    ORDER BY ${MAILING_ENDED} DESC, id DESC LIMIT 1`,
-  ).get({ ...before, account, since });
+    ORDER BY ${MAILING_ENDED} DESC, id DESC LIMIT 1`)
+    .get({ ...before, account, since });
   return next ?? null;
 }

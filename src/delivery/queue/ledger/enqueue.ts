@@ -1,6 +1,5 @@
 /** Adds deliveries to the ledger: a single recipient, or a page of an audience. */
 import type { Database, Statement } from 'better-sqlite3';
-import { prepared } from '../../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 
 /** A recipient to add to a mailing. */
@@ -15,12 +14,9 @@ interface NewDelivery {
 
 /** Returns a function that queues a delivery and returns its id, or null if the mailing already has one for this address and run. */
 export function deliveryQueue(client: Database): (delivery: NewDelivery) => number | null {
-  const insert = prepared<[object]>(
-    client,
-    `
+  const insert = client.prepare<[object]>(`
     INSERT INTO deliveries (mailing_id, address_id, contact_id, segment_recipient_id, run, state)
-    VALUES (@mailing_id, @address_id, @contact_id, @segment_recipient_id, @run, ${DELIVERY_STATE.queued}) ON CONFLICT DO NOTHING`,
-  );
+    VALUES (@mailing_id, @address_id, @contact_id, @segment_recipient_id, @run, ${DELIVERY_STATE.queued}) ON CONFLICT DO NOTHING`);
   return (delivery) => {
     const { changes, lastInsertRowid } = insert.run({ run: 1, ...delivery });
     return changes === 0 ? null : Number(lastInsertRowid);

@@ -6,7 +6,6 @@
 
 import type { Database, Statement } from 'better-sqlite3';
 import { suppressAddress } from '../../../audience/suppressions.ts';
-import { prepared } from '../../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { type Said, sentence } from '../../../errors/sentences.ts';
 import { stored } from '../../../errors/stored.ts';
@@ -293,8 +292,8 @@ export class Ledger {
 function writeMailEvents(client: Database, deliveryIds: readonly number[]): void {
   if (deliveryIds.length === 0) return;
   const isWanted = "SELECT 1 FROM webhook_wants WHERE event IN ('mail.accepted', 'mail.bounced') LIMIT 1";
-  if (prepared(client, isWanted).get() === undefined) return;
-  prepared(client, WRITE_MAIL_EVENTS).run({ ids: JSON.stringify(deliveryIds) });
+  if (client.prepare(isWanted).get() === undefined) return;
+  client.prepare(WRITE_MAIL_EVENTS).run({ ids: JSON.stringify(deliveryIds) });
 }
 
 const WRITE_MAIL_EVENTS = `

@@ -1,7 +1,6 @@
 /** Counts the deliveries of a mailing by state and by the reason in their reply. */
 import type { Database } from 'better-sqlite3';
 import { reasonKind } from '../../../database/functions/reply-kind.ts';
-import { prepared } from '../../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { sentence } from '../../../errors/sentences.ts';
 import { stored } from '../../../errors/stored.ts';
@@ -35,22 +34,17 @@ interface Row {
  */
 export function reasonCounter(client: Database): (changes: readonly ReasonChange[]) => void {
   const isRow = 'mailing_id = @mailing AND state = @state AND reason = @reason';
-  const known = prepared<[Row], number>(client, `SELECT count FROM delivery_reasons WHERE ${isRow}`).pluck();
-  const reasons = prepared<[number], number>(
-    client,
-    'SELECT count(*) FROM delivery_reasons WHERE mailing_id = ?',
-  ).pluck();
-  const add = prepared<[Row & { by: number }]>(
-    client,
-    `
+  const known = client.prepare<[Row], number>(`SELECT count FROM delivery_reasons WHERE ${isRow}`).pluck();
+  const reasons = client
+    .prepare<[number], number>('SELECT count(*) FROM delivery_reasons WHERE mailing_id = ?')
+    .pluck();
+  const add = client.prepare<[Row & { by: number }]>(`
     INSERT INTO delivery_reasons (mailing_id, state, reason, count) VALUES (@mailing, @state, @reason, @by)
-    ON CONFLICT DO UPDATE SET count = count + excluded.count`,
-  );
-  const subtract = prepared<[Row & { by: number }]>(
-    client,
+    ON CONFLICT DO UPDATE SET count = count + excluded.count`);
+  const subtract = client.prepare<[Row & { by: number }]>(
     `UPDATE delivery_reasons SET count = count + @by WHERE ${isRow}`,
   );
-  const removeEmpty = prepared<[Row]>(client, `DELETE FROM delivery_reasons WHERE ${isRow} AND count <= 0`);
+  const removeEmpty = client.prepare<[Row]>(`DELETE FROM delivery_reasons WHERE ${isRow} AND count <= 0`);
 
   function change(row: Row, by: number): void {
     const before = known.get(row);

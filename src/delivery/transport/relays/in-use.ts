@@ -1,7 +1,6 @@
 /** The SMTP relays in use: the relays of the environment, or else the relays stored in the database. */
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../../../config.ts';
-import { prepared } from '../../../database/prepared.ts';
 import type { RelaySecurity } from '../../../database/schema/index.ts';
 import { type Sentence, sentence } from '../../../errors/sentences.ts';
 import { findPublicUrl } from '../../links/public-url.ts';
@@ -39,7 +38,7 @@ export function isTestMode(client: Database, config: Config): boolean {
 
 /** Whether the service itself has an SMTP relay. */
 export function hasRelay(client: Database, { SMTP_URL }: Config): boolean {
-  return SMTP_URL !== '' || prepared(client, 'SELECT 1 FROM relays LIMIT 1').get() !== undefined;
+  return SMTP_URL !== '' || client.prepare('SELECT 1 FROM relays LIMIT 1').get() !== undefined;
 }
 
 /** Why sending is not allowed: links in mails would point at this machine, which recipients cannot reach. Null if links are fine. */
