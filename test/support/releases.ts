@@ -17,19 +17,31 @@ const JOURNAL: Journal = JSON.parse(readFileSync(join(MIGRATIONS, 'meta/_journal
 /** The migrations, oldest first. */
 export const releases = JOURNAL.entries;
 
+/** The databases made in this process, by the number of migrations, so that a later one is made of an earlier one. */
+const made = new Map<number, Buffer>();
+
 /** A database as a release with the first `count` migrations left it, with an account in it. */
 export function oldDatabase(t: Test, count: number): string {
-  const made = mkdtempSync(join(tmpdir(), 'sendlark-old-'));
-  t.teardown(() => rmSync(made, { recursive: true, force: true }));
-  const migrations = join(made, 'drizzle');
+  const folder = mkdtempSync(join(tmpdir(), 'sendlark-old-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'old.db');
+  const nearest = Math.max(0, ...[...made.keys()].filter((known) => known <= count));
+  const begun = made.get(nearest);
+  if (begun !== undefined) writeFileSync(path, begun);
+  if (nearest < count) {
+    upgradeTo(count, path, join(folder, 'drizzle'));
+    made.set(count, readFileSync(path));
+  }
+  return path;
+}
+
+function upgradeTo(count: number, path: string, migrations: string): void {
   mkdirSync(join(migrations, 'meta'), { recursive: true });
   const entries = releases.slice(0, count);
   for (const { tag } of entries) cpSync(join(MIGRATIONS, `${tag}.sql`), join(migrations, `${tag}.sql`));
   writeFileSync(join(migrations, 'meta/_journal.json'), JSON.stringify({ ...JOURNAL, entries }));
-  const path = join(made, 'old.db');
   const db = connect(path);
   migrate(db, { migrationsFolder: migrations });
-  db.$client.exec("INSERT INTO accounts (id, name, created_at) VALUES (7, 'Kept', '')");
+  db.$client.exec("INSERT INTO accounts (id, name, created_at) VALUES (7, 'Kept', '') ON CONFLICT DO NOTHING");
   db.$client.close();
-  return path;
 }
