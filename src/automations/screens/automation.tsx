@@ -64,11 +64,6 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
       const { utr } = request.params;
       const [email = ''] = texts(request.query.email);
       const summary = await ask(request, readSummary, { utr });
-      const frame = {
-        title: summary.automation_name,
-        section: 'automations',
-        back: { href: '/automations', label: 'nav.automations' },
-      } as const;
       const [{ report }, { series }, { targets }, asked, times, { forms }, { trigger }] = await Promise.all([
         ask(request, readReport, { utr }),
         ask(request, readSeries, { utr }),
@@ -84,12 +79,17 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
         request,
         series.mails.map(({ sender_id: id }) => id),
       );
+      const frame = {
+        title: summary.automation_name,
+        section: 'automations',
+        back: { href: '/automations', label: 'nav.automations' },
+        action: canChange && <Actions {...{ series, target, forms, trigger }} isUnverified={unverified !== null} />,
+      } as const;
       const content = (
         <>
           {summary.state === 'live' && <Waits waits_until={times.waits_until} />}
           {/* The overview already shows why the automation is held. */}
           {summary.held_reason === null && <WhyHeld reason={unverified} viewer={viewer} />}
-          {canChange && <Actions {...{ series, target, forms, trigger }} isUnverified={unverified !== null} />}
           {series.is_entering === 1 && <Entering series={series} canChange={canChange} />}
           <Overview {...{ summary, report, series, target, forms, trigger, canChange, viewer }} now={clock.now()} />
           <PersonForecast email={email} asked={asked} now={clock.now()} isTrial={series.is_live === 0} />

@@ -61,7 +61,7 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
         { heading: language.say('audit.what'), cell: (entry) => <What {...entry} /> },
         {
           heading: language.say('audit.who'),
-          cell: ({ actor }) => language.sentence(actor) || language.say('audit.unknown'),
+          cell: ({ actor }) => <span class="browser">{language.sentence(actor) || language.say('audit.unknown')}</span>,
         },
         {
           heading: language.say('audit.subject'),

@@ -34,7 +34,7 @@ export function StateCard({ webhook, now }: { webhook: Webhook; now: Date }) {
       <State webhook={webhook} now={now} />
       <Facts
         facts={[
-          { label: language.say('webhooks.waits'), value: waitingText(language, webhook) },
+          { label: language.say('webhooks.waits'), value: waitingCount(language, webhook) },
           { label: language.say('webhooks.takenAt'), value: <Time at={recordTime(succeededAt)} now={now} /> },
         ]}
       />
@@ -111,8 +111,13 @@ export function State({ webhook, now }: { webhook: Webhook; now: Date }) {
   );
 }
 
+/** Returns the number of waiting events, which are counted up to a thousand. */
+export function waitingCount(language: Language, { waiting }: Webhook): string {
+  return waiting < MANY ? language.number(waiting) : `${language.number(MANY)}+`;
+}
+
 /** Returns the number of waiting events as a sentence. */
-export function waitingText(language: Language, { waiting }: Webhook): string {
+function waitingText(language: Language, { waiting }: Webhook): string {
   return waiting < MANY
     ? language.say('webhooks.waiting', { count: waiting })
     : language.say('webhooks.waiting.many', { count: MANY });

@@ -33,7 +33,7 @@ import {
   type Webhook,
 } from '../operations/webhooks.ts';
 import { type Log, LogCard, type Requested, TestCard } from './log.tsx';
-import { Danger, Secret, State, StateCard, waitingText } from './state.tsx';
+import { Danger, Secret, State, StateCard, waitingCount } from './state.tsx';
 
 const SEE_OTHER = 303;
 const LIST_PATH = '/settings/webhooks';
@@ -271,7 +271,11 @@ function Webhooks({ webhooks, now }: { webhooks: readonly Webhook[]; now: Date }
             isNumber: true,
             cell: ({ events }) => language.number(events.length),
           },
-          { heading: language.say('webhooks.waits'), cell: (webhook) => waitingText(language, webhook) },
+          {
+            heading: language.say('webhooks.waits'),
+            isNumber: true,
+            cell: (webhook) => waitingCount(language, webhook),
+          },
         ]}
       />
       <p>{add}</p>

@@ -76,7 +76,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
         </Card>
         {viewer.role !== 'viewer' && (
           <p>
-            <LinkButton look="danger" href={`${here}/erase`}>
+            <LinkButton look="plain" href={`${here}/erase`}>
               {language.say('person.erase')}
             </LinkButton>
           </p>
@@ -199,7 +199,7 @@ function Consent({ person, groups, here, canChange }: ConsentProps) {
         look="plain"
         href={`/unsubscribes/lift?${new URLSearchParams({ ...list, email: person.email, contact: here.slice('/contacts/'.length) })}`}
       >
-        {language.say(list.list === 'suppressions' ? 'unsubscribes.lift' : 'person.resubscribe')}
+        {language.say(list.list === 'suppressions' ? 'unsubscribes.lift.suppressions.do' : 'person.resubscribe')}
       </LinkButton>
     ) : null;
   return (
