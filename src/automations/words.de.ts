@@ -26,8 +26,8 @@ export const automations: Translation<typeof english> = {
   'automations.flow.passed': { one: '{count} ging weiter ({share})', other: '{count} gingen weiter ({share})' },
   'automations.flow.exitedHere': { one: '{count} hier ausgestiegen', other: '{count} hier ausgestiegen' },
   'automations.flow.completed': {
-    one: '{count} Kontakt hat sie abgeschlossen',
-    other: '{count} Kontakte haben sie abgeschlossen',
+    one: '{count} Kontakt hat die Automation abgeschlossen',
+    other: '{count} Kontakte haben die Automation abgeschlossen',
   },
   'automations.flow.exited': {
     one: '{count} Kontakt ist vor dem Ende ausgestiegen.',
@@ -44,7 +44,7 @@ export const automations: Translation<typeof english> = {
   'automations.forecast.waiting': 'Aktiv',
   'automations.forecast.finished': 'Abgeschlossen',
   'automations.forecast.left': 'Ausgestiegen',
-  'automations.forecast.outside': 'Nicht dabei',
+  'automations.forecast.outside': 'Nicht in der Automation',
   'automations.forecast.entered': 'aufgenommen',
   'automations.forecast.sent': 'gesendet',
   'automations.forecast.due': 'Fällig',
@@ -226,7 +226,7 @@ export const automations: Translation<typeof english> = {
   'automations.replay': 'Probelauf',
   'automations.replay.see': 'Probelauf über die letzten 90 Tage',
   'automations.replay.about':
-    'Lässt die Automation, wie sie jetzt ist, über das laufen, was in der gewählten Zeit wirklich geschah, als wäre sie aktiv gewesen. Nichts wird gesendet oder geändert.',
+    'Zeigt, was die Automation, wie sie jetzt ist, in den gewählten Tagen getan hätte. Nichts wird gesendet oder geändert.',
   'automations.replay.days': 'Tage zurück, höchstens 90',
   'automations.replay.opens': 'Angenommene Öffnungsrate, in Prozent',
   'automations.replay.opens.hint':
@@ -546,7 +546,7 @@ export const automations: Translation<typeof english> = {
   'automations.enter.stop': 'Niemanden mehr aufnehmen',
   'automations.enter.stopped': 'Niemand wird mehr aufgenommen. Wer aufgenommen ist, bleibt in der Automation.',
   'automations.enter.too': 'Auch sie aufnehmen',
-  'automations.enter.them': 'Sie aufnehmen',
+  'automations.enter.them': 'Diese Kontakte aufnehmen',
   'automations.enter.entered': '{name} ist in die Automation aufgenommen.',
   'automations.enter.active': '{name} ist schon in der Automation.',
   'automations.enter.was_in': '{name} war in der Automation und darf nicht noch einmal hinein.',

@@ -23,7 +23,10 @@ export const automations = {
   'automations.flow.active': { one: '{count} active', other: '{count} active' },
   'automations.flow.passed': { one: '{count} went on ({share})', other: '{count} went on ({share})' },
   'automations.flow.exitedHere': { one: '{count} exited here', other: '{count} exited here' },
-  'automations.flow.completed': { one: '{count} contact completed it', other: '{count} contacts completed it' },
+  'automations.flow.completed': {
+    one: '{count} contact completed the automation',
+    other: '{count} contacts completed the automation',
+  },
   'automations.flow.exited': {
     one: '{count} contact exited before the end.',
     other: '{count} contacts exited before the end.',
@@ -39,7 +42,7 @@ export const automations = {
   'automations.forecast.waiting': 'Active',
   'automations.forecast.finished': 'Completed',
   'automations.forecast.left': 'Exited',
-  'automations.forecast.outside': 'Not in it',
+  'automations.forecast.outside': 'Not in the automation',
   'automations.forecast.entered': 'entered',
   'automations.forecast.sent': 'sent',
   'automations.forecast.due': 'Due',
@@ -205,7 +208,7 @@ export const automations = {
   'automations.results.goal': 'Goal reached',
   'automations.results.overTime': 'Goal reached over time',
   'automations.results.day': 'Day',
-  'automations.results.band': 'Control group plus the likely effect of the automation (95 %)',
+  'automations.results.band': 'Control group plus the likely effect of the automation (95% certain)',
   'automations.results.value': 'Value {currency}',
   'automations.results.more': '{amount} more, between {low} and {high}, of all contacts in the automation.',
   'automations.results.less': '{amount} less, between {low} and {high}, of all contacts in the automation.',
@@ -216,11 +219,11 @@ export const automations = {
   'automations.results.noDifference': 'no difference yet, and nothing shows how long it will take.',
   'automations.results.little': 'too little is known yet.',
   'automations.results.about':
-    'Every contact who first entered since {date} counts from then on, whether or not they read an e-mail. The ranges are 95 % certain, however often you look.',
+    'Every contact who first entered since {date} counts from then on, whether or not they read an e-mail. The ranges are 95% certain, however often you look.',
   'automations.replay': 'Replay',
   'automations.replay.see': 'Replay over the last 90 days',
   'automations.replay.about':
-    'Runs the automation as it is now over what really happened in the days that you choose, as if it had been live. Nothing is sent or changed.',
+    'Shows what the automation, as it is now, would have done in the days that you choose. Nothing is sent or changed.',
   'automations.replay.days': 'Days back, at most 90',
   'automations.replay.opens': 'Assumed open rate, in percent',
   'automations.replay.opens.hint':
@@ -529,7 +532,7 @@ export const automations = {
   'automations.enter.stop': 'Stop adding contacts',
   'automations.enter.stopped': 'No more contacts are added. Contacts who have entered stay in the automation.',
   'automations.enter.too': 'Add them too',
-  'automations.enter.them': 'Add them',
+  'automations.enter.them': 'Add these contacts',
   'automations.enter.entered': '{name} enters the automation.',
   'automations.enter.active': '{name} is in the automation already.',
   'automations.enter.was_in': '{name} was in the automation and may not enter again.',

@@ -81,7 +81,7 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.cancel.text': {
     one: 'Dieser Kontakt bekommt sie nicht. Das lässt sich nicht rückgängig machen.',
     other:
-      'Für {finished} von {count} Kontakten ist sie abgeschlossen. Die anderen bekommen sie nicht. Das lässt sich nicht rückgängig machen.',
+      'Für {finished} von {count} Kontakten ist die Kampagne abgeschlossen. Die anderen bekommen sie nicht. Das lässt sich nicht rückgängig machen.',
   },
   'campaigns.isCancelled': 'Abgebrochen. Es wird nichts mehr gesendet.',
   'campaigns.cancelStart': 'Planung aufheben',
@@ -188,7 +188,7 @@ export const campaigns: Translation<typeof english> = {
   'links.share': 'Anteil',
   'links.machines': 'Bot-Klicks',
   'links.map': 'Klickkarte',
-  'links.map.text': 'Die Zahl an einem Link sind seine Klicks, wie in der Tabelle darüber.',
+  'links.map.text': 'Die Zahl an einem Link zeigt seine Klicks, wie in der Tabelle darüber.',
   'links.cut': {
     one: 'Der meistgeklickte von {all} Links.',
     other: 'Die {count} meistgeklickten von {all} Links.',
@@ -243,9 +243,9 @@ export const campaigns: Translation<typeof english> = {
     other: '{count} Kontakte sind in der ersten Gruppe. Solange die Kampagne pausiert ist, bekommt sie niemand sonst.',
   },
   'campaigns.first.waits': {
-    one: '{count} Kontakt hat sie in der ersten Gruppe bekommen. Der Rest folgt am {time}, sofern die Ergebnisse nicht schlecht sind.',
+    one: '{count} Kontakt hat die Kampagne in der ersten Gruppe bekommen. Der Rest folgt am {time}, sofern die Ergebnisse nicht schlecht sind.',
     other:
-      '{count} Kontakte haben sie in der ersten Gruppe bekommen. Der Rest folgt am {time}, sofern die Ergebnisse nicht schlecht sind.',
+      '{count} Kontakte haben die Kampagne in der ersten Gruppe bekommen. Der Rest folgt am {time}, sofern die Ergebnisse nicht schlecht sind.',
   },
   'campaigns.first.kept': {
     one: '{count} Mail der ersten Gruppe blieb im Test-Postausgang. Der Rest folgt am {time}.',
@@ -419,7 +419,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.hint.length': { one: 'Der Betreff hat {count} Zeichen.', other: 'Der Betreff hat {count} Zeichen.' },
   'compose.hint.long': 'Telefone zeigen etwa die ersten {limit} Zeichen des Betreffs.',
   'compose.hint.capitals': 'Wörter in Großbuchstaben wie {words} wirken laut, und Spamfilter zählen sie.',
-  'compose.hint.words': 'Spamfilter kennen diese Wörter: {words}. Eines davon schadet nicht.',
+  'compose.hint.words': 'Spamfilter kennen diese Wörter: {words}. Ein einzelnes schadet nicht.',
   'compose.hint.marks': 'Mehr als ein Ausrufezeichen wirkt wie Werbung.',
   'compose.hint.preheader': 'Ohne Vorschautext zeigen Posteingänge die ersten Wörter der Mail.',
   'compose.content.mail': 'Die Mail',
@@ -550,7 +550,7 @@ export const campaigns: Translation<typeof english> = {
   },
   'compose.test.title': 'Testmail',
   'compose.test.about':
-    'Wird sofort gesendet, mit den Angaben des Kontakts mit dieser Adresse. Kein Bericht zählt sie.',
+    'Wird sofort gesendet, mit den Angaben des Kontakts mit dieser Adresse. In Berichten zählt die Testmail nicht.',
   'compose.test.address': 'Senden an',
   'compose.test.send': 'Test senden',
   'compose.test.sent': 'Ein Test ist unterwegs an {address}.',
@@ -589,7 +589,7 @@ export const campaigns: Translation<typeof english> = {
     'Alle Empfänger bekommen diese Dateien, zusammen höchstens {limit}. Manche Mailserver misstrauen Anhängen in Mails an viele: Ein Link auf die Datei ist sicherer.',
   'attachments.add': 'Datei anhängen',
   'attachments.file': 'Datei',
-  'attachments.file.hint': 'Hier ablegen oder auswählen. Gmail lehnt Programme ab, zum Beispiel Dateien der Art exe.',
+  'attachments.file.hint': 'Hier ablegen oder auswählen. Gmail lehnt Programme ab, zum Beispiel .exe-Dateien.',
   'attachments.save': 'Anhängen',
   'attachments.added': 'Die Datei ist angehängt.',
   'attachments.remove': 'Datei entfernen',

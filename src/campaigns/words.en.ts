@@ -77,7 +77,8 @@ export const campaigns = {
   },
   'campaigns.cancel.text': {
     one: 'This contact will not get it. This cannot be undone.',
-    other: 'It is finished for {finished} of {count} contacts. The others will not get it. This cannot be undone.',
+    other:
+      'The campaign is finished for {finished} of {count} contacts. The others will not get it. This cannot be undone.',
   },
   'campaigns.isCancelled': 'Cancelled. Nothing more is sent.',
   'campaigns.cancelStart': 'Unschedule',
@@ -229,8 +230,8 @@ export const campaigns = {
     other: '{count} contacts are in the first batch. Nobody else gets the campaign while it is paused.',
   },
   'campaigns.first.waits': {
-    one: '{count} contact got it in the first batch. The rest follows on {time} unless results are bad.',
-    other: '{count} contacts got it in the first batch. The rest follows on {time} unless results are bad.',
+    one: '{count} contact got the campaign in the first batch. The rest follows on {time} unless results are bad.',
+    other: '{count} contacts got the campaign in the first batch. The rest follows on {time} unless results are bad.',
   },
   'campaigns.first.kept': {
     one: '{count} e-mail of the first batch was kept in the test outbox. The rest follows on {time}.',
@@ -281,10 +282,10 @@ export const campaigns = {
   'variants.points': { one: '{count} point', other: '{count} points' },
   'variants.points.range': '{low} to {high} points',
   'variants.about':
-    'Only the test group counts, without bots. Below each rate is the range that is 95 % certain. Looking at the results often does not make them less certain.',
+    'Only the test group counts, without bots. Below each rate is the range that is 95% certain. Looking at the results often does not make them less certain.',
   'variants.by.opens': 'By opens',
   'variants.by.clicks': 'By clicks',
-  'variants.tooEarly': '{by} it is too early to choose: no variant is clearly better than another.',
+  'variants.tooEarly': '{by}, it is too early to choose: no variant is clearly better than another.',
   'variants.isClear': '{by}, {name} is clearly better than {others}.',
   'variants.someWorse': '{by}, {worse} did clearly worse. Between {names} it is too early to choose.',
   'variants.sending': {
@@ -397,7 +398,7 @@ export const campaigns = {
   'compose.hint.length': { one: 'The subject has {count} character.', other: 'The subject has {count} characters.' },
   'compose.hint.long': 'Phones show about the first {limit} characters of the subject.',
   'compose.hint.capitals': 'Words in capitals, such as {words}, look like shouting, and spam filters count them.',
-  'compose.hint.words': 'Spam filters know these words: {words}. One of them does no harm.',
+  'compose.hint.words': 'Spam filters know these words: {words}. A single one does no harm.',
   'compose.hint.marks': 'More than one exclamation mark looks like advertising.',
   'compose.hint.preheader': 'Without a preview text, inboxes show the first words of the e-mail.',
   'compose.content.mail': 'The e-mail',
@@ -562,7 +563,7 @@ export const campaigns = {
     'Every recipient gets these files, {limit} together at most. Some mail servers distrust attachments in mail to many: a link to the file is safer.',
   'attachments.add': 'Attach a file',
   'attachments.file': 'File',
-  'attachments.file.hint': 'Drop it here or choose it. Gmail refuses programs, such as files of the kind exe.',
+  'attachments.file.hint': 'Drop it here or choose it. Gmail refuses programs, such as .exe files.',
   'attachments.save': 'Attach',
   'attachments.added': 'The file is attached.',
   'attachments.remove': 'Remove file',

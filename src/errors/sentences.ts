@@ -61,7 +61,7 @@ export const SENTENCES = {
   complaint: 'Complaint: {kind}',
   given_up: 'Given up after 4 days: {reply}',
   not_built: 'The e-mail could not be built',
-  merged_too_large: 'With the values of this contact the e-mail is larger than {size} MiB',
+  merged_too_large: 'With the values of this contact the e-mail is larger than {size} MB',
   merged_subject_too_long: 'With the values of this contact the subject is longer than {count} characters',
   other_replies: 'Other replies',
   kept_in_outbox: '250 kept in the outbox',
@@ -90,11 +90,11 @@ export const SENTENCES = {
     'The SMTP server refuses this sender or server, not the recipients ({count} recipients in a row, now back in the queue): {reply}',
   held_check_failed: 'The check found errors in the e-mail: {codes}',
   held_too_many_bounces:
-    'Among the first {results} e-mails {bounces} bounced. More than 5 % is a sign that addresses are old or invented, and harms the trust in the sender.',
+    'Among the first {results} e-mails {bounces} bounced. More than 5% is a sign that addresses are old or invented, and harms the trust in the sender.',
   held_too_many_refusals:
-    'Among the first {results} e-mails {failed} were refused for good. More than 5 % is a sign that receivers do not trust the sender or the content.',
+    'Among the first {results} e-mails {failed} were refused for good. More than 5% is a sign that receivers do not trust the sender or the content.',
   held_too_many_complaints:
-    'Of the first {results} e-mails, {complaints} were reported as spam. More than 0.1 % is a sign that recipients do not know why they get the e-mail.',
+    'Of the first {results} e-mails, {complaints} were reported as spam. More than 0.1% is a sign that recipients do not know why they get the e-mail.',
   held_canary_unclear:
     'The first batch went to {size} contacts, and only {results} e-mails were accepted or refused for good. The servers of the others put it off.',
   held_type_deleted: 'A contact type it names was deleted',
@@ -114,7 +114,7 @@ export const SENTENCES = {
   mail_sender_deleted: 'its sender was deleted',
   mail_sender_unverified: 'its sender is not verified yet',
   content_none: 'It has no content: the blank template needs template code',
-  content_broken: 'Its content does not compile: {problem}',
+  content_broken: 'Its content has an error: {problem}',
 
   // Errors of a field.
   field_required: 'The {field} field is required.',

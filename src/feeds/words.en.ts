@@ -7,7 +7,7 @@ export const feeds = {
   'feeds.empty.title': 'No feeds yet',
   'feeds.empty.text':
     'Enter the address of a blog’s feed. New posts are sent automatically: one e-mail each, or a digest every day or week.',
-  'feeds.lacking.title': 'Something is missing first',
+  'feeds.lacking.title': 'Something is still missing',
   'feeds.lacking.text':
     'A feed needs contacts, a sender and a topic. Create a campaign once: it asks for what is missing.',
   'feeds.state': 'Status',

@@ -36,7 +36,7 @@ export const forms: Translation<typeof english> = {
   'forms.active': 'Offen: Das Formular nimmt Anmeldungen an',
   'forms.segment': 'Kontakte in das Segment aufnehmen',
   'forms.segment.hint':
-    'Eine Automation kann auch ohne Segment mit jeder Anmeldung beginnen: Wählen Sie dieses Formular als ihren Auslöser.',
+    'Soll eine Automation mit jeder Anmeldung beginnen, wählen Sie dieses Formular als ihren Auslöser. Ein Segment ist dafür nicht nötig.',
   'forms.segment.none': 'Keines',
   'forms.share': 'Teilen',
   'forms.share.page': 'Das Formular hat eine eigene Seite, auf die Sie verlinken können.',

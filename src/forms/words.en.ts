@@ -31,7 +31,8 @@ export const forms = {
   'forms.language.hint': 'Changes the default texts. Texts of your own stay as they are.',
   'forms.active': 'Open: the form accepts sign-ups',
   'forms.segment': 'Add contacts to the segment',
-  'forms.segment.hint': 'An automation can start with each sign-up without a segment: choose this form as its trigger.',
+  'forms.segment.hint':
+    'To start an automation with each sign-up, choose this form as its trigger. A segment is not needed for that.',
   'forms.segment.none': 'None',
   'forms.share': 'Share',
   'forms.share.page': 'The form has its own page, which you can link to.',

@@ -103,9 +103,9 @@ export const senders: Translation<typeof english> = {
   'domains.name.DKIM': 'DKIM',
   'domains.name.DMARC': 'DMARC',
   'domains.name.Alignment': 'Übereinstimmung',
-  'domains.why.SPF': 'Welche Server für {returnPath} senden dürfen, wohin Bounces gehen.',
+  'domains.why.SPF': 'Welche Server Mails senden dürfen, deren Bounces an {returnPath} gehen.',
   'domains.why.DKIM': 'Eine Signatur, die beweist, dass die Mail von {domain} kommt und unverändert ist.',
-  'domains.why.DMARC': 'Was Mailanbieter mit Mails von {domain} tun, die beides nicht bestehen.',
+  'domains.why.DMARC': 'Was Mailanbieter mit Mails von {domain} tun, die weder SPF noch DKIM bestehen.',
   'domains.why.Alignment': 'Ob SPF oder DKIM zu {domain} gehört, der Domain Ihrer Absenderadresse.',
   'domains.unsigned':
     'Sendlark signiert Mails dieser Domain nicht. Wenn auch Ihr SMTP-Server sie nicht signiert, landen sie bei großen Mailanbietern im Spam.',

@@ -100,9 +100,9 @@ export const senders = {
   'domains.name.DKIM': 'DKIM',
   'domains.name.DMARC': 'DMARC',
   'domains.name.Alignment': 'Alignment',
-  'domains.why.SPF': 'Which servers may send for {returnPath}, where bounces go.',
+  'domains.why.SPF': 'Which servers may send mail whose bounces go to {returnPath}.',
   'domains.why.DKIM': 'A signature that proves the e-mail is from {domain} and unchanged.',
-  'domains.why.DMARC': 'What mail providers do with mail from {domain} that fails both.',
+  'domains.why.DMARC': 'What mail providers do with mail from {domain} that fails both SPF and DKIM.',
   'domains.why.Alignment': 'Whether SPF or DKIM is for {domain}, the domain of your from address.',
   'domains.unsigned':
     'Sendlark does not sign mail from this domain. Unless your SMTP server signs it, large mail providers put it into spam.',

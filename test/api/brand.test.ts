@@ -98,7 +98,7 @@ t.test('blocks are kept, listed, renamed and deleted by their account, up to a n
     "INSERT INTO saved_blocks (user_id, block_name, json_code, size, created_at, updated_at) VALUES (1, 'x', '', ?, '', '')",
   );
   insert.run(10 * 1024 * 1024);
-  t.match((await create({ block_name: 'x', json_code: blockWith('x') })).body, { errors: /10 MiB/ });
+  t.match((await create({ block_name: 'x', json_code: blockWith('x') })).body, { errors: /10 MB/ });
   app.db.exec("DELETE FROM saved_blocks WHERE block_name = 'x'");
   for (let count = 1; count < 100; count++) insert.run(1);
   const full = await create({ block_name: 'x', json_code: blockWith('x') });

@@ -102,7 +102,7 @@ t.test(
     const { text } = await app.page('GET', `/automations/${utr}/results`, { headers: { ...FROM_PAGE, cookie } });
     t.match(text, /Goal reached: \d+ more, between \d+ and \d+, of all contacts/);
     t.match(text, /data-island="chart"/);
-    t.match(text, /<th[^>]*>Control group plus the likely effect of the automation \(95 %\)/);
+    t.match(text, /<th[^>]*>Control group plus the likely effect of the automation \(95% certain\)/);
     t.match(text, /Value EUR: €[\d,.]+ more, between €[\d,.]+ and €[\d,.]+, of all contacts/);
   },
 );

@@ -175,7 +175,7 @@ t.test('an account has room for 512 MiB of files, which deleted ones free', asyn
   app.db.exec(`UPDATE single_send_attachments SET size = 512 * 1024 * 1024 - 8 WHERE id = 2`);
   const refused = await attach('b.txt', 'xxxx');
   t.equal(refused.status, 409);
-  t.match(refused.text, '512 MiB together');
+  t.match(refused.text, '512 MB together');
   const copied = await app.one.call('GET', '/single/send/duplicate', { query: { utr } });
   t.equal(copied.status, 409);
   t.equal(app.db.prepare('SELECT count(*) FROM single_sends').pluck().get(), 2, 'no half copy stays');
@@ -237,9 +237,9 @@ t.test('what Gmail refuses, too much, and what is no base64 are refused, and not
   };
   t.match(await fault(attach('Setup.EXE.', 'MZ')), [422, /^name: Gmail refuses mail with a file of the kind exe/]);
   t.match(await fault(attach('a.txt', 'x', { content: 'no base64!' })), [422, /not base64/]);
-  t.match(await fault(attach('a.bin', Buffer.alloc(2 * 1024 * 1024 + 1))), [422, /2 MiB|characters/]);
+  t.match(await fault(attach('a.bin', Buffer.alloc(2 * 1024 * 1024 + 1))), [422, /2 MB|characters/]);
   t.equal((await attach('a.bin', Buffer.alloc(2 * 1024 * 1024 - 1))).status, 200);
-  t.match(await fault(attach('b.txt', 'xy')), [422, 'content: The attachments may have 2 MiB together.']);
+  t.match(await fault(attach('b.txt', 'xy')), [422, 'content: The attachments may have 2 MB together.']);
   t.equal((await attach('c.txt', 'x')).status, 200);
   t.equal(rows(app), 2);
   t.equal((await remove(1)).status, 200);

@@ -116,7 +116,7 @@ t.test('the flow says how many entered, are at each step and went on, with links
   const page = (await open(`/automations/${utr}`)).text;
   t.match(
     textOf(page),
-    /Trigger.*joins the list “Readers”.*4 contacts entered.*one.*4 went on \(100%\).*2 days later.*1 active.*two.*3 went on \(75%\).*12 hours later.*3 active.*three.*0 went on.*0 contacts completed it/s,
+    /Trigger.*joins the list “Readers”.*4 contacts entered.*one.*4 went on \(100%\).*2 days later.*1 active.*two.*3 went on \(75%\).*12 hours later.*3 active.*three.*0 went on.*0 contacts completed the automation/s,
   );
   t.match(page, `<a href="${await pageOf('two', 'waiting')}">1 active</a>`);
 });

@@ -123,7 +123,7 @@ t.test('a mail that its values make too large is not shown', async (t) => {
   const preview = (html: string) => app.page('POST', `${path}/preview`, { json: { html } });
   t.match(await preview(`<p>${'((city))'.repeat(1000)}</p>`), {
     status: 422,
-    body: { problem: /larger than 2 MiB/ },
+    body: { problem: /larger than 2 MB/ },
   });
   t.match(await preview(`<p>${'((city))'.repeat(20_000)}</p>`), {
     status: 422,

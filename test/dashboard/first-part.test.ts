@@ -32,7 +32,7 @@ t.test(
     const page = async () => (await app.page('GET', `/campaigns/${utr}`, { headers: { ...FROM_PAGE, cookie } })).text;
     app.db.exec("UPDATE mailings SET state = 'sending' WHERE owner_kind = 'single'");
     const waiting = await page();
-    t.match(waiting, '300 contacts got it in the first batch.');
+    t.match(waiting, '300 contacts got the campaign in the first batch.');
     t.match(waiting, 'Send to the rest now');
     t.match(waiting, '&lt;b>.example');
     t.match(waiting, 'Other domains');

@@ -140,7 +140,7 @@ t.test(
     t.equal((await app.page('POST', `${path}/start`, { headers: viewer, form: options })).status, 403);
     t.equal((await app.page('POST', `${path}/start`, { headers, form: options })).status, 303);
     await reached(app, path, 'done');
-    t.match((await app.page('GET', path, { headers })).text, 'You can undo it until');
+    t.match((await app.page('GET', path, { headers })).text, 'You can undo the import until');
     t.strictSame(app.db.prepare('SELECT first_name, city FROM contacts ORDER BY id').raw().all(), [
       ['Zoe', 'Graz'],
       ['Ada', 'Wien'],

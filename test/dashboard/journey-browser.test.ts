@@ -82,7 +82,7 @@ t.test(
       (await readOutbox(app)).slice(before).map(({ to }) => to),
       ['ann@example.org'],
     );
-    await page.getByText('2 contacts completed it').waitFor();
+    await page.getByText('2 contacts completed the automation').waitFor();
     await hands.press(link('What happened to each contact'));
     await hands.type(field('E-mail address'), 'bo@example.org');
     await hands.press(button('Find'));

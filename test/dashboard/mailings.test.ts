@@ -273,7 +273,7 @@ t.test(
     const state = () => app.db.prepare("SELECT state FROM mailings WHERE owner_kind = 'single'").pluck().get();
     const page = (await open(path)).text;
     t.match(page, /<progress aria-label="1 of 3 contacts" value="1" max="3"/);
-    t.match(page, /Cancel this campaign for 2 contacts\?.*It is finished for 1 of 3 contacts/s);
+    t.match(page, /Cancel this campaign for 2 contacts\?.*The campaign is finished for 1 of 3 contacts/s);
     for (const [action, after, news] of [
       ['pause', 'paused', 'Nothing is sent until you resume.'],
       ['resume', 'sending', 'It goes to those who have not'],

@@ -40,8 +40,8 @@ t.test('the page of a mailing has its variants side by side, and somebody choose
     { delivered: 1, kept: 1 },
   ]);
   t.match(text, /Choose B/);
-  t.equal(text.match(/By clicks it is too early to choose/g)?.length, 3, 'on the page and beside each choice');
-  t.match((await open(viewer)).text, /By clicks it is too early to choose/);
+  t.equal(text.match(/By clicks, it is too early to choose/g)?.length, 3, 'on the page and beside each choice');
+  t.match((await open(viewer)).text, /By clicks, it is too early to choose/);
   t.notMatch((await open(viewer)).text, /Choose B/);
   await choose(viewer);
   t.equal(app.db.prepare('SELECT winner FROM ab_tests').pluck().get(), null, 'a viewer chooses nothing');

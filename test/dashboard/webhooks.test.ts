@@ -58,7 +58,7 @@ t.test('an owner adds a webhook, sees its secret once, and what a test was answe
 t.test('a webhook that was switched off says why, in the list and among the findings of its health', async (t) => {
   const { app, open, send } = await startPages(t);
   await addLoggedWebhooks(app);
-  const reason = /It took no event for three days, so it was switched off\./;
+  const reason = /It accepted no event for three days, so it was switched off\./;
   t.match((await open('/settings/webhooks')).text, reason);
   const health = (await open('/settings/health')).text;
   t.match(health, /events are no longer sent to: crm\.example\.net</);

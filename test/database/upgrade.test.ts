@@ -189,7 +189,7 @@ t.test('an upgrade gives what is held the code of its sentence', async (t) => {
       ['A copy: update it to queue it', 'copy'],
       ['A rule of the segment "S" names the custom field F, which was deleted', 'segment_broken'],
       ['Missed its time by 90 minutes: sending was held', 'missed_time'],
-      ['Its content does not compile: it is too long', 'content_invalid'],
+      ['Its content does not compile: it is too long', 'content_invalid', 'Its content has an error: it is too long'],
     ],
     automations: [
       ['A sender of its mails was deleted', 'sender_deleted', 'A sender of its e-mails was deleted'],
@@ -254,7 +254,7 @@ t.test(
       [
         'With the values of this person the mail is larger than 2 MiB',
         ':merged_too_large{"size":2}',
-        'With the values of this contact the e-mail is larger than 2 MiB',
+        'With the values of this contact the e-mail is larger than 2 MB',
       ],
       ['Complaint: abuse', ':complaint{"kind":"abuse"}'],
       ['smtp; 550 what nobody knows', 'smtp; 550 what nobody knows'],

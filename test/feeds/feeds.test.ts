@@ -136,7 +136,7 @@ t.test('redirects are followed to an end, and too much or too large is refused',
       reply.writeHead(200, body.length < 1024 * 1024 ? { 'content-encoding': 'gzip' } : {}).end(body);
     app.clock.advance(DAY);
     await poll(app, site);
-    t.match(await feedOf(app), { failure: 'It is larger than 2 MiB.' });
+    t.match(await feedOf(app), { failure: 'It is larger than 2 MB.' });
   }
 });
 

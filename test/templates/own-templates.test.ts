@@ -236,7 +236,7 @@ t.test('an account has 200 templates of 50 MiB at most, which its other template
   await create(app.one, { template_name: 'Fits', template_html: 'x' });
   const more = await app.one.call('POST', '/templates/create', { form: { template_name: 'x', template_html: 'xy' } });
   t.equal(more.status, 409);
-  t.match(more.body.errors, /50 MiB/);
+  t.match(more.body.errors, /50 MB/);
   const insert =
     app.db.prepare(`INSERT INTO own_templates (user_id, utr, template_name, html_code, size, created_at, updated_at)
     SELECT user_id, ?, template_name, html_code, 1, created_at, updated_at FROM own_templates WHERE id = ?`);

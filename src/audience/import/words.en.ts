@@ -118,7 +118,7 @@ export const imports = {
   'migrate.leaving.people': 'Contacts',
   'migrate.leaving.added': 'New here',
   'import.undo.until':
-    'You can undo it until {time}, or until later imports have changed more than a million contacts.',
+    'You can undo the import until {time}, or until later imports have changed more than a million contacts.',
   'import.undo': 'Undo import',
   'import.undo.created': 'New contacts that are removed: {count}.',
   'import.undo.updated': 'Updated contacts that get their earlier values back: {count}.',

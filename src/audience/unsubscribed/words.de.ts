@@ -31,8 +31,7 @@ export const left: Translation<typeof english> = {
   'unsubscribes.kind.complaint': 'Beschwerde',
   'unsubscribes.lifted':
     '{email} wurde hier entfernt und kann wieder Mails bekommen, wenn die Adresse sonst nicht abgemeldet oder gesperrt ist.',
-  'unsubscribes.lift': 'Entfernen',
-  'unsubscribes.lift.of': '{email} entfernen',
+  'unsubscribes.lift.of': '{action}: {email}',
   'unsubscribes.lift.cancel': 'Abbrechen',
   'unsubscribes.lift.all.title': 'Diesen Kontakt wieder anmelden?',
   'unsubscribes.lift.stays.all':

@@ -27,8 +27,7 @@ export const left = {
   'unsubscribes.kind.complaint': 'Complaint',
   'unsubscribes.lifted':
     '{email} was removed here and can get mail again, unless it is unsubscribed or suppressed elsewhere.',
-  'unsubscribes.lift': 'Remove',
-  'unsubscribes.lift.of': 'Remove {email}',
+  'unsubscribes.lift.of': '{action}: {email}',
   'unsubscribes.lift.cancel': 'Cancel',
   'unsubscribes.lift.all.title': 'Resubscribe this contact?',
   'unsubscribes.lift.stays.all':
@@ -102,7 +101,7 @@ export const left = {
   },
   'inactive.months': 'Months without activity',
   'inactive.mails': 'Minimum e-mails received in that time',
-  'inactive.mails.hint': 'Only e-mails that at least one contact opened or clicked.',
+  'inactive.mails.hint': 'Counts only e-mails that at least one contact opened or clicked.',
   'inactive.do': 'What happens to inactive contacts',
   'inactive.do.stop': 'Stop campaigns until they are active again',
   'inactive.do.segment': 'Add to the segment {name}',

@@ -14,9 +14,9 @@ export const archive = {
   'archive.slug.hint':
     '3 to 60 lowercase letters, digits and hyphens, such as lark-books. Links to the old address stop working.',
   'archive.mail': 'Public archive',
-  'archive.mail.off': 'Not in the archive: only recipients can read it.',
-  'archive.mail.waits': 'In the archive. Anybody can read it once it is completely sent.',
-  'archive.mail.on': 'Anybody can read it, without the data of any contact:',
+  'archive.mail.off': 'Not in the archive: only recipients can read the campaign.',
+  'archive.mail.waits': 'In the archive. Anybody can read the campaign once it is completely sent.',
+  'archive.mail.on': 'Anybody can read the campaign, without the data of any contact:',
   'archive.mail.add': 'Add to archive',
   'archive.mail.remove': 'Remove from archive',
   'archive.mail.remove.title': 'Remove this campaign from the archive?',

@@ -1,7 +1,7 @@
 /** What a finding of a check says in a language. */
 import type { FoundCheck } from '../../delivery/checks/severity.ts';
 import type { Language } from '../../ui/words/index.ts';
-import { languageNamer } from '../../ui/words/known.ts';
+import { fieldLabel, languageNamer } from '../../ui/words/known.ts';
 
 interface Finding {
   check: FoundCheck | 'language_missing';
@@ -36,9 +36,13 @@ export function findingText({ check, is_good, count, limit, names: all }: Findin
     case 'urls':
     case 'unknown':
     case 'foreign':
-    case 'values':
     case 'sample':
       return language.fill(`compose.check.${check}.${state}`, { count, names });
+    case 'values':
+      return language.fill(`compose.check.values.${state}`, {
+        count,
+        names: all.map((name) => fieldLabel(language, name)).join(', '),
+      });
     default:
       return language.fill(`outbox.check.${check}.${state}`, { count, names });
   }

@@ -58,7 +58,7 @@ export type JobRequest = { [Name in keyof Jobs]: { name: Name; input: Jobs[Name]
 /** The thread's reply: the result, or the problem with the template in its stored form. */
 export type JobReply<Name extends keyof Jobs = keyof Jobs> = { result: Jobs[Name][1] } | { problem: string };
 
-const TOO_MUCH = 'The template is too large or too complicated to compile.';
+const TOO_MUCH = 'The template is too large or too complicated.';
 const TIME_LIMIT_MS = 30_000;
 const MEMORY_LIMIT_MB = 512;
 /** The limit for short-lived objects. V8's default is several times as large and no faster. */

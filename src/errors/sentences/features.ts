@@ -38,7 +38,7 @@ export const FEATURE_SENTENCES = {
 
   // Why a feed could not be read.
   feed_status: 'It answered with the status {status}.',
-  feed_large: 'It is larger than {size} MiB.',
+  feed_large: 'It is larger than {size} MB.',
   feed_redirects: 'It redirects too often.',
   feed_empty: 'The feed has no posts.',
   feed_no_feed: 'The address does not answer with an RSS, Atom or JSON feed.',
@@ -71,7 +71,7 @@ export const FEATURE_SENTENCES = {
   why_best_hour_open: 'The best hour of the contact, within 24 hours of the start.',
   why_local_time_change: 'Wait for the time of the contact.',
   why_no_canary: 'No first batch is set.',
-  why_canary_planned: 'The first batch will be {percent} % of the contacts.',
+  why_canary_planned: 'The first batch will be {percent}% of the contacts.',
   why_canary_over: 'The first batch is over.',
   why_in_canary: 'The contact is in the first batch.',
   why_canary_choosing: 'The first batch is being chosen.',
@@ -138,7 +138,7 @@ export const FEATURE_SENTENCES = {
 
   // Mails as sent.
   sent_mail_not_kept:
-    'This e-mail was not kept. E-mails are kept for 90 days if the settings said so when they were sent; a transactional e-mail only up to 1 MiB.',
+    'This e-mail was not kept. E-mails are kept for 90 days if the settings said so when they were sent; a transactional e-mail only up to 1 MB.',
   sent_mail_changed:
     'This e-mail can no longer be rendered with the same bytes, because something that it was made from has changed since.',
 
@@ -218,13 +218,13 @@ export const FEATURE_SENTENCES = {
   values_missing: 'The data has no value for {names}.',
   no_campaign_values: 'A transactional e-mail has no preference page and no web copy: remove {names} from it.',
   mail_too_large:
-    'The e-mail is too large with these values: its text and HTML can have {size} MiB, its subject 998 characters.',
+    'The e-mail is too large with these values: its text and HTML can have {size} MB, its subject 998 characters.',
   data_names: 'Names have letters, digits and underscores, at most 255 of them.',
   data_many: 'There may be {count} values.',
   attachments_many: 'There may be {count} attachments.',
-  attachments_large: 'The attachments may have {size} MiB together.',
+  attachments_large: 'The attachments may have {size} MB together.',
   attachments_account:
-    'The attachments of all campaigns may be {count} files with {size} MiB together. Remove some from drafts, or delete campaigns. Files of sent campaigns stay while their e-mails are kept.',
+    'The attachments of all campaigns may be {count} files with {size} MB together. Remove some from drafts, or delete campaigns. Files of sent campaigns stay while their e-mails are kept.',
   attachment_kind: 'Gmail refuses mail with a file of the kind {kind}. Put a link to the file into the e-mail instead.',
   attachment_name_long: 'The name of attachment {number} may have {most} characters.',
   attachment_not_base64: 'The content of attachment {number} is not base64 without line breaks.',
@@ -250,7 +250,7 @@ export const FEATURE_SENTENCES = {
 
   // Why an endpoint gets no events.
   webhook_off_by_owner: 'It was switched off.',
-  webhook_off_failing: 'It took no event for three days, so it was switched off.',
+  webhook_off_failing: 'It accepted no event for three days, so it was switched off.',
   webhook_off_gone: 'It answered 410, which means that it wants no more events, so it was switched off.',
   webhook_off_too_many: 'Too many events waited for it, so it was switched off.',
 

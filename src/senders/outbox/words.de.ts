@@ -98,7 +98,7 @@ export const outbox: Translation<typeof english> = {
   },
   'outbox.check.spamWords.good': 'Kein Wort der üblichen Listen von Spam-Wörtern kommt vor.',
   'outbox.check.spamWords.bad': {
-    one: '{count} Wort steht auf Listen von Spam-Wörtern: {names}. Die Zahl ist sein Gewicht dort, von 1 bis 3. Es zählt wenig: Mailanbieter achten auf Beschwerden und Authentifizierung.',
+    one: '{count} Wort steht auf Listen von Spam-Wörtern: {names}. Die Zahl ist sein Gewicht dort, von 1 bis 3. Solche Wörter zählen wenig: Mailanbieter achten auf Beschwerden und Authentifizierung.',
     other:
       '{count} Wörter stehen auf Listen von Spam-Wörtern: {names}. Die Zahlen sind ihr Gewicht dort, von 1 bis 3. Sie zählen wenig: Mailanbieter achten auf Beschwerden und Authentifizierung.',
   },

@@ -93,7 +93,7 @@ export const outbox = {
   },
   'outbox.check.spamWords.good': 'No word of the usual lists of spam words is in it.',
   'outbox.check.spamWords.bad': {
-    one: '{count} word is on lists of spam words: {names}. The number is its weight there, from 1 to 3. It matters little: mail providers look at complaints and authentication.',
+    one: '{count} word is on lists of spam words: {names}. The number is its weight there, from 1 to 3. Such words matter little: mail providers look at complaints and authentication.',
     other:
       '{count} words are on lists of spam words: {names}. The numbers are their weights there, from 1 to 3. They matter little: mail providers look at complaints and authentication.',
   },
@@ -110,9 +110,9 @@ export const outbox = {
   },
   'outbox.check.signature.good': 'A DKIM signature of the sender’s domain is there, as DMARC asks.',
   'outbox.check.signature.bad': {
-    one: 'There is no DKIM signature that DMARC accepts for {names}. Gmail, Yahoo and Microsoft require one of large senders.',
+    one: 'There is no DKIM signature that DMARC accepts for {names}. Gmail, Yahoo and Microsoft require one from large senders.',
     other:
-      'There is no DKIM signature that DMARC accepts for {names}. Gmail, Yahoo and Microsoft require one of large senders.',
+      'There is no DKIM signature that DMARC accepts for {names}. Gmail, Yahoo and Microsoft require one from large senders.',
   },
   'outbox.check.headers.good': 'Every required header is there once.',
   'outbox.check.headers.bad': {

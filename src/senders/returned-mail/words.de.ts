@@ -41,8 +41,8 @@ export const providers: Translation<typeof english> = {
   'providers.state.works': 'Funktioniert',
   'providers.state.refuses': 'Letzte Anfrage abgewiesen',
   'providers.watching':
-    'Das wird grün, sobald das erste Ereignis eintrifft. Die meisten Anbieter haben eine Schaltfläche, die ein Testereignis sendet.',
-  'providers.last': 'Letztes Ereignis: {event}, {time}',
+    'Der Status wird grün, sobald das erste Ereignis eintrifft. Die meisten Anbieter haben eine Schaltfläche, die ein Testereignis sendet.',
+  'providers.last': 'Letztes Ereignis: „{event}“, {time}',
   'providers.refusedLast': 'Eine Anfrage wurde abgewiesen ({time}):',
   'providers.refusal.signature':
     'Ihre Signatur passt nicht. Prüfen Sie, ob der Schlüssel zu dieser Adresse gehört. Löschen Sie die Adresse sonst und erstellen Sie eine mit dem richtigen Schlüssel.',
@@ -56,7 +56,7 @@ export const providers: Translation<typeof english> = {
   'providers.topic': 'Topic: {topic}',
   'providers.address': 'Adresse für den Anbieter:',
   'providers.copy': 'Adresse kopieren',
-  'providers.secret': 'Geben Sie sie nicht weiter: Wer sie kennt, könnte Ereignisse melden.',
+  'providers.secret': 'Geben Sie diese Adresse nicht weiter: Wer sie kennt, könnte Ereignisse melden.',
   'providers.steps': 'Was bei {name} zu tun ist',
   'providers.step.ses.1':
     'Erstellen Sie in Amazon SNS ein Standard-Topic und ein Abonnement dazu: Protokoll HTTPS, diese Adresse als Endpunkt, „raw message delivery“ aus. Bestätigt wird es von selbst.',

@@ -37,11 +37,11 @@ export const providers = {
   'providers.state.works': 'Working',
   'providers.state.refuses': 'Last request refused',
   'providers.watching':
-    'This turns green when the first event arrives. Most providers have a button that sends a test.',
-  'providers.last': 'Last event: {event}, {time}',
+    'The status turns green when the first event arrives. Most providers have a button that sends a test.',
+  'providers.last': 'Last event: “{event}”, {time}',
   'providers.refusedLast': 'A request was refused {time}:',
   'providers.refusal.signature':
-    'its signature does not fit. Check that the key is that of this address; delete the address and make another one with the right key.',
+    'its signature does not match. Check that the key is that of this address; delete the address and make another one with the right key.',
   'providers.refusal.expired': 'its signature is older than a day. Check the clock of this machine.',
   'providers.refusal.login': 'it had no password or another one. Enter at the provider what you chose here.',
   'providers.refusal.topic':
@@ -51,7 +51,7 @@ export const providers = {
   'providers.topic': 'Topic: {topic}',
   'providers.address': 'Address for the provider:',
   'providers.copy': 'Copy address',
-  'providers.secret': 'Do not share it: anybody who knows it could report events.',
+  'providers.secret': 'Do not share this address: anybody who knows it could report events.',
   'providers.steps': 'What to do at {name}',
   'providers.step.ses.1':
     'In Amazon SNS, create a standard topic and a subscription to it: protocol HTTPS, this address as the endpoint, raw message delivery off. The subscription is confirmed automatically.',

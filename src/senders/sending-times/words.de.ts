@@ -32,7 +32,7 @@ export const times: Translation<typeof english> = {
   'window.booked': '{time} ({zone}) ist außerhalb der Sendezeiten. Gesendet wird ab {opens}.',
   'local.option': 'Zeitzone jedes Kontakts',
   'local.known':
-    'Zeitzone bekannt: {known}. Unbekannt oder nicht eindeutig: {others}; für sie gilt die Uhr von {zone}.',
+    'Zeitzone bekannt: {known}. Unbekannt oder nicht eindeutig: {others}; für sie gilt die Zeit von {zone}.',
   'local.about':
     'Inhalt und Empfänger stehen fest, sobald die erste Zeitzone die Zeit erreicht. Kontakte, deren Zeit dann schon vorbei ist, bekommen die Kampagne sofort.',
   'local.is': 'Geplant für {time} in der Zeitzone jedes Kontakts.',

@@ -3,7 +3,7 @@
 export const pictures = {
   'images.file': 'Add images',
   'images.file.hint':
-    'PNG, JPEG, GIF or WebP, up to 5 MiB each. Choose files, drop them here or paste them. Wide images are scaled down to 1,600 pixels. Not every e-mail program shows WebP.',
+    'PNG, JPEG, GIF or WebP, up to 5 MB each. Choose files, drop them here or paste them. Wide images are scaled down to 1,600 pixels. Not every e-mail program shows WebP.',
   'images.add': 'Add',
   'images.added': '“{name}” was added.',
   'images.known': 'This image is already in the library, as “{name}”.',

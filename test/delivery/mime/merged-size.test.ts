@@ -8,7 +8,7 @@ import { startApp } from '../../support/app.ts';
 import { mustSucceed, sendCampaign } from '../../support/campaign.ts';
 import { content, facts, recipient, render } from '../../support/mails/sample-message.ts';
 
-const TOO_LARGE = 'With the values of this contact the e-mail is larger than 2 MiB';
+const TOO_LARGE = 'With the values of this contact the e-mail is larger than 2 MB';
 const QUOTES = '"'.repeat(255);
 const REPEATED = `<p>${'((first_name))'.repeat(3000)}</p>`;
 

@@ -102,7 +102,7 @@ t.test('the pictures of an account take 500 MiB at most', async (t) => {
   await uploadPicture(app.one, GIF);
   const { status, body } = await upload(app.one, png(9, 9));
   t.equal(status, 409);
-  t.match(body.errors, /500 MiB/);
+  t.match(body.errors, /500 MB/);
   t.equal((await upload(app.two, png(9, 9))).status, 200, 'another account has its own');
   t.equal(countOf(app, 'picture_parts'), 3);
 });

@@ -151,9 +151,10 @@ function columns({ name, groupId, canLift, now }: Pick<ListProps, 'name' | 'grou
       heading: language.say('unsubscribes.action'),
       cell: ({ email_address: email }) => {
         const query = new URLSearchParams({ list: name, email, ...(groupId && { group: groupId }) });
+        const action = language.say(`unsubscribes.lift.${name}.do`);
         return (
-          <a href={`/unsubscribes/lift?${query}`} aria-label={language.say('unsubscribes.lift.of', { email })}>
-            {language.say('unsubscribes.lift')}
+          <a href={`/unsubscribes/lift?${query}`} aria-label={language.say('unsubscribes.lift.of', { action, email })}>
+            {action}
           </a>
         );
       },

@@ -37,7 +37,7 @@ export const en = {
     },
     tooLarge: {
       title: 'This e-mail is too large',
-      text: ['With what it says about its recipient it is larger than 2 MiB and cannot be shown.'],
+      text: ['With what it says about its recipient it is larger than 2 MB and cannot be shown.'],
     },
     linkTooLong: {
       title: 'This link is too long',

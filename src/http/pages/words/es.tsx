@@ -29,7 +29,7 @@ export const es: typeof en = {
     },
     tooLarge: {
       title: 'Este correo es demasiado grande',
-      text: ['Con los datos de su destinatario ocupa más de 2 MiB y no se puede mostrar.'],
+      text: ['Con los datos de su destinatario ocupa más de 2 MB y no se puede mostrar.'],
     },
     linkTooLong: {
       title: 'Este enlace es demasiado largo',

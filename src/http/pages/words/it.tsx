@@ -29,7 +29,7 @@ export const it: typeof en = {
     },
     tooLarge: {
       title: 'Questa e-mail è troppo grande',
-      text: ['Con i dati del destinatario supera i 2 MiB e non può essere mostrata.'],
+      text: ['Con i dati del destinatario supera i 2 MB e non può essere mostrata.'],
     },
     linkTooLong: {
       title: 'Questo link è troppo lungo',

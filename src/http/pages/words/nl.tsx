@@ -29,7 +29,7 @@ export const nl: typeof en = {
     },
     tooLarge: {
       title: 'Deze e-mail is te groot',
-      text: ['Met de gegevens van de ontvanger is de e-mail groter dan 2 MiB en kan niet worden getoond.'],
+      text: ['Met de gegevens van de ontvanger is de e-mail groter dan 2 MB en kan niet worden getoond.'],
     },
     linkTooLong: {
       title: 'Deze link is te lang',

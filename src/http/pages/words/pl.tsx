@@ -29,7 +29,7 @@ export const pl: typeof en = {
     },
     tooLarge: {
       title: 'Ta wiadomość jest za duża',
-      text: ['Z danymi odbiorcy ma ponad 2 MiB i nie można jej pokazać.'],
+      text: ['Z danymi odbiorcy ma ponad 2 MB i nie można jej pokazać.'],
     },
     linkTooLong: {
       title: 'Ten link jest za długi',

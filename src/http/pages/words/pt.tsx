@@ -29,7 +29,7 @@ export const pt: typeof en = {
     },
     tooLarge: {
       title: 'Este e-mail é demasiado grande',
-      text: ['Com os dados do destinatário tem mais de 2 MiB e não pode ser mostrado.'],
+      text: ['Com os dados do destinatário tem mais de 2 MB e não pode ser mostrado.'],
     },
     linkTooLong: {
       title: 'Este link é demasiado longo',

@@ -37,12 +37,12 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   feed_is_held: 'Der Feed ist pausiert: Senden oder überspringen Sie zuerst die wartenden Beiträge',
   feed_not_held: 'Der Feed ist nicht pausiert',
   feed_status: 'Die Antwort hatte den Status {status}.',
-  feed_large: 'Er ist größer als {size} MiB.',
+  feed_large: 'Er ist größer als {size} MB.',
   feed_redirects: 'Er leitet zu oft weiter.',
   feed_empty: 'Der Feed hat keine Beiträge.',
   feed_no_feed: 'Dort ist kein Feed in RSS, Atom oder JSON.',
   feed_many_items:
-    'Er hat auf einmal {count} neue Beiträge, was öfter ein Fehler des Feeds ist als Neuigkeiten. Sehen Sie sie an, und senden oder überspringen Sie sie dann.',
+    'Der Feed hat auf einmal {count} neue Beiträge. Das ist häufiger ein Fehler des Feeds als echte Neuigkeiten. Sehen Sie sich die Beiträge an, und senden oder überspringen Sie sie dann.',
   feed_all_unknown:
     'Alle {count} Beiträge sind neu, wie wenn ein Feed seinen Beiträgen andere Kennungen gibt. Sehen Sie sie an, und senden oder überspringen Sie sie dann.',
   feed_no_template:
@@ -131,7 +131,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   used_no_event: 'Das Ereignis „{event}“ kam nicht rechtzeitig.',
   why_cap_change: 'Warten, bis frühere Mails nicht mehr zählen, oder die Grenze erhöhen.',
   sent_mail_not_kept:
-    'Diese Mail wurde nicht gespeichert. Mails werden 90 Tage gespeichert, wenn das beim Senden in den Einstellungen eingeschaltet war; eine Transaktionsmail nur bis 1 MiB.',
+    'Diese Mail wurde nicht gespeichert. Mails werden 90 Tage gespeichert, wenn das beim Senden in den Einstellungen eingeschaltet war; eine Transaktionsmail nur bis 1 MB.',
   sent_mail_changed:
     'Diese Mail lässt sich nicht mehr mit denselben Bytes erzeugen, weil sich seitdem etwas geändert hat, woraus sie entstand.',
 
@@ -211,13 +211,13 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   values_missing: 'In den Daten fehlt ein Wert für {names}.',
   no_campaign_values:
     'Eine Transaktionsmail hat keine Einstellungsseite und keine Webkopie: Nehmen Sie {names} aus ihr heraus.',
-  mail_too_large: 'Die Mail ist mit diesen Werten zu groß: Ihr Inhalt darf {size} MiB haben, ihr Betreff 998 Zeichen.',
+  mail_too_large: 'Die Mail ist mit diesen Werten zu groß: Ihr Inhalt darf {size} MB haben, ihr Betreff 998 Zeichen.',
   data_names: 'Namen bestehen aus höchstens 255 Buchstaben, Ziffern und Unterstrichen.',
   data_many: 'Es dürfen {count} Werte sein.',
   attachments_many: 'Es dürfen {count} Anhänge sein.',
-  attachments_large: 'Die Anhänge dürfen zusammen {size} MiB haben.',
+  attachments_large: 'Die Anhänge dürfen zusammen {size} MB haben.',
   attachments_account:
-    'Die Anhänge aller Kampagnen dürfen {count} Dateien mit zusammen {size} MiB sein. Entfernen Sie einige aus Entwürfen, oder löschen Sie Kampagnen. Dateien versendeter Kampagnen bleiben, solange deren Mails aufbewahrt werden.',
+    'Die Anhänge aller Kampagnen dürfen {count} Dateien mit zusammen {size} MB sein. Entfernen Sie einige aus Entwürfen, oder löschen Sie Kampagnen. Dateien versendeter Kampagnen bleiben, solange deren Mails aufbewahrt werden.',
   attachment_kind:
     'Gmail lehnt Mails mit einer Datei der Art {kind} ab. Setzen Sie stattdessen einen Link auf die Datei in die Mail.',
   attachment_name_long: 'Der Name von Anhang {number} darf {most} Zeichen haben.',

@@ -34,7 +34,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   no_sender: 'Es hat noch keinen Absender',
   not_in_audience: 'Niemand, an den diese Mail geht, hat diese Adresse.',
   pictures_many: 'Ein Konto kann {count} Bilder haben. Löschen Sie zuerst einige.',
-  pictures_full: 'Die Bilder eines Kontos können zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
+  pictures_full: 'Die Bilder eines Kontos können zusammen {size} MB belegen. Löschen Sie zuerst einige.',
   picture_kept: 'Das Bild ist Ihr Logo oder in einem gespeicherten Baustein. Entfernen Sie es dort zuerst.',
   picture_used_once:
     'Das Bild wird in einer Kampagne, einer Mail einer Automation oder einer Vorlage verwendet. Entfernen Sie es dort zuerst.',
@@ -46,9 +46,9 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
     'Das Bild steht in {count} gesendeten Kampagnen. Es bleibt für ihre Empfänger, auch wenn Sie die Kampagnen löschen.',
   templates_many: 'Ein Konto kann {count} eigene Vorlagen haben. Löschen Sie zuerst einige.',
   blocks_full:
-    'Ein Konto kann {count} gespeicherte Bausteine haben, die zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
+    'Ein Konto kann {count} gespeicherte Bausteine haben, die zusammen {size} MB belegen. Löschen Sie zuerst einige.',
   colour_wrong: '{name} ist keine Farbe wie #1d5b46.',
-  templates_full: 'Die Vorlagen eines Kontos können zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
+  templates_full: 'Die Vorlagen eines Kontos können zusammen {size} MB belegen. Löschen Sie zuerst einige.',
   archive_full: 'Das Archiv eines Kontos kann {count} Mails haben: Nehmen Sie erst einige heraus',
   archive_slug: 'Der Name in der Adresse hat 3 bis 60 Kleinbuchstaben, Ziffern und einzelne Bindestriche dazwischen.',
   action_ended: 'Die Aktion ist beendet',

@@ -57,7 +57,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   complaint: 'Beschwerde: {kind}',
   given_up: 'Nach 4 Tagen aufgegeben: {reply}',
   not_built: 'Die Mail konnte nicht erstellt werden',
-  merged_too_large: 'Mit den Angaben dieses Kontakts ist die Mail größer als {size} MiB',
+  merged_too_large: 'Mit den Angaben dieses Kontakts ist die Mail größer als {size} MB',
   merged_subject_too_long: 'Mit den Angaben dieses Kontakts ist der Betreff länger als {count} Zeichen',
   other_replies: 'Andere Antworten',
   kept_in_outbox: 'Im Test-Postausgang geblieben',
@@ -109,7 +109,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   mail_sender_deleted: 'Ihr Absender wurde gelöscht',
   mail_sender_unverified: 'Ihr Absender ist noch nicht bestätigt',
   content_none: 'Es gibt keinen Inhalt: Die leere Vorlage braucht einen Quelltext',
-  content_broken: 'Der Inhalt lässt sich nicht umwandeln: {problem}',
+  content_broken: 'Der Inhalt hat einen Fehler: {problem}',
 
   field_required: 'Bitte füllen Sie das Feld „{field}“ aus.',
   field_selected: 'Was bei „{field}“ gewählt ist, gibt es nicht.',

@@ -8,7 +8,7 @@ export const signIn: Translation<typeof english> = {
   'login.password': 'Passwort',
   'login.submit': 'Anmelden',
   'login.forgotten':
-    'Passwort vergessen? Inhaber erstellen Ihnen in den Einstellungen einen neuen Link; auf dem Server tut das „sendlark login-link --user“.',
+    'Passwort vergessen? Inhaber können Ihnen unter Einstellungen › Benutzer einen Anmeldelink erstellen; auf dem Server tut das „sendlark login-link --user“.',
   'login.wrong': 'Die E-Mail-Adresse oder das Passwort ist falsch.',
   'login.wait': {
     one: 'Zu viele Versuche. Bitte warten Sie eine Sekunde und versuchen Sie es noch einmal.',

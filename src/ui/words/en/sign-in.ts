@@ -6,7 +6,7 @@ export const signIn = {
   'login.password': 'Password',
   'login.submit': 'Sign in',
   'login.forgotten':
-    'Forgot your password? An owner can create a new link in Settings, or with “sendlark login-link --user” on the server.',
+    'Forgot your password? An owner can create a sign-in link under Settings › Users, or with “sendlark login-link --user” on the server.',
   'login.wrong': 'The e-mail address or the password is wrong.',
   'login.wait': {
     one: 'Too many attempts. Please wait a second and try again.',
