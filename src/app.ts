@@ -21,11 +21,11 @@ import { SENT_EVENTS } from './webhooks/operations/event-data.ts';
 
 /** Returns the application, ready for `listen` or `inject`. */
 export async function buildApp(
-  given: Omit<Deps, 'backups'>,
+  parts: Omit<Deps, 'backups'>,
   logger: NonNullable<FastifyServerOptions['logger']> = false,
 ): Promise<FastifyInstance> {
-  const { config } = given;
-  const deps = { ...given, backups: new Backups(config.DATABASE_PATH) };
+  const { config } = parts;
+  const deps = { ...parts, backups: new Backups(config.DATABASE_PATH) };
   const app = Fastify({
     ...serverOptions(config, logger),
     bodyLimit: MAX_FORM_BYTES,

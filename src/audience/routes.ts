@@ -296,6 +296,6 @@ export const placeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =>
 };
 
 /** Returns true if If-None-Match lists the ETag, by weak comparison (RFC 9110, 13.1.2). */
-function matchesEtag(given: string | undefined, etag: string): boolean {
-  return (given ?? '').split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
+function matchesEtag(header: string | undefined, etag: string): boolean {
+  return (header ?? '').split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 }

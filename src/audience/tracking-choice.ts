@@ -78,7 +78,7 @@ const NO_FORM = { formName: null, askedAt: null, askedFrom: null, confirmedFrom:
  */
 export function storeTrackingChoices(
   client: Database,
-  given: { accountId: number; text: Sentence; now: string },
+  input: { accountId: number; text: Sentence; now: string },
   people: readonly { address: number; choice: number }[],
 ): number {
   const before = client.prepare<[], { id: number }>('SELECT ifnull(max(id), 0) AS id FROM consent_log').get()?.id ?? 0;
@@ -87,23 +87,23 @@ export function storeTrackingChoices(
     .prepare<[object]>(`INSERT INTO consent_log (user_id, address_id, action, source, consent_text, created_at)
     SELECT @accountId, value ->> 'address', CASE value ->> 'choice' WHEN ${TRACKING_CHOICE.allowed} THEN 'tracking_allowed'
       WHEN ${TRACKING_CHOICE.refused} THEN 'tracking_refused' ELSE 'tracking_undone' END, 'import', @text, @now FROM json_each(@rows)`)
-    .run({ ...given, text: stored(given.text), rows });
+    .run({ ...input, text: stored(input.text), rows });
   client
     .prepare<[object]>(`UPDATE addresses SET tracking_choice = p.value ->> 'choice' FROM json_each(@rows) p
     WHERE addresses.id = p.value ->> 'address' AND addresses.user_id = @account`)
-    .run({ rows, account: given.accountId });
+    .run({ rows, account: input.accountId });
   return before;
 }
 
 /** Stores a choice and writes it to the consent log. Repeating the same choice changes nothing. Call inside a transaction. */
-export function storeTrackingChoice(client: Database, given: TrackingChoice, proof?: FormProof): void {
-  const { isAllowed, ...log } = given;
+export function storeTrackingChoice(client: Database, input: TrackingChoice, proof?: FormProof): void {
+  const { isAllowed, ...log } = input;
   const choice = isAllowed ? TRACKING_CHOICE.allowed : TRACKING_CHOICE.refused;
   const { changes } = client
     .prepare<[Record<string, number>]>(
       'UPDATE addresses SET tracking_choice = @choice WHERE id = @address AND user_id = @account AND tracking_choice <> @choice',
     )
-    .run({ choice, address: given.addressId, account: given.accountId });
+    .run({ choice, address: input.addressId, account: input.accountId });
   if (changes === 0) return;
   client
     .prepare<

@@ -59,25 +59,25 @@ export function insertGroup(
  */
 export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly Address[]): void {
   const { accountId, groupId, source, mailingId = null, now, keepsExisting = false } = change;
-  const given = JSON.stringify(addresses);
+  const json = JSON.stringify(addresses);
   // Two forms, because SQLite uses a partial index only if the condition matches it literally.
   const onList = groupId === null ? sql`unsubscribe_groups_id IS NULL` : sql`unsubscribe_groups_id = ${groupId}`;
   inTransaction(db, (tx) => {
     addAddresses(db, accountId, addresses);
     if (!keepsExisting)
       tx.run(sql`
-          UPDATE unsubscribers SET updated_at = ${now} WHERE ${onList} AND address_id IN (SELECT a.id FROM json_each(${given})
+          UPDATE unsubscribers SET updated_at = ${now} WHERE ${onList} AND address_id IN (SELECT a.id FROM json_each(${json})
             CROSS JOIN addresses a ON a.user_id = ${accountId} AND a.normalized_email = value ->> 'normalized')`);
     tx.run(sql`
         INSERT INTO consent_log (user_id, address_id, unsubscribe_groups_id, action, source, mailing_id, created_at)
         SELECT DISTINCT ${accountId}, addresses.id, ${groupId}, 'unsubscribed', ${source}, ${mailingId}, ${now}
-        FROM json_each(${given}) CROSS JOIN addresses ON addresses.user_id = ${accountId} AND normalized_email = value ->> 'normalized'
+        FROM json_each(${json}) CROSS JOIN addresses ON addresses.user_id = ${accountId} AND normalized_email = value ->> 'normalized'
         WHERE NOT EXISTS (SELECT 1 FROM unsubscribers WHERE address_id = addresses.id
           AND ${onList})`);
     tx.run(sql`
         INSERT INTO unsubscribers (user_id, unsubscribe_groups_id, address_id, email_address, created_at, updated_at)
         SELECT ${accountId}, ${groupId}, addresses.id, value ->> 'address', ${now}, ${now}
-        FROM json_each(${given}) CROSS JOIN addresses ON addresses.user_id = ${accountId} AND normalized_email = value ->> 'normalized'
+        FROM json_each(${json}) CROSS JOIN addresses ON addresses.user_id = ${accountId} AND normalized_email = value ->> 'normalized'
         WHERE true ORDER BY key
         ON CONFLICT DO NOTHING`);
   });
@@ -93,13 +93,13 @@ export function removeUnsubscribers(
   source: 'api' | 'page' | 'form',
   now: string,
 ): void {
-  const given = JSON.stringify(ids);
+  const json = JSON.stringify(ids);
   inTransaction(db, (tx) => {
     tx.run(sql`
         INSERT INTO consent_log (user_id, address_id, unsubscribe_groups_id, action, source, mailing_id, created_at)
         SELECT user_id, address_id, unsubscribe_groups_id, 'resubscribed', ${source}, NULL, ${now}
-        FROM unsubscribers WHERE id IN (SELECT value FROM json_each(${given}))`);
-    tx.run(sql`DELETE FROM unsubscribers WHERE id IN (SELECT value FROM json_each(${given}))`);
+        FROM unsubscribers WHERE id IN (SELECT value FROM json_each(${json}))`);
+    tx.run(sql`DELETE FROM unsubscribers WHERE id IN (SELECT value FROM json_each(${json}))`);
   });
 }
 
@@ -159,11 +159,11 @@ interface Subscription {
 }
 
 /** Writes to the consent log that an address subscribed by a form. Call it inside the transaction of the subscription. */
-export function logSubscription(db: Db, given: Subscription): void {
+export function logSubscription(db: Db, input: Subscription): void {
   db.run(sql`
     INSERT INTO consent_log (user_id, address_id, action, source, form_id, form_name, consent_text, asked_at, asked_from, confirmed_from, created_at)
-    VALUES (${given.accountId}, ${given.addressId}, 'subscribed', 'form', ${given.formId}, ${given.formName}, ${given.consentText}, ${given.askedAt},
-      ${given.askedFrom}, ${given.confirmedFrom}, ${given.now})`);
+    VALUES (${input.accountId}, ${input.addressId}, 'subscribed', 'form', ${input.formId}, ${input.formName}, ${input.consentText}, ${input.askedAt},
+      ${input.askedFrom}, ${input.confirmedFrom}, ${input.now})`);
 }
 
 /** Removes an address from every list and from the consent log, for a contact that is erased. */

@@ -264,7 +264,7 @@ const IN_SEGMENT = `EXISTS (SELECT 1 FROM segment_recipients x JOIN segments g O
 
 /** Enqueues the mail for a page of due enrolments, and ends the enrolments of recipients who may not get it, in one transaction. */
 function enqueueScheduleMail(client: Database, place: DuePlace, schedule: number, mailing: number): number {
-  const given = { ...place, schedule, mailing };
+  const parameters = { ...place, schedule, mailing };
   return client
     .transaction(() => {
       // A newer revision may have replaced this mailing. Deliveries added to a finished mailing would never be sent.
@@ -272,14 +272,14 @@ function enqueueScheduleMail(client: Database, place: DuePlace, schedule: number
         .prepare(`
           SELECT 1 FROM automations WHERE id = @automation AND ${IS_GOING} AND ${IS_NEXT}
             AND EXISTS (SELECT 1 FROM mailings WHERE id = @mailing AND finished_at IS NULL)`)
-        .get(given);
+        .get(parameters);
       if (isLive === undefined) return 0;
       const page = client
         .prepare<
           [object],
           AtStep & { segment_recipient_id: number | null; run: number; is_taken: 0 | 1; reason: string | null }
         >(DUE_FOR_MAIL)
-        .all(given);
+        .all(parameters);
       const after = lastStep(client);
       const leave = enrolmentEnd(client, place.now);
       const step = client.prepare(
@@ -394,7 +394,7 @@ interface TakenPage {
 function takenBy(db: Db, step: OtherStep, page: DuePlace, zone: string): TakenPage {
   const account = step.user_id;
   const client = db.$client;
-  const given = { ...page, schedule: step.id };
+  const parameters = { ...page, schedule: step.id };
   const insert = 'INSERT INTO steps (enrolment_id, schedule_id, outcome, taken_at)';
   const readPage = <Row extends AtStep>(columns: string, joins: string): Row[] =>
     client.prepare<[object], Row>(duePage(`e.id, e.address_id, ${columns}`, joins)).all(page);
@@ -402,7 +402,7 @@ function takenBy(db: Db, step: OtherStep, page: DuePlace, zone: string): TakenPa
   const takeAll = (outcome: string, joins = '', values = {}) =>
     client
       .prepare<[object]>(`${insert} ${duePage(`e.id, @schedule, ${outcome}, @now`, joins)} ON CONFLICT DO NOTHING`)
-      .run({ ...given, ...values }).changes;
+      .run({ ...parameters, ...values }).changes;
   const takeEach = (taken: readonly Taken[]) => {
     const each = client.prepare<[object]>(
       `${insert} SELECT value, @schedule, @outcome, @now FROM json_each(@ids) WHERE true ON CONFLICT DO NOTHING`,

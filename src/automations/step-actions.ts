@@ -138,10 +138,10 @@ function membersOf(db: Db, segment: number, people: readonly AtStep[]): Set<numb
 
 /** Writes the event of a step for the account's webhooks that want it. Returns the ids of the contacts it is about. */
 function tellWebhooks(db: Db, step: number, people: readonly AtStep[]): Set<number> {
-  const given = JSON.stringify(people);
-  db.$client.prepare<[object]>(STEP_EVENTS).run({ step, people: given });
+  const json = JSON.stringify(people);
+  db.$client.prepare<[object]>(STEP_EVENTS).run({ step, people: json });
   const rows = db.all<{ id: number }>(sql`
-    SELECT c.id FROM json_each(${given}) p CROSS JOIN contacts c ON c.id = p.value ->> 'contact_id' WHERE c.deleted_at IS NULL`);
+    SELECT c.id FROM json_each(${json}) p CROSS JOIN contacts c ON c.id = p.value ->> 'contact_id' WHERE c.deleted_at IS NULL`);
   return new Set(rows.map(({ id }) => id));
 }
 

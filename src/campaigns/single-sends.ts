@@ -167,11 +167,11 @@ function scheduleErrors({ clock, config }: SingleSendDeps, input: Partial<Single
 export function createSingleSend(
   deps: SingleSendDeps,
   accountId: number,
-  given: SingleSendInput,
+  fields: SingleSendInput,
   { userId, languages = null }: { userId: number | null; languages?: LanguageVersion[] | null },
 ): string {
   const { db, clock } = deps;
-  const input = withTemplateCopied(db, accountId, given);
+  const input = withTemplateCopied(db, accountId, fields);
   const now = isoTimestamp(clock.now());
   const utr = randomUUID();
   const columns = singleSendColumns(deps, accountId, input);

@@ -85,9 +85,9 @@ function find(db: Db, domain: string, selector: string): Key | undefined {
 }
 
 function domainOf(call: Call): string {
-  const [given = ''] = requireWords(call, 'DOMAIN');
-  const domain = asciiDomain(given);
-  if (domain === null) throw new UsageError(`${given} is no domain such as example.com`);
+  const [name = ''] = requireWords(call, 'DOMAIN');
+  const domain = asciiDomain(name);
+  if (domain === null) throw new UsageError(`${name} is no domain such as example.com`);
   return domain;
 }
 

@@ -38,15 +38,15 @@ async function create(call: Call): Promise<void> {
   call.answer({ account, ...pair }, [`PublicKey: ${pair.publicKey}`, `SecretKey: ${pair.secretKey}`]);
 }
 
-function requireName(given: string): string {
-  const name = given.trim();
+function requireName(text: string): string {
+  const name = text.trim();
   if (name.length > MAX_LINE_CHARACTERS || /\p{Cc}/u.test(name))
     throw new UsageError(`--name must be one line of at most ${MAX_LINE_CHARACTERS} characters`);
   return name;
 }
 
-function requireScopes(given: string): Scope[] {
-  const words = given.split(',').map((word) => word.trim());
+function requireScopes(scopes: string): Scope[] {
+  const words = scopes.split(',').map((word) => word.trim());
   const unknown = words.find((word) => !SCOPES.some((scope) => scope === word));
   if (unknown !== undefined) throw new UsageError(`--scopes: ${unknown || 'nothing'} is none of ${SCOPES.join(', ')}`);
   return SCOPES.filter((scope) => words.includes(scope));

@@ -31,8 +31,8 @@ Whoever is new enters the live automations of the list and its segments; with --
 How to export there, and what is taken over: docs/migrating.md.`,
   options: { type: { type: 'string' }, 'no-automations': { type: 'boolean' }, confirm: { type: 'boolean' } },
   async run(call) {
-    const [given = '', file = ''] = requireWords(call, 'SERVICE', 'FILE');
-    const vendor = VENDOR_NAMES.find((name) => name === given);
+    const [service = '', file = ''] = requireWords(call, 'SERVICE', 'FILE');
+    const vendor = VENDOR_NAMES.find((name) => name === service);
     if (vendor === undefined) throw new UsageError(`The service is one of ${VENDOR_NAMES.join(', ')}`);
     const typeId = typeOption(call);
     if (file !== STANDARD && !statSync(file, { throwIfNoEntry: false })?.isFile())

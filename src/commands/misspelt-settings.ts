@@ -9,14 +9,14 @@ import { isNear } from '../errors/edit-distance.ts';
 export function misspelt(environment: Readonly<Record<string, string | undefined>>): string[] {
   const names = Object.keys(SETTINGS);
   return Object.keys(environment)
-    .filter((given) => environment[given]?.trim() && !names.includes(given) && !SET_BY_NPM.test(given))
-    .filter((given) => given.length <= MAX_NAME_LENGTH)
-    .flatMap((given) => {
-      const written = given.toUpperCase().replaceAll('-', '_');
+    .filter((name) => environment[name]?.trim() && !names.includes(name) && !SET_BY_NPM.test(name))
+    .filter((name) => name.length <= MAX_NAME_LENGTH)
+    .flatMap((setting) => {
+      const written = setting.toUpperCase().replaceAll('-', '_');
       const begun = names.filter((name) => name.startsWith(`${written}_`));
       const near = names.find((name) => isNear(written, name, name.length < 10 ? 1 : 2));
       const meant = near ?? (begun.length === 1 ? begun[0] : undefined);
-      return meant === undefined ? [] : [`${given} is not a setting and is ignored: did you mean ${meant}?`];
+      return meant === undefined ? [] : [`${setting} is not a setting and is ignored: did you mean ${meant}?`];
     });
 }
 

@@ -104,10 +104,10 @@ const USED_MS = 60_000;
  * Returns a valid pair, or null. Takes the same time whichever half is wrong, so that timing reveals nothing. `always` is the pair from the
  * settings, which is valid without a row and may do everything. Records that the pair was used.
  */
-export function useKeys(db: Db, clock: Clock, given: KeyPair, always: KeyPair): ValidKeys | null {
-  const hash = secretHash(given.secretKey);
-  const isAlways = equalTexts(given.publicKey, always.publicKey) && equalTexts(hash, secretHash(always.secretKey));
-  const row = db.select().from(apiKeys).where(eq(apiKeys.public_key, given.publicKey)).get();
+export function useKeys(db: Db, clock: Clock, keys: KeyPair, always: KeyPair): ValidKeys | null {
+  const hash = secretHash(keys.secretKey);
+  const isAlways = equalTexts(keys.publicKey, always.publicKey) && equalTexts(hash, secretHash(always.secretKey));
+  const row = db.select().from(apiKeys).where(eq(apiKeys.public_key, keys.publicKey)).get();
   const matches = equalTexts(hash, row?.secret_hash ?? secretHash('')) && row !== undefined && row.revoked_at === null;
   if (isAlways && always.publicKey !== '') return { accountId: FIRST_ACCOUNT, name: '', scopes: ['everything'] };
   if (!matches) return null;

@@ -13,8 +13,8 @@ export interface OwnedTable {
 }
 
 /** Parses an identifier as a number: plain decimal digits, at most 2^53−1. Returns 0, which is no record's id, for anything else. */
-export function recordId(given: unknown): number {
-  const digits = typeof given === 'number' ? String(given) : given;
+export function recordId(value: unknown): number {
+  const digits = typeof value === 'number' ? String(value) : value;
   if (typeof digits !== 'string' || !/^\d{1,16}$/.test(digits)) return 0;
   const id = Number(digits);
   return Number.isSafeInteger(id) ? id : 0;
@@ -26,8 +26,8 @@ const IDS_AT_ONCE = 2000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Returns an identifier as a utr in lower case, or '' if it is not a UUID. */
-export function recordUtr(given: unknown): string {
-  return typeof given === 'string' && UUID.test(given) ? given.toLowerCase() : '';
+export function recordUtr(value: unknown): string {
+  return typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : '';
 }
 
 /** The condition that a row belongs to the caller and is not deleted. */
@@ -52,11 +52,11 @@ export function isOwned(db: Db, table: OwnedTable, id: unknown, accountId: numbe
 export async function requireOwnedIds(
   db: Db,
   table: OwnedTable,
-  given: readonly unknown[] | undefined,
+  values: readonly unknown[] | undefined,
   condition: SQL | undefined,
   failure: Failure,
 ): Promise<number[]> {
-  const ids = [...new Set((given ?? []).map(recordId))];
+  const ids = [...new Set((values ?? []).map(recordId))];
   if (ids.length === 0 || ids.includes(0)) throw failure;
   for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
     if (at > 0) await setImmediate();

@@ -68,8 +68,8 @@ export function feedItem(raw: RawItem, base: string): ReadFeed['items'][number] 
 }
 
 /** Returns the language of a feed as it declares it; empty if that is no language. */
-export function feedLanguage(given: string): string {
-  const tag = given.trim();
+export function feedLanguage(language: string): string {
+  const tag = language.trim();
   return /^[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,3}$/i.test(tag) ? tag : '';
 }
 

@@ -165,8 +165,8 @@ export const saveFeed = operation({
   role: 'editor',
   input: SaveInput,
   output: Type.Object({ id: integer() }),
-  check(context, given, errors) {
-    const { url = '', time_of_day: time = '', time_zone: zone = '', template_id, ...mail } = given;
+  check(context, input, errors) {
+    const { url = '', time_of_day: time = '', time_zone: zone = '', template_id, ...mail } = input;
     const fault = url === '' ? null : urlFault(url, allowsPrivate(context));
     if (fault !== null) errors.add('url', FAULTS[fault]);
     if (time !== '' && !isTimeOfDay(time)) errors.add('time_of_day', sentence('feed_time'));
@@ -174,12 +174,12 @@ export const saveFeed = operation({
     const references = template_id === undefined || template_id === 0 ? mail : { ...mail, template_id };
     for (const [field, text] of singleSendErrors(context, context.accountId, references)) errors.add(field, text);
   },
-  run(context, { id, exclude_specific_recipient_id = [], template_id = 0, weekday = FIRST_WEEKDAY, ...given }) {
+  run(context, { id, exclude_specific_recipient_id = [], template_id = 0, weekday = FIRST_WEEKDAY, ...fields }) {
     const { db, clock, config, accountId } = context;
-    const url = new URL(given.url).href;
-    const time_of_day = given.time_of_day || '08:00';
-    const time_zone = given.time_zone || config.TIME_ZONE;
-    const input = { ...given, exclude_specific_recipient_id, template_id, weekday, url, time_of_day, time_zone };
+    const url = new URL(fields.url).href;
+    const time_of_day = fields.time_of_day || '08:00';
+    const time_zone = fields.time_zone || config.TIME_ZONE;
+    const input = { ...fields, exclude_specific_recipient_id, template_id, weekday, url, time_of_day, time_zone };
     return writeAndWake(context, () => {
       if (id === undefined) return { id: addFeed(db, accountId, input, clock.now()) };
       const feed = requireFeed(context, id);
@@ -249,8 +249,8 @@ export const saveFeedLanguage = operation({
   role: 'editor',
   input: Type.Object({ ...ById.properties, ...versionInput }),
   output: Type.Object({ updated_at: isoTimestampSchema() }),
-  run: (context, { id, ...given }) =>
-    changeLanguages(context, id, ({ languages }) => withVersion(context, languages, given)),
+  run: (context, { id, ...fields }) =>
+    changeLanguages(context, id, ({ languages }) => withVersion(context, languages, fields)),
 });
 
 export const removeFeedLanguage = operation({

@@ -103,8 +103,8 @@ class XmlReader {
     if (++this.#attributes > MAX_ATTRIBUTES) this.isRefused = true;
   }
 
-  onopentag(given: string, attributes: Readonly<Record<string, string>>): void {
-    const name = given.toLowerCase();
+  onopentag(tag: string, attributes: Readonly<Record<string, string>>): void {
+    const name = tag.toLowerCase();
     this.#attributes = 0;
     if (this.isRefused) return;
     const depth = this.#path.push(name);

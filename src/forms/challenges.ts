@@ -46,9 +46,9 @@ export class Challenges {
 
   /** Checks the hidden field of a form that was submitted at `now`. `useChallenge` checks whether it was used before. */
   async judge(text: string, formId: number, now: number): Promise<Proof> {
-    const given = decode(text);
-    if (given === null) return { kind: 'none' };
-    const { challenge, derivedKey } = given;
+    const decoded = decode(text);
+    if (decoded === null) return { kind: 'none' };
+    const { challenge, derivedKey } = decoded;
     const { data, nonce } = challenge.parameters;
     const solution = { counter: 0, derivedKey: derivedKey ?? '00' };
     const result = await verifySolution({ challenge, solution, deriveKey, ...this.#secrets });

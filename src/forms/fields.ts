@@ -53,16 +53,16 @@ export function askedFields(db: Db, accountId: number, fields: readonly FormFiel
 export function filledFields(
   db: Db,
   form: { user_id: number; fields: readonly FormField[] },
-  given: Readonly<Record<string, string>>,
+  input: Readonly<Record<string, string>>,
 ): AskedField[] {
   const asked = new Set(form.fields.map(({ field }) => keyOf(field)));
-  const others = Object.keys(given).filter((key) => !asked.has(key));
+  const others = Object.keys(input).filter((key) => !asked.has(key));
   const known = others.map((key) => ({
     field: isLineField(key) ? key : Number(key.slice(CUSTOM.length)),
     label: '',
     required: 0 as const,
   }));
-  return askedFields(db, form.user_id, [...form.fields, ...known]).filter(({ key }) => given[key] !== undefined);
+  return askedFields(db, form.user_id, [...form.fields, ...known]).filter(({ key }) => input[key] !== undefined);
 }
 
 /** Returns the key of a field among the values of a request. */
@@ -84,13 +84,13 @@ export function valueFault({ required, type }: AskedField, value: string): 'requ
 /** Returns the values for a contact: its columns and its custom fields by name, without empty ones. `language` is that of the form. */
 export function contactValues(
   fields: readonly AskedField[],
-  given: Readonly<Record<string, string>>,
+  input: Readonly<Record<string, string>>,
   language: string,
 ): { columns: Partial<Record<LineName, string>>; custom: Record<string, string> } {
   const columns: Partial<Record<LineName, string>> = { language };
   const custom: Record<string, string> = Object.create(null);
   for (const { key, name } of fields) {
-    const value = given[key];
+    const value = input[key];
     if (value === undefined || value === '') continue;
     if (isLineField(key)) columns[key] = value;
     else custom[name] = value;

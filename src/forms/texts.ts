@@ -153,13 +153,13 @@ export const USUAL_TEXTS: Readonly<Record<PageLanguage, FormTexts>> = {
  */
 export function formTexts(
   language: PageLanguage,
-  given: Partial<FormTexts>,
+  input: Partial<FormTexts>,
   before: (FormTexts & { language: PageLanguage }) | null,
 ): FormTexts {
   const usual = USUAL_TEXTS[language];
   const texts = { ...usual };
   for (const name of TEXT_NAMES) {
-    const kept = given[name] ?? before?.[name] ?? '';
+    const kept = input[name] ?? before?.[name] ?? '';
     const isUsual = kept === '' || (before !== null && kept === USUAL_TEXTS[before.language][name]);
     texts[name] = isUsual ? usual[name] : kept;
   }

@@ -69,12 +69,12 @@ async function answerCall(
   service: Service,
   tools: readonly Tool[],
   called: string,
-  given: Fields,
+  input: Fields,
 ): Promise<CallToolResult> {
   const tool = tools.find(({ name }) => name === called);
   if (tool === undefined) return { content: [{ type: 'text', text: `There is no tool ${called}` }], isError: true };
   try {
-    return { content: [{ type: 'text', text: JSON.stringify(await callTool(service, tool, given)) }] };
+    return { content: [{ type: 'text', text: JSON.stringify(await callTool(service, tool, input)) }] };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     return { content: [{ type: 'text', text: error.message }], isError: true };
@@ -95,10 +95,10 @@ async function allowedTools(service: Service, tools: readonly Tool[]): Promise<r
 }
 
 /** Returns the API's response. Throws a ToolError. */
-async function callTool(service: Service, tool: Tool, given: Fields): Promise<Fields> {
+async function callTool(service: Service, tool: Tool, input: Fields): Promise<Fields> {
   const known = Object.keys(tool.input.properties);
   const fields = Object.fromEntries(
-    Object.entries(given).filter(([name, value]) => known.includes(name) && value !== undefined && value !== null),
+    Object.entries(input).filter(([name, value]) => known.includes(name) && value !== undefined && value !== null),
   );
   if (!tool.isForDrafts)
     return tool.isPost ? change(service, tool.path, fields) : readRecords(service, tool.path, fields);

@@ -72,9 +72,9 @@ export function subjectParts(subject: string): { account: number; person: string
 export function readErased(subject: string, text: string): ErasedContact | null {
   const { account, person, list } = subjectParts(subject);
   if (list !== ERASED) return null;
-  const given = parsed(text);
-  if (!isRecord(given) || !isId(given.address)) throw new Error('the mark of an erased person is malformed');
-  return { account, person, address: given.address };
+  const message = parsed(text);
+  if (!isRecord(message) || !isId(message.address)) throw new Error('the mark of an erased person is malformed');
+  return { account, person, address: message.address };
 }
 
 /**
@@ -111,7 +111,7 @@ export function encodeHits(hits: readonly Hit[]): string {
 export function decodeHits(text: string): Hit[] | null {
   const rows: unknown = parsed(text);
   if (!Array.isArray(rows) || rows.length > MAX_HITS_PER_MESSAGE || !rows.every(isHitRow)) return null;
-  return rows.map(([delivery, mailing, address, link, at, isMachine, given, device]) => {
+  return rows.map(([delivery, mailing, address, link, at, isMachine, email, device]) => {
     const ids = { delivery, mailing, address, group: 0, user: 0, email: '' };
     // A node of an earlier release recognizes only machines, and takes some image proxies for machines.
     const earlier = isMachine ? (link === null ? 'proxied' : 'machine') : 'person';
@@ -119,7 +119,7 @@ export function decodeHits(text: string): Hit[] | null {
       ids,
       link,
       at,
-      reader: READERS.find((one) => one === given) ?? earlier,
+      reader: READERS.find((one) => one === email) ?? earlier,
       device: DEVICE_NAMES.find((one) => one === device) ?? 'unknown',
     };
   });
@@ -134,14 +134,14 @@ function isHitRow(row: unknown): row is GivenRow {
 
 /** The consent in a message, or null if it is malformed. */
 export function decodeConsent(text: string): Consent | null {
-  const given = parsed(text);
-  if (!isRecord(given)) return null;
-  const { token, email, list, isLeft, at, form, change } = given;
+  const message = parsed(text);
+  if (!isRecord(message)) return null;
+  const { token, email, list, isLeft, at, form, change } = message;
   if (!isText(token, MAX_TOKEN) || !isText(email, MAX_EMAIL) || typeof isLeft !== 'boolean' || !isMoment(at))
     return null;
   if (!LIKE_ADDRESS.test(email)) return null;
   if (!isId(list) && list !== SUPPRESSED && list !== TRACKING) return null;
-  const diagnosticText = typeof given.text === 'string' ? given.text.slice(0, MAX_TEXT) : '';
+  const diagnosticText = typeof message.text === 'string' ? message.text.slice(0, MAX_TEXT) : '';
   const consent = { token, email, list: Number(list), isLeft, at, text: diagnosticText };
   if (change === undefined) {
     const known = FORMS.find((one) => one === form);
@@ -152,17 +152,17 @@ export function decodeConsent(text: string): Consent | null {
   return read === null || !isWhole ? null : { ...consent, change: read };
 }
 
-function readChange(given: unknown): Change | null {
-  if (!isRecord(given) || typeof given.run !== 'string') return null;
+function readChange(message: unknown): Change | null {
+  if (!isRecord(message) || typeof message.run !== 'string') return null;
   // A source known only to a newer release must not prevent the change itself.
-  const source = SOURCES.find((one) => one === given.source) ?? 'api';
-  const { suppression } = given;
-  if (!isRecord(suppression)) return { run: given.run, source };
+  const source = SOURCES.find((one) => one === message.source) ?? 'api';
+  const { suppression } = message;
+  if (!isRecord(suppression)) return { run: message.run, source };
   const kind = KINDS.find((one) => one === suppression.kind);
   const { diagnostic } = suppression;
   if (kind === undefined || typeof diagnostic !== 'string') return null;
   const diagnosticText = withTexts(readStored(diagnostic.slice(0, MAX_TEXT)), sanitizeText);
-  return { run: given.run, source, suppression: { kind, diagnostic: stored(diagnosticText) } };
+  return { run: message.run, source, suppression: { kind, diagnostic: stored(diagnosticText) } };
 }
 
 const FORMS = ['groups', 'leave', 'none', 'back', 'track', 'untrack', null] as const;

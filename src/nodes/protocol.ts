@@ -228,8 +228,8 @@ const STAGES: readonly string[] = [
 export function outcomeOf([, kind, stage, code = 0, enhanced = null, reply = '']: Ended): Outcome | 'withdrawn' {
   if (kind === undefined || stage === undefined || !KINDS.includes(kind) || !STAGES.includes(stage)) return 'withdrawn';
   const text = reply.slice(0, MAX_REPLY);
-  const given = readStored(text);
-  const replyText = given instanceof Sentence && !SAID_BY_NODES.includes(given.code) ? text : given;
+  const message = readStored(text);
+  const replyText = message instanceof Sentence && !SAID_BY_NODES.includes(message.code) ? text : message;
   return { kind, stage, code, enhanced, reply: withTexts(replyText, oneLine) };
 }
 

@@ -19,10 +19,10 @@ export type Given<Input extends TObject> = { readonly [Name in keyof Static<Inpu
 export async function perform<Input extends TObject, Output>(
   operation: Operation<Input, Output>,
   context: Context,
-  given: Given<Input>,
+  values: Given<Input>,
 ): Promise<Output> {
   requireAccess(operation, context);
-  const input = normalize(operation.input, given);
+  const input = normalize(operation.input, values);
   const found: SchemaError[] = [];
   const passes = isValid(operation.input, input, found);
   const errors = new FieldErrorCollector();

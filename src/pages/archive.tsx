@@ -94,8 +94,8 @@ export async function archivePages(app: FastifyInstance, { db, config, publicUrl
 }
 
 /** A page number, starting at 1; anything else means the first page. */
-function pageNumber(given: unknown): number {
-  return typeof given === 'string' && /^[1-9]\d{0,3}$/.test(given) ? Number(given) : 1;
+function pageNumber(value: unknown): number {
+  return typeof value === 'string' && /^[1-9]\d{0,3}$/.test(value) ? Number(value) : 1;
 }
 
 function listContent(

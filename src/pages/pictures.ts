@@ -52,6 +52,6 @@ function unknown(reply: FastifyReply): FastifyReply {
 }
 
 /** Whether the client already has the version with this entity tag (RFC 9110, 13.1.2). */
-function isUnchanged(given: string | undefined, etag: string): boolean {
-  return (given ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*');
+function isUnchanged(header: string | undefined, etag: string): boolean {
+  return (header ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*');
 }

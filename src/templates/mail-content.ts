@@ -52,18 +52,18 @@ export function hasTemplate(db: Db, accountId: number, id: number): boolean {
 
 /**
  * Returns the content with an own template replaced by a copy of its code, so that changing or deleting the template does not
- * change the mail. Code in `given` takes precedence over the template. Content without an own template is returned unchanged.
+ * change the mail. Code in `input` takes precedence over the template. Content without an own template is returned unchanged.
  */
-export function withTemplateCopied<Given extends GivenContent>(db: Db, accountId: number, given: Given): Given {
-  if (given.template_id === undefined) return given;
+export function withTemplateCopied<Given extends GivenContent>(db: Db, accountId: number, input: Given): Given {
+  if (input.template_id === undefined) return input;
   const own = db
     .select({ json_code: ownTemplates.json_code, html_code: ownTemplates.html_code })
     .from(ownTemplates)
-    .where(ownedRecord(ownTemplates, given.template_id, accountId))
+    .where(ownedRecord(ownTemplates, input.template_id, accountId))
     .get();
-  if (own === undefined) return given;
-  const hasCode = Boolean(given.template_json || given.template_html);
-  return { ...given, template_id: BLANK_TEMPLATE, ...(!hasCode && asMailCode(own)) };
+  if (own === undefined) return input;
+  const hasCode = Boolean(input.template_json || input.template_html);
+  return { ...input, template_id: BLANK_TEMPLATE, ...(!hasCode && asMailCode(own)) };
 }
 
 /** Returns the versions in other languages of one of the account's own templates; null if it has none. */
@@ -87,8 +87,8 @@ export interface Mail {
 }
 
 /** Returns the account's single send or automation mail with this utr. Throws 404. */
-export function requireMail(db: Db, accountId: number, given: unknown): Mail {
-  const utr = recordUtr(given);
+export function requireMail(db: Db, accountId: number, id: unknown): Mail {
+  const utr = recordUtr(id);
   const send = db
     .select({
       id: singleSends.id,

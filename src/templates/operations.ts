@@ -166,9 +166,9 @@ export const createTemplate = operation({
   }),
   output: Type.Object({ id: integer() }),
   check: addTemplateErrors,
-  async run(context, { template_name, mail_utr, template_id, ...given }) {
+  async run(context, { template_name, mail_utr, template_id, ...fields }) {
     const { db, accountId } = context;
-    const codes = (await compileGiven(accountId, given)) ?? (await copyCodes(context, mail_utr, template_id));
+    const codes = (await compileGiven(accountId, fields)) ?? (await copyCodes(context, mail_utr, template_id));
     const add = () => {
       auditBy(context, 'template_added', template_name);
       return { id: addTemplate(context, accountId, template_name, codes) };
@@ -183,10 +183,10 @@ export const updateTemplate = operation({
   role: 'editor',
   input: Type.Object({ ...ById, template_name: Type.Optional(line({ minLength: 1 })), ...GivenCode }),
   check: addTemplateErrors,
-  async run(context, { id, template_name: name, ...given }) {
+  async run(context, { id, template_name: name, ...fields }) {
     const { db, accountId } = context;
     requireTemplate(db, accountId, id);
-    const codes = await compileGiven(accountId, given);
+    const codes = await compileGiven(accountId, fields);
     change(context, id, 'template_changed', (template) => changeTemplate(context, template, { name, codes }));
   },
 });
@@ -220,8 +220,8 @@ export const undeleteTemplate = operation({
 
 type GivenCode = { [Field in keyof typeof GivenCode]?: string };
 
-function addTemplateErrors(_context: Context, given: GivenCode, errors: FieldErrorCollector): void {
-  errors.addAll(templateErrors(given));
+function addTemplateErrors(_context: Context, input: GivenCode, errors: FieldErrorCollector): void {
+  errors.addAll(templateErrors(input));
 }
 
 /** Changes a template of the account and writes an entry to the audit log, in one transaction. Throws 404. */

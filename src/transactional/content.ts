@@ -102,13 +102,13 @@ export async function composeMail(
   { db, config }: { db: Db; config: Config },
   templates: CompiledTemplates,
   accountId: number,
-  given: GivenContent,
+  input: GivenContent,
   sender: Sender,
 ): Promise<{ subject: string; bodies: Bodies }> {
-  checkNames(given.data);
-  const source = inLanguage(db, accountId, given);
+  checkNames(input.data);
+  const source = inLanguage(db, accountId, input);
   const { template_id, template_json, template_html } = source;
-  const isTextAlone = given.text !== '' && template_id === BLANK_TEMPLATE && !template_json && !template_html;
+  const isTextAlone = input.text !== '' && template_id === BLANK_TEMPLATE && !template_json && !template_html;
   const key = createHash('sha256')
     .update(JSON.stringify([source, findPublicUrl(db.$client, config).url]))
     .digest('base64');
@@ -117,21 +117,21 @@ export async function composeMail(
   const content = isTextAlone ? null : await templates.get(accountId, key, () => asConflict(compile));
   if (content === null && !isTextAlone) throw conflict(sentence('content_none'));
   const html = content?.html ?? null;
-  const text = given.text === '' ? (content?.text ?? null) : scan(given.text);
+  const text = input.text === '' ? (content?.text ?? null) : scan(input.text);
   const subject = scan(source.subject);
-  const values = valuesOf(given, sender, senderAddress(db, sender));
+  const values = valuesOf(input, sender, senderAddress(db, sender));
   const chosen = [subject, html ?? [], text ?? []].map((template) => chosenPieces(template, (name) => values[name]));
-  checkTemplates(chosen, values, isTextAlone ? 'text' : fieldOf(given));
+  checkTemplates(chosen, values, isTextAlone ? 'text' : fieldOf(input));
   checkSize({ subject: source.subject, html: html ?? [], text: text ?? [] }, values);
   const bodies = { html: html && mergeHtml(html, values), text: text && mergeText(text, values) };
   return { subject: mergeLine(source.subject, values), bodies };
 }
 
 /** Returns the source of a mail: from the request, or from the version of its template in its language. */
-function inLanguage(db: Db, accountId: number, given: GivenContent) {
-  const { subject, preheader, language, ...code } = given;
+function inLanguage(db: Db, accountId: number, input: GivenContent) {
+  const { subject, preheader, language, ...code } = input;
   // 0 means none, as in a request without a template.
-  const template_id = given.template_id || BLANK_TEMPLATE;
+  const template_id = input.template_id || BLANK_TEMPLATE;
   const { template_json, template_html } = code;
   const mail = { user_id: accountId, subject, preheader, template_id, template_json, template_html };
   const versions = template_json || template_html ? null : findVersions(db, accountId, template_id);

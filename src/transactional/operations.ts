@@ -134,8 +134,8 @@ export const listMails = operation({
 });
 
 /** Returns the id of an address of the account; 0 if it has no such address. */
-function idOf({ db, accountId }: Context, given: string): number {
-  const address = parseAddress(given);
+function idOf({ db, accountId }: Context, email: string): number {
+  const address = parseAddress(email);
   return (address && findAddressId(db, accountId, address)) ?? 0;
 }
 

@@ -137,7 +137,7 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
       if (sender === undefined || address === null) throw new Error('an invalid sender or address passed the check');
       const { attachments = [], template_id } = body;
       const key = headers['idempotency-key'];
-      const given = {
+      const mail = {
         address,
         email: address.address,
         name: body.name ?? '',
@@ -157,7 +157,7 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
         asked: languageCode(body.language ?? '') ?? '',
         key: key ?? null,
       };
-      const utr = await sendTransactional(deps, templates, accountId, given, sender);
+      const utr = await sendTransactional(deps, templates, accountId, mail, sender);
       reply.header('location', `/api/transactional/details?utr=${utr}`);
       return { status: 'success' as const, message: { utr } };
     },

@@ -61,22 +61,22 @@ export async function sendTransactional(
   deps: SendDeps,
   templates: CompiledTemplates,
   accountId: number,
-  given: GivenMail,
+  input: GivenMail,
   sender: typeof senders.$inferSelect,
 ): Promise<string> {
   const { db, lock, config, clock, wake } = deps;
   const client = db.$client;
-  const { key, files } = given;
+  const { key, files } = input;
   if (key !== null && !IDEMPOTENCY_KEY.test(key)) throw invalid('idempotency_key', sentence('key_wrong'));
-  const hash = key === null ? '' : await requestHash(given, sender.id);
+  const hash = key === null ? '' : await requestHash(input, sender.id);
   const earlier = findEarlier(client, accountId, key, hash);
   if (earlier !== null) return earlier;
   if (config.NATS_URL.length > 0 && !hasRelay(client, config)) throw conflict(sentence('transactional_no_relay'));
   if (isUnverified(client, config, sender)) throw conflict(held('sender_unverified').held_reason);
   const attachments = listAttachments(files);
-  if (!given.template_id && !given.template_json && !given.template_html && !given.text) throw contentMissing();
-  const language = given.asked || languageOf(db, accountId, given.address);
-  const { subject, bodies } = await composeMail(deps, templates, accountId, { ...given, language }, sender);
+  if (!input.template_id && !input.template_json && !input.template_html && !input.text) throw contentMissing();
+  const language = input.asked || languageOf(db, accountId, input.address);
+  const { subject, bodies } = await composeMail(deps, templates, accountId, { ...input, language }, sender);
   const content = JSON.stringify(bodies);
   const size = attachments.reduce((sum, attachment) => sum + attachment.size, Buffer.byteLength(content));
   checkRoom(client, accountId, size);
@@ -93,9 +93,9 @@ export async function sendTransactional(
             utr,
             user_id: accountId,
             sender_id: sender.id,
-            address_id: addressId(db, accountId, given.address),
-            email: given.address.address,
-            name: given.name,
+            address_id: addressId(db, accountId, input.address),
+            email: input.address.address,
+            name: input.name,
             subject,
             content,
             attachments,

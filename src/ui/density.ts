@@ -16,7 +16,7 @@ export function densityOf(request: FastifyRequest): Density {
 }
 
 /** Makes the browser keep a density; does nothing for any other text. */
-export function keepDensity(reply: FastifyReply, given: string): void {
-  const density = DENSITIES.find((name) => name === given);
+export function keepDensity(reply: FastifyReply, text: string): void {
+  const density = DENSITIES.find((name) => name === text);
   if (density !== undefined) writeCookie(reply, COOKIE, density, SECONDS, hasEncryptedSession(reply.request));
 }

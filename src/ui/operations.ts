@@ -32,13 +32,13 @@ const turns = new WeakMap<FastifyRequest, Promise<void>>();
 export async function ask<Input extends TObject, Output>(
   request: FastifyRequest,
   operation: Operation<Input, Output>,
-  given: Given<Input>,
+  input: Given<Input>,
 ): Promise<Output> {
   const turn = (turns.get(request) ?? Promise.resolve()).then(() => setImmediate());
   turns.set(request, turn);
   await turn;
   // Each operation is retried on its own, because writes of other connections must not keep the whole page from being made.
-  return retryWhenUnlocked(request.server.deps, () => perform(operation, contextOf(request), given));
+  return retryWhenUnlocked(request.server.deps, () => perform(operation, contextOf(request), input));
 }
 
 function contextOf(request: FastifyRequest): Context {
@@ -69,9 +69,9 @@ export function problemsAt({ problems = {}, problem }: Partial<Omit<Refusal, 'te
 export function attempt<Input extends TObject, Output>(
   request: FastifyRequest,
   operation: Operation<Input, Output>,
-  given: Given<Input>,
+  input: Given<Input>,
 ): Promise<Attempt<Output>> {
-  return attemptWith(request, () => ask(request, operation, given));
+  return attemptWith(request, () => ask(request, operation, input));
 }
 
 /** Runs other work for a form, such as reading its file. Throws as `attempt` does. */

@@ -27,11 +27,11 @@ export function totpUrl(secret: string, email: string, issuer: string): string {
 
 /** Returns the step whose code this is, if it is later than `lastStep`, so that no code is accepted twice; otherwise null. */
 export function matchTotp(secret: string, code: string, lastStep: number, now: Date): number | null {
-  const given = code.replaceAll(' ', '');
-  if (!/^\d{6}$/.test(given)) return null;
+  const digits = code.replaceAll(' ', '');
+  if (!/^\d{6}$/.test(digits)) return null;
   const current = Math.floor(now.getTime() / STEP_MS);
   for (let step = current - TOLERANCE; step <= current + TOLERANCE; step++) {
-    if (step > lastStep && timingSafeEqual(Buffer.from(totpCode(secret, step)), Buffer.from(given))) return step;
+    if (step > lastStep && timingSafeEqual(Buffer.from(totpCode(secret, step)), Buffer.from(digits))) return step;
   }
   return null;
 }

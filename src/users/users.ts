@@ -21,23 +21,23 @@ export interface NewUser {
 }
 
 /** Adds a user. Call inside a transaction, after checking that no user has the address. */
-export function addUser(db: Db, given: NewUser, actor: Actor, now: Date): User {
+export function addUser(db: Db, fields: NewUser, actor: Actor, now: Date): User {
   const stamp = isoTimestamp(now);
   const user = db
     .insert(users)
     .values({
-      account_id: given.accountId,
-      email: given.address.address,
-      normalized_email: given.address.normalized,
-      name: given.name,
-      role: given.role,
-      password_hash: given.passwordHash,
+      account_id: fields.accountId,
+      email: fields.address.address,
+      normalized_email: fields.address.normalized,
+      name: fields.name,
+      role: fields.role,
+      password_hash: fields.passwordHash,
       created_at: stamp,
       updated_at: stamp,
     })
     .returning()
     .get();
-  audit(db, { accountId: given.accountId, actor, action: 'user_added', subject: `${user.email}: ${user.role}` }, now);
+  audit(db, { accountId: fields.accountId, actor, action: 'user_added', subject: `${user.email}: ${user.role}` }, now);
   return user;
 }
 
@@ -47,11 +47,11 @@ export function findUserByEmail(db: Db, address: Address): User | undefined {
 }
 
 /** Returns the user with this identifier in an account, or undefined. */
-export function findUser(db: Db, accountId: number, given: unknown): User | undefined {
+export function findUser(db: Db, accountId: number, id: unknown): User | undefined {
   return db
     .select()
     .from(users)
-    .where(and(eq(users.id, recordId(given)), eq(users.account_id, accountId)))
+    .where(and(eq(users.id, recordId(id)), eq(users.account_id, accountId)))
     .get();
 }
 
@@ -69,13 +69,13 @@ export function hasOwner(db: Db, accountId: number, exceptId = 0): boolean {
 }
 
 /** Changes a user's name and role. Call inside a transaction. Throws 409 if the account would lose its last owner. */
-export function changeUser(db: Db, user: User, given: { name: string; role: Role }, actor: Actor, now: Date): void {
-  if (given.role !== 'owner') requireOtherOwner(db, user);
+export function changeUser(db: Db, user: User, fields: { name: string; role: Role }, actor: Actor, now: Date): void {
+  if (fields.role !== 'owner') requireOtherOwner(db, user);
   db.update(users)
-    .set({ ...given, updated_at: isoTimestamp(now) })
+    .set({ ...fields, updated_at: isoTimestamp(now) })
     .where(eq(users.id, user.id))
     .run();
-  const change = user.role === given.role ? user.email : `${user.email}: ${user.role} → ${given.role}`;
+  const change = user.role === fields.role ? user.email : `${user.email}: ${user.role} → ${fields.role}`;
   audit(db, { accountId: user.account_id, actor, action: 'user_changed', subject: change }, now);
 }
 

@@ -53,8 +53,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /** Returns why an endpoint may not have this URL; null if nothing is wrong with it before its name is resolved. */
-export function urlFault(given: string, allowPrivate: boolean): 'url' | 'plain' | 'login' | 'private' | null {
-  const url = URL.canParse(given) ? new URL(given) : null;
+export function urlFault(text: string, allowPrivate: boolean): 'url' | 'plain' | 'login' | 'private' | null {
+  const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '' || url.hash !== '') return 'url';
   if (url.username !== '' || url.password !== '') return 'login';
   const host = hostOf(url);

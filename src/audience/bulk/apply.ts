@@ -99,9 +99,9 @@ function moveContacts(
   moves: readonly { row: Row; to: number }[],
   now: string,
 ): ChangedContact[] {
-  const given = JSON.stringify(moves.map(({ row, to }) => ({ id: row.id, to })));
+  const json = JSON.stringify(moves.map(({ row, to }) => ({ id: row.id, to })));
   const done = db.all<{ id: number }>(sql`
-    UPDATE OR IGNORE contacts SET contact_type_id = m.value ->> 'to', updated_at = ${now} FROM json_each(${given}) m
+    UPDATE OR IGNORE contacts SET contact_type_id = m.value ->> 'to', updated_at = ${now} FROM json_each(${json}) m
     WHERE contacts.id = m.value ->> 'id' AND contact_type_id <> m.value ->> 'to'
       AND EXISTS (SELECT 1 FROM contact_types t WHERE t.id = m.value ->> 'to' AND t.user_id = ${accountId} AND t.deleted_at IS NULL)
     RETURNING contacts.id`);

@@ -84,16 +84,16 @@ export const startAction = operation({
     to_segment_id: optionalReference(),
   }),
   output: OneAction,
-  check(context, given, errors) {
+  check(context, input, errors) {
     const { db, accountId } = context;
-    checkContactFilter(context, given, errors);
+    checkContactFilter(context, input, errors);
     // The filter is stored until the action has ended, so it must not contain an erased address.
     for (const [field, texts] of [
-      ['search', [given.search ?? '']],
-      ['value', given.value ?? []],
+      ['search', [input.search ?? '']],
+      ['value', input.value ?? []],
     ] as const)
       if (namesErased(db.$client, accountId, texts)) errors.add(field, messages.erased(field));
-    const { action, contact_type_id, segment_id, to_contact_type_id, to_segment_id, unsubscribe_groups_id } = given;
+    const { action, contact_type_id, segment_id, to_contact_type_id, to_segment_id, unsubscribe_groups_id } = input;
     const ownsType = (id: unknown) => () => hasContactType(db, accountId, id);
     const ownsSegment = (id: unknown) => () => hasSegment(db, accountId, id);
     if (contact_type_id !== undefined) errors.reference('contact_type_id', ownsType(contact_type_id));
@@ -109,19 +109,19 @@ export const startAction = operation({
     if (action === 'unsubscribe' && unsubscribe_groups_id)
       errors.reference('unsubscribe_groups_id', () => hasGroup(context, unsubscribe_groups_id));
   },
-  async run(context, given) {
+  async run(context, input) {
     const { db, clock, accountId, wake } = context;
-    const { action, strIds, everything } = given;
+    const { action, strIds, everything } = input;
     const target = TARGETS[action];
     const job = startJob(db, {
       user_id: accountId,
       action,
-      target_id: (target && given[target]) || null,
+      target_id: (target && input[target]) || null,
       contacts:
         everything === 1
-          ? contactFilter(context, given)
+          ? contactFilter(context, input)
           : await requireOwnedIds(db, contacts, strIds, ownedContacts(accountId), notFound()),
-      needs_confirmation: given.needs_confirmation ?? 0,
+      needs_confirmation: input.needs_confirmation ?? 0,
       created_at: isoTimestamp(clock.now()),
     });
     wake();

@@ -116,8 +116,8 @@ export async function parseAddressList(text: string, most: number): Promise<Addr
   return bad.length > 0 || parts === 0 ? { bad, tooMany: false } : { addresses: [...addresses.values()] };
 }
 
-function normalizeDomain(given: string): string | null {
-  const domain = NOT_ASCII.test(given) ? mapToAscii(given) : given.toLowerCase();
+function normalizeDomain(text: string): string | null {
+  const domain = NOT_ASCII.test(text) ? mapToAscii(text) : text.toLowerCase();
   if (!DOMAIN.test(domain)) return null;
   return domain.includes('xn--') && !domain.split('.').every(isGenuine) ? null : domain;
 }
@@ -126,11 +126,11 @@ function normalizeDomain(given: string): string | null {
  * Returns the ASCII form of a domain by UTS #46; '' if there is none. `domainToASCII` parses the host of a URL, so characters
  * with a meaning only in URLs are refused first.
  */
-function mapToAscii(given: string): string {
-  if (ASCII_NOT_IN_DOMAINS.test(given) || INVISIBLE.test(given)) return '';
+function mapToAscii(domain: string): string {
+  if (ASCII_NOT_IN_DOMAINS.test(domain) || INVISIBLE.test(domain)) return '';
   // Node 20 and 22 map ẞ to ss, Node 24 maps it to ß (Unicode 15.1). Replace it ourselves, so that an address suppressed under one
   // Node version is still recognised under another.
-  return domainToASCII(given.replaceAll('ẞ', 'ß'));
+  return domainToASCII(domain.replaceAll('ẞ', 'ß'));
 }
 
 /** Returns true if a label that begins with `xn--` is the ASCII form of a Unicode label, because Node 24 does not check that. */

@@ -12,8 +12,8 @@ const TAG = /^([a-z]{2})(?:[-_][a-z0-9]{1,8})*$/i;
  * languages of public pages; null if it is none. The languages and their names are those of Unicode CLDR, which is part
  * of Node.
  */
-export function languageCode(given: string): string | null {
-  const text = given.trim().toLowerCase();
+export function languageCode(language: string): string | null {
+  const text = language.trim().toLowerCase();
   // Most contacts have no language of their own, and reading the names below takes tens of milliseconds.
   if (text === '' || text.length > MAX_CHARACTERS) return null;
   const tag = TAG.exec(text)?.[1];

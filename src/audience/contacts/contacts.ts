@@ -255,13 +255,13 @@ export function storedLine(name: LineName, value: string): string {
  * empty one is removed.
  */
 export function mergeCustomValues(
-  given: Record<string, string>,
+  input: Record<string, string>,
   fields: readonly CustomField[],
   present: Record<string, string>,
 ): Record<string, string> {
   const merged = { ...present };
   for (const { id, field_name } of fields) {
-    const value = given[field_name];
+    const value = input[field_name];
     if (value === '') delete merged[id];
     else if (value !== undefined) merged[id] = value;
   }

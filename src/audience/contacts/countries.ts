@@ -7,9 +7,9 @@ let idsByText: Map<string, number> | undefined;
  * Returns the id of the country with this English name (or a common alternative), ISO 3166-1 two- or three-letter code, or id;
  * null if there is none. Case, accents, punctuation and "the" are ignored in names.
  */
-export function countryId(given: string): number | null {
+export function countryId(country: string): number | null {
   idsByText ??= readTexts();
-  const text = given.trim();
+  const text = country.trim();
   // An id must match exactly, because the key of a name has no signs and points, so 1.0 would become 10.
   return idsByText.get(/\p{N}/u.test(text) ? text : countryKey(text)) ?? null;
 }

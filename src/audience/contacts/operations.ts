@@ -164,8 +164,8 @@ export const addContact = operation({
   role: 'editor',
   isOneWrite: true,
   input: NewContact,
-  check: (context, given, errors) => checkContact(context, 0, given, errors),
-  run: ({ db, clock, accountId }, given) => insertContact(db, accountId, given, isoTimestamp(clock.now())),
+  check: (context, input, errors) => checkContact(context, 0, input, errors),
+  run: ({ db, clock, accountId }, input) => insertContact(db, accountId, input, isoTimestamp(clock.now())),
 });
 
 export const readContact = recordOperation({
@@ -184,9 +184,9 @@ export const changeContact = operation({
   role: 'editor',
   isOneWrite: true,
   input: Type.Object({ ...ById, ...NewContact.properties }),
-  check: (context, { contact_id, ...given }, errors) => checkContact(context, recordId(contact_id), given, errors),
-  run({ db, clock, accountId }, { contact_id, ...given }) {
-    updateContactKeepingPlaces(db, accountId, contact_id, given, isoTimestamp(clock.now()));
+  check: (context, { contact_id, ...fields }, errors) => checkContact(context, recordId(contact_id), fields, errors),
+  run({ db, clock, accountId }, { contact_id, ...fields }) {
+    updateContactKeepingPlaces(db, accountId, contact_id, fields, isoTimestamp(clock.now()));
   },
 });
 
@@ -253,11 +253,11 @@ export const upsertContacts = operation({
     failed: integer({ description: 'How many had an error.' }),
     contacts: Type.Array(Upserted, { description: 'In the order of the request.' }),
   }),
-  check({ db, accountId }, given, errors) {
-    const { contact_type_id: list } = given;
+  check({ db, accountId }, input, errors) {
+    const { contact_type_id: list } = input;
     if (list !== undefined) errors.reference('contact_type_id', () => hasContactType(db, accountId, list));
-    const hasRows = given.contacts !== undefined || errors.has('contacts');
-    if (!hasRows && given.email === undefined && !errors.has('email')) errors.add('email', messages.required('email'));
+    const hasRows = input.contacts !== undefined || errors.has('contacts');
+    if (!hasRows && input.email === undefined && !errors.has('email')) errors.add('email', messages.required('email'));
   },
   async run({ db, clock, accountId, wake }, { contact_type_id, contacts, only_empty, ...one }) {
     const now = isoTimestamp(clock.now());
@@ -330,17 +330,17 @@ export function requireAddress({ db, accountId }: Context, contactId: unknown): 
 function checkContact(
   { db, accountId }: Context,
   exceptId: number,
-  given: Partial<ContactInput>,
+  input: Partial<ContactInput>,
   errors: FieldErrorCollector,
 ): void {
-  for (const [field, text] of contactErrors(db, accountId, given)) errors.add(field, text);
-  if (given.email === undefined || given.contact_type_id === undefined || errors.has('contact_type_id')) return;
-  const other = findWithEmail(db, accountId, given.contact_type_id, given.email, exceptId);
+  for (const [field, text] of contactErrors(db, accountId, input)) errors.add(field, text);
+  if (input.email === undefined || input.contact_type_id === undefined || errors.has('contact_type_id')) return;
+  const other = findWithEmail(db, accountId, input.contact_type_id, input.email, exceptId);
   if (other !== undefined) errors.taken('email', detailsPath(other));
 }
 
-async function deleteOwned({ db, clock, accountId }: Context, given: readonly unknown[] | undefined): Promise<void> {
-  const ids = await requireOwnedIds(db, contacts, given, ownedContacts(accountId), notFound());
+async function deleteOwned({ db, clock, accountId }: Context, values: readonly unknown[] | undefined): Promise<void> {
+  const ids = await requireOwnedIds(db, contacts, values, ownedContacts(accountId), notFound());
   await deleteAllContacts(db, ids, isoTimestamp(clock.now()));
 }
 

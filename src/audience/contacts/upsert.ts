@@ -51,13 +51,13 @@ export async function upsertAll(
   db: Db,
   accountId: number,
   list: number,
-  given: readonly unknown[],
+  values: readonly unknown[],
   now: string,
   onlyEmpty = false,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   // Several contacts at once, because each commit waits for the disk and each segment of the list has to be read.
-  const write = inSlices(given, ROWS, (some) =>
+  const write = inSlices(values, ROWS, (some) =>
     outcomes.push(...upsertSome(db, accountId, list, some, now, onlyEmpty)),
   );
   await inChunks(db.$client, write, MAX_WAIT_MS);
@@ -79,12 +79,12 @@ function upsertSome(
   db: Db,
   accountId: number,
   list: number,
-  given: readonly unknown[],
+  values: readonly unknown[],
   now: string,
   onlyEmpty: boolean,
 ): Outcome[] {
   const client = db.$client;
-  const read = given.map((one) => readContact(one, list));
+  const read = values.map((one) => readContact(one, list));
   const fields = listCustomFields(db, accountId);
   const facts = readFacts(db, accountId, list, read, fields);
   for (const { input, errors } of read) if (errors.length === 0) errors.push(...errorsByFacts(input, facts));
@@ -131,8 +131,8 @@ function readFacts(
   fields: readonly CustomField[],
 ): ContactFacts {
   const normalizedOf = (email: string | undefined) => parseAddress(email ?? '')?.normalized ?? '';
-  const given = contacts.flatMap(({ input }) => [normalizedOf(input.email), normalizedOf(input.alt_email)]);
-  const erased = new Set(erasedAmong(db.$client, accountId, given));
+  const addresses = contacts.flatMap(({ input }) => [normalizedOf(input.email), normalizedOf(input.alt_email)]);
+  const erased = new Set(erasedAmong(db.$client, accountId, addresses));
   const hasList = hasContactType(db, accountId, list);
   const types = fieldTypes(fields);
   return {

@@ -47,11 +47,11 @@ interface ReadEvents {
  * an event in a list is such as `events.3.name`.
  * @param now Epoch milliseconds, the time of events without one.
  */
-export async function readEvents(given: readonly unknown[], isList: boolean, now: number): Promise<ReadEvents> {
+export async function readEvents(values: readonly unknown[], isList: boolean, now: number): Promise<ReadEvents> {
   const events: GivenEvent[] = [];
   const errors: [string, Said][] = [];
   let faulty = 0;
-  for (const [at, one] of given.entries()) {
+  for (const [at, one] of values.entries()) {
     if (at > 0 && at % READ_AT_ONCE === 0) await setImmediate();
     const before = errors.length;
     const prefix = isList ? `events.${at}` : '';
@@ -71,45 +71,45 @@ export async function readEvents(given: readonly unknown[], isList: boolean, now
 
 type Report = (field: string, text: (field: string) => Said) => void;
 
-function readEvent(given: ReadonlyMap<string, unknown>, now: number, report: Report): GivenEvent {
-  const contactId = given.get('contact_id');
+function readEvent(fields: ReadonlyMap<string, unknown>, now: number, report: Report): GivenEvent {
+  const contactId = fields.get('contact_id');
   const isById = contactId !== undefined && contactId !== null && contactId !== '';
   return {
     contactId: isById ? recordId(contactId) : null,
-    address: isById ? null : readAddress(given.get('email'), report),
-    name: readName(given.get('name'), report),
-    at: readTime(given.get('at'), now, report),
-    key: readKey(given.get('key'), report),
-    value: readValue(given.get('value'), report),
-    currency: readCurrency(given.get('currency'), report),
-    properties: readProperties(given.get('properties'), report),
+    address: isById ? null : readAddress(fields.get('email'), report),
+    name: readName(fields.get('name'), report),
+    at: readTime(fields.get('at'), now, report),
+    key: readKey(fields.get('key'), report),
+    value: readValue(fields.get('value'), report),
+    currency: readCurrency(fields.get('currency'), report),
+    properties: readProperties(fields.get('properties'), report),
   };
 }
 
-function isAbsent(given: unknown): given is undefined | null | '' {
-  return given === undefined || given === null || given === '';
+function isAbsent(value: unknown): value is undefined | null | '' {
+  return value === undefined || value === null || value === '';
 }
 
-function readAddress(given: unknown, report: Report): Address | null {
-  if (isAbsent(given)) report('email', messages.required);
-  const address = typeof given === 'string' ? parseAddress(given.trim()) : null;
-  if (address === null && !isAbsent(given)) report('email', messages.email);
+function readAddress(value: unknown, report: Report): Address | null {
+  if (isAbsent(value)) report('email', messages.required);
+  const address = typeof value === 'string' ? parseAddress(value.trim()) : null;
+  if (address === null && !isAbsent(value)) report('email', messages.email);
   return address;
 }
 
-function readName(given: unknown, report: Report): string {
-  if (isAbsent(given)) report('name', messages.required);
-  const name = typeof given === 'string' ? given.trim() : '';
-  if (!isAbsent(given) && !isEventName(name)) report('name', messages.selected);
+function readName(value: unknown, report: Report): string {
+  if (isAbsent(value)) report('name', messages.required);
+  const name = typeof value === 'string' ? value.trim() : '';
+  if (!isAbsent(value) && !isEventName(name)) report('name', messages.selected);
   return name;
 }
 
 /** ISO 8601 with the zone, because a time without one could be any of a day's. */
 const MOMENT = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
-function readTime(given: unknown, now: number, report: Report): number {
-  if (isAbsent(given)) return now;
-  const [text = '', day = ''] = (typeof given === 'string' && MOMENT.exec(given.trim())) || [];
+function readTime(value: unknown, now: number, report: Report): number {
+  if (isAbsent(value)) return now;
+  const [text = '', day = ''] = (typeof value === 'string' && MOMENT.exec(value.trim())) || [];
   const at = Date.parse(text);
   // `Date.parse` takes the 30th of February for the 2nd of March.
   const isDay = day !== '' && isSameDay(day);
@@ -122,9 +122,9 @@ function isSameDay(day: string): boolean {
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
 
-function readKey(given: unknown, report: Report): string | null {
-  if (isAbsent(given)) return null;
-  const key = typeof given === 'string' ? given.trim() : '';
+function readKey(value: unknown, report: Report): string | null {
+  if (isAbsent(value)) return null;
+  const key = typeof value === 'string' ? value.trim() : '';
   if (key.length === 0 || key.length > MAX_KEY || !key.isWellFormed() || /\p{Cc}/u.test(key)) {
     report('key', messages.selected);
     return null;
@@ -132,10 +132,10 @@ function readKey(given: unknown, report: Report): string | null {
   return key;
 }
 
-function readValue(given: unknown, report: Report): number | null {
-  if (isAbsent(given)) return null;
-  const isText = typeof given === 'string' && /^-?\d{1,13}(\.\d{1,9})?$/.test(given.trim());
-  const value = isText ? Number(given) : given;
+function readValue(input: unknown, report: Report): number | null {
+  if (isAbsent(input)) return null;
+  const isText = typeof input === 'string' && /^-?\d{1,13}(\.\d{1,9})?$/.test(input.trim());
+  const value = isText ? Number(input) : input;
   // NaN is not a number either, nor is the infinity that `JSON.parse` makes of 1e999.
   if (typeof value !== 'number' || !(Math.abs(value) <= MAX_VALUE)) {
     report('value', messages.selected);
@@ -144,27 +144,27 @@ function readValue(given: unknown, report: Report): number | null {
   return value;
 }
 
-function readCurrency(given: unknown, report: Report): string | null {
-  if (isAbsent(given)) return null;
-  if (typeof given === 'string' && /^[A-Za-z]{3}$/.test(given.trim())) return given.trim().toUpperCase();
+function readCurrency(value: unknown, report: Report): string | null {
+  if (isAbsent(value)) return null;
+  if (typeof value === 'string' && /^[A-Za-z]{3}$/.test(value.trim())) return value.trim().toUpperCase();
   report('currency', messages.selected);
   return null;
 }
 
-function readProperties(given: unknown, report: Report): [string, string | number][] {
-  if (isAbsent(given)) return [];
-  if (typeof given !== 'object' || Array.isArray(given)) {
+function readProperties(input: unknown, report: Report): [string, string | number][] {
+  if (isAbsent(input)) return [];
+  if (typeof input !== 'object' || Array.isArray(input)) {
     report('properties', messages.selected);
     return [];
   }
-  const entries = Object.entries(given);
+  const entries = Object.entries(input);
   if (entries.length > MAX_PROPERTIES) {
     report('properties', (field) => messages.items(field, MAX_PROPERTIES));
     return [];
   }
   const properties = new Map<string, string | number>();
-  for (const [given, value] of entries) {
-    const name = given.trim();
+  for (const [key, value] of entries) {
+    const name = key.trim();
     const read = readProperty(value);
     if (!isPropertyName(name) || properties.has(name) || read === undefined) report('properties', messages.selected);
     else if (read !== null) properties.set(name, read);
@@ -173,9 +173,9 @@ function readProperties(given: unknown, report: Report): [string, string | numbe
 }
 
 /** Returns the value of a property: a text, a number, or `true` and `false` as texts; null if it has none, undefined if it is malformed. */
-function readProperty(given: unknown): string | number | null | undefined {
-  if (given === null) return null;
-  if (typeof given === 'boolean') return String(given);
-  if (typeof given === 'number') return Number.isFinite(given) ? given : undefined;
-  return typeof given === 'string' && given.length <= MAX_PROPERTY_TEXT ? given.toWellFormed() : undefined;
+function readProperty(value: unknown): string | number | null | undefined {
+  if (value === null) return null;
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  return typeof value === 'string' && value.length <= MAX_PROPERTY_TEXT ? value.toWellFormed() : undefined;
 }

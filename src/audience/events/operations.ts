@@ -65,17 +65,17 @@ export const reportEvents = operation({
     created: integer({ description: 'How many contacts were added.' }),
     unknown: Type.Array(integer(), { description: 'The indices of events of unknown contacts, from 0.' }),
   }),
-  async check({ db, accountId, clock }, given, errors) {
-    const { contact_type_id: list } = given;
+  async check({ db, accountId, clock }, input, errors) {
+    const { contact_type_id: list } = input;
     if (list) errors.reference('contact_type_id', () => hasContactType(db, accountId, list));
-    const { contact_id, events } = given;
+    const { contact_id, events } = input;
     if (events === undefined && contact_id)
       errors.reference('contact_id', () => isOwned(db, contacts, contact_id, accountId));
-    if (!errors.has('events')) errors.addAll((await eventsOf({ clock }, given)).errors);
+    if (!errors.has('events')) errors.addAll((await eventsOf({ clock }, input)).errors);
   },
-  async run({ db, clock, accountId, wake }, given) {
-    const { events } = await eventsOf({ clock }, given);
-    const recorded = await recordEvents(db, clock, accountId, events, given.contact_type_id || null);
+  async run({ db, clock, accountId, wake }, input) {
+    const { events } = await eventsOf({ clock }, input);
+    const recorded = await recordEvents(db, clock, accountId, events, input.contact_type_id || null);
     wake();
     return recorded;
   },
@@ -84,10 +84,10 @@ export const reportEvents = operation({
 /** The result of `readEvents` by list of events, because both `check` and `run` of the operation need it. */
 const readLists = new WeakMap<object, ReturnType<typeof readEvents>>();
 
-function eventsOf({ clock }: Pick<Context, 'clock'>, given: { events?: unknown[] }): ReturnType<typeof readEvents> {
-  const { events } = given;
+function eventsOf({ clock }: Pick<Context, 'clock'>, input: { events?: unknown[] }): ReturnType<typeof readEvents> {
+  const { events } = input;
   const now = clock.now().getTime();
-  if (events === undefined) return readEvents([given], false, now);
+  if (events === undefined) return readEvents([input], false, now);
   const read = readLists.get(events) ?? readEvents(events, true, now);
   readLists.set(events, read);
   return read;

@@ -239,8 +239,8 @@ function dropErased(client: Database, columns: readonly string[], { user, after,
     )
     .all(after, until)
     .map((row) => ({ ...row, alt_email: row.alt_email && (parseAddress(row.alt_email)?.normalized ?? null) }));
-  const given = rows.flatMap(({ email, alt_email }) => (alt_email === null ? [email] : [email, alt_email]));
-  const erased = new Set(erasedAmong(client, user, given));
+  const addresses = rows.flatMap(({ email, alt_email }) => (alt_email === null ? [email] : [email, alt_email]));
+  const erased = new Set(erasedAmong(client, user, addresses));
   const errors = rows.flatMap(({ id, line, ...named }) => {
     const field = (['email', 'alt_email'] as const).find((one) => erased.has(named[one] ?? ''));
     return field === undefined ? [] : [{ id, line, field, text: stored(messages.erased(field)) }];

@@ -240,7 +240,7 @@ export function importTrackingChoices(db: Db, job: ImportJob, chunk: Chunk, reco
 export function undoTrackingChoices(
   db: Db,
   { accountId, records, now }: { accountId: number; records: string; now: string },
-  given: object,
+  input: object,
 ): void {
   const people = db.$client
     .prepare<
@@ -249,7 +249,7 @@ export function undoTrackingChoices(
     >(`SELECT u.address_id AS address, CAST(u.before AS INTEGER) AS choice FROM ${records} WHERE u.row_id = (
       SELECT max(l.id) FROM consent_log l
       WHERE l.address_id = u.address_id AND l.action IN ('tracking_allowed', 'tracking_refused', 'tracking_undone'))`)
-    .all(given);
+    .all(input);
   if (people.length === 0) return;
   storeTrackingChoices(db.$client, { accountId, text: sentence('tracking_import_undone'), now }, people);
 }

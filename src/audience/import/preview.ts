@@ -312,7 +312,7 @@ function automationCounter(db: Db, { accountId, typeId, options = DEFAULT_OPTION
           ON n.automation_id = au.id AND n.address_id = a.id AND (n.state = 'active' OR ${BARS_ENTRY}) WHERE au.id = @automation)
         AND NOT EXISTS (SELECT 1 FROM contacts c WHERE c.contact_type_id = @type AND c.address_id = a.id AND c.deleted_at IS NULL)`)
     .pluck();
-  const given = { account: accountId, type: typeId, at: Date.now(), event_key: null };
+  const parameters = { account: accountId, type: typeId, at: Date.now(), event_key: null };
   const barredCount = new Map<number, number>();
   return {
     count(after: number, until: number): void {
@@ -320,7 +320,7 @@ function automationCounter(db: Db, { accountId, typeId, options = DEFAULT_OPTION
         if (segment === null)
           barredCount.set(
             id,
-            (barredCount.get(id) ?? 0) + (countBarred.get({ ...given, automation: id, after, until }) ?? 0),
+            (barredCount.get(id) ?? 0) + (countBarred.get({ ...parameters, automation: id, after, until }) ?? 0),
           );
     },
     startingAutomations(counts: Record<'new' | 'changed' | 'unchanged' | 'skipped', number>): StartingAutomation[] {

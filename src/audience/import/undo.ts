@@ -220,14 +220,14 @@ function restorePeople(db: Db, undone: ImportToUndo, now: string): UndoCounts | 
   const last = people.at(-1);
   if (last === undefined) return null;
   const { id, contact_type_id: type, written_at: written } = undone;
-  const given: UndoParameters = { import: id, type, written, last, now };
-  leaveSegments(db, given);
-  const counts = withoutFieldTriggers(db, () => restoreContacts(db, undone.user_id, given));
-  syncAfterContactChange(db, type, peopleBefore(db, given), now, { startsAutomations: false });
-  restoreMembers(db, given);
-  resubscribe(db, given);
-  undoTrackingChoices(db, { accountId: undone.user_id, records: records('tracking'), now }, given);
-  client.prepare('DELETE FROM import_changes WHERE import_id = @import AND address_id <= @last').run(given);
+  const parameters: UndoParameters = { import: id, type, written, last, now };
+  leaveSegments(db, parameters);
+  const counts = withoutFieldTriggers(db, () => restoreContacts(db, undone.user_id, parameters));
+  syncAfterContactChange(db, type, peopleBefore(db, parameters), now, { startsAutomations: false });
+  restoreMembers(db, parameters);
+  resubscribe(db, parameters);
+  undoTrackingChoices(db, { accountId: undone.user_id, records: records('tracking'), now }, parameters);
+  client.prepare('DELETE FROM import_changes WHERE import_id = @import AND address_id <= @last').run(parameters);
   return { removed: 0, ...counts };
 }
 
@@ -235,17 +235,17 @@ function restorePeople(db: Db, undone: ImportToUndo, now: string): UndoCounts | 
  * Returns the address ids that had a contact before the import. Contacts that the import added are removed later, with their
  * rows in segments.
  */
-function peopleBefore(db: Db, given: UndoParameters): number[] {
+function peopleBefore(db: Db, parameters: UndoParameters): number[] {
   return db.$client
     .prepare<[UndoParameters], number>(`SELECT DISTINCT u.address_id FROM import_changes u
        CROSS JOIN contacts c ON c.contact_type_id = @type AND c.address_id = u.address_id AND c.deleted_at IS NULL
      WHERE u.import_id = @import AND u.address_id <= @last AND c.created_at <> @written`)
     .pluck()
-    .all(given);
+    .all(parameters);
 }
 
 /** Removes contacts from the segment that the import added them to, unless this was changed since. */
-function leaveSegments(db: Db, given: UndoParameters): void {
+function leaveSegments(db: Db, parameters: UndoParameters): void {
   const client = db.$client;
   const removed = client
     .prepare<
@@ -253,7 +253,7 @@ function leaveSegments(db: Db, given: UndoParameters): void {
       Recipient
     >(`DELETE FROM segment_recipients WHERE id IN (SELECT row_id FROM ${records('member')} WHERE before IS NULL)
        AND by_hand = 1 AND is_removed = 0 AND updated_at = @written RETURNING *`)
-    .all(given);
+    .all(parameters);
   const changed = client
     .prepare<
       [UndoParameters],
@@ -261,23 +261,23 @@ function leaveSegments(db: Db, given: UndoParameters): void {
     >(`UPDATE segment_recipients SET ${MEMBER_COLUMNS.map((column) => `${column} = u.before ->> '${column}'`).join(', ')}
      FROM ${records('member')} WHERE segment_recipients.id = u.row_id AND u.before IS NOT NULL AND segment_recipients.updated_at = @written
      RETURNING *`)
-    .all(given);
+    .all(parameters);
   const left = [...removed, ...changed.filter((row) => row.is_removed === 1)];
   for (const [id, rows] of Map.groupBy(left, (row) => row.segment_id))
-    recordMembershipChange(db, { table: 'segments', id }, 'left', peopleOf(rows), given.now);
+    recordMembershipChange(db, { table: 'segments', id }, 'left', peopleOf(rows), parameters.now);
 }
 
 /** Restores contacts that were not changed since, and records the others as kept. */
-function restoreContacts(db: Db, accountId: number, given: UndoParameters): { restored: number; kept: number } {
+function restoreContacts(db: Db, accountId: number, parameters: UndoParameters): { restored: number; kept: number } {
   const client = db.$client;
-  forgetErased(client, accountId, given);
+  forgetErased(client, accountId, parameters);
   const kept = client
     .prepare(`INSERT OR IGNORE INTO import_kept (import_id, contact_id, reason)
      SELECT @import, u.row_id, CASE WHEN c.id IS NULL OR c.deleted_at IS NOT NULL THEN 'deleted'
        WHEN c.contact_type_id <> @type THEN 'moved' ELSE 'changed' END
      FROM ${records('contact')} LEFT JOIN contacts c ON c.id = u.row_id
      WHERE c.id IS NULL OR c.deleted_at IS NOT NULL OR c.contact_type_id <> @type OR c.updated_at <> @written`)
-    .run(given);
+    .run(parameters);
   // A column that is not in the record was not changed.
   const columns = COLUMNS.map(
     (column) =>
@@ -286,17 +286,17 @@ function restoreContacts(db: Db, accountId: number, given: UndoParameters): { re
   const restored = client
     .prepare(`UPDATE contacts SET ${columns.join(', ')} FROM ${records('contact')}
      WHERE contacts.id = u.row_id AND contacts.deleted_at IS NULL AND contacts.contact_type_id = @type AND contacts.updated_at = @written`)
-    .run(given);
+    .run(parameters);
   return { restored: restored.changes, kept: kept.changes };
 }
 
 /** Removes erased second addresses from the records, because the erasure may not have reached these records yet. */
-function forgetErased(client: Database, accountId: number, given: UndoParameters): void {
+function forgetErased(client: Database, accountId: number, parameters: UndoParameters): void {
   const seconds = client
     .prepare<[UndoParameters], { row: number; typed: string }>(
       `SELECT row_id AS row, before ->> 'alt_email' AS typed FROM ${records('contact')} WHERE before ->> 'alt_email' IS NOT NULL`,
     )
-    .all(given);
+    .all(parameters);
   if (seconds.length === 0) return;
   const normalized = seconds.map(({ typed }) => parseAddress(typed)?.normalized ?? '');
   const erased = new Set(erasedAmong(client, accountId, normalized));
@@ -305,13 +305,13 @@ function forgetErased(client: Database, accountId: number, given: UndoParameters
     client
       .prepare<[object]>(`UPDATE import_changes SET before = json_set(before, '$.alt_email', NULL)
        WHERE import_id = @import AND address_id <= @last AND kind = 'contact' AND row_id IN (SELECT value FROM json_each(@rows))`)
-      .run({ ...given, rows: JSON.stringify(rows) });
+      .run({ ...parameters, rows: JSON.stringify(rows) });
 }
 
 /**
  * Restores the rows of segments to their earlier values. The rules have added the restored contacts to their segments again as new rows.
  */
-function restoreMembers(db: Db, given: UndoParameters): void {
+function restoreMembers(db: Db, parameters: UndoParameters): void {
   const client = db.$client;
   const rows = records('member');
   // Rows whose membership is as before the import get back their time.
@@ -319,7 +319,7 @@ function restoreMembers(db: Db, given: UndoParameters): void {
     .prepare(`UPDATE segment_recipients SET updated_at = u.before ->> 'updated_at' FROM ${rows}
      WHERE segment_recipients.id = u.row_id AND u.before IS NOT NULL AND segment_recipients.updated_at IN (@now, @written)
        AND contact_id IS u.before ->> 'contact_id' AND by_hand = u.before ->> 'by_hand' AND is_removed = u.before ->> 'is_removed'`)
-    .run(given);
+    .run(parameters);
   // A contact who left a segment by the import and joined it again by its rules gets back the earlier row's values.
   const again = ['id', 'created_at', 'updated_at', 'first_name', 'last_name', 'email'];
   client
@@ -327,18 +327,18 @@ function restoreMembers(db: Db, given: UndoParameters): void {
      WHERE u.before ->> 'by_hand' = 0 AND u.before ->> 'is_removed' = 0 AND segment_recipients.segment_id = u.before ->> 'segment_id'
        AND segment_recipients.address_id = u.address_id AND by_hand = 0 AND is_removed = 0 AND segment_recipients.created_at = @now
        AND segment_recipients.id <> u.row_id`)
-    .run(given);
+    .run(parameters);
   // The leave that the import caused is removed from the history.
   client
     .prepare(`DELETE FROM segment_leaves WHERE id IN (
        SELECT l.id FROM ${rows} CROSS JOIN segment_recipients r ON r.id = u.row_id
          CROSS JOIN segment_leaves l ON l.address_id = u.address_id AND l.segment_id = r.segment_id
        WHERE u.before IS NOT NULL AND l.joined_at = r.created_at AND l.left_at = @written)`)
-    .run(given);
+    .run(parameters);
 }
 
 /** Undoes the unsubscribes of the import. An entry that was unsubscribed again since has another `updated_at` and stays. */
-function resubscribe(db: Db, given: UndoParameters): void {
+function resubscribe(db: Db, parameters: UndoParameters): void {
   const ids = db.$client
     .prepare<
       [UndoParameters],
@@ -346,8 +346,8 @@ function resubscribe(db: Db, given: UndoParameters): void {
     >(`SELECT e.id FROM ${records('unsubscribed')} CROSS JOIN unsubscribers e ON e.id = u.row_id
      WHERE e.created_at = @written AND e.updated_at = @written`)
     .pluck()
-    .all(given);
-  if (ids.length > 0) removeUnsubscribers(db, ids, 'api', given.now);
+    .all(parameters);
+  if (ids.length > 0) removeUnsubscribers(db, ids, 'api', parameters.now);
 }
 
 /**

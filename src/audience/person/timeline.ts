@@ -158,10 +158,10 @@ export async function* timelineSlices(
   const keepNewest = () => {
     found = found.sort(newestFirst).slice(0, limit);
   };
-  const given = { account: accountId, address: addressId };
+  const parameters = { account: accountId, address: addressId };
   RECORDED.forEach((text, at) => {
     const source = at.toString(36);
-    for (const row of client.prepare<unknown[], MomentRow>(text).all(given)) {
+    for (const row of client.prepare<unknown[], MomentRow>(text).all(parameters)) {
       const key = keyOf(row.at, source, row.id);
       if (before === undefined || key < before)
         found.push({ at: epochTime(row.at), source, id: row.id, moment: moment(key, row) });
@@ -444,8 +444,8 @@ function mailedMoments(
   for (const [source, text] of Object.entries(MAILED)) {
     const keys = new Map(found.filter((one) => one.source === source).map(({ id, key }) => [id, key]));
     if (keys.size === 0) continue;
-    const given = { ids: JSON.stringify([...keys.keys()]), account: accountId };
-    for (const row of client.prepare<unknown[], MomentRow>(text).all(given)) {
+    const parameters = { ids: JSON.stringify([...keys.keys()]), account: accountId };
+    for (const row of client.prepare<unknown[], MomentRow>(text).all(parameters)) {
       const key = keys.get(row.id);
       if (key !== undefined) moments.set(key, moment(key, row));
     }

@@ -107,8 +107,8 @@ function parseFieldRule(
 }
 
 /** Returns the filter for checked parameters. */
-export function contactFilter({ db, accountId }: Context, given: GivenFilter): ContactFilter {
-  const { search, contact_type_id, segment_id, mail_state, field, operator, value } = given;
+export function contactFilter({ db, accountId }: Context, input: GivenFilter): ContactFilter {
+  const { search, contact_type_id, segment_id, mail_state, field, operator, value } = input;
   const rules = field ? parseFieldRule(listCustomFields(db, accountId), field, operator, value).rules : [];
   return {
     accountId,
@@ -139,16 +139,16 @@ export const findContacts = operation({
     after: Type.Optional(text({ maxLength: 300, description: '`next` of the page before.' })),
   }),
   output: FoundContacts,
-  check(context, given, errors) {
-    checkContactFilter(context, given, errors);
+  check(context, input, errors) {
+    checkContactFilter(context, input, errors);
     const known = listCustomFields(context.db, context.accountId);
-    if (given.fields?.some((name) => findRuleField(known, name) === null))
+    if (input.fields?.some((name) => findRuleField(known, name) === null))
       errors.add('fields', messages.selected('fields'));
   },
-  async run(context, given): Promise<FoundContacts> {
+  async run(context, input): Promise<FoundContacts> {
     const { db, accountId, clock } = context;
-    const { order = 'newest', limit = DEFAULT_ROWS, after, fields = [] } = given;
-    const filter = contactFilter(context, given);
+    const { order = 'newest', limit = DEFAULT_ROWS, after, fields = [] } = input;
+    const filter = contactFilter(context, input);
     const finder = new ContactFinder(db, filter, order, isoTimestamp(clock.now()));
     const known = listCustomFields(db, accountId);
     const shown = [...new Set(fields)].flatMap((name) => findRuleField(known, name) ?? []);
@@ -183,12 +183,12 @@ export const countContacts = operation({
   role: 'viewer',
   input: Type.Object({ ...contactFilterProperties, after: Type.Optional(text({ maxLength: 300 })) }),
   check: checkContactFilter,
-  async run(context, given): Promise<{ count: number; next: string | null }> {
-    const filter = contactFilter(context, given);
+  async run(context, input): Promise<{ count: number; next: string | null }> {
+    const filter = contactFilter(context, input);
     const finder = new ContactFinder(context.db, filter, 'newest', isoTimestamp(context.clock.now()));
     const pace = new Pace();
     let count = 0;
-    let next: string | null = given.after || null;
+    let next: string | null = input.after || null;
     for (const until = performance.now() + COUNT_ON_MS; ; await setImmediate()) {
       const step = pace.step((candidates) => finder.count(next, candidates));
       count += step.count;

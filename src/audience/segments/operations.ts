@@ -205,9 +205,9 @@ export const countMatches = operation({
   }),
   output: Matches,
   check: checkRules,
-  async run({ db, clock, accountId }, given): Promise<Matches> {
-    const { contact_type_id: typeId, query_type, after } = given;
-    const { rules } = parseRules(listCustomFields(db, accountId), given, namedFinder(db, accountId));
+  async run({ db, clock, accountId }, input): Promise<Matches> {
+    const { contact_type_id: typeId, query_type, after } = input;
+    const { rules } = parseRules(listCustomFields(db, accountId), input, namedFinder(db, accountId));
     const filter = { accountId, typeId, rules, queryType: query_type || null };
     const finder = new ContactFinder(db, filter, 'newest', isoTimestamp(clock.now()));
     const pace = countMailsRules(rules) > 0 ? new Pace(FEW) : new Pace();
@@ -287,15 +287,15 @@ export const listNames = operation({
 /** Adds the field errors of a segment's contact type and rules. */
 function checkRules(
   { db, accountId }: Context,
-  given: GivenRules & { contact_type_id?: number },
+  input: GivenRules & { contact_type_id?: number },
   errors: FieldErrorCollector,
 ): void {
-  const { contact_type_id: typeId } = given;
+  const { contact_type_id: typeId } = input;
   if (typeId !== undefined) errors.reference('contact_type_id', () => hasContactType(db, accountId, typeId));
   if (errors.has('value')) return;
-  const { errors: found } = parseRules(listCustomFields(db, accountId), given, namedFinder(db, accountId));
+  const { errors: found } = parseRules(listCustomFields(db, accountId), input, namedFinder(db, accountId));
   for (const [field, text] of found) errors.add(field, text);
-  if (namesErased(db.$client, accountId, given.value ?? [])) errors.add('value', messages.erased('value'));
+  if (namesErased(db.$client, accountId, input.value ?? [])) errors.add('value', messages.erased('value'));
 }
 
 const Recipient = Type.Object({

@@ -97,9 +97,9 @@ export function parseRules(
   if (select_field === undefined || select_operator === undefined || errors.length > 0) return { rules, errors };
   if (select_operator.length < known.length) errors.push(['select_operator', messages.required('select_operator')]);
   let used = 0;
-  select_operator.forEach((given, at) => {
+  select_operator.forEach((text, at) => {
     const field = known[at];
-    const operator = given.toLowerCase().replace(/\s+/g, ' ');
+    const operator = text.toLowerCase().replace(/\s+/g, ' ');
     const count = field ? operandCount(field.type, operator) : undefined;
     if (!field || count === undefined) {
       errors.push(['select_operator', messages.selected('select_operator')]);
@@ -136,10 +136,10 @@ export function dependsOnTime(rules: readonly SegmentRule[]): boolean {
   return rules.some((rule) => OF_TIME.test(rule.operator) || isActivityRule(rule));
 }
 
-function findActivityField(given: string): Pick<SegmentRule, 'field' | 'customId' | 'type'> | null {
-  const event = eventOfField(given);
+function findActivityField(text: string): Pick<SegmentRule, 'field' | 'customId' | 'type'> | null {
+  const event = eventOfField(text);
   if (event !== null) return { field: `${EVENT_FIELD}${event}`, customId: null, type: 'event' };
-  const field = given.toLowerCase();
+  const field = text.toLowerCase();
   const type = Object.hasOwn(ACTIVITY_FIELDS, field) ? ACTIVITY_FIELDS[field] : undefined;
   return type === undefined ? null : { field, customId: null, type };
 }
@@ -147,9 +147,9 @@ function findActivityField(given: string): Pick<SegmentRule, 'field' | 'customId
 /** Returns the field of contacts with this name, in any case; null if there is none. */
 export function findRuleField(
   fields: readonly CustomField[],
-  given: string,
+  text: string,
 ): Pick<SegmentRule, 'field' | 'customId' | 'type'> | null {
-  const name = given.toLowerCase();
+  const name = text.toLowerCase();
   // A custom field may have the name of a field that a later release added; it keeps its meaning.
   const custom = fields.find(({ field_name }) => field_name.toLowerCase() === name);
   const type = parseFieldType(custom?.field_type);

@@ -92,10 +92,10 @@ export async function updateSegment(
   db: Db,
   clock: Clock,
   accountId: number,
-  given: unknown,
+  value: unknown,
   input: SegmentInput,
 ): Promise<number> {
-  const id = recordId(given);
+  const id = recordId(value);
   if (!hasSegment(db, accountId, id)) throw notFound();
   const columns = segmentColumns(db, clock, accountId, input);
   requireRoom(db, accountId, id, columns.rules.length);
@@ -147,8 +147,8 @@ interface ManualRecipient {
 }
 
 /** Adds a recipient by hand, who then stays in the segment whatever its rules say. An existing member is not added again. */
-export function addRecipient(db: Db, accountId: number, segmentId: number, given: ManualRecipient, now: string): void {
-  const { first_name, last_name, address } = given;
+export function addRecipient(db: Db, accountId: number, segmentId: number, input: ManualRecipient, now: string): void {
+  const { first_name, last_name, address } = input;
   inTransaction(db, (tx) => {
     const segment = tx
       .select()
@@ -214,9 +214,9 @@ export function addContactsToSegment(
 }
 
 /** Removes a recipient by hand. The row stays, marked as removed, so that the rules do not add the recipient again. Throws 404. */
-export function removeRecipient(db: Db, accountId: number, given: unknown, now: string): void {
+export function removeRecipient(db: Db, accountId: number, value: unknown, now: string): void {
   inTransaction(db, () => {
-    const removed = markRemoved(db, ownedRecord(segmentRecipients, given, accountId), now);
+    const removed = markRemoved(db, ownedRecord(segmentRecipients, value, accountId), now);
     if (removed === 0) throw notFound();
   });
 }
@@ -269,9 +269,9 @@ function parseTarget(text: string): Target | null {
 }
 
 /** Parses these texts into targets without repeats; null if one is malformed. */
-function parseTargets(given: readonly string[]): Target[] | null {
+function parseTargets(names: readonly string[]): Target[] | null {
   const targets = new Map<string, Target>();
-  for (const text of given) {
+  for (const text of names) {
     const target = parseTarget(text);
     if (target === null) return null;
     targets.set(`${target.table}_${target.id}`, target);
@@ -280,16 +280,16 @@ function parseTargets(given: readonly string[]): Target[] | null {
 }
 
 /** Returns true if each of these texts is a target that the account has. */
-export function hasTargets(db: Db, accountId: number, given: readonly string[]): boolean {
-  const targets = parseTargets(given);
+export function hasTargets(db: Db, accountId: number, names: readonly string[]): boolean {
+  const targets = parseTargets(names);
   return (
     targets !== null && areOwned(db, accountId, targets, 'contacts') && areOwned(db, accountId, targets, 'segments')
   );
 }
 
 /** Parses targets that `hasTargets` accepted in the same request, without repeats. Throws an Error if one is malformed. */
-export function checkedTargets(given: readonly string[]): Target[] {
-  const targets = parseTargets(given);
+export function checkedTargets(names: readonly string[]): Target[] {
+  const targets = parseTargets(names);
   if (targets === null) throw new Error('a target passed the check and is malformed');
   return targets;
 }

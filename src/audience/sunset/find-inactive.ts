@@ -100,21 +100,21 @@ function apply(db: Db, sunset: Sunset, inactive: InactiveContacts, contacts: rea
   const { user_id: account, action, segment_id: segment, contact_type_id: type } = sunset;
   const people = inactive.store(contacts, now);
   if (people.length === 0) return;
-  const given = { people: JSON.stringify(people), account, segment, type };
+  const parameters = { people: JSON.stringify(people), account, segment, type };
   if (action === 'segment' && segment !== null) {
     const added = client
       .prepare<[object], number>(`SELECT c.id FROM segments s CROSS JOIN json_each(@people) p CROSS JOIN contacts c
         ON c.contact_type_id = s.contact_type_id AND c.address_id = p.value AND c.deleted_at IS NULL
       WHERE s.id = @segment AND s.user_id = @account`)
       .pluck();
-    addContactsToSegment(db, account, segment, added.all(given), now);
+    addContactsToSegment(db, account, segment, added.all(parameters), now);
   }
   if (action === 'move' && type !== null) {
     const moved = client
       .prepare<[object], number>(`SELECT c.id FROM json_each(@people) p CROSS JOIN contacts c ON c.address_id = p.value
       WHERE c.user_id = @account AND c.deleted_at IS NULL AND c.contact_type_id <> @type`)
       .pluck();
-    moveToType(db, account, moved.all(given), type, now);
+    moveToType(db, account, moved.all(parameters), type, now);
   }
 }
 

@@ -126,9 +126,9 @@ export const saveSunset = operation({
     'Switched on, it is applied at once and then each day. Switched off, it stops no more contacts; those that it has stopped get no campaigns until they open or click, or are reactivated.',
   role: 'owner',
   input: Type.Object({ is_on: flag('1: the rule is applied each day; 0: it is not.'), ...rule }),
-  run(context, given) {
+  run(context, input) {
     const { db, accountId } = context;
-    const rule = { is_on: given.is_on, ...requireRule(context, given, given.is_on === 0) };
+    const rule = { is_on: input.is_on, ...requireRule(context, input, input.is_on === 0) };
     inTransaction(db, () => {
       saveRule(db, accountId, rule);
       auditBy(context, rule.is_on === 1 ? 'sunset_on' : 'sunset_off');
@@ -146,13 +146,13 @@ export const previewSunset = operation({
     after_id: Type.Optional(integer({ description: 'next_after_id of the answer before.' })),
   }),
   output: Preview,
-  async run(context, given): Promise<SunsetPreview> {
+  async run(context, input): Promise<SunsetPreview> {
     const { db, clock, accountId } = context;
-    const rule = { is_on: 0 as const, ...requireRule(context, given) };
+    const rule = { is_on: 0 as const, ...requireRule(context, input) };
     const inactive = new InactiveContacts(db.$client, accountId, rule, cutoffOf(clock.now(), rule.months));
     const pace = new Pace();
     const ids: number[] = [];
-    let [count, next] = [0, given.after_id ?? 0];
+    let [count, next] = [0, input.after_id ?? 0];
     for (const until = performance.now() + PREVIEW_MS; ; await setImmediate()) {
       const { contacts, last } = pace.step((rows) => inactive.step(next, rows));
       count += contacts.length;
@@ -213,19 +213,19 @@ export const liftAllInactive = operation({
  */
 function requireRule(
   { db, accountId }: Context,
-  given: Pick<SunsetRule, 'months' | 'least_mails' | 'action'> & { segment_id?: unknown; contact_type_id?: unknown },
+  input: Pick<SunsetRule, 'months' | 'least_mails' | 'action'> & { segment_id?: unknown; contact_type_id?: unknown },
   mayKeepTarget = false,
 ): Omit<SunsetRule, 'is_on'> {
-  const { months, least_mails, action } = given;
-  const segment_id = action === 'segment' ? recordId(given.segment_id) : null;
-  const contact_type_id = action === 'move' ? recordId(given.contact_type_id) : null;
+  const { months, least_mails, action } = input;
+  const segment_id = action === 'segment' ? recordId(input.segment_id) : null;
+  const contact_type_id = action === 'move' ? recordId(input.contact_type_id) : null;
   // A target that the action does not use must exist nevertheless, as in other requests.
   for (const [field, kind] of [
     ['segment_id', 'segment'],
     ['contact_type_id', 'move'],
   ] as const) {
-    if (kind !== action && (given[field] ?? '') === '') continue;
-    const id = recordId(given[field]);
+    if (kind !== action && (input[field] ?? '') === '') continue;
+    const id = recordId(input[field]);
     if (mayKeepTarget && id === readRule(db.$client, accountId)[field]) continue;
     if (!hasTarget(db.$client, accountId, { action: kind, segment_id: id, contact_type_id: id }))
       throw invalid(field, messages.selected(field));

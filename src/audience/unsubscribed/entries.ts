@@ -167,10 +167,10 @@ function auditChange(
 async function resubscribe(
   { db, clock, accountId }: Context,
   onLists: SQL,
-  given: unknown[] | undefined,
+  input: unknown[] | undefined,
 ): Promise<void> {
   const condition = and(ownedBy(unsubscribers, accountId), onLists);
-  const ids = await requireOwnedIds(db, unsubscribers, given, condition, notFound());
+  const ids = await requireOwnedIds(db, unsubscribers, input, condition, notFound());
   await resubscribeAll(db, ids, isoTimestamp(clock.now()));
 }
 

@@ -131,13 +131,13 @@ export const deleteGroup = operation({
 });
 
 /** Returns true if the caller's account has a group. */
-export function hasGroup(context: Context, given: unknown): boolean {
-  return findGroup(context, given) !== undefined;
+export function hasGroup(context: Context, id: unknown): boolean {
+  return findGroup(context, id) !== undefined;
 }
 
 /** Returns the id of a group of the caller's account. Throws 404 if there is none. */
-export function requireGroup(context: Context, given: unknown): number {
-  const group = findGroup(context, given);
+export function requireGroup(context: Context, id: unknown): number {
+  const group = findGroup(context, id);
   if (group === undefined) throw notFound();
   return group.id;
 }
@@ -148,8 +148,8 @@ export function readGroupName({ db }: Context, id: number): string | undefined {
   return db.select({ name: unsubscribeGroups.group_name }).from(unsubscribeGroups).where(where).get()?.name;
 }
 
-function findGroup({ db, accountId }: Context, given: unknown): { id: number } | undefined {
-  const where = ownedRecord(unsubscribeGroups, given, accountId);
+function findGroup({ db, accountId }: Context, id: unknown): { id: number } | undefined {
+  const where = ownedRecord(unsubscribeGroups, id, accountId);
   return db.select({ id: unsubscribeGroups.id }).from(unsubscribeGroups).where(where).get();
 }
 

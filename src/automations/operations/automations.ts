@@ -320,13 +320,13 @@ export const deleteAutomations = operation({
  */
 async function stop(
   { db, clock, wake }: Context,
-  given: readonly Automation[],
+  records: readonly Automation[],
   what: 'pause' | 'cancel',
 ): Promise<void> {
   const now = isoTimestamp(clock.now());
   const states = what === 'cancel' ? (['sending', 'paused', 'held'] as const) : (['sending', 'held'] as const);
   const write = () =>
-    given.flatMap(({ id }) => {
+    records.flatMap(({ id }) => {
       markDraft(db, id, { updated_at: now, ...(what === 'cancel' && { deleted_at: now }) });
       const found = states.flatMap((state) => listMailings(db, id, state));
       return found.filter((mailing) => commandMailing(db.$client, mailing.id, what));

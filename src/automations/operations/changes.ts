@@ -201,18 +201,18 @@ export const changeAutomation = operation({
     ...capOption,
   }),
   output: Updated,
-  check(context, given, errors) {
-    checkAutomation(context, given, errors);
+  check(context, input, errors) {
+    checkAutomation(context, input, errors);
     for (const name of ['goal_segment_id', 'exit_segment_id'] as const) {
-      const { [name]: segment } = given;
+      const { [name]: segment } = input;
       if (segment) errors.reference(name, () => hasSegment(context.db, context.accountId, segment));
     }
-    checkTrigger(context, given, errors);
+    checkTrigger(context, input, errors);
   },
-  async run(context, { utr, unchanged_since, automation_for, unsubscribe_group_id: group, ...given }) {
+  async run(context, { utr, unchanged_since, automation_for, unsubscribe_group_id: group, ...fields }) {
     const { db, accountId, actor } = context;
     const { id } = requireAutomation(db, accountId, utr);
-    const { result: updated_at, effects } = await changed(context, id, given, (now) => {
+    const { result: updated_at, effects } = await changed(context, id, fields, (now) => {
       const before = requireAutomation(db, accountId, utr);
       requireUnchanged(before, unchanged_since);
       const [target] = checkedTargets(automation_for ? [automation_for] : []);
@@ -222,7 +222,7 @@ export const changeAutomation = operation({
         if (automation_for !== undefined && target === undefined)
           throw invalid('automation_for', messages.required('automation_for'));
       }
-      const trigger = triggerColumns(db, before, given, Date.parse(now));
+      const trigger = triggerColumns(db, before, fields, Date.parse(now));
       const { trigger_event = before.trigger_event } = trigger;
       if (before.status === AUTOMATION_STATUS.live && trigger_event !== before.trigger_event)
         requireRoomForEvent(db, { ...before, trigger_event });
@@ -232,8 +232,8 @@ export const changeAutomation = operation({
       if (isOtherTarget) endBackfills(db.$client, id);
       db.update(automations)
         .set({
-          automation_name: given.automation_name,
-          exit_criteria: given.exit_criteria,
+          automation_name: fields.automation_name,
+          exit_criteria: fields.exit_criteria,
           trigger_kind: trigger.trigger_kind,
           trigger_event: trigger.trigger_event,
           trigger_filter: trigger.trigger_filter,
@@ -249,14 +249,14 @@ export const changeAutomation = operation({
           dates_since: trigger.dates_since,
           re_entry: trigger.re_entry,
           re_entry_days: trigger.re_entry_days,
-          goal_segment_id: given.goal_segment_id === 0 ? null : given.goal_segment_id,
-          exit_segment_id: given.exit_segment_id === 0 ? null : given.exit_segment_id,
-          hold_out: given.hold_out,
+          goal_segment_id: fields.goal_segment_id === 0 ? null : fields.goal_segment_id,
+          exit_segment_id: fields.exit_segment_id === 0 ? null : fields.exit_segment_id,
+          hold_out: fields.hold_out,
           hold_out_since:
-            given.hold_out === undefined || given.hold_out === before.hold_out
+            fields.hold_out === undefined || fields.hold_out === before.hold_out
               ? undefined
               : context.clock.now().getTime(),
-          ignores_caps: given.ignores_caps,
+          ignores_caps: fields.ignores_caps,
           automation_for: automation_for === undefined ? undefined : Number(target?.id ?? 0),
           automation_for_table: automation_for === undefined ? undefined : (target?.table ?? ''),
           unsubscribe_group_id: group === undefined ? undefined : String(group),
@@ -267,7 +267,7 @@ export const changeAutomation = operation({
         .run();
       const endsOtherwise =
         isOtherTarget ||
-        [given.exit_criteria, given.goal_segment_id, given.exit_segment_id].some((one) => one !== undefined);
+        [fields.exit_criteria, fields.goal_segment_id, fields.exit_segment_id].some((one) => one !== undefined);
       return { result: now, moves: null, concerns: endsOtherwise ? 'everybody' : 'nobody' };
     });
     return { updated_at, effects };
@@ -286,11 +286,11 @@ export const addMail = operation({
     ...optionalMail,
   }),
   output: Utr,
-  check(context, given, errors) {
-    checkMail(context, given, errors);
-    checkPlace(context, given, errors);
+  check(context, input, errors) {
+    checkMail(context, input, errors);
+    checkPlace(context, input, errors);
   },
-  async run(context, { utr, unchanged_since, dry_run, only_draft, before, parent, branch, ...given }) {
+  async run(context, { utr, unchanged_since, dry_run, only_draft, before, parent, branch, ...fields }) {
     const { db, clock, accountId, actor } = context;
     const automation_id = requireAutomation(db, accountId, utr).id;
     const stamp = isoTimestamp(clock.now());
@@ -301,7 +301,7 @@ export const addMail = operation({
       template_json: '',
       template_html: '',
       tracking: 1,
-      ...withTemplateCopied(db, accountId, given),
+      ...withTemplateCopied(db, accountId, fields),
       user_id: accountId,
       automation_id,
       utr: randomUUID(),
@@ -345,22 +345,22 @@ export const addStep = operation({
     waiting_type: mail.waiting_type,
   }),
   output: Utr,
-  check(context, given, errors) {
-    checkPlace(context, given, errors);
-    checkSettings(context, given, errors);
+  check(context, input, errors) {
+    checkPlace(context, input, errors);
+    checkSettings(context, input, errors);
   },
-  async run(context, { utr, unchanged_since, before, parent, branch, ...given }) {
-    requireScopeOfStep(given.kind, context);
+  async run(context, { utr, unchanged_since, before, parent, branch, ...fields }) {
+    requireScopeOfStep(fields.kind, context);
     const { db, clock, accountId, actor } = context;
     const automation_id = requireAutomation(db, accountId, utr).id;
     const stamp = isoTimestamp(clock.now());
     const columns = {
       ...NO_MAIL,
-      kind: given.kind,
-      ...storedSettings(db, accountId, given.kind, given),
+      kind: fields.kind,
+      ...storedSettings(db, accountId, fields.kind, fields),
       event_since: null,
-      waiting_period: given.waiting_period,
-      waiting_type: given.waiting_type,
+      waiting_period: fields.waiting_period,
+      waiting_type: fields.waiting_type,
       user_id: accountId,
       automation_id,
       utr: randomUUID(),
@@ -368,7 +368,7 @@ export const addStep = operation({
       created_at: stamp,
       updated_at: stamp,
     };
-    const { result, effects } = await changed(context, automation_id, given, (now) => {
+    const { result, effects } = await changed(context, automation_id, fields, (now) => {
       const automation = requireAutomation(db, accountId, utr);
       requireUnchanged(automation, unchanged_since);
       const { moves } = insertAt(db, columns, { before, parent, branch });
@@ -391,22 +391,22 @@ export const changeStep = operation({
     waiting_type: Type.Optional(mail.waiting_type),
   }),
   output: Updated,
-  check(context, { utr, ...given }, errors) {
+  check(context, { utr, ...fields }, errors) {
     const { db, accountId } = context;
     const { schedule } = requireOtherStep(db, accountId, utr);
     const before = givenSettings(db, schedule);
-    const after = { ...before, ...given };
+    const after = { ...before, ...fields };
     checkSettings(context, { ...after, kind: schedule.kind }, errors, keptSettings(before, after));
   },
-  async run(context, { utr, unchanged_since, waiting_type, waiting_period, ...given }) {
+  async run(context, { utr, unchanged_since, waiting_type, waiting_period, ...fields }) {
     const { db, accountId, actor } = context;
     const { automation_id, kind } = requireOtherStep(db, accountId, utr).schedule;
     requireScopeOfStep(kind, context);
-    const { result: updated_at, effects } = await changed(context, automation_id, given, (now) => {
+    const { result: updated_at, effects } = await changed(context, automation_id, fields, (now) => {
       const { schedule, automation } = requireOtherStep(db, accountId, utr);
       requireUnchanged(schedule, unchanged_since);
       const before = givenSettings(db, schedule);
-      const asked = { ...before, ...given };
+      const asked = { ...before, ...fields };
       const settings = {
         ...storedSettings(db, accountId, schedule.kind, asked),
         // A field that was deleted has no name by which it is found.
@@ -475,9 +475,9 @@ export const changeMail = operation({
   }),
   output: Updated,
   check: checkMail,
-  run(context, { utr, unchanged_since, dry_run, only_draft, ...given }) {
+  run(context, { utr, unchanged_since, dry_run, only_draft, ...fields }) {
     const { db, accountId } = context;
-    const { template_json, template_html, ...plain } = withTemplateCopied(db, accountId, given);
+    const { template_json, template_html, ...plain } = withTemplateCopied(db, accountId, fields);
     const columns = {
       ...plain,
       // A new MJML or HTML template replaces the stored one of either kind.
@@ -558,7 +558,7 @@ export const orderAutomation = operation({
       const steps = listSchedules(db, id);
       const byUtr = new Map(steps.map((one) => [one.utr, one]));
       if (!isOrderOf(new Set(byUtr.keys()), mails)) throw invalid('mails', messages.selected('mails'));
-      const ordered = mails.flatMap((given) => byUtr.get(recordUtr(given)) ?? []);
+      const ordered = mails.flatMap((utr) => byUtr.get(recordUtr(utr)) ?? []);
       const order = ordered.map((step) => step.id);
       if (inReadingOrder(ordered).some((step, at) => step.id !== order[at]))
         throw invalid('mails', messages.selected('mails'));
@@ -599,21 +599,21 @@ function checkPlace(
   { utr, before, parent, branch }: { utr?: unknown } & GivenPlace,
   errors: FieldErrorCollector,
 ): void {
-  const exists = (given: GivenPlace) =>
-    findPlace(listSchedules(db, requireAutomation(db, accountId, utr).id), given) !== null;
+  const exists = (place: GivenPlace) =>
+    findPlace(listSchedules(db, requireAutomation(db, accountId, utr).id), place) !== null;
   if (before) errors.reference('before', () => exists({ before }));
   if (parent && !branch) errors.add('branch', messages.required('branch'));
   else if (parent) errors.reference('parent', () => exists({ parent, branch }));
 }
 
 /** Stores a step at its place. Returns it with the moves of enrolments. Throws 422 if the place is gone. Call inside a transaction. */
-function insertAt(db: Db, columns: Omit<Schedule, 'id' | 'position' | 'parent_id' | 'branch'>, given: GivenPlace) {
+function insertAt(db: Db, columns: Omit<Schedule, 'id' | 'position' | 'parent_id' | 'branch'>, place: GivenPlace) {
   const { $client: client } = db;
   const { automation_id } = columns;
   requireRoomForMail(db, automation_id);
   const steps = listSchedules(db, automation_id);
-  const found = findPlace(steps, given);
-  const field = given.before ? 'before' : 'parent';
+  const found = findPlace(steps, place);
+  const field = place.before ? 'before' : 'parent';
   if (found === null) throw invalid(field, messages.selected(field));
   const { at, ...path } = found;
   const { id, position } = insertSchedule(db, { ...columns, ...path });
@@ -674,9 +674,9 @@ function utrsOf({ db, accountId }: Context, utr: unknown): Set<string> {
 }
 
 /** Returns true if a list contains each of these utrs once. */
-function isOrderOf(utrs: ReadonlySet<string>, given: readonly string[]): boolean {
-  const named = new Set(given.map(recordUtr));
-  return given.length === utrs.size && named.size === utrs.size && [...named].every((one) => utrs.has(one));
+function isOrderOf(utrs: ReadonlySet<string>, order: readonly string[]): boolean {
+  const named = new Set(order.map(recordUtr));
+  return order.length === utrs.size && named.size === utrs.size && [...named].every((one) => utrs.has(one));
 }
 
 function requireUnchanged({ updated_at }: { updated_at: string }, unchangedSince: string | undefined): void {

@@ -173,9 +173,9 @@ export async function withEffects<Result>(
 function withGoingOn(
   db: Db,
   planned: readonly PlannedMove[],
-  given: { range: AddressRange; moves: OrderChange; wait: ChangedWait; now: number; zone: string },
+  input: { range: AddressRange; moves: OrderChange; wait: ChangedWait; now: number; zone: string },
 ): PlannedMove[] {
-  const { range, moves, wait, now } = given;
+  const { range, moves, wait, now } = input;
   const low = moves.places?.low ?? 0;
   const high = moves.places?.high ?? 0;
   const contacts = db.$client
@@ -191,8 +191,8 @@ function withGoingOn(
     .all({ ...range, low, high, step: wait.after.id });
   const times = contacts.map((contact) => ({
     position: contact.position,
-    before: goesOnAt(wait.before, { ...contact, date: contact.date_before }, given),
-    after: goesOnAt(wait.after, contact, given),
+    before: goesOnAt(wait.before, { ...contact, date: contact.date_before }, input),
+    after: goesOnAt(wait.after, contact, input),
   }));
   const byPosition = Map.groupBy(times, ({ position }) => position);
   return planned.map((move) => {

@@ -97,9 +97,9 @@ const GIVEN = `
 const FIND = foundEntries(GIVEN);
 
 /** Records the entry of some contacts. Call inside a transaction; `at` is epoch milliseconds. */
-function enterSome(client: Database, automation: Automation, given: readonly string[], at: number): Outcome[] {
+function enterSome(client: Database, automation: Automation, addresses: readonly string[], at: number): Outcome[] {
   const { id, user_id: account, unsubscribe_group_id } = automation;
-  const pairs = given.map((one) =>
+  const pairs = addresses.map((one) =>
     one.includes('@') ? [null, parseAddress(one)?.normalized ?? ''] : [recordId(one), ''],
   );
   const found = client.prepare<[object], FoundEntry>(FIND).all({
@@ -113,7 +113,7 @@ function enterSome(client: Database, automation: Automation, given: readonly str
   const enter = entryRecord(client, 'joined');
   const entered = new Set<number | null>();
   return found.map(({ address_id, contact_id, outcome, reason }, place): Outcome => {
-    const contact = given[place] ?? '';
+    const contact = addresses[place] ?? '';
     if (outcome !== 'entered') return { contact, outcome, reason: outcome === 'no_mail' ? readStored(reason) : null };
     // A contact that is given twice enters once.
     if (entered.has(address_id)) return { contact, outcome: 'active', reason: null };
@@ -205,10 +205,10 @@ export const enterAll = operation({
   }),
   output: Type.Object({ entries: Entries }),
   check: checkSource,
-  async run(context, { dry_run, ...given }) {
-    if (dry_run !== 1) requireLive(context, given.utr);
-    const counted = await countEntering.run(context, given);
-    if (dry_run !== 1) await startEntering.run(context, given);
+  async run(context, { dry_run, ...fields }) {
+    if (dry_run !== 1) requireLive(context, fields.utr);
+    const counted = await countEntering.run(context, fields);
+    if (dry_run !== 1) await startEntering.run(context, fields);
     return counted;
   },
 });

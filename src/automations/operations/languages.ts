@@ -34,9 +34,9 @@ export const saveMailLanguage = operation({
   role: 'editor',
   input: Type.Object({ ...ByMail.properties, unchanged_since: unchangedSince(), ...versionInput }),
   output: Changed,
-  async run(context, { utr, unchanged_since, ...given }) {
+  async run(context, { utr, unchanged_since, ...fields }) {
     const { languages } = requireMail(context.db, context.accountId, utr).schedule;
-    const columns = { languages: withVersion(context, languages, given) };
+    const columns = { languages: withVersion(context, languages, fields) };
     const { updated_at } = await changeMailColumns(context, { utr, unchanged_since }, columns);
     return { updated_at };
   },

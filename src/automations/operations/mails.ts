@@ -124,13 +124,13 @@ export const listSchedules = listOperation({
 /** Adds the field errors of a mail's sender, template and code. */
 export function checkMail(
   { db, accountId }: Context,
-  given: { sender_id?: number; template_id?: number; template_json?: string; template_html?: string },
+  input: { sender_id?: number; template_id?: number; template_json?: string; template_html?: string },
   errors: FieldErrorCollector,
 ): void {
-  const { sender_id, template_id } = given;
+  const { sender_id, template_id } = input;
   if (sender_id !== undefined) errors.reference('sender_id', () => isOwned(db, senders, sender_id, accountId));
   if (template_id !== undefined) errors.reference('template_id', () => hasTemplate(db, accountId, template_id));
-  for (const [field, problem] of templateErrors(given)) if (!errors.has(field)) errors.add(field, problem);
+  for (const [field, problem] of templateErrors(input)) if (!errors.has(field)) errors.add(field, problem);
 }
 
 export const addSchedule = operation({
@@ -153,14 +153,14 @@ export const addSchedule = operation({
     tracking: trackingFlag(),
   }),
   check: checkMail,
-  async run({ db, clock, accountId, actor, wake }, { utr, ...given }) {
+  async run({ db, clock, accountId, actor, wake }, { utr, ...fields }) {
     const automation_id = requireAutomation(db, accountId, utr).id;
     const now = isoTimestamp(clock.now());
     await untilMovesDone(db.$client, automation_id);
     const columns = {
       template_json: '',
       template_html: '',
-      ...withTemplateCopied(db, accountId, given),
+      ...withTemplateCopied(db, accountId, fields),
       user_id: accountId,
       automation_id,
       utr: randomUUID(),

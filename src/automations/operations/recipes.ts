@@ -38,19 +38,19 @@ export const createFromRecipe = operation({
     sender_id: integer({ description: 'Id of the sender of its mails.' }),
   }),
   output: Type.Object({ utr: Type.String() }),
-  check(context, given, errors) {
-    checkAutomation(context, given, errors);
-    checkMail(context, given, errors);
-    const field = given.recipe === undefined ? null : missingField(context, given.recipe);
+  check(context, input, errors) {
+    checkAutomation(context, input, errors);
+    checkMail(context, input, errors);
+    const field = input.recipe === undefined ? null : missingField(context, input.recipe);
     return field === null ? undefined : addField.check?.(context, field, errors);
   },
-  async run(context, { recipe, language, automation_for, ...given }) {
+  async run(context, { recipe, language, automation_for, ...fields }) {
     const { db, clock, accountId, actor, publicUrl, wake } = context;
     if (context.scopes !== null && missingField(context, recipe) !== null)
       requireScope({ ...addField, scope: 'contacts' }, context.scopes);
     const { trigger, field, exit_criteria, steps } = RECIPE_BY_NAME[recipe];
     const brand = designerBrand(db, accountId, publicUrl());
-    const mail = { sender_id: given.sender_id, template_id: BLANK_TEMPLATE, preview_img: '', template_html: '' };
+    const mail = { sender_id: fields.sender_id, template_id: BLANK_TEMPLATE, preview_img: '', template_html: '' };
     const designedSteps = await withinShare(accountId, () =>
       Promise.all(
         steps.map(async (step) => {
@@ -70,10 +70,10 @@ export const createFromRecipe = operation({
       const automation_id = insertDraft(db, {
         ...record,
         utr,
-        automation_name: given.automation_name,
+        automation_name: fields.automation_name,
         automation_for: Number(target?.id ?? 0),
         automation_for_table: target?.table ?? '',
-        unsubscribe_group_id: String(given.unsubscribe_group_id),
+        unsubscribe_group_id: String(fields.unsubscribe_group_id),
         automation_type: AUTOMATION_TYPE[recipe === 'welcome' ? 'welcome' : 'custom'],
         exit_criteria,
       });

@@ -180,9 +180,9 @@ export const replayAutomation = operation({
     ),
   }),
   output: Type.Object({ replay: Replay }),
-  async run({ db, clock, config, accountId }, given): Promise<{ replay: ShownReplay }> {
-    const { utr, days = MAX_DAYS, opens = DEFAULT_OPENS, clicks = DEFAULT_CLICKS } = given;
-    const { limit = DEFAULT_ROWS, after_id: after = 0, wait = MAX_WAIT } = given;
+  async run({ db, clock, config, accountId }, input): Promise<{ replay: ShownReplay }> {
+    const { utr, days = MAX_DAYS, opens = DEFAULT_OPENS, clicks = DEFAULT_CLICKS } = input;
+    const { limit = DEFAULT_ROWS, after_id: after = 0, wait = MAX_WAIT } = input;
     const automation = requireAutomation(db, accountId, utr);
     if (automation.automation_for === 0) throw conflict(sentence('live_no_target'));
     const steps = listSchedules(db, automation.id);
@@ -191,7 +191,7 @@ export const replayAutomation = operation({
     const key = createHash('sha256')
       .update(JSON.stringify([automation, steps, days, opens, clicks]))
       .digest('base64');
-    const address = given.email === undefined ? null : (parseAddress(given.email)?.normalized ?? '');
+    const address = input.email === undefined ? null : (parseAddress(input.email)?.normalized ?? '');
     const answer = await replaysOf(db).ask(
       key,
       { path: db.$client.name, config, account: accountId, plan },

@@ -138,13 +138,13 @@ function settingsOf(kind: OtherKind, until: GivenSettings['until']): Required<Se
 }
 
 /** Returns the settings among the given ones that a step of this kind has. */
-export function ownSettings<Given extends { until?: string }>(kind: OtherKind, given: Given): Partial<Given> {
+export function ownSettings<Given extends { until?: string }>(kind: OtherKind, input: Given): Partial<Given> {
   const { required, optional } = settingsOf(
     kind,
-    AWAITED.find((known) => known === given.until),
+    AWAITED.find((known) => known === input.until),
   );
   const names: readonly string[] = [...required, ...optional];
-  return Object.fromEntries(Object.entries(given).filter(([name]) => names.includes(name))) as Partial<Given>;
+  return Object.fromEntries(Object.entries(input).filter(([name]) => names.includes(name))) as Partial<Given>;
 }
 
 /**
@@ -160,12 +160,12 @@ export function keptSettings(before: GivenSettings, after: GivenSettings): Reado
 /** Adds the field errors of a step's settings. Those in `kept` are not checked: what they name may have been deleted since. */
 export function checkSettings(
   { db, accountId }: Context,
-  given: GivenSettings & { kind?: OtherKind },
+  input: GivenSettings & { kind?: OtherKind },
   errors: FieldErrorCollector,
   kept: ReadonlySet<SettingName> = new Set(),
 ): void {
   const isNew = (name: SettingName) => !kept.has(name);
-  const { kind, segment_id: segment, contact_type_id: list, field, value = '', event, event_filter: filter } = given;
+  const { kind, segment_id: segment, contact_type_id: list, field, value = '', event, event_filter: filter } = input;
   if (segment && isNew('segment_id')) errors.reference('segment_id', () => hasSegment(db, accountId, segment));
   if (list && isNew('contact_type_id')) errors.reference('contact_type_id', () => hasContactType(db, accountId, list));
   if (event && !isEventName(event)) errors.add('event', messages.selected('event'));
@@ -177,8 +177,8 @@ export function checkSettings(
     if (text !== '' && isNew(name) && namesErased(db.$client, accountId, [text]))
       errors.add(name, messages.erased(name));
   if (kind === undefined) return;
-  for (const name of settingsOf(kind, given.until).required)
-    if (isNew(name) && !given[name] && !(name === 'hour' && given.hour === 0))
+  for (const name of settingsOf(kind, input.until).required)
+    if (isNew(name) && !input[name] && !(name === 'hour' && input.hour === 0))
       errors.add(name, messages.required(name));
   if (!field || !isNew('field')) return;
   if (kind === 'set_field') {
@@ -186,13 +186,13 @@ export function checkSettings(
     if (found === null) errors.add('field', messages.selected('field'));
     else if (value !== '' && !found.accepts(value)) errors.add('value', messages.selected('value'));
   }
-  if (given.until === 'date') errors.reference('field', () => findDate(db, accountId, field) !== undefined);
+  if (input.until === 'date') errors.reference('field', () => findDate(db, accountId, field) !== undefined);
 }
 
 /** Returns the columns with the settings of a step that `checkSettings` accepted. */
-export function storedSettings(db: Db, accountId: number, kind: OtherKind, given: GivenSettings): StoredSettings {
-  const { required, optional } = settingsOf(kind, given.until);
-  const { field, ...settings } = ownSettings(kind, given);
+export function storedSettings(db: Db, accountId: number, kind: OtherKind, input: GivenSettings): StoredSettings {
+  const { required, optional } = settingsOf(kind, input.until);
+  const { field, ...settings } = ownSettings(kind, input);
   const defaults = Object.fromEntries(
     Object.entries(DEFAULTS).filter(([name]) => [...required, ...optional].some((one) => one === name)),
   );
@@ -233,8 +233,8 @@ interface Settable {
 }
 
 /** Returns the field with this name, in any case; null if there is none. */
-function findSettable(db: Db, accountId: number, given: string): Settable | null {
-  const name = given.toLowerCase();
+function findSettable(db: Db, accountId: number, text: string): Settable | null {
+  const name = text.toLowerCase();
   if (name === 'country') return { name, id: null, accepts: (value) => countryId(value) !== null };
   if (name === 'language') return { name, id: null, accepts: (value) => languageCode(value) !== null };
   if (SETTABLE_FIELDS.includes(name)) return { name, id: null, accepts: () => true };

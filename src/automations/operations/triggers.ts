@@ -91,14 +91,14 @@ export const triggerShown = {
 };
 
 /** Adds the field errors of a trigger that are known without the automation. */
-export function checkTrigger({ db, accountId }: Context, given: Partial<Given>, errors: FieldErrorCollector): void {
-  const { trigger_event: event, trigger_filter: filter, trigger_field: field, trigger_form_id: form } = given;
+export function checkTrigger({ db, accountId }: Context, input: Partial<Given>, errors: FieldErrorCollector): void {
+  const { trigger_event: event, trigger_filter: filter, trigger_field: field, trigger_form_id: form } = input;
   if (event && !isEventName(event)) errors.add('trigger_event', messages.selected('trigger_event'));
   if (field) errors.reference('trigger_field', () => findRuleField(listCustomFields(db, accountId), field) !== null);
   if (form) errors.reference('trigger_form_id', () => isOwned(db, forms, form, accountId));
   for (const [name, text] of [
     ['trigger_filter', filter],
-    ['trigger_value', given.trigger_value],
+    ['trigger_value', input.trigger_value],
   ] as const)
     if (text && namesErased(db.$client, accountId, [text])) errors.add(name, messages.erased(name));
   if (filter && parseFilter(filter) === null) errors.add('trigger_filter', messages.selected('trigger_filter'));
@@ -110,19 +110,19 @@ type Columns = Partial<typeof automations.$inferInsert>;
  * Returns the columns to set for a changed trigger, and lets the dates of its field be found. Throws 422 if a part that its kind needs is
  * missing. Call inside the transaction of the change; `now` is epoch milliseconds.
  */
-export function triggerColumns(db: Db, before: Automation, given: Given, now: number): Columns {
-  const kind = kindAfter(before, given);
-  const { trigger_event = before.trigger_event, trigger_form_id = before.trigger_form_id } = given;
+export function triggerColumns(db: Db, before: Automation, input: Given, now: number): Columns {
+  const kind = kindAfter(before, input);
+  const { trigger_event = before.trigger_event, trigger_form_id = before.trigger_form_id } = input;
   if (kind === 'event' && trigger_event === '') throw invalid('trigger_event', messages.required('trigger_event'));
   if (kind === 'form' && !trigger_form_id) throw invalid('trigger_form_id', messages.required('trigger_form_id'));
-  const field = kind === 'date' || kind === 'field' ? fieldAfter(db, before, given, kind) : null;
-  const yearly = given.trigger_yearly ?? before.trigger_yearly;
+  const field = kind === 'date' || kind === 'field' ? fieldAfter(db, before, input, kind) : null;
+  const yearly = input.trigger_yearly ?? before.trigger_yearly;
   const trigger_yearly = kind === 'date' && (field?.type === 'yearly-date' || yearly === 1) ? 1 : 0;
   // A date of another year, or a renewed date, is a further entry.
   const isOfDates = kind === 'date' && (trigger_yearly === 1 || before.trigger_kind !== 'date');
   const re_entry =
-    given.re_entry === undefined || trigger_yearly === 1 ? (isOfDates ? 'key' : given.re_entry) : given.re_entry;
-  if ((re_entry ?? before.re_entry) === 'days' && !(given.re_entry_days ?? before.re_entry_days))
+    input.re_entry === undefined || trigger_yearly === 1 ? (isOfDates ? 'key' : input.re_entry) : input.re_entry;
+  if ((re_entry ?? before.re_entry) === 'days' && !(input.re_entry_days ?? before.re_entry_days))
     throw invalid('re_entry_days', messages.required('re_entry_days'));
   const hasKeys = kind === 'event' || kind === 'date';
   const isOther = kind !== before.trigger_kind || before.re_entry !== 'key';
@@ -132,10 +132,10 @@ export function triggerColumns(db: Db, before: Automation, given: Given, now: nu
     trigger_event: kind === 'event' ? trigger_event : '',
     trigger_field_id: field?.customId ?? null,
     trigger_field: field === null || field.customId !== null ? '' : field.field,
-    trigger_value: given.trigger_value ?? before.trigger_value,
-    trigger_days: given.trigger_days ?? before.trigger_days,
-    trigger_before: given.trigger_before ?? before.trigger_before,
-    trigger_hour: given.trigger_hour ?? before.trigger_hour,
+    trigger_value: input.trigger_value ?? before.trigger_value,
+    trigger_days: input.trigger_days ?? before.trigger_days,
+    trigger_before: input.trigger_before ?? before.trigger_before,
+    trigger_hour: input.trigger_hour ?? before.trigger_hour,
     trigger_yearly,
     trigger_form_id: kind === 'form' ? trigger_form_id : null,
   } as const;
@@ -153,10 +153,10 @@ export function triggerColumns(db: Db, before: Automation, given: Given, now: nu
       .run();
   return {
     ...columns,
-    trigger_filter: given.trigger_filter,
+    trigger_filter: input.trigger_filter,
     // By a trigger without keys, nobody entered again by key.
     re_entry: re_entry ?? (before.re_entry === 'key' && !hasKeys && isOther ? 'never' : undefined),
-    re_entry_days: given.re_entry_days,
+    re_entry_days: input.re_entry_days,
     // Dates that came while the automation had another trigger start nothing.
     ...(hasOtherDates && {
       dates_checked_to: kind === 'date' ? now : null,
@@ -172,8 +172,8 @@ function kindAfter({ trigger_kind: before }: Automation, { trigger_kind, trigger
   return event === '' && before === 'event' ? 'join' : before;
 }
 
-function fieldAfter(db: Db, before: Automation, given: Given, kind: 'date' | 'field') {
-  const name = given.trigger_field ?? triggerFieldName(db, before);
+function fieldAfter(db: Db, before: Automation, input: Given, kind: 'date' | 'field') {
+  const name = input.trigger_field ?? triggerFieldName(db, before);
   const field = findRuleField(listCustomFields(db, before.user_id), name);
   if (name === '') throw invalid('trigger_field', messages.required('trigger_field'));
   const isDated = field !== null && field.customId !== null && field.type !== 'number';

@@ -386,14 +386,14 @@ export class Feed {
   #write({ kind, items }: Batch): readonly Item[] {
     const client = this.#view.$client;
     const { user_id: account } = this.#scope.automation;
-    const given = JSON.stringify(items.map((item) => ({ ...item, stamp: isoTimestamp(new Date(item.at)) })));
+    const json = JSON.stringify(items.map((item) => ({ ...item, stamp: isoTimestamp(new Date(item.at)) })));
     const run = (text: string) => {
-      client.prepare<[object]>(text).run({ items: given });
+      client.prepare<[object]>(text).run({ items: json });
       return items;
     };
     /** Returns the items whose address a statement returns. */
     const changed = (text: string) => {
-      const rows = client.prepare<[object], { address_id: number }>(text).all({ items: given });
+      const rows = client.prepare<[object], { address_id: number }>(text).all({ items: json });
       const addresses = new Set(rows.map(({ address_id }) => address_id));
       return items.filter(({ address_id }) => addresses.has(address_id));
     };

@@ -31,8 +31,8 @@ import { whyScreen } from './why.tsx';
 export async function automationScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
   pageRoute<{ Querystring: ListQuery }>(app, '/automations', async (request, reply) => {
     const viewer = viewerOf(request);
-    const { listSearch, given, isAll } = readListQuery(request.query, AUTOMATION_STATES);
-    const { summaries, next_before_id: next } = await ask(request, listSummaries, given);
+    const { listSearch, input, isAll } = readListQuery(request.query, AUTOMATION_STATES);
+    const { summaries, next_before_id: next } = await ask(request, listSummaries, input);
     const canChange = viewer.role !== 'viewer';
     const isEmpty = isAll && summaries.length === 0;
     const frame = {

@@ -61,16 +61,16 @@ export function BackToAutomation({ utr }: { utr: string }) {
 export async function attemptChange<Input extends TObject, Output extends { effects: Effects }>(
   request: FastifyRequest,
   change: Operation<Input, Output>,
-  given: { readonly [Name in keyof Static<Input>]?: unknown },
+  input: { readonly [Name in keyof Static<Input>]?: unknown },
   concerning: (effects: Effects) => Effects,
 ): Promise<Attempt<Output> | { asked: Effects }> {
   if (field(request, 'sure') !== '1') {
-    const tried = await attempt(request, change, { ...given, dry_run: 1 });
+    const tried = await attempt(request, change, { ...input, dry_run: 1 });
     if ('problems' in tried) return tried;
     const asked = concerning(tried.output.effects);
     if (asked.people.length > 0 || asked.leaving > 0 || asked.ahead > 0) return { asked };
   }
-  return attempt(request, change, given);
+  return attempt(request, change, input);
 }
 
 /**
@@ -100,7 +100,7 @@ export function refusalText(
       ? language.say('automations.changed', { time })
       : language.say('automations.changed.by', { time, name: changed_by }),
     ...fields
-      .filter(([, given, stored]) => given !== stored)
+      .filter(([, submitted, stored]) => submitted !== stored)
       .map(([label, , stored]) => language.say('automations.changed.field', { label, value: stored || '–' })),
     language.say('automations.changed.again'),
   ];

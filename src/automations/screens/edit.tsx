@@ -39,9 +39,9 @@ import {
 import { branchText, eventWaitText, pathSteps, STEP_ICONS, stepText, targetOptions } from './path.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
 import {
-  givenTrigger,
   readTriggerChoices,
   storedTrigger,
+  submittedTrigger,
   type TriggerChoices,
   type TriggerFields,
   TriggerFieldset,
@@ -62,7 +62,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
   const show = async (
     request: FastifyRequest<ByUtr>,
     reply: FastifyReply,
-    sent: { given?: AutomationFields; problems?: Problems; problem?: string } = {},
+    sent: { values?: AutomationFields; problems?: Problems; problem?: string } = {},
   ) => {
     const [email = ''] = texts(request.query.email);
     const { series } = await ask(request, readSeries, { utr: request.params.utr });
@@ -91,16 +91,16 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
 
   app.post<ByUtr>('/automations/:utr/edit', async (request, reply) => {
     const { utr } = request.params;
-    const given = givenFields(request);
+    const values = submittedFields(request);
     const unchanged_since = field(request, 'unchanged_since');
     const language = languageOf(request, viewerOf(request));
     const { series } = await ask(request, readSeries, { utr });
     const isOther =
-      given.automation_for !== series.automation_for ||
-      Number(given.exit_criteria) !== series.exit_criteria ||
-      Number(given.goal_segment_id ?? 0) !== (series.goal_segment_id ?? 0) ||
-      Number(given.exit_segment_id ?? 0) !== (series.exit_segment_id ?? 0);
-    const changed = await attemptChange(request, changeAutomation, { ...given, utr, unchanged_since }, (effects) => ({
+      values.automation_for !== series.automation_for ||
+      Number(values.exit_criteria) !== series.exit_criteria ||
+      Number(values.goal_segment_id ?? 0) !== (series.goal_segment_id ?? 0) ||
+      Number(values.exit_segment_id ?? 0) !== (series.exit_segment_id ?? 0);
+    const changed = await attemptChange(request, changeAutomation, { ...values, utr, unchanged_since }, (effects) => ({
       people: [],
       ahead: 0,
       behind: 0,
@@ -111,16 +111,16 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
         series,
         effects: changed.asked,
         action: editAddress(utr),
-        fields: { ...given, unchanged_since },
+        fields: { ...values, unchanged_since },
         submit: language.say('compose.save'),
       });
     if ('output' in changed) {
       setFlash(reply, 'good', 'compose.saved');
       return reply.redirect(editAddress(utr), 303);
     }
-    const names = [language.say('compose.name'), given.automation_name, series.automation_name] as const;
+    const names = [language.say('compose.name'), values.automation_name, series.automation_name] as const;
     const problem = refusalText(request, changed, series, [names]);
-    return show(request, reply.code(changed.status), { given, problems: changed.problems, problem });
+    return show(request, reply.code(changed.status), { values, problems: changed.problems, problem });
   });
 
   app.post<ByUtr>('/automations/:utr/order', async (request, reply) => {
@@ -179,12 +179,12 @@ interface EditingProps {
   triggers: TriggerChoices;
   /** How many contacts met the stored trigger lately. */
   trigger: CountedTrigger;
-  given?: AutomationFields;
+  values?: AutomationFields;
   problems?: Problems;
   problem?: string;
 }
 
-function Editing({ series, choices, hasCaps, triggers, trigger, given, problems = {}, problem }: EditingProps) {
+function Editing({ series, choices, hasCaps, triggers, trigger, values, problems = {}, problem }: EditingProps) {
   const language = useLanguage();
   const target = choices.targets.find(({ value }) => value === series.automation_for);
   const count = triggerCountText(language, trigger, series);
@@ -213,7 +213,7 @@ function Editing({ series, choices, hasCaps, triggers, trigger, given, problems 
         {target !== undefined && <p>{triggerText(language, series, target, triggers.forms)}</p>}
         {count !== null && <p>{count}</p>}
         <form method="post" action={editAddress(series.utr)} class="narrow">
-          <AutomationFieldset given={given ?? stored} choices={choices} triggers={triggers} problems={problems} />
+          <AutomationFieldset values={values ?? stored} choices={choices} triggers={triggers} problems={problems} />
           <input type="hidden" name="unchanged_since" value={series.updated_at} />
           <div class="buttons">
             <Button>{language.say('compose.save')}</Button>
@@ -230,7 +230,7 @@ function Editing({ series, choices, hasCaps, triggers, trigger, given, problems 
 }
 
 /** Returns the fields of a submitted form. */
-function givenFields(request: FastifyRequest): AutomationFields {
+function submittedFields(request: FastifyRequest): AutomationFields {
   const ignores_caps = field(request, 'ignores_caps');
   const [goal, exit] = [field(request, 'goal_segment_id'), field(request, 'exit_segment_id')];
   const holdOut = field(request, 'hold_out').trim();
@@ -240,7 +240,7 @@ function givenFields(request: FastifyRequest): AutomationFields {
     automation_for: field(request, 'automation_for'),
     unsubscribe_group_id: field(request, 'unsubscribe_group_id') || '0',
     exit_criteria: field(request, 'exit_criteria') === '1' ? '1' : '0',
-    ...givenTrigger(request),
+    ...submittedTrigger(request),
     ...(goal !== '' && { goal_segment_id: goal }),
     ...(exit !== '' && { exit_segment_id: exit }),
     ...(reEntry !== '' && { re_entry: reEntry }),
@@ -265,7 +265,7 @@ export async function newAutomationScreen(app: FastifyInstance): Promise<void> {
     request: FastifyRequest,
     reply: FastifyReply,
     recipe: RecipeName | undefined,
-    given?: NewFields,
+    values?: NewFields,
     problems: Problems = {},
   ) => {
     const viewer = viewerOf(request);
@@ -280,7 +280,7 @@ export async function newAutomationScreen(app: FastifyInstance): Promise<void> {
       exit_criteria: '0',
       sender_id: String(sender?.id ?? ''),
     };
-    const content = <NewAutomation {...{ recipe, choices, problems }} given={given ?? first} />;
+    const content = <NewAutomation {...{ recipe, choices, problems }} values={values ?? first} />;
     return sendPage(
       request,
       reply,
@@ -295,12 +295,12 @@ export async function newAutomationScreen(app: FastifyInstance): Promise<void> {
   );
 
   app.post('/automations/new', async (request, reply) => {
-    const given = { ...givenFields(request), sender_id: field(request, 'sender_id') };
+    const values = { ...submittedFields(request), sender_id: field(request, 'sender_id') };
     const recipe = recipeNamed(field(request, 'recipe'));
-    const { automation_name, automation_for, unsubscribe_group_id, sender_id } = given;
+    const { automation_name, automation_for, unsubscribe_group_id, sender_id } = values;
     const created =
       recipe === undefined
-        ? await attempt(request, createAutomation, { ...given, type: 'custom' })
+        ? await attempt(request, createAutomation, { ...values, type: 'custom' })
         : await attempt(request, createFromRecipe, {
             recipe,
             language: languageOf(request, viewerOf(request)).code,
@@ -312,10 +312,10 @@ export async function newAutomationScreen(app: FastifyInstance): Promise<void> {
     if ('output' in created) return reply.redirect(editAddress(created.output.utr), 303);
     const problems = problemsAt(created, 'automation_name');
     if (recipe === undefined || automation_for !== '')
-      return show(request, reply.code(created.status), recipe, given, problems);
+      return show(request, reply.code(created.status), recipe, values, problems);
     const language = languageOf(request, viewerOf(request));
     const choose = language.say(isForSegment(recipe) ? 'automations.chooseSegment' : 'automations.chooseTarget');
-    return show(request, reply.code(created.status), recipe, given, { ...problems, automation_for: [choose] });
+    return show(request, reply.code(created.status), recipe, values, { ...problems, automation_for: [choose] });
   });
 }
 
@@ -347,12 +347,12 @@ export function Recipes() {
 
 interface NewAutomationProps {
   recipe: RecipeName | undefined;
-  given: NewFields;
+  values: NewFields;
   choices: Choices;
   problems: Problems;
 }
 
-function NewAutomation({ recipe, given, choices, problems }: NewAutomationProps) {
+function NewAutomation({ recipe, values, choices, problems }: NewAutomationProps) {
   const language = useLanguage();
   return (
     <>
@@ -368,10 +368,10 @@ function NewAutomation({ recipe, given, choices, problems }: NewAutomationProps)
         </p>
         {isForSegment(recipe) && <InactiveSegment targets={choices.targets} />}
         <form method="post" action="/automations/new" class="narrow">
-          <AutomationFieldset given={given} choices={choices} problems={problems} recipe={recipe} />
+          <AutomationFieldset values={values} choices={choices} problems={problems} recipe={recipe} />
           {recipe !== undefined && (
             <>
-              <SenderField senders={choices.senders} value={given.sender_id} problems={problems} />
+              <SenderField senders={choices.senders} value={values.sender_id} problems={problems} />
               <input type="hidden" name="recipe" value={recipe} />
               <RecipeSteps recipe={recipe} />
             </>
@@ -392,7 +392,7 @@ function NewAutomation({ recipe, given, choices, problems }: NewAutomationProps)
 function InactiveSegment({ targets }: Pick<Choices, 'targets'>) {
   const language = useLanguage();
   const [list] = targets.filter(({ kind }) => kind === 'list');
-  const given = {
+  const values = {
     segment_name: language.say('automations.inactiveSegment.name'),
     contact_type_id: list?.value.replace('contacts_', '') ?? '',
     query_type: 'and',
@@ -406,7 +406,7 @@ function InactiveSegment({ targets }: Pick<Choices, 'targets'>) {
   };
   return (
     <form method="post" action="/contacts/segments/new">
-      {Object.entries(given).map(([name, value]) => (
+      {Object.entries(values).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}
       <Button look="plain">{language.say('automations.inactiveSegment')}</Button>
@@ -459,13 +459,13 @@ interface AutomationFields extends TriggerFields {
 }
 
 function AutomationFieldset({
-  given,
+  values,
   choices: { targets, groups },
   triggers,
   problems,
   recipe,
 }: {
-  given: AutomationFields;
+  values: AutomationFields;
   choices: Choices;
   /** Absent before the automation is created. */
   triggers?: TriggerChoices;
@@ -474,7 +474,7 @@ function AutomationFieldset({
   recipe?: RecipeName | undefined;
 }) {
   const language = useLanguage();
-  const trigger = recipe === undefined ? given.trigger_kind : RECIPE_BY_NAME[recipe].trigger.trigger_kind;
+  const trigger = recipe === undefined ? values.trigger_kind : RECIPE_BY_NAME[recipe].trigger.trigger_kind;
   // Before the automation is created, it has no other trigger than joining.
   const isByOther = triggers !== undefined || (trigger !== undefined && trigger !== 'join');
   const none = { value: '', label: language.say('compose.choose') };
@@ -485,7 +485,7 @@ function AutomationFieldset({
         name="automation_name"
         label={language.say('compose.name')}
         hint={language.say('compose.name.hint')}
-        value={given.automation_name}
+        value={values.automation_name}
         maxLength={255}
         autocomplete="off"
         required
@@ -495,7 +495,7 @@ function AutomationFieldset({
         name="automation_for"
         label={language.say(isByOther ? 'automations.target' : 'automations.who')}
         hint={language.say(isByOther ? 'automations.target.hint' : 'automations.who.hint')}
-        value={given.automation_for}
+        value={values.automation_for}
         options={[
           none,
           ...offered.map(({ value, kind, name, people }) => ({
@@ -507,14 +507,14 @@ function AutomationFieldset({
       />
       {triggers !== undefined && (
         <>
-          <TriggerFieldset given={given} choices={triggers} problems={problems} />
+          <TriggerFieldset values={values} choices={triggers} problems={problems} />
           {(['goal', 'exit'] as const).map((end) => (
             <SelectField
               key={end}
               name={`${end}_segment_id`}
               label={language.say(`automations.${end}Segment`)}
               hint={language.say(`automations.${end}Segment.hint`)}
-              value={given[`${end}_segment_id`] ?? '0'}
+              value={values[`${end}_segment_id`] ?? '0'}
               options={[
                 { value: '0', label: language.say('automations.noSegment') },
                 ...targetOptions(targets, 'segment'),
@@ -527,7 +527,7 @@ function AutomationFieldset({
               name="re_entry"
               label={language.say('automations.reEntry')}
               hint={language.say('automations.reEntry.hint')}
-              value={given.re_entry ?? 'never'}
+              value={values.re_entry ?? 'never'}
               options={RE_ENTRY.map((value) => ({ value, label: language.say(`automations.reEntry.${value}`) }))}
               problems={problems}
             />
@@ -535,7 +535,7 @@ function AutomationFieldset({
               <TextField
                 name="re_entry_days"
                 label={language.say('automations.reEntry.afterDays')}
-                value={given.re_entry_days ?? String(DEFAULT_RE_ENTRY_DAYS)}
+                value={values.re_entry_days ?? String(DEFAULT_RE_ENTRY_DAYS)}
                 maxLength={4}
                 autocomplete="off"
                 problems={problems}
@@ -546,7 +546,7 @@ function AutomationFieldset({
             name="hold_out"
             label={language.say('automations.holdOut')}
             hint={language.say('automations.holdOut.hint')}
-            value={given.hold_out ?? '0'}
+            value={values.hold_out ?? '0'}
             maxLength={2}
             autocomplete="off"
             problems={problems}
@@ -557,7 +557,7 @@ function AutomationFieldset({
         name="unsubscribe_group_id"
         label={language.say('compose.group')}
         hint={language.say('automations.group.hint')}
-        value={given.unsubscribe_group_id}
+        value={values.unsubscribe_group_id}
         options={[
           { value: '0', label: language.say('compose.choose') },
           ...groups.map(({ id, group_name: label }) => ({ value: String(id), label })),
@@ -570,14 +570,14 @@ function AutomationFieldset({
           <a href="/unsubscribes/topics">{language.say('automations.group.add')}</a>
         </p>
       )}
-      {given.ignores_caps !== undefined && (
-        <CapField name="ignores_caps" kind="automation" value={given.ignores_caps} />
+      {values.ignores_caps !== undefined && (
+        <CapField name="ignores_caps" kind="automation" value={values.ignores_caps} />
       )}
       {recipe === undefined && (
         <CheckField
           name="exit_criteria"
           label={language.say('automations.exit')}
-          checked={given.exit_criteria === '1'}
+          checked={values.exit_criteria === '1'}
         />
       )}
     </>

@@ -8,13 +8,13 @@ type Names = readonly [event: string, filter: string];
 /** The fields of an event and the filter of its properties. `events` are the names that are proposed. */
 export function EventFields({
   names: [event, filter],
-  given,
+  values,
   events,
   hint,
   problems,
 }: {
   names: Names;
-  given: Names;
+  values: Names;
   events: readonly string[];
   hint: string;
   problems: Problems;
@@ -26,7 +26,7 @@ export function EventFields({
         name={event}
         label={language.say('automations.event')}
         hint={hint}
-        value={given[0]}
+        value={values[0]}
         maxLength={64}
         autocomplete="off"
         list="event-names"
@@ -41,7 +41,7 @@ export function EventFields({
         name={filter}
         label={language.say('segments.filter')}
         hint={language.say('segments.filter.hint')}
-        value={given[1]}
+        value={values[1]}
         maxLength={255}
         autocomplete="off"
         problems={problems}

@@ -86,7 +86,7 @@ function composedMail(request: FastifyRequest, series: Series, mail: SeriesMail)
       return 'output' in checked ? checked.output.mails[0]?.check : undefined;
     },
     check: (seen) => attempt(request, checkAutomationMail, { utr: mail.utr, ...seen }),
-    test: (given) => attempt(request, testAutomationMail, { utr: mail.utr, ...given }),
+    test: (values) => attempt(request, testAutomationMail, { utr: mail.utr, ...values }),
     address,
     missing: async () => (mail.content === 'none' ? <NoContent /> : null),
     next: null,
@@ -186,7 +186,7 @@ export async function mailContentScreen(app: FastifyInstance): Promise<void> {
   const show = async (
     request: FastifyRequest<Call>,
     reply: FastifyReply,
-    sent: { given?: MailFields; problems?: Problems; problem?: string } = {},
+    sent: { values?: MailFields; problems?: Problems; problem?: string } = {},
   ) => {
     const { series, mail } = await readMail(request, request.params);
     const composed = composedMail(request, series, mail);
@@ -195,9 +195,9 @@ export async function mailContentScreen(app: FastifyInstance): Promise<void> {
       ask(request, listPlaceholders, {}),
       mail.content === 'template' ? findTemplateName(request, mail.template_id) : '',
     ]);
-    const { given = storedMail(mail), problems = {}, problem } = sent;
+    const { values = storedMail(mail), problems = {}, problem } = sent;
     const content = (
-      <Form {...{ series, mail, composed, given, problems, senders, template }} placeholders={contents} />
+      <Form {...{ series, mail, composed, values, problems, senders, template }} placeholders={contents} />
     );
     return sendMailPage(request, reply, { series, mail, step: 'content', content, problem });
   };
@@ -207,27 +207,27 @@ export async function mailContentScreen(app: FastifyInstance): Promise<void> {
   app.post<Call>(`${AUTOMATION_MAIL.route}/content`, async (request, reply) => {
     const { series, mail } = await readMail(request, request.params);
     const { utr } = mail;
-    const given = givenMail(request);
+    const values = submittedMail(request);
     const unchanged_since = field(request, 'unchanged_since');
     const language = languageOf(request, viewerOf(request));
-    const changed = await attemptChange(request, changeMail, { ...given, utr, unchanged_since }, (effects) =>
+    const changed = await attemptChange(request, changeMail, { ...values, utr, unchanged_since }, (effects) =>
       concerningMail(effects, utr),
     );
     if ('asked' in changed)
       return sendQuestion(request, reply, {
         series,
         effects: changed.asked,
-        after: series.mails.map((one) => (one.utr === utr ? { utr, ...named(given, one.waiting_type) } : one)),
+        after: series.mails.map((one) => (one.utr === utr ? { utr, ...named(values, one.waiting_type) } : one)),
         action: mailAddress(series.utr, utr),
-        fields: { ...given, unchanged_since },
+        fields: { ...values, unchanged_since },
         submit: language.say('compose.save'),
       });
     if ('output' in changed) {
       setFlash(reply, 'good', 'compose.saved');
       return reply.redirect(mailAddress(series.utr, utr), 303);
     }
-    const problem = refusalText(request, changed, mail, differences(language, given, mail));
-    return show(request, reply.code(changed.status), { given, problems: changed.problems, problem });
+    const problem = refusalText(request, changed, mail, differences(language, values, mail));
+    return show(request, reply.code(changed.status), { values, problems: changed.problems, problem });
   });
 }
 
@@ -237,13 +237,13 @@ function named({ subject, waiting_type, waiting_period }: MailFields, otherwise:
   return { subject, waiting_type: unit, waiting_period: Number(waiting_period) };
 }
 
-function differences(language: Language, given: MailFields, mail: SeriesMail) {
+function differences(language: Language, values: MailFields, mail: SeriesMail) {
   const stored = storedMail(mail);
   return [
-    [language.say('compose.subject'), given.subject, stored.subject],
-    [language.say('compose.preheader'), given.preheader, stored.preheader],
-    [language.say('automations.wait'), given.waiting_type, stored.waiting_type],
-    [language.say('automations.wait.period'), given.waiting_period, stored.waiting_period],
+    [language.say('compose.subject'), values.subject, stored.subject],
+    [language.say('compose.preheader'), values.preheader, stored.preheader],
+    [language.say('automations.wait'), values.waiting_type, stored.waiting_type],
+    [language.say('automations.wait.period'), values.waiting_period, stored.waiting_period],
   ] as const;
 }
 
@@ -251,19 +251,19 @@ interface FormProps {
   series: Series;
   mail: SeriesMail;
   composed: Composed;
-  given: MailFields;
+  values: MailFields;
   problems: Problems;
   senders: readonly SenderChoice[];
   placeholders: readonly string[];
   template: string;
 }
 
-function Form({ series, mail, composed, given, problems, senders, placeholders, template }: FormProps) {
+function Form({ series, mail, composed, values, problems, senders, placeholders, template }: FormProps) {
   const language = useLanguage();
   return (
     <div class="compose">
       <form method="post" action={mailAddress(series.utr, mail.utr)} class="stack">
-        <MailFieldset {...{ given, senders, problems }} isFirst={series.steps[0]?.utr === mail.utr} />
+        <MailFieldset {...{ values, senders, problems }} isFirst={series.steps[0]?.utr === mail.utr} />
         <Hints subject={mail.subject} preheader={mail.preheader} />
         <Placeholders names={placeholders} />
         <input type="hidden" name="unchanged_since" value={mail.updated_at} />
@@ -300,7 +300,7 @@ const storedMail = (mail: SeriesMail): MailFields => ({
 });
 
 /** Returns the fields of a submitted form. */
-function givenMail(request: FastifyRequest): MailFields {
+function submittedMail(request: FastifyRequest): MailFields {
   const waiting_type = field(request, 'waiting_type');
   const period = field(request, 'waiting_period').trim();
   return {
@@ -340,11 +340,11 @@ export function AddingEnd({ series, place: { before, parent, branch }, label }: 
 
 /** The fields of the wait before a mail or step. */
 export function WaitFields({
-  given,
+  values,
   isFirst,
   problems,
 }: {
-  given: Pick<MailFields, 'waiting_type' | 'waiting_period'>;
+  values: Pick<MailFields, 'waiting_type' | 'waiting_period'>;
   isFirst: boolean;
   problems: Problems;
 }) {
@@ -354,7 +354,7 @@ export function WaitFields({
       <SelectField
         name="waiting_type"
         label={language.say('automations.wait')}
-        value={given.waiting_type}
+        value={values.waiting_type}
         options={UNITS.map((value) => ({ value, label: language.say(`automations.wait.${value}`) }))}
         problems={problems}
       />
@@ -365,7 +365,7 @@ export function WaitFields({
         max={10_000}
         label={language.say('automations.wait.period')}
         hint={language.say(isFirst ? 'automations.wait.sinceEntry' : 'automations.wait.sinceMail')}
-        value={given.waiting_period}
+        value={values.waiting_period}
         problems={problems}
       />
     </div>
@@ -373,12 +373,12 @@ export function WaitFields({
 }
 
 function MailFieldset({
-  given,
+  values,
   senders,
   problems,
   isFirst,
 }: {
-  given: MailFields;
+  values: MailFields;
   senders: readonly SenderChoice[];
   problems: Problems;
   /** True for the first mail of an automation, whose wait is counted from the entry. */
@@ -386,9 +386,9 @@ function MailFieldset({
 }) {
   return (
     <>
-      <SubjectFields subject={given.subject} preheader={given.preheader} isRequired problems={problems} />
-      <WaitFields given={given} isFirst={isFirst} problems={problems} />
-      <SenderField senders={senders} value={given.sender_id} problems={problems} />
+      <SubjectFields subject={values.subject} preheader={values.preheader} isRequired problems={problems} />
+      <WaitFields values={values} isFirst={isFirst} problems={problems} />
+      <SenderField senders={senders} value={values.sender_id} problems={problems} />
     </>
   );
 }
@@ -412,7 +412,7 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
   const show = async (
     request: FastifyRequest<NewMailCall>,
     reply: FastifyReply,
-    sent: { given?: NewMail; problems?: Problems; problem?: string } = {},
+    sent: { values?: NewMail; problems?: Problems; problem?: string } = {},
   ) => {
     const viewer = viewerOf(request);
     const [{ series }, { senders }, templates] = await Promise.all([
@@ -420,9 +420,9 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
       readChoices(request),
       ask(request, listTemplates, { built_in: 1 }),
     ]);
-    const given = sent.given ?? begin(series, senders, request.query);
+    const values = sent.values ?? begin(series, senders, request.query);
     const title = languageOf(request, viewer).say('automations.addMail');
-    const content = <AddMail {...{ series, senders, templates, ...sent, given }} />;
+    const content = <AddMail {...{ series, senders, templates, ...sent, values }} />;
     return sendPage(request, reply, viewer, { title, section: 'automations' }, content);
   };
 
@@ -430,15 +430,15 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
 
   app.post<NewMailCall>('/automations/:utr/mails/new', async (request, reply) => {
     const { utr } = request.params;
-    const given = {
-      ...givenMail(request),
+    const values = {
+      ...submittedMail(request),
       template_id: field(request, 'template_id'),
       before: field(request, 'before'),
       parent: field(request, 'parent'),
       branch: field(request, 'branch'),
     };
     // Without a path the mail is on the main one.
-    const { branch, ...unbranched } = given;
+    const { branch, ...unbranched } = values;
     const { series } = await ask(request, readSeries, { utr });
     const unchanged_since = field(request, 'unchanged_since');
     const known = new Set(series.mails.map((mail) => mail.utr));
@@ -453,20 +453,20 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
       }),
     );
     if ('asked' in added) {
-      const mail = { utr: added.asked.people[0]?.to ?? '', ...named(given, 'days') };
+      const mail = { utr: added.asked.people[0]?.to ?? '', ...named(values, 'days') };
       return sendQuestion(request, reply, {
         series,
         effects: added.asked,
-        after: series.steps[0]?.utr === given.before ? [mail, ...series.mails] : [...series.mails, mail],
+        after: series.steps[0]?.utr === values.before ? [mail, ...series.mails] : [...series.mails, mail],
         action: `${automationAddress(utr)}/mails/new`,
-        fields: { ...given, unchanged_since },
+        fields: { ...values, unchanged_since },
         submit: languageOf(request, viewerOf(request)).say('automations.addMail'),
       });
     }
     if ('output' in added) return reply.redirect(mailAddress(utr, added.output.utr ?? ''), 303);
     // The refusal of a full automation is a problem of its utr, for which the form has no field.
     const problem = refusalText(request, added, series) || (added.problems.utr ?? []).join(' ');
-    return show(request, reply.code(added.status), { given, problems: added.problems, problem });
+    return show(request, reply.code(added.status), { values, problems: added.problems, problem });
   });
 
   pageRoute<{ Params: ComposedParams }>(app, `${AUTOMATION_MAIL.route}/remove`, async (request, reply) => {
@@ -487,8 +487,8 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
 
   app.post<{ Params: ComposedParams }>(`${AUTOMATION_MAIL.route}/remove`, async (request, reply) => {
     const { series, mail } = await readMail(request, request.params);
-    const given = { utr: mail.utr, unchanged_since: field(request, 'unchanged_since') };
-    const removed = await attempt(request, removeMail, given);
+    const values = { utr: mail.utr, unchanged_since: field(request, 'unchanged_since') };
+    const removed = await attempt(request, removeMail, values);
     const subject = plainSubject(languageOf(request, viewerOf(request)), mail.subject);
     if ('output' in removed) setFlash(reply, 'good', 'automations.removed', { subject });
     else setFlash(reply, 'bad', 'automations.refused', { reason: refusalText(request, removed, mail) });
@@ -521,29 +521,29 @@ interface AddMailProps {
   series: Series;
   senders: readonly SenderChoice[];
   templates: Templates;
-  given: NewMail;
+  values: NewMail;
   problems?: Problems;
   problem?: string;
 }
 
-function AddMail({ series, senders, templates, given, problems = {}, problem }: AddMailProps) {
+function AddMail({ series, senders, templates, values, problems = {}, problem }: AddMailProps) {
   const language = useLanguage();
-  const isFirst = series.steps.length === 0 || series.steps[0]?.utr === given.before;
+  const isFirst = series.steps.length === 0 || series.steps[0]?.utr === values.before;
   // A live automation would send the mail and refuses one without content.
   const blank = series.is_live === 1 ? undefined : templates.find(({ is_blank }) => is_blank === 1);
-  const before = series.steps.find(({ utr }) => utr === given.before);
+  const before = series.steps.find(({ utr }) => utr === values.before);
   return (
     <Card>
       <Problem>{problem}</Problem>
       {series.is_live === 1 && <Notice tone="warn">{language.say('automations.add.isLive')}</Notice>}
       {before !== undefined && <p>{language.say('automations.add.before', { subject: stepText(language, before) })}</p>}
       <form method="post" action={`${automationAddress(series.utr)}/mails/new`} class="narrow">
-        <MailFieldset {...{ given, senders, problems, isFirst }} />
+        <MailFieldset {...{ values, senders, problems, isFirst }} />
         <SelectField
           name="template_id"
           label={language.say('automations.add.template')}
           hint={language.say('automations.add.template.hint')}
-          value={given.template_id}
+          value={values.template_id}
           options={[
             ...(blank === undefined ? [] : [{ value: String(blank.id), label: language.say('automations.add.blank') }]),
             ...templates
@@ -552,7 +552,7 @@ function AddMail({ series, senders, templates, given, problems = {}, problem }: 
           ]}
           problems={problems}
         />
-        <AddingEnd series={series} place={given} label={language.say('automations.addMail')} />
+        <AddingEnd series={series} place={values} label={language.say('automations.addMail')} />
       </form>
     </Card>
   );

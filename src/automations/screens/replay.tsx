@@ -47,13 +47,13 @@ export async function replayScreen(app: FastifyInstance): Promise<void> {
     const [email = ''] = texts(request.query.email);
     const { automation_name: title } = await ask(request, readSummary, { utr });
     const frame = { title, section: 'automations', action: <BackToAutomation utr={utr} /> } as const;
-    const given = { days, opens, clicks };
+    const values = { days, opens, clicks };
     const read =
       run === undefined
         ? null
         : await attempt(request, replayAutomation, {
             utr,
-            ...given,
+            ...values,
             limit: ROWS,
             wait: WAIT,
             ...(email.trim() !== '' && { email }),
@@ -64,11 +64,11 @@ export async function replayScreen(app: FastifyInstance): Promise<void> {
     const replay = read !== null && 'output' in read ? read.output.replay : null;
     // A page that is closed asks no more, and the replay ends.
     if (replay !== null && replay.result === null) reply.header('refresh', AGAIN);
-    const href = withQuery(replayAddress(utr), { ...given, run: '1', email });
+    const href = withQuery(replayAddress(utr), { ...values, run: '1', email });
     const next = replay?.result?.next_after_id ?? null;
     const pages = {
       first: after === undefined ? null : href,
-      next: next === null ? null : withQuery(replayAddress(utr), { ...given, run: '1', email, after: String(next) }),
+      next: next === null ? null : withQuery(replayAddress(utr), { ...values, run: '1', email, after: String(next) }),
     };
     return sendPage(
       request,
@@ -76,8 +76,8 @@ export async function replayScreen(app: FastifyInstance): Promise<void> {
       viewerOf(request),
       frame,
       <div class="stack">
-        <Assumptions {...given} problems={problems} problem={Object.keys(problems).length === 0 ? refusal : null} />
-        {replay !== null && <Outcome {...{ replay, email, pages, given }} />}
+        <Assumptions {...values} problems={problems} problem={Object.keys(problems).length === 0 ? refusal : null} />
+        {replay !== null && <Outcome {...{ replay, email, pages, values }} />}
       </div>,
     );
   });
@@ -143,10 +143,10 @@ interface OutcomeProps {
   replay: ShownReplay;
   email: string;
   pages: { first: string | null; next: string | null };
-  given: Given;
+  values: Given;
 }
 
-function Outcome({ replay: { state, progress, trigger, result }, email, pages, given }: OutcomeProps) {
+function Outcome({ replay: { state, progress, trigger, result }, email, pages, values }: OutcomeProps) {
   const language = useLanguage();
   if (result === null)
     return (
@@ -187,11 +187,11 @@ function Outcome({ replay: { state, progress, trigger, result }, email, pages, g
       <Card title={language.say('automations.replay.limits')}>
         <ul class="stack">
           {limits.map((one) => (
-            <li key={one}>{language.say(`automations.replay.limit.${one}`, { ...given, names })}</li>
+            <li key={one}>{language.say(`automations.replay.limit.${one}`, { ...values, names })}</li>
           ))}
         </ul>
       </Card>
-      <Paths {...{ result, email, pages, given }} />
+      <Paths {...{ result, email, pages, values }} />
     </>
   );
 }
@@ -269,7 +269,7 @@ function Mails({ result }: { result: Found }) {
   );
 }
 
-function Paths({ result, email, pages, given }: { result: Found } & Pick<OutcomeProps, 'email' | 'pages' | 'given'>) {
+function Paths({ result, email, pages, values }: { result: Found } & Pick<OutcomeProps, 'email' | 'pages' | 'values'>) {
   const language = useLanguage();
   return (
     <Card title={language.say('automations.replay.paths')}>
@@ -279,7 +279,7 @@ function Paths({ result, email, pages, given }: { result: Found } & Pick<Outcome
         find={language.say('campaigns.find')}
         value={email}
       >
-        {Object.entries({ ...given, run: '1' }).map(([name, value]) => (
+        {Object.entries({ ...values, run: '1' }).map(([name, value]) => (
           <input key={name} type="hidden" name={name} value={value} />
         ))}
       </SearchForm>

@@ -109,12 +109,12 @@ function kindNamed(name: string | undefined): OtherKind | undefined {
 }
 
 /** Returns those fields that have a value, so that a step on the main path names no path. */
-function withValues(given: NewStep): Partial<NewStep> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+function withValues(values: NewStep): Partial<NewStep> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
 }
 
 /** Returns the fields of a submitted form. */
-function givenStep(request: FastifyRequest, kind: OtherKind): StepFields {
+function submittedStep(request: FastifyRequest, kind: OtherKind): StepFields {
   const text = (name: keyof StepFields) => field(request, name).trim();
   const settings = ownSettings(kind, {
     segment_id: text('segment_id'),
@@ -164,13 +164,13 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
   const show = async (
     request: FastifyRequest<NewStepCall>,
     reply: FastifyReply,
-    sent: { given?: NewStep; problems?: Problems; problem?: string } = {},
+    sent: { values?: NewStep; problems?: Problems; problem?: string } = {},
   ) => {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
     const at = (name: 'kind' | 'before' | 'parent' | 'branch') => texts(request.query[name])[0] ?? '';
     const place = { before: at('before'), parent: at('parent'), branch: at('branch') };
-    const kind = sent.given?.kind ?? kindNamed(at('kind'));
+    const kind = sent.values?.kind ?? kindNamed(at('kind'));
     const { series } = await ask(request, readSeries, request.params);
     if (kind === undefined) {
       const frame = {
@@ -181,9 +181,9 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
       return sendPage(request, reply, viewer, frame, <Kinds utr={series.utr} place={place} />);
     }
     const choices = await readStepChoices(request);
-    const given = sent.given ?? { ...DEFAULTS, kind, ...place };
+    const values = sent.values ?? { ...DEFAULTS, kind, ...place };
     const frame = { title: language.say(`automations.step.${kind}`), section: 'automations' } as const;
-    return sendPage(request, reply, viewer, frame, <AddStep {...{ series, choices, ...sent, given }} />);
+    return sendPage(request, reply, viewer, frame, <AddStep {...{ series, choices, ...sent, values }} />);
   };
 
   pageRoute<NewStepCall>(app, '/automations/:utr/steps/new', (request, reply) => show(request, reply));
@@ -193,8 +193,8 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
     const kind = kindNamed(field(request, 'kind'));
     if (kind === undefined) throw notFound();
     const place = (name: keyof Place) => field(request, name).trim();
-    const given = {
-      ...givenStep(request, kind),
+    const values = {
+      ...submittedStep(request, kind),
       before: place('before'),
       parent: place('parent'),
       branch: place('branch'),
@@ -205,7 +205,7 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
     const added = await attemptChange(
       request,
       addStep,
-      { ...withValues(given), utr, unchanged_since },
+      { ...withValues(values), utr, unchanged_since },
       ({ people, ...effects }) => ({
         ...effects,
         people: people.filter(({ to }) => to !== null && !known.has(to)),
@@ -217,12 +217,12 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
         series,
         effects: added.asked,
         action: `${automationAddress(utr)}/steps/new`,
-        fields: { ...given, unchanged_since },
+        fields: { ...values, unchanged_since },
         submit: languageOf(request, viewerOf(request)).say('automations.addStep'),
       });
     if ('output' in added) return reply.redirect(`${editAddress(utr)}#mails`, 303);
     const problem = refusalText(request, added, series) || (added.problems.utr ?? []).join(' ');
-    return show(request, reply.code(added.status), { given, problems: problemsAt(added, 'kind'), problem });
+    return show(request, reply.code(added.status), { values, problems: problemsAt(added, 'kind'), problem });
   });
 
   const readStep = async (request: FastifyRequest<StepCall>) => {
@@ -236,7 +236,7 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
   const showStored = async (
     request: FastifyRequest<StepCall>,
     reply: FastifyReply,
-    sent: { given?: StepFields; problems?: Problems; problem?: string } = {},
+    sent: { values?: StepFields; problems?: Problems; problem?: string } = {},
   ) => {
     const viewer = viewerOf(request);
     const { series, step, kind } = await readStep(request);
@@ -246,8 +246,8 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
       section: 'automations',
       action: <BackToEdit utr={series.utr} />,
     } as const;
-    const given = sent.given ?? storedStep(step, kind);
-    return sendPage(request, reply, viewer, frame, <EditStep {...{ series, step, choices, ...sent, given }} />);
+    const values = sent.values ?? storedStep(step, kind);
+    return sendPage(request, reply, viewer, frame, <EditStep {...{ series, step, choices, ...sent, values }} />);
   };
 
   pageRoute<StepCall>(app, '/automations/:automation/steps/:utr', (request, reply) => {
@@ -257,15 +257,15 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
 
   app.post<StepCall>('/automations/:automation/steps/:utr', async (request, reply) => {
     const { series, step, kind } = await readStep(request);
-    const given = givenStep(request, kind);
+    const values = submittedStep(request, kind);
     const unchanged_since = field(request, 'unchanged_since');
-    const wait = { waiting_type: given.waiting_type, waiting_period: given.waiting_period };
-    const settings = ownSettings(kind, { ...given, hour: given.until === 'hour' ? given.hour : given.hour || '0' });
+    const wait = { waiting_type: values.waiting_type, waiting_period: values.waiting_period };
+    const settings = ownSettings(kind, { ...values, hour: values.until === 'hour' ? values.hour : values.hour || '0' });
     const blank = NUMBERS.filter((name) => settings[name] === '');
     if (blank.length > 0) {
       const language = languageOf(request, viewerOf(request));
       const problems = Object.fromEntries(blank.map((name) => [name, [language.sentence(messages.required(name))]]));
-      return showStored(request, reply.code(422), { given, problems });
+      return showStored(request, reply.code(422), { values, problems });
     }
     const changed = await attemptChange(
       request,
@@ -281,7 +281,7 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
         series,
         effects: changed.asked,
         action: stepAddress(series.utr, step.utr),
-        fields: { ...given, unchanged_since },
+        fields: { ...values, unchanged_since },
         submit: languageOf(request, viewerOf(request)).say('compose.save'),
       });
     if ('output' in changed) {
@@ -290,7 +290,7 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
     }
     const stored = { updated_at: step.updated_at, changed_by: series.changed_by };
     const problem = refusalText(request, changed, stored);
-    return showStored(request, reply.code(changed.status), { given, problems: changed.problems, problem });
+    return showStored(request, reply.code(changed.status), { values, problems: changed.problems, problem });
   });
 
   pageRoute<StepCall>(app, '/automations/:automation/steps/:utr/remove', async (request, reply) => {
@@ -360,14 +360,14 @@ async function readStepChoices(request: FastifyRequest): Promise<StepChoices> {
 interface FormProps<Given> {
   series: Series;
   choices: StepChoices;
-  given: Given;
+  values: Given;
   problems?: Problems;
   problem?: string;
 }
 
-function AddStep({ series, choices, given, problems = {}, problem }: FormProps<NewStep>) {
+function AddStep({ series, choices, values, problems = {}, problem }: FormProps<NewStep>) {
   const language = useLanguage();
-  const { kind, before, parent, branch } = given;
+  const { kind, before, parent, branch } = values;
   return (
     <>
       <Problem>{problem}</Problem>
@@ -376,8 +376,8 @@ function AddStep({ series, choices, given, problems = {}, problem }: FormProps<N
         <p class="quiet-text">{language.say(`automations.step.${kind}.about`)}</p>
         <form method="post" action={`${automationAddress(series.utr)}/steps/new`} class="narrow">
           <input type="hidden" name="kind" value={kind} />
-          <Settings {...choices} given={given} problems={problems} />
-          <WaitFields given={given} isFirst={isFirst(series, before)} problems={problems} />
+          <Settings {...choices} values={values} problems={problems} />
+          <WaitFields values={values} isFirst={isFirst(series, before)} problems={problems} />
           <AddingEnd series={series} place={{ before, parent, branch }} label={language.say('automations.addStep')} />
         </form>
       </Card>
@@ -389,7 +389,7 @@ function EditStep({
   series,
   step,
   choices,
-  given,
+  values,
   problems = {},
   problem,
 }: FormProps<StepFields> & { step: SeriesStep }) {
@@ -399,10 +399,10 @@ function EditStep({
       <Problem>{problem}</Problem>
       {series.is_live === 1 && <Notice>{language.say('automations.isLive', { count: series.people.waiting })}</Notice>}
       <Card>
-        <p class="quiet-text">{language.say(`automations.step.${given.kind}.about`)}</p>
+        <p class="quiet-text">{language.say(`automations.step.${values.kind}.about`)}</p>
         <form method="post" action={stepAddress(series.utr, step.utr)} class="narrow">
-          <Settings {...choices} given={given} problems={problems} />
-          <WaitFields given={given} isFirst={isFirst(series, step.utr)} problems={problems} />
+          <Settings {...choices} values={values} problems={problems} />
+          <WaitFields values={values} isFirst={isFirst(series, step.utr)} problems={problems} />
           <input type="hidden" name="unchanged_since" value={step.updated_at} />
           <div class="buttons">
             <Button>{language.say('compose.save')}</Button>
@@ -421,13 +421,13 @@ function isFirst({ steps }: Series, utr: string): boolean {
   return steps.length === 0 || steps[0]?.utr === utr;
 }
 
-type SettingsProps = StepChoices & { given: StepFields; problems: Problems };
+type SettingsProps = StepChoices & { values: StepFields; problems: Problems };
 
 /** The fields of a kind of step. */
-function Settings({ targets, fields, events, given, problems }: SettingsProps) {
+function Settings({ targets, fields, events, values, problems }: SettingsProps) {
   const language = useLanguage();
   const none = { value: '', label: language.say('compose.choose') };
-  switch (given.kind) {
+  switch (values.kind) {
     case 'exit':
       return null;
     case 'split':
@@ -438,7 +438,7 @@ function Settings({ targets, fields, events, given, problems }: SettingsProps) {
           min={1}
           max={99}
           label={language.say('automations.step.share')}
-          value={given.share}
+          value={values.share}
           problems={problems}
         />
       );
@@ -448,7 +448,7 @@ function Settings({ targets, fields, events, given, problems }: SettingsProps) {
           <SelectField
             name="field"
             label={language.say('automations.step.field')}
-            value={given.field}
+            value={values.field}
             options={[
               none,
               ...fieldOptions(language, [...SETTABLE_FIELDS, ...fields.map(({ field_name }) => field_name)]),
@@ -459,7 +459,7 @@ function Settings({ targets, fields, events, given, problems }: SettingsProps) {
             name="value"
             label={language.say('automations.step.value')}
             hint={language.say('automations.step.value.hint')}
-            value={given.value}
+            value={values.value}
             maxLength={255}
             autocomplete="off"
             problems={problems}
@@ -467,14 +467,14 @@ function Settings({ targets, fields, events, given, problems }: SettingsProps) {
         </>
       );
     case 'wait_until':
-      return <WaitSettings {...{ fields, events, given, problems }} />;
+      return <WaitSettings {...{ fields, events, values, problems }} />;
     case 'webhook':
       return (
         <TextField
           name="value"
           label={language.say('automations.step.note')}
           hint={language.say('automations.step.note.hint')}
-          value={given.value}
+          value={values.value}
           maxLength={255}
           autocomplete="off"
           problems={problems}
@@ -485,8 +485,8 @@ function Settings({ targets, fields, events, given, problems }: SettingsProps) {
         <SelectField
           name="contact_type_id"
           label={language.say('automations.step.list')}
-          value={given.contact_type_id}
-          options={[none, ...withDeleted(language, targetOptions(targets, 'list'), given.contact_type_id)]}
+          value={values.contact_type_id}
+          options={[none, ...withDeleted(language, targetOptions(targets, 'list'), values.contact_type_id)]}
           problems={problems}
         />
       );
@@ -500,8 +500,8 @@ function Settings({ targets, fields, events, given, problems }: SettingsProps) {
               {language.say('segments.new')}
             </a>
           }
-          value={given.segment_id}
-          options={[none, ...withDeleted(language, targetOptions(targets, 'segment'), given.segment_id)]}
+          value={values.segment_id}
+          options={[none, ...withDeleted(language, targetOptions(targets, 'segment'), values.segment_id)]}
           problems={problems}
         />
       );
@@ -519,7 +519,7 @@ function fieldOptions(language: Language, names: readonly string[]): { value: st
 }
 
 /** The fields of a wait. The styles show those that fit what contacts wait for. */
-function WaitSettings({ fields, events, given, problems }: Omit<SettingsProps, 'targets'>) {
+function WaitSettings({ fields, events, values, problems }: Omit<SettingsProps, 'targets'>) {
   const language = useLanguage();
   const dates = fields.filter(({ field_type }) => isDateType(field_type)).map(({ field_name }) => field_name);
   return (
@@ -527,13 +527,13 @@ function WaitSettings({ fields, events, given, problems }: Omit<SettingsProps, '
       <SelectField
         name="until"
         label={language.say('automations.step.until')}
-        value={given.until}
+        value={values.until}
         options={AWAITED.map((value) => ({ value, label: language.say(`automations.step.until.${value}`) }))}
         problems={problems}
       />
       <EventFields
         names={['event', 'event_filter']}
-        given={[given.event, given.event_filter]}
+        values={[values.event, values.event_filter]}
         events={events}
         hint={language.say('automations.step.event.hint')}
         problems={problems}
@@ -541,14 +541,14 @@ function WaitSettings({ fields, events, given, problems }: Omit<SettingsProps, '
       <SelectField
         name="field"
         label={language.say('automations.step.dateField')}
-        value={given.field}
+        value={values.field}
         options={[{ value: '', label: language.say('compose.choose') }, ...fieldOptions(language, dates)]}
         problems={problems}
       />
       <SelectField
         name="weekday"
         label={language.say('automations.step.weekday')}
-        value={given.weekday}
+        value={values.weekday}
         options={WEEKDAYS.map((day) => ({ value: String(day), label: weekdayName(language, day) }))}
         problems={problems}
       />
@@ -559,7 +559,7 @@ function WaitSettings({ fields, events, given, problems }: Omit<SettingsProps, '
         max={23}
         label={language.say('automations.step.hour')}
         hint={language.say('automations.step.hour.hint')}
-        value={given.hour}
+        value={values.hour}
         problems={problems}
       />
       <TextField
@@ -568,7 +568,7 @@ function WaitSettings({ fields, events, given, problems }: Omit<SettingsProps, '
         min={1}
         label={language.say('automations.step.timeout')}
         hint={language.say('automations.step.timeout.hint')}
-        value={given.timeout_hours}
+        value={values.timeout_hours}
         problems={problems}
       />
     </div>

@@ -50,7 +50,7 @@ export interface TriggerFields {
 }
 
 /** Returns the fields of a submitted form. */
-export function givenTrigger(request: FastifyRequest): TriggerFields {
+export function submittedTrigger(request: FastifyRequest): TriggerFields {
   const kind = field(request, 'trigger_kind');
   const trigger_form_id = field(request, 'trigger_form_id');
   return {
@@ -87,11 +87,11 @@ export function storedTrigger(series: Series): Required<TriggerFields> {
 
 /** The kind of trigger and what each kind needs; the style sheet shows what the chosen one needs. */
 export function TriggerFieldset({
-  given,
+  values,
   choices: { events, fields, forms },
   problems,
 }: {
-  given: TriggerFields;
+  values: TriggerFields;
   choices: TriggerChoices;
   problems: Problems;
 }) {
@@ -103,7 +103,7 @@ export function TriggerFieldset({
         name="trigger_kind"
         label={language.say('automations.kind')}
         hint={language.say('automations.kind.hint')}
-        value={given.trigger_kind ?? 'join'}
+        value={values.trigger_kind ?? 'join'}
         options={TRIGGER_KINDS.map((value) => ({ value, label: language.say(`automations.kind.${value}`) }))}
         problems={problems}
       />
@@ -111,7 +111,7 @@ export function TriggerFieldset({
       <div class="of-event">
         <EventFields
           names={['trigger_event', 'trigger_filter']}
-          given={[given.trigger_event ?? '', given.trigger_filter ?? '']}
+          values={[values.trigger_event ?? '', values.trigger_filter ?? '']}
           events={events}
           hint={language.say('automations.event.hint')}
           problems={problems}
@@ -122,7 +122,7 @@ export function TriggerFieldset({
           name="trigger_field"
           label={language.say('automations.kind.field.label')}
           hint={language.say('automations.kind.field.hint')}
-          value={given.trigger_field ?? ''}
+          value={values.trigger_field ?? ''}
           options={[none, ...fields.map(({ field_name: value }) => ({ value, label: fieldLabel(language, value) }))]}
           problems={problems}
         />
@@ -132,7 +132,7 @@ export function TriggerFieldset({
           name="trigger_value"
           label={language.say('automations.kind.value')}
           hint={language.say('automations.kind.value.hint')}
-          value={given.trigger_value ?? ''}
+          value={values.trigger_value ?? ''}
           maxLength={255}
           autocomplete="off"
           problems={problems}
@@ -143,7 +143,7 @@ export function TriggerFieldset({
           name="trigger_days"
           label={language.say('automations.kind.days')}
           hint={language.say('automations.kind.days.hint')}
-          value={given.trigger_days ?? '0'}
+          value={values.trigger_days ?? '0'}
           maxLength={3}
           autocomplete="off"
           problems={problems}
@@ -151,7 +151,7 @@ export function TriggerFieldset({
         <SelectField
           name="trigger_before"
           label={language.say('automations.kind.before')}
-          value={given.trigger_before ?? '0'}
+          value={values.trigger_before ?? '0'}
           options={(['0', '1'] as const).map((value) => ({
             value,
             label: language.say(`automations.kind.before.${value}`),
@@ -162,21 +162,21 @@ export function TriggerFieldset({
           name="trigger_hour"
           label={language.say('automations.kind.hour')}
           hint={language.say('automations.kind.hour.hint')}
-          value={given.trigger_hour ?? DEFAULT_HOUR}
+          value={values.trigger_hour ?? DEFAULT_HOUR}
           options={Array.from({ length: 24 }, (_, hour) => ({ value: String(hour), label: `${hour}:00` }))}
           problems={problems}
         />
         <CheckField
           name="trigger_yearly"
           label={language.say('automations.kind.yearly')}
-          checked={given.trigger_yearly === '1'}
+          checked={values.trigger_yearly === '1'}
         />
       </div>
       <div class="of-form">
         <SelectField
           name="trigger_form_id"
           label={language.say('automations.kind.form.label')}
-          value={given.trigger_form_id ?? ''}
+          value={values.trigger_form_id ?? ''}
           options={[none, ...forms.map(({ id, name }) => ({ value: String(id), label: name }))]}
           problems={problems}
         />

@@ -82,15 +82,15 @@ export const changeMailSettings = operation({
     if (language !== undefined && languageCode(language) === null)
       errors.add('language', messages.selected('language'));
   },
-  run(context, { stops_errors, language, keeps_sent_mails, ...given }) {
-    const { utm_source } = given;
+  run(context, { stops_errors, language, keeps_sent_mails, ...fields }) {
+    const { utm_source } = fields;
     const mail_language = language === undefined ? null : languageCode(language);
     inTransaction(context.db, () => {
       changeMailRules(context.db, context.accountId, {
         ...(stops_errors !== undefined && { stops_errors }),
         ...(mail_language !== null && { mail_language }),
         ...(keeps_sent_mails !== undefined && { keeps_sent_mails }),
-        ...(utm_source !== undefined && { link_rules: utm_source === '' ? null : asLinkRules(given) }),
+        ...(utm_source !== undefined && { link_rules: utm_source === '' ? null : asLinkRules(fields) }),
       });
       auditBy(context, 'mail_settings_changed');
     });

@@ -155,15 +155,15 @@ async function writeInSteps(db: Db, ids: readonly number[], write: (id: number) 
 }
 
 /** The ids of the account's single sends with these ids or utrs. Throws 404 unless all of them are its own. */
-function requireIds(db: Db, accountId: number, given: readonly unknown[] = []): number[] {
-  const utrs = given.map(recordUtr).filter(Boolean);
+function requireIds(db: Db, accountId: number, ids: readonly unknown[] = []): number[] {
+  const utrs = ids.map(recordUtr).filter(Boolean);
   const found = db.$client
     .prepare<Record<string, number | string>, { id: number; utr: string }>(`
       SELECT id, utr FROM single_sends WHERE user_id = @account
         AND (utr IN (SELECT value FROM json_each(@utrs)) OR id IN (SELECT value FROM json_each(@ids)))`)
-    .all({ account: accountId, utrs: JSON.stringify(utrs), ids: JSON.stringify(given.map(recordId)) });
+    .all({ account: accountId, utrs: JSON.stringify(utrs), ids: JSON.stringify(ids.map(recordId)) });
   const known = new Set<unknown>(found.flatMap(({ id, utr }) => [id, utr]));
-  if (found.length === 0 || !given.every((one) => known.has(recordUtr(one) || recordId(one))))
+  if (found.length === 0 || !ids.every((one) => known.has(recordUtr(one) || recordId(one))))
     throw notFound('Record not found');
   return found.map(({ id }) => id);
 }

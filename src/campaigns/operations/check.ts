@@ -277,7 +277,7 @@ function checkedSource(context: Context, input: Static<typeof CheckInput>): Chec
 /** The single send, or a mail made of the parameters, from the first sender if none is named. Throws 404. */
 function sourceOf(
   { db, accountId }: Context,
-  { utr, ...given }: Static<typeof CheckInput>,
+  { utr, ...fields }: Static<typeof CheckInput>,
 ): ShownSource & { unsubscribe_group_id: number } {
   if (utr !== undefined) {
     const single_send = requireSingleSend(db, accountId, utr);
@@ -288,9 +288,9 @@ function sourceOf(
     template_json,
     template_html,
   } = withTemplateCopied(db, accountId, {
-    template_id: given.template_id ?? 1,
-    template_json: given.template_json ?? '',
-    template_html: given.template_html ?? '',
+    template_id: fields.template_id ?? 1,
+    template_json: fields.template_json ?? '',
+    template_html: fields.template_html ?? '',
   });
   const first = db
     .select({ id: senders.id })
@@ -306,11 +306,11 @@ function sourceOf(
     template_id,
     template_json: template_json || null,
     template_html: template_html || null,
-    subject: given.subject ?? '',
-    preheader: given.preheader ?? '',
-    sender_id: given.sender_id ?? first?.id ?? 0,
-    unsubscribe_group_id: given.unsubscribe_group_id ?? 0,
-    recipient_id: checkedTargets(given.recipient_id ?? []),
-    exclude_specific_recipient_id: checkedTargets(given.exclude_specific_recipient_id ?? []),
+    subject: fields.subject ?? '',
+    preheader: fields.preheader ?? '',
+    sender_id: fields.sender_id ?? first?.id ?? 0,
+    unsubscribe_group_id: fields.unsubscribe_group_id ?? 0,
+    recipient_id: checkedTargets(fields.recipient_id ?? []),
+    exclude_specific_recipient_id: checkedTargets(fields.exclude_specific_recipient_id ?? []),
   };
 }

@@ -279,9 +279,9 @@ export const saveDraft = operation({
   role: 'editor',
   input: Changes,
   output: Type.Object({ updated_at: isoTimestampSchema() }),
-  check(context, given, errors) {
-    addSingleSendErrors(context, given, errors);
-    if (given.utm_mode === 'own' && !given.utm_source) errors.add('utm_source', messages.required('utm_source'));
+  check(context, input, errors) {
+    addSingleSendErrors(context, input, errors);
+    if (input.utm_mode === 'own' && !input.utm_source) errors.add('utm_source', messages.required('utm_source'));
   },
   run(context, { utr, unchanged_since, ...input }) {
     const { db, accountId } = context;
@@ -361,8 +361,8 @@ export function asLinkRules({
   return { source: utm_source, medium: utm_medium, campaign: utm_campaign, content: utm_content };
 }
 
-function linkRulesOf(mode: (typeof UTM_MODES)[number], given: GivenRules): SingleSend['link_rules'] {
-  if (mode === 'own') return asLinkRules(given);
+function linkRulesOf(mode: (typeof UTM_MODES)[number], input: GivenRules): SingleSend['link_rules'] {
+  if (mode === 'own') return asLinkRules(input);
   return mode === 'off' ? 'off' : null;
 }
 
@@ -399,10 +399,10 @@ function requireComplete(send: SingleSend): void {
 /** Adds the field errors that the schema cannot find. */
 export function addSingleSendErrors(
   context: Context,
-  given: Partial<SingleSendInput>,
+  input: Partial<SingleSendInput>,
   errors: FieldErrorCollector,
 ): void {
-  errors.addAll(singleSendErrors(context, context.accountId, given));
+  errors.addAll(singleSendErrors(context, context.accountId, input));
 }
 
 type Columns = Partial<Omit<SingleSend, 'id' | 'status' | 'held_code' | 'held_reason'>>;
@@ -416,12 +416,12 @@ type Parts<Given> = Omit<Given, 'template_json' | 'template_html' | 'exclude_spe
 export function changeSingleSend<Given extends Partial<SingleSendInput>>(
   { db, clock, config, accountId, actor }: Context,
   { utr, unchanged_since }: { utr?: unknown; unchanged_since?: string | undefined },
-  given: Given,
+  input: Given,
   { columnsOf, store }: { columnsOf(parts: Parts<Given>): Columns; store(before: SingleSend, columns: Columns): void },
 ): { utr: string; updated_at: string } {
   const change = () => {
     const before = requireChangeable(db, accountId, utr, unchanged_since);
-    const copied = withTemplateCopied(db, accountId, given);
+    const copied = withTemplateCopied(db, accountId, input);
     const { template_json, template_html, exclude_specific_recipient_id: excluded, ...parts } = copied;
     const updated_at = isoTimestamp(clock.now());
     const columns = {

@@ -42,10 +42,10 @@ export const saveLanguage = operation({
   role: 'editor',
   input: Type.Object({ ...ByUtr, unchanged_since: unchangedSince(), ...versionInput }),
   output: Type.Object({ updated_at: isoTimestampSchema() }),
-  run: (context, { utr, unchanged_since, ...given }) =>
+  run: (context, { utr, unchanged_since, ...fields }) =>
     change(context, utr, unchanged_since, ({ ab_test, languages }) => {
       if (ab_test !== null) throw invalid('language', sentence('ab_languages'));
-      return withVersion(context, languages, given);
+      return withVersion(context, languages, fields);
     }),
 });
 

@@ -231,10 +231,10 @@ export const saveVariants = operation({
   role: 'editor',
   input: SaveBody,
   output: Type.Object({ updated_at: isoTimestampSchema() }),
-  run({ db, clock, config, accountId, actor }, { utr, unchanged_since, canary_percent, ...given }) {
-    requireConditions('subjects', given.subjects ?? []);
-    requireConditions('preheaders', given.preheaders ?? []);
-    const ab_test = givenTest(given);
+  run({ db, clock, config, accountId, actor }, { utr, unchanged_since, canary_percent, ...fields }) {
+    requireConditions('subjects', fields.subjects ?? []);
+    requireConditions('preheaders', fields.preheaders ?? []);
+    const ab_test = givenTest(fields);
     const changes = { ab_test, ...(canary_percent !== undefined && { canary_percent }) };
     const save = () => {
       const send = requireChangeable(db, accountId, utr, unchanged_since);
@@ -275,8 +275,8 @@ function requireVariants(db: Db, send: SingleSend, test: AbTest): void {
 type TestInput = Omit<Static<typeof SaveBody>, 'utr' | 'unchanged_since' | 'canary_percent'>;
 
 /** Returns the test that a body describes; null without variants. */
-function givenTest(given: TestInput): AbTest | null {
-  const { share = USUAL_TEST.share, winner_by = USUAL_TEST.winner_by, hours = USUAL_TEST.hours, ...lists } = given;
+function givenTest(input: TestInput): AbTest | null {
+  const { share = USUAL_TEST.share, winner_by = USUAL_TEST.winner_by, hours = USUAL_TEST.hours, ...lists } = input;
   const { subjects = [], preheaders = [], sender_names = [], template_ids = [] } = lists;
   const count = Math.max(...[subjects, preheaders, sender_names, template_ids].map(({ length }) => length));
   const variants = Array.from({ length: count }, (_, at) => ({

@@ -52,8 +52,8 @@ export async function attachmentsScreen(app: FastifyInstance): Promise<void> {
   app.post<ByUtr>('/campaigns/:utr/edit/attachments/remove', async (request, reply) => {
     const { utr } = request.params;
     const unchanged_since = field(request, 'unchanged_since');
-    const given = { utr, unchanged_since, attachment_id: field(request, 'attachment_id') };
-    const removed = await attempt(request, removeAttachment, given);
+    const values = { utr, unchanged_since, attachment_id: field(request, 'attachment_id') };
+    const removed = await attempt(request, removeAttachment, values);
     if ('problems' in removed) return show(request, reply.code(removed.status), removed.text);
     setFlash(reply, 'good', 'attachments.removed');
     return reply.redirect(stepPath(utr, 'attachments'), SEE_OTHER);

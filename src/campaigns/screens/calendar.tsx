@@ -45,8 +45,8 @@ export async function calendarScreen(
 }
 
 /** Returns a month such as 2026-11; undefined for anything else. */
-function readMonth(given: unknown): string | undefined {
-  return typeof given === 'string' && /^(?:19|2\d)\d\d-(?:0[1-9]|1[0-2])$/.test(given) ? given : undefined;
+function readMonth(value: unknown): string | undefined {
+  return typeof value === 'string' && /^(?:19|2\d)\d\d-(?:0[1-9]|1[0-2])$/.test(value) ? value : undefined;
 }
 
 function monthAfter(month: string): string {

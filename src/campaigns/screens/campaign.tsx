@@ -376,7 +376,7 @@ export async function resendScreen(app: FastifyInstance): Promise<void> {
   async function show(
     request: FastifyRequest<ByUtr>,
     reply: FastifyReply,
-    given: { subject?: string; subjects?: readonly string[]; problems?: Problems } = {},
+    submitted: { subject?: string; subjects?: readonly string[]; problems?: Problems } = {},
   ) {
     const { utr } = request.params;
     const summary = await ask(request, readSummary, { utr });
@@ -385,7 +385,7 @@ export async function resendScreen(app: FastifyInstance): Promise<void> {
     const viewer = viewerOf(request);
     const title = languageOf(request, viewer).say('campaigns.again');
     const { languages } = await ask(request, listLanguages, { utr });
-    const content = <Resend {...{ summary, languages }} count={counted.output.count} {...given} />;
+    const content = <Resend {...{ summary, languages }} count={counted.output.count} {...submitted} />;
     return sendPage(request, reply, viewer, { title, section: 'campaigns' }, content);
   }
 

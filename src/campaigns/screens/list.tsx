@@ -40,8 +40,8 @@ type Order = (typeof ORDERS)[number];
 
 /** Reads the search: as the operation takes it, and `kept`, the parameters that the links of the page keep. */
 function readQuery(query: CampaignQuery) {
-  const { listSearch, given } = readListQuery(query, STATES);
-  const { state, ...rest } = given;
+  const { listSearch, input } = readListQuery(query, STATES);
+  const { state, ...rest } = input;
   const order: Order = ORDERS.find((name) => name === query.order) ?? 'newest';
   const list = query.list ?? '';
   const kept = { search: listSearch.search, state, list, order: order === 'newest' ? '' : order };

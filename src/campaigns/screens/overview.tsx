@@ -529,7 +529,7 @@ export function Waits({
 
 function localText(language: Language, { people: count, next_at: next, last_at: last }: LocalWait): string {
   const { zone } = language;
-  const time = (given: string) => language.weekdayTime(recordTime(given) ?? new Date(given), zone);
+  const time = (text: string) => language.weekdayTime(recordTime(text) ?? new Date(text), zone);
   return language.say('local.waits', { count, next: time(next), last: time(last), zone });
 }
 

@@ -169,7 +169,7 @@ function SaveSegment({ summary, rules, filter, link, lists }: SaveSegmentProps) 
   const language = useLanguage();
   const found = shownFilter(language, filter, link).map(([, value]) => value);
   const name = [summary.single_send_name, found.join(', ') || language.say('campaigns.recipients')].join(': ');
-  const given = {
+  const values = {
     ...Object.fromEntries(
       rules.flatMap(([field, operator, value, until = ''], at) => [
         [`field${at}`, field],
@@ -184,7 +184,7 @@ function SaveSegment({ summary, rules, filter, link, lists }: SaveSegmentProps) 
   const own = summary.recipient_id.find((target) => target.startsWith('contacts_'));
   return (
     <form method="post" action="/contacts/segments/new" class="search">
-      {Object.entries(given).map(([key, value]) => (
+      {Object.entries(values).map(([key, value]) => (
         <input key={key} type="hidden" name={key} value={value} />
       ))}
       <select name="contact_type_id" aria-label={language.say('recipients.segment.list')}>

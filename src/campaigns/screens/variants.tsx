@@ -38,37 +38,37 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
   pageRoute<ByUtr>(app, '/campaigns/:utr/edit/variants', show);
 
   app.post<ByUtr>('/campaigns/:utr/edit/variants', async (request, reply) => {
-    const given = givenTest(request);
-    if (given.variants.length > 0) return save(request, reply, given);
+    const values = submittedTest(request);
+    if (values.variants.length > 0) return save(request, reply, values);
     const problem = languageOf(request, viewerOf(request)).say('compose.variants.empty');
-    return show(request, reply.code(UNPROCESSABLE), { given, problem });
+    return show(request, reply.code(UNPROCESSABLE), { values, problem });
   });
 
   app.post<ByUtr>('/campaigns/:utr/edit/variants/remove', (request, reply) => save(request, reply, null));
 
   /** Saves a test, which replaces a canary; null removes the test. */
-  async function save(request: FastifyRequest<ByUtr>, reply: FastifyReply, given: GivenTest | null) {
+  async function save(request: FastifyRequest<ByUtr>, reply: FastifyReply, values: SubmittedTest | null) {
     const { utr } = request.params;
-    const hadFirstPart = given !== null && (await ask(request, readDraft, { utr })).draft.canary_percent > 0;
-    const of = (own: (typeof OWN_FIELDS)[number]) => given?.variants.map((variant) => variant[own]);
+    const hadFirstPart = values !== null && (await ask(request, readDraft, { utr })).draft.canary_percent > 0;
+    const of = (own: (typeof OWN_FIELDS)[number]) => values?.variants.map((variant) => variant[own]);
     const saved = await attempt(request, saveVariants, {
       utr,
       unchanged_since: field(request, 'unchanged_since'),
-      ...(given !== null && {
+      ...(values !== null && {
         subjects: of('subject'),
         preheaders: of('preheader'),
         sender_names: of('sender_name'),
         template_ids: of('template_id'),
-        share: given.share,
-        winner_by: given.winner_by,
-        hours: given.hours,
+        share: values.share,
+        winner_by: values.winner_by,
+        hours: values.hours,
         canary_percent: 0,
       }),
     });
     if (!('problems' in saved)) {
       const text = hadFirstPart ? 'compose.variants.savedWhole' : 'compose.saved';
-      setFlash(reply, 'good', given === null ? 'compose.variants.removed' : text);
-      return reply.redirect(stepPath(utr, given === null ? 'content' : 'variants'), SEE_OTHER);
+      setFlash(reply, 'good', values === null ? 'compose.variants.removed' : text);
+      return reply.redirect(stepPath(utr, values === null ? 'content' : 'variants'), SEE_OTHER);
     }
     if (
       saved.status === CONFLICT &&
@@ -79,14 +79,14 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
     }
     const language = languageOf(request, viewerOf(request));
     const problem = saved.status === CONFLICT ? language.say('compose.variants.changed') : saved.text;
-    const sent = { ...(given && { given }), problems: saved.problems, problem };
+    const sent = { ...(values && { values }), problems: saved.problems, problem };
     return show(request, reply.code(saved.status), sent);
   }
 
   async function show(
     request: FastifyRequest<ByUtr>,
     reply: FastifyReply,
-    { problem, ...sent }: { given?: GivenTest; problems?: Problems; problem?: string } = {},
+    { problem, ...sent }: { values?: SubmittedTest; problems?: Problems; problem?: string } = {},
   ) {
     const { utr } = request.params;
     const [{ draft }, stored, templates] = await Promise.all([
@@ -100,14 +100,14 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
 }
 
 /** Returns the submitted test, without variants that do not differ. */
-function givenTest(request: FastifyRequest): GivenTest {
+function submittedTest(request: FastifyRequest): SubmittedTest {
   const variants = Array.from({ length: MAX_VARIANTS }, (_, at) => {
-    const given = (own: (typeof OWN_FIELDS)[number]) => field(request, `${own}_${at + 1}`).trim();
+    const read = (own: (typeof OWN_FIELDS)[number]) => field(request, `${own}_${at + 1}`).trim();
     return {
-      subject: given('subject'),
-      preheader: given('preheader'),
-      sender_name: given('sender_name'),
-      template_id: given('template_id'),
+      subject: read('subject'),
+      preheader: read('preheader'),
+      sender_name: read('sender_name'),
+      template_id: read('template_id'),
     };
   });
   return {
@@ -118,7 +118,7 @@ function givenTest(request: FastifyRequest): GivenTest {
   };
 }
 
-const NEW_TEST: GivenTest = {
+const NEW_TEST: SubmittedTest = {
   variants: [],
   share: String(USUAL_TEST.share),
   winner_by: USUAL_TEST.winner_by,
@@ -129,13 +129,13 @@ interface PageProps {
   draft: Draft;
   stored: StoredTest;
   templates: readonly ListedTemplate[];
-  given?: GivenTest;
+  values?: SubmittedTest;
   problems?: Problems;
 }
 
-function VariantsPage({ draft, stored: { ab_test: test, plan }, templates, given, problems = {} }: PageProps) {
+function VariantsPage({ draft, stored: { ab_test: test, plan }, templates, values, problems = {} }: PageProps) {
   const language = useLanguage();
-  const shown = given ?? (test === null ? NEW_TEST : asGiven(test));
+  const shown = values ?? (test === null ? NEW_TEST : asGiven(test));
   const numbers = Array.from({ length: MAX_VARIANTS }, (_, at) => at + 1);
   return (
     <div class="compose">
@@ -217,7 +217,7 @@ function VariantsPage({ draft, stored: { ab_test: test, plan }, templates, given
 }
 
 /** Returns a stored test in the form of the form's fields. */
-function asGiven({ variants, share, winner_by, hours }: NonNullable<StoredTest['ab_test']>): GivenTest {
+function asGiven({ variants, share, winner_by, hours }: NonNullable<StoredTest['ab_test']>): SubmittedTest {
   return {
     variants: variants.map((variant) => ({ ...variant, template_id: String(variant.template_id || '') })),
     share: String(share),
@@ -228,7 +228,7 @@ function asGiven({ variants, share, winner_by, hours }: NonNullable<StoredTest['
 
 interface VariantProps {
   number: number;
-  own: GivenTest['variants'][number] | undefined;
+  own: SubmittedTest['variants'][number] | undefined;
   /** True if the variant is open from the start: existing variants, and the next one. */
   isNext: boolean;
   templates: readonly ListedTemplate[];
@@ -276,7 +276,7 @@ const MAX_VARIANTS = 3;
 const OWN_FIELDS = ['subject', 'preheader', 'sender_name', 'template_id'] as const;
 
 /** A test as the form has it: all fields are texts, and an empty one means that the variant does not differ from A. */
-interface GivenTest {
+interface SubmittedTest {
   variants: Record<(typeof OWN_FIELDS)[number], string>[];
   share: string;
   winner_by: string;

@@ -75,8 +75,8 @@ export function addParameters(url: string, rules: LinkRules, publicUrl: string, 
 
 /** The parameters that all links of a mail get, as in a query. */
 export function linkParameters({ source, medium, campaign }: LinkRules): string {
-  const given = { utm_source: source, utm_medium: medium, utm_campaign: campaign };
-  return Object.entries(given)
+  const parameters = { utm_source: source, utm_medium: medium, utm_campaign: campaign };
+  return Object.entries(parameters)
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join('&');

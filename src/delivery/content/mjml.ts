@@ -112,8 +112,8 @@ function toNode(value: unknown, depth: number, count: Count): MjmlNode {
       'The template uses mj-include, which has no meaning here: put the included part in its place.',
     );
   }
-  const given = Object.entries(attributes).filter(([, text]) => text !== null);
-  const own = given.map(([name, text]) => [name, String(text)]);
+  const present = Object.entries(attributes).filter(([, text]) => text !== null);
+  const own = present.map(([name, text]) => [name, String(text)]);
   const clean = { tagName, attributes: Object.fromEntries(own) as Record<string, string> };
   // MJML uses the name as a regular expression.
   if (tagName === 'mj-font' && !/^[\w -]*$/.test(clean.attributes.name ?? '')) {

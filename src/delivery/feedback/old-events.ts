@@ -84,13 +84,13 @@ interface Window {
  */
 function removeSome(client: Database, horizon: number, rows: number): boolean {
   const removed = readRemoved(client) ?? { id: 0, before: 0 };
-  const given = { after: removed.id, rows, horizon };
+  const parameters = { after: removed.id, rows, horizon };
   const { end, last, recent } = client
-    .prepare<[typeof given], Window>(`
+    .prepare<[typeof parameters], Window>(`
       SELECT max(id) AS end, max(id) FILTER (WHERE happened_at < @horizon AND kind IN ('open', 'click')) AS last,
         min(id) FILTER (WHERE happened_at >= @horizon) AS recent
       FROM (SELECT id, kind, happened_at FROM events WHERE id > @after ORDER BY id LIMIT @rows)`)
-    .get(given) ?? { end: null, last: null, recent: null };
+    .get(parameters) ?? { end: null, last: null, recent: null };
   if (end === null || (last === null && recent !== null)) return false;
   client
     .prepare("DELETE FROM events WHERE id > ? AND id <= ? AND happened_at < ? AND kind IN ('open', 'click')")

@@ -77,8 +77,8 @@ export function parseTransactionalReturnPath(
 }
 
 function isSigned(secrets: readonly string[], signed: string, signature: string): boolean {
-  const given = Buffer.from(signature);
-  return secrets.some((secret) => timingSafeEqual(given, Buffer.from(base32(mac(secret, signed)))));
+  const received = Buffer.from(signature);
+  return secrets.some((secret) => timingSafeEqual(received, Buffer.from(base32(mac(secret, signed)))));
 }
 
 /** Id and address separated by a space, which neither contains. */

@@ -169,10 +169,10 @@ function textSigner(texts: readonly string[]): TextSigner {
  * the last character, and changing them must not yield another valid token.
  */
 function anyMatches<Key>(keys: readonly Key[], mac: string, expected: (key: Key) => string): boolean {
-  const given = Buffer.from(mac);
+  const received = Buffer.from(mac);
   return keys.some((key) => {
     const own = Buffer.from(expected(key), 'latin1');
-    return given.length === own.length && timingSafeEqual(given, own);
+    return received.length === own.length && timingSafeEqual(received, own);
   });
 }
 
@@ -206,7 +206,7 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
     return null;
   };
 
-  const readShortClick = (token: string, given: string | undefined): RecipientIds | null => {
+  const readShortClick = (token: string, recipientEmail: string | undefined): RecipientIds | null => {
     const [, ...texts] = CLICK_TOKEN.exec(token) ?? [];
     const [delivery, mailing, address] = texts.map((text) => Number.parseInt(text, 36));
     if (delivery === undefined || mailing === undefined || address === undefined) return null;
@@ -214,7 +214,7 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
     // A number has only one spelling.
     if (body !== clickBody({ delivery, mailing, address })) return null;
     const owner = mailingOf?.(mailing);
-    const email = owner === undefined ? undefined : (emailOf(address, owner.user) ?? given);
+    const email = owner === undefined ? undefined : (emailOf(address, owner.user) ?? recipientEmail);
     if (owner === undefined || email === undefined) return null;
     const ids = { delivery, mailing, address, ...owner };
     const signed = signedText(recipientBody(ids), email);
@@ -232,8 +232,8 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
       const click = mailingOf === undefined ? part(1) : `${clickBody(ids)}.${clickMac(mac)}`;
       return { open: part(0), click, unsubscribe: part(2), web: part(3) };
     },
-    readRecipient(purpose, token, given) {
-      if (purpose === 'click' && CLICK_TOKEN.test(token)) return readShortClick(token, given);
+    readRecipient(purpose, token, recipientEmail) {
+      if (purpose === 'click' && CLICK_TOKEN.test(token)) return readShortClick(token, recipientEmail);
       const [body, signature] = splitToken(token);
       const mark = signature.indexOf(SEAL_MARK);
       const mac = mark < 0 ? signature : signature.slice(0, mark);
@@ -241,7 +241,7 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
       const at = PARTS.indexOf(purpose) * PART_BYTES;
       const ids = recipientIds(body);
       if (ids === null) return null;
-      const stored = emailOf(ids.address, ids.user) ?? given;
+      const stored = emailOf(ids.address, ids.user) ?? recipientEmail;
       if (stored === undefined && sealed !== undefined) return unsealed(ids, mac, sealed, at);
       if (stored === undefined) return null;
       const isSealUnchanged =

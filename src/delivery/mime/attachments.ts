@@ -56,8 +56,8 @@ export function* decodePieces({ base64 }: GivenFile, { size }: Attachment, numbe
  * Returns the last part of a path without characters that could harm a program: control and invisible characters, and those
  * that Windows forbids.
  */
-function safeName(given: string, number: number): string {
-  const last = given.split(/[/\\]/).at(-1) ?? '';
+function safeName(name: string, number: number): string {
+  const last = name.split(/[/\\]/).at(-1) ?? '';
   const clean = last
     .toWellFormed()
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, '')

@@ -53,10 +53,10 @@ function versionFinder({
  */
 export function frozenVariant<Frozen extends Pick<FrozenContent, 'content' | 'sender_name' | 'variants' | 'language'>>(
   frozen: Frozen,
-  given: number,
+  variant: number,
   values: Values | null,
 ): Frozen {
-  const number = given === 0 && values !== null ? (versionFinder(frozen)?.(values) ?? 0) : given;
+  const number = variant === 0 && values !== null ? (versionFinder(frozen)?.(values) ?? 0) : variant;
   const own = frozen.variants?.[number - 1];
   return own === undefined
     ? frozen
@@ -198,8 +198,8 @@ export function readyMailing(source: MailingSource, { tokens, findKey }: ReadyDe
 
 /** The envelope address of a recipient: the local part as given, the domain in ASCII form. */
 export function envelopeAddress({ email, normalized_email: normalized }: RenderedClaim): string {
-  const given = email ?? normalized;
-  return given.slice(0, given.lastIndexOf('@')) + normalized.slice(normalized.lastIndexOf('@'));
+  const spelling = email ?? normalized;
+  return spelling.slice(0, spelling.lastIndexOf('@')) + normalized.slice(normalized.lastIndexOf('@'));
 }
 
 /** The domain of a mailing's sender in ASCII form; empty if the address is not valid. */

@@ -78,11 +78,11 @@ export class Claims {
       if (mailing === undefined || room === undefined || room.left <= 0) continue;
       const share = Math.min(MAX_CLAIMS, Math.ceil(room.left / room.mailings--), warmUps.allowed(mailing));
       if (share === 0) continue;
-      const given = rates.take(share);
-      if (given === 0) break;
+      const granted = rates.take(share);
+      if (granted === 0) break;
       const prepared = this.#prepare(mailing);
-      const claims = prepared === null ? [] : this.#claim(mailing, prepared, given, now);
-      rates.giveBack(given - claims.length);
+      const claims = prepared === null ? [] : this.#claim(mailing, prepared, granted, now);
+      rates.giveBack(granted - claims.length);
       warmUps.claimed(
         mailing.id,
         claims.map(({ id }) => id),

@@ -34,9 +34,9 @@ export class Rates {
 
   /** Like `take`, for transactional mail, which has priority: whatever it does not get now is reserved for the next call. */
   takeFirst(wanted: number): number {
-    const given = this.#total.take(wanted);
-    this.#reserved = wanted - given;
-    return given;
+    const granted = this.#total.take(wanted);
+    this.#reserved = wanted - granted;
+    return granted;
   }
 
   /**

@@ -55,10 +55,10 @@ const MAX_TEXT = 100_000;
  * Merges the mail for one contact; tracked links lead to their destination and have their number as `data-link`. Throws MergedTooLarge if
  * the contact would not get the mail, either.
  */
-export function mergeShown({ frozen: json, variant, values: given, hasHtml }: ShowInput) {
+export function mergeShown({ frozen: json, variant, values: known, hasHtml }: ShowInput) {
   const frozen = parsed(json);
-  const { content, sender_name, sender_address } = frozenVariant(frozen, variant, given);
-  const values: Values = { ...given, sender_name, sender_address };
+  const { content, sender_name, sender_address } = frozenVariant(frozen, variant, known);
+  const values: Values = { ...known, sender_name, sender_address };
   const shown = { ...content, html: withMarkedLinks(content), text: untrackedText(content) };
   new MergedSize(shown).requireFits((name) => values[name]);
   return {
@@ -144,9 +144,9 @@ export function faultsIn(findings: readonly (Finding | ContentFinding | ReadingF
 }
 
 /** The parts of a mail with all branches of its conditions, so that what only some contacts get is checked, too. */
-function withAllBranches({ frozen: json, variant, values: given }: ShowInput) {
-  const { content, sender_name, sender_address } = frozenVariant(parsed(json), variant, given);
-  const values: Values = { ...given, sender_name, sender_address };
+function withAllBranches({ frozen: json, variant, values: known }: ShowInput) {
+  const { content, sender_name, sender_address } = frozenVariant(parsed(json), variant, known);
+  const values: Values = { ...known, sender_name, sender_address };
   const all = (template: Template) => allPieces(template, (name) => values[name]);
   return {
     subject: foldToOneLine(mergeText(all(scan(content.subject)), values)),

@@ -74,8 +74,8 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
   ] as const satisfies [string, Operation<TObject, unknown>, string, PlainKey][])
     app.post<ById>(`/feeds/:id/${action}`, async (request, reply) => {
       const { id } = request.params;
-      const given = { id, [name]: field(request, name) };
-      const changed = await attempt<TObject, unknown>(request, operation, given);
+      const values = { id, [name]: field(request, name) };
+      const changed = await attempt<TObject, unknown>(request, operation, values);
       if ('problems' in changed) return showOne(request, reply.code(changed.status), id, { problem: changed.text });
       setFlash(reply, 'good', done);
       return reply.redirect(`/feeds/${encodeURIComponent(id)}`, SEE_OTHER);

@@ -112,7 +112,7 @@ export function FeedForm({ id, values, choices, templates, placeholders, problem
         <div class="narrow stack feed-source">
           <SOURCE_FORM.Fields {...{ values, problems }} options={{ weekday, time_zone }} />
         </div>
-        <Targets targets={chosenFirst(targets, chosen)} given={chosen} problems={problems} />
+        <Targets targets={chosenFirst(targets, chosen)} values={chosen} problems={problems} />
         <div class="narrow stack">
           <MAIL_FORM.Fields {...{ values, problems }} options={mail} />
           <Placeholders names={[...OF_SUBJECT, ...placeholders]} labels={tagLabels(language)} />

@@ -97,11 +97,11 @@ const URLS = ['privacy_url', 'redirect_url'] as const;
 export function checkForm(
   db: Db,
   accountId: number,
-  given: ChangedForm,
+  input: ChangedForm,
   form: Form | null,
   errors: FieldErrorCollector,
 ): void {
-  const { contact_type_id: type, sender_id, segment_id: segment = 0, fields = [], group_ids = [] } = given;
+  const { contact_type_id: type, sender_id, segment_id: segment = 0, fields = [], group_ids = [] } = input;
   if (type !== undefined) errors.reference('contact_type_id', () => hasContactType(db, accountId, type));
   if (sender_id !== undefined) errors.reference('sender_id', () => isOwned(db, senders, sender_id, accountId));
   if (segment !== 0) {
@@ -114,35 +114,35 @@ export function checkForm(
   if (new Set(fields).size < fields.length) errors.add('fields', sentence('form_field_twice'));
   if (!group_ids.every((id) => isOwned(db, unsubscribeGroups, id, accountId)))
     errors.add('group_ids', messages.selected('group_ids'));
-  for (const name of URLS) if (!isUrl(given[name] ?? '')) errors.add(name, sentence('form_address'));
+  for (const name of URLS) if (!isUrl(input[name] ?? '')) errors.add(name, sentence('form_address'));
 }
 
 /** Returns the form that results from checked input and the form before; null: a new form. */
-export function formInput(db: Db, accountId: number, given: ChangedForm, form: Form | null): FormInput {
-  const language = given.language ?? form?.language ?? 'en';
-  const type = given.contact_type_id ?? form?.contact_type_id ?? 0;
-  const segment = given.segment_id === undefined ? (form?.segment_id ?? 0) : given.segment_id;
-  const { fields, labels = [], required = [] } = given;
+export function formInput(db: Db, accountId: number, input: ChangedForm, form: Form | null): FormInput {
+  const language = input.language ?? form?.language ?? 'en';
+  const type = input.contact_type_id ?? form?.contact_type_id ?? 0;
+  const segment = input.segment_id === undefined ? (form?.segment_id ?? 0) : input.segment_id;
+  const { fields, labels = [], required = [] } = input;
   const asked = fields?.map((name, at) => ({
     field: findField(db, accountId, name) ?? name,
     label: labels[at] ?? '',
     required: required.includes(name) ? (1 as const) : (0 as const),
   }));
   return {
-    name: given.name ?? form?.name ?? '',
+    name: input.name ?? form?.name ?? '',
     contact_type_id: type,
-    sender_id: given.sender_id ?? form?.sender_id ?? 0,
+    sender_id: input.sender_id ?? form?.sender_id ?? 0,
     // A segment of the previous contact type does not fit the new one.
     segment_id: segment === 0 || !isOfType(db, segment, type) ? null : segment,
     language,
-    is_active: given.is_active ?? form?.is_active ?? 1,
-    asks_tracking: given.asks_tracking ?? form?.asks_tracking ?? 0,
+    is_active: input.is_active ?? form?.is_active ?? 1,
+    asks_tracking: input.asks_tracking ?? form?.asks_tracking ?? 0,
     fields: asked ?? form?.fields ?? [],
-    group_ids: given.group_ids === undefined ? (form?.group_ids ?? []) : [...new Set(given.group_ids.map(recordId))],
-    intro: given.intro ?? form?.intro ?? '',
-    privacy_url: hrefOf(given.privacy_url) ?? form?.privacy_url ?? '',
-    redirect_url: hrefOf(given.redirect_url) ?? form?.redirect_url ?? '',
-    ...formTexts(language, given, form),
+    group_ids: input.group_ids === undefined ? (form?.group_ids ?? []) : [...new Set(input.group_ids.map(recordId))],
+    intro: input.intro ?? form?.intro ?? '',
+    privacy_url: hrefOf(input.privacy_url) ?? form?.privacy_url ?? '',
+    redirect_url: hrefOf(input.redirect_url) ?? form?.redirect_url ?? '',
+    ...formTexts(language, input, form),
   };
 }
 

@@ -123,13 +123,13 @@ export const createForm = operation({
   role: 'editor',
   input: NewForm,
   output: Type.Object({ id: integer(), url: Type.String({ description: 'The address of its page.' }) }),
-  check: ({ db, accountId }, given, errors) => checkForm(db, accountId, given, null, errors),
-  run(context, given) {
+  check: ({ db, accountId }, input, errors) => checkForm(db, accountId, input, null, errors),
+  run(context, input) {
     const { db, clock, accountId } = context;
     const add = () => {
       requireRoom(db, accountId);
-      auditBy(context, 'form_added', given.name);
-      return addForm(db, accountId, formInput(db, accountId, given, null), clock.now());
+      auditBy(context, 'form_added', input.name);
+      return addForm(db, accountId, formInput(db, accountId, input, null), clock.now());
     };
     const id = inTransaction(db, add);
     return { id, url: urlOf(context, id) };
@@ -142,13 +142,13 @@ export const saveForm = operation({
     'A parameter that is absent keeps its value. If the language changes, texts that were not edited become those of the new language.',
   role: 'editor',
   input: FormChanges,
-  check: ({ db, accountId }, given, errors) =>
-    checkForm(db, accountId, given, findForm(db, accountId, given.id) ?? null, errors),
-  run(context, given) {
+  check: ({ db, accountId }, input, errors) =>
+    checkForm(db, accountId, input, findForm(db, accountId, input.id) ?? null, errors),
+  run(context, fields) {
     const { db, clock, accountId } = context;
     const change = () => {
-      const form = requireForm(context, given.id);
-      const input = formInput(db, accountId, given, form);
+      const form = requireForm(context, fields.id);
+      const input = formInput(db, accountId, fields, form);
       auditBy(context, 'form_changed', input.name);
       changeForm(db, form, input, clock.now());
     };
@@ -218,8 +218,8 @@ function formRecord(context: Context, form: FormRow): Form {
 }
 
 /** Returns the account's form with this identifier. Throws 404. */
-function requireForm({ db, accountId }: Context, given: unknown): FormRow {
-  const form = findForm(db, accountId, given);
+function requireForm({ db, accountId }: Context, id: unknown): FormRow {
+  const form = findForm(db, accountId, id);
   if (form === undefined) throw notFound();
   return form;
 }

@@ -91,33 +91,33 @@ export const subscribeContact = operation({
         'asked: a mail asks for the confirmation, or one was sent to this mailbox within a day. subscribed: confirmed before, and on the list. suppressed: the address gets no mail, because it bounced, complained or was deleted permanently.',
     },
   }),
-  check: ({ db, accountId, config }, given, errors) => {
-    const { contact_type_id: list, group_ids = [], ip } = given;
-    if (given.form_id) errors.reference('form_id', () => chosenForm({ db, accountId, config }, given) !== undefined);
+  check: ({ db, accountId, config }, input, errors) => {
+    const { contact_type_id: list, group_ids = [], ip } = input;
+    if (input.form_id) errors.reference('form_id', () => chosenForm({ db, accountId, config }, input) !== undefined);
     else if (!list) errors.addAll([['form_id', messages.required('form_id')]]);
-    else if (chosenForm({ db, accountId, config }, given) === undefined)
+    else if (chosenForm({ db, accountId, config }, input) === undefined)
       errors.addAll([['contact_type_id', sentence('list_without_form')]]);
     if (!group_ids.every((id) => isOwned(db, unsubscribeGroups, id, accountId)))
       errors.add('group_ids', messages.selected('group_ids'));
-    if (given.language && languageCode(given.language) === null) errors.add('language', messages.selected('language'));
+    if (input.language && languageCode(input.language) === null) errors.add('language', messages.selected('language'));
     if (ip && isIP(ip) === 0) errors.add('ip', messages.selected('ip'));
-    checkCustomFields(db, accountId, given.custom_field ?? {}, errors);
+    checkCustomFields(db, accountId, input.custom_field ?? {}, errors);
   },
-  run(context, given) {
+  run(context, input) {
     const { config, db, clock } = context;
-    const form = chosenForm(context, given);
-    const address = parseAddress(given.email);
+    const form = chosenForm(context, input);
+    const address = parseAddress(input.email);
     if (form === undefined || address === null) throw new Error('a subscription reached its run unchecked');
     const off = formOffCode(db.$client, config, form);
     if (off !== null) throw conflict(OFF_REASONS[off]);
     const now = clock.now();
-    const groups = groupsOf(form, given);
+    const groups = groupsOf(form, input);
     return writeAndWake(context, (): { state: State } => {
       const busy = () => new Failure(TOO_MANY_REQUESTS, sentence('form_busy'));
       const settled = settledState(db, form, address, groups, now);
       if (settled !== null) {
         // With the address of a visitor's machine, known and unknown addresses meet the same limits.
-        if (given.ip && takeUnsent(db, form, networkOf(given.ip), now) !== 'taken') throw busy();
+        if (input.ip && takeUnsent(db, form, networkOf(input.ip), now) !== 'taken') throw busy();
         return { state: settled };
       }
       const outcome = takeRequest(
@@ -125,12 +125,12 @@ export const subscribeContact = operation({
         form,
         {
           address,
-          given: valuesOf(db, form.user_id, given),
+          given: valuesOf(db, form.user_id, input),
           groups,
-          consentText: given.consent_text || form.consent_text,
-          source: given.source ?? '',
+          consentText: input.consent_text || form.consent_text,
+          source: input.source ?? '',
           trackingText: '',
-          network: given.ip ? networkOf(given.ip) : '',
+          network: input.ip ? networkOf(input.ip) : '',
           proof: { kind: 'key' },
         },
         now,
@@ -184,9 +184,9 @@ function checkCustomFields(
 }
 
 /** Returns the values of a request by the keys of their fields, without empty ones. */
-function valuesOf(db: Db, accountId: number, given: SubscriptionInput): Record<string, string> {
-  const reserved = TEXT_COLUMNS.map((name) => [name, given[name]?.trim() ?? ''] as const);
-  const own = Object.entries(given.custom_field ?? {}).flatMap(([name, value]) => {
+function valuesOf(db: Db, accountId: number, input: SubscriptionInput): Record<string, string> {
+  const reserved = TEXT_COLUMNS.map((name) => [name, input[name]?.trim() ?? ''] as const);
+  const own = Object.entries(input.custom_field ?? {}).flatMap(([name, value]) => {
     const field = findField(db, accountId, name);
     return field === undefined ? [] : [[keyOf(field), value.trim()] as const];
   });

@@ -191,7 +191,7 @@ export function exampleForSchema(name: string, schema: Record<string, unknown>):
   return exampleText(knownExample(name) ?? ANSWERS[name]);
 }
 
-function exampleText(given: unknown): string {
-  const first = Array.isArray(given) ? given[0] : given;
+function exampleText(value: unknown): string {
+  const first = Array.isArray(value) ? value[0] : value;
   return typeof first === 'string' || typeof first === 'number' ? String(first) : 'text';
 }

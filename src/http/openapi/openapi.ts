@@ -210,9 +210,9 @@ export async function installOpenapi(
       security: [{ PublicKey: [], SecretKey: [] }],
     },
     transform: ({ schema, url, route }) => ({ url, schema: describe(schema, url, route.config) }),
-    transformObject: (given) => {
-      if (!('openapiObject' in given)) return given.swaggerObject;
-      const { openapiObject: document } = given;
+    transformObject: (input) => {
+      if (!('openapiObject' in input)) return input.swaggerObject;
+      const { openapiObject: document } = input;
       const named = new NamedSchemas();
       const paths = Object.entries(document.paths ?? {}).map(([path, methods]) => [
         path,

@@ -11,14 +11,14 @@ type Fault = keyof PageWords['form']['faults'];
 /** The values entered, by the names of the inputs. */
 export interface Filled {
   email: string;
-  given: Readonly<Record<string, string>>;
+  values: Readonly<Record<string, string>>;
   /** The ids of the chosen groups; null: all are chosen, as in an empty form. */
   chosen: ReadonlySet<number> | null;
   consent: boolean;
   /** Whether the checkbox about opens and clicks is ticked. */
   tracking: boolean;
 }
-export const NOTHING_FILLED: Filled = { email: '', given: {}, chosen: null, consent: false, tracking: false };
+export const NOTHING_FILLED: Filled = { email: '', values: {}, chosen: null, consent: false, tracking: false };
 /** Errors by `email`, `consent` or the key of a field. */
 export type Faults = ReadonlyMap<string, Fault>;
 
@@ -59,7 +59,7 @@ export function FormInputs({ shown: { form, fields, groups, trackingText }, fill
           key={field.key}
           words={words}
           field={field}
-          value={(field === email ? filled.email : filled.given[field.key]) ?? ''}
+          value={(field === email ? filled.email : filled.values[field.key]) ?? ''}
           fault={faults.get(field.key)}
         />
       ))}

@@ -41,10 +41,10 @@ const FLAGS = new Map<unknown, number>([
  * Returns a new object with only the schema's parameters, each read according to its type; unknown ones are ignored. Strings are trimmed,
  * identifiers are not. An empty string counts as missing if the parameter is required or is not a string.
  */
-export function normalize(schema: object, given: unknown): Values {
+export function normalize(schema: object, input: unknown): Values {
   const values: Values = Object.create(null);
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return values;
-  const source: Values = Object.assign(Object.create(null), given);
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return values;
+  const source: Values = Object.assign(Object.create(null), input);
   for (const { name, parameter, isRequired } of listParameters(schema)) {
     if (source[name] === undefined) continue;
     const value = read(parameter, source[name] ?? '');

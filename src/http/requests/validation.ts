@@ -78,11 +78,11 @@ export function check<T extends TObject>(
 /** The fields of a schema that are present and passed it. */
 export function passedFields<T extends TObject>(
   schema: T,
-  given: Readonly<Record<string, unknown>>,
+  input: Readonly<Record<string, unknown>>,
   errors: FieldErrorCollector,
 ): Partial<Static<T>> {
-  const passed = Object.keys(schema.properties).filter((name) => name in given && !errors.has(name));
-  return Object.fromEntries(passed.map((name) => [name, given[name]])) as Partial<Static<T>>;
+  const passed = Object.keys(schema.properties).filter((name) => name in input && !errors.has(name));
+  return Object.fromEntries(passed.map((name) => [name, input[name]])) as Partial<Static<T>>;
 }
 
 /** The minimum size in bytes of a body that is checked in a separate turn of the event loop. */

@@ -96,9 +96,9 @@ export class DeliveryProofs {
     return proof(this.#keys[0] ?? '', node, delivery);
   }
 
-  /** Whether `given` is the proof for this node and this delivery. */
-  isRight(node: string, delivery: number, given: string): boolean {
-    const bytes = Buffer.from(given);
+  /** Whether `received` is the proof for this node and this delivery. */
+  isRight(node: string, delivery: number, received: string): boolean {
+    const bytes = Buffer.from(received);
     return this.#keys.some((key) => {
       const expected = Buffer.from(proof(key, node, delivery));
       return bytes.length === expected.length && timingSafeEqual(bytes, expected);

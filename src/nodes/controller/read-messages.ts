@@ -23,9 +23,9 @@ export function nodeInSubject(subject: string): string {
 
 /** The report in a message, or null if any part of it is malformed. */
 export function readReport(bytes: Uint8Array): Report | null {
-  const given = parsed(bytes);
-  if (!isRecord(given)) return null;
-  const { protocol, run, brain, ended, has, isLast } = given;
+  const message = parsed(bytes);
+  if (!isRecord(message)) return null;
+  const { protocol, run, brain, ended, has, isLast } = message;
   if (!isCount(protocol) || !isText(run, MAX_NAME) || !isText(brain, MAX_NAME)) return null;
   if (!isEndedPages(ended) || !(has === undefined || isHeldPages(has))) return null;
   if (!(isLast === undefined || typeof isLast === 'boolean')) return null;
@@ -34,9 +34,9 @@ export function readReport(bytes: Uint8Array): Report | null {
 
 /** The heartbeat in a message of the node with this name, or null if any part of it is malformed or names another node. */
 export function readBeat(bytes: Uint8Array, node: string): Beat | null {
-  const given = parsed(bytes);
-  if (!isRecord(given)) return null;
-  const { protocol, version, run, name, brain, capacity, rate, refusal, relays, warmUp, isEnding, withdrawn } = given;
+  const message = parsed(bytes);
+  if (!isRecord(message)) return null;
+  const { protocol, version, run, name, brain, capacity, rate, refusal, relays, warmUp, isEnding, withdrawn } = message;
   if (!isCount(protocol) || !isText(version, MAX_VERSION) || !isText(brain, MAX_NAME)) return null;
   if (!isText(run, MAX_NAME) || !isRunOf(run, node) || name !== node) return null;
   if (!isAmount(capacity) || !isAmount(rate) || !isText(refusal, MAX_REPLY)) return null;
@@ -60,16 +60,16 @@ export function readBeat(bytes: Uint8Array, node: string): Beat | null {
 
 /** The name of the content that a node requests, and the offset in bytes; null if the request is malformed. */
 export function readContentRequest(bytes: Uint8Array): { name: string; from: number } | null {
-  const given = parsed(bytes);
-  if (!isRecord(given)) return null;
-  const { name, from } = given;
+  const message = parsed(bytes);
+  if (!isRecord(message)) return null;
+  const { name, from } = message;
   return isText(name, MAX_NAME) && isCount(from) ? { name, from } : null;
 }
 
-function isEndedPages(given: unknown): given is Report['ended'] {
-  if (!Array.isArray(given)) return false;
+function isEndedPages(message: unknown): message is Report['ended'] {
+  if (!Array.isArray(message)) return false;
   let results = 0;
-  return given.every((pair: unknown) => {
+  return message.every((pair: unknown) => {
     if (!isPair(pair) || !isId(pair[0]) || !Array.isArray(pair[1])) return false;
     results += pair[1].length;
     return results <= MAX_ENDED && pair[1].every(isEnded);
@@ -77,11 +77,11 @@ function isEndedPages(given: unknown): given is Report['ended'] {
 }
 
 /** Only the length of kinds and stages is checked: a newer release may send unknown ones, which count as withdrawn. */
-function isEnded(given: unknown): given is Ended {
-  if (!Array.isArray(given)) return false;
-  const [id, kind, stage, code, enhanced, reply, proof, sent]: unknown[] = given;
+function isEnded(message: unknown): message is Ended {
+  if (!Array.isArray(message)) return false;
+  const [id, kind, stage, code, enhanced, reply, proof, sent]: unknown[] = message;
   if (!isId(id)) return false;
-  if (given.length === 1) return true;
+  if (message.length === 1) return true;
   return (
     isText(kind, MAX_WORD) &&
     isText(stage, MAX_WORD) &&
@@ -95,35 +95,37 @@ function isEnded(given: unknown): given is Ended {
 }
 
 /** Whether a value is a time, in epoch milliseconds, and a SHA-256 in hexadecimal digits. */
-function isSent(given: unknown): boolean {
-  return isPair(given) && isCount(given[0]) && isText(given[1], SHA256_DIGITS) && /^[0-9a-f]{64}$/.test(given[1]);
-}
-
-function isHeldPages(given: unknown): given is NonNullable<Report['has']> {
+function isSent(message: unknown): boolean {
   return (
-    Array.isArray(given) &&
-    given.length <= MAX_LISTED &&
-    given.every((pair: unknown) => isPair(pair) && isId(pair[0]) && isIds(pair[1]))
+    isPair(message) && isCount(message[0]) && isText(message[1], SHA256_DIGITS) && /^[0-9a-f]{64}$/.test(message[1])
   );
 }
 
-function isRelays(given: unknown): given is RelayShare[] {
+function isHeldPages(message: unknown): message is NonNullable<Report['has']> {
   return (
-    Array.isArray(given) &&
-    given.length <= MAX_RELAYS &&
-    given.every(
+    Array.isArray(message) &&
+    message.length <= MAX_LISTED &&
+    message.every((pair: unknown) => isPair(pair) && isId(pair[0]) && isIds(pair[1]))
+  );
+}
+
+function isRelays(message: unknown): message is RelayShare[] {
+  return (
+    Array.isArray(message) &&
+    message.length <= MAX_RELAYS &&
+    message.every(
       (relay: unknown) =>
         isRecord(relay) && isId(relay.id) && isAmount(relay.capacity) && isText(relay.refusal, MAX_REPLY),
     )
   );
 }
 
-function isIds(given: unknown): given is number[] {
-  return Array.isArray(given) && given.length <= MAX_LISTED && given.every(isId);
+function isIds(message: unknown): message is number[] {
+  return Array.isArray(message) && message.length <= MAX_LISTED && message.every(isId);
 }
 
-function isPair(given: unknown): given is [unknown, unknown] {
-  return Array.isArray(given) && given.length === 2;
+function isPair(message: unknown): message is [unknown, unknown] {
+  return Array.isArray(message) && message.length === 2;
 }
 
 function isId(value: unknown): value is number {

@@ -45,9 +45,9 @@ export class NodeRelays implements Courier {
 
   /** Applies the relays that the controller names. Returns false if they are unchanged. Mails in progress finish on the old relays. */
   replace(settings: NodeSettings): boolean {
-    const given = JSON.stringify(settings);
-    if (given === this.#given) return false;
-    this.#given = given;
+    const json = JSON.stringify(settings);
+    if (json === this.#given) return false;
+    this.#given = json;
     const { relays, connections } = settings;
     const before = this.#pool;
     this.#pool = relays.length === 0 ? null : this.#open(relays, connections);

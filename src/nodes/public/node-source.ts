@@ -163,8 +163,8 @@ function asPicture({ bytes, facts }: Stored): StoredPicture {
   return { hash, kind, size: content.length, part: (number) => (number === 0 ? content : undefined) };
 }
 
-function asIds(given: Record<string, number | string>): RecipientIds {
-  const { delivery, mailing, address, group, user, email } = given;
+function asIds(message: Record<string, number | string>): RecipientIds {
+  const { delivery, mailing, address, group, user, email } = message;
   return {
     delivery: Number(delivery),
     mailing: Number(mailing),

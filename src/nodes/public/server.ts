@@ -100,14 +100,14 @@ function sourceOnceConnected(find: () => RecipientSource | null): RecipientSourc
   };
   return {
     publicUrl: () => source().publicUrl(),
-    readLink: (...given) => source().readLink(...given),
+    readLink: (...parameters) => source().readLink(...parameters),
     readShared: (token) => source().readShared(token),
-    readPreferences: (...given) => source().readPreferences(...given),
-    keepChoice: (...given) => source().keepChoice(...given),
-    readMail: (...given) => source().readMail(...given),
-    findLink: (...given) => source().findLink(...given),
-    readValues: (...given) => source().readValues(...given),
-    addHit: (...given) => find()?.addHit(...given),
+    readPreferences: (...parameters) => source().readPreferences(...parameters),
+    keepChoice: (...parameters) => source().keepChoice(...parameters),
+    readMail: (...parameters) => source().readMail(...parameters),
+    findLink: (...parameters) => source().findLink(...parameters),
+    readValues: (...parameters) => source().readValues(...parameters),
+    addHit: (...parameters) => find()?.addHit(...parameters),
     findPicture: (publicId) => source().findPicture(publicId),
   };
 }

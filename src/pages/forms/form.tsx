@@ -105,10 +105,10 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
     request: FastifyRequest,
     form: Form,
     filled: ReturnType<typeof readFilled>,
-    given: unknown,
+    value: unknown,
   ): Promise<Outcome> {
     const now = clock.now();
-    const proof = await challenges.judge(typeof given === 'string' ? given : '', form.id, now.getTime());
+    const proof = await challenges.judge(typeof value === 'string' ? value : '', form.id, now.getTime());
     if (proof.kind === 'none' || filled.address === null) return 'used';
     const asked = filledForm(filled.address, filled.values, readShown(db, form), networkOf(request.ip), proof);
     return lock.write(() => takeRequest(deps, form, asked, now), LOCK_WAIT_MS);

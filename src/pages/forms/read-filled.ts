@@ -23,19 +23,19 @@ export function readFilled({ fields }: ShownForm, body: FormBody): Read {
   const address = parseAddress(email);
   if (address === null) faults.set('email', email === '' ? 'required' : 'email');
   const sent = typeof body.value === 'object' && !Array.isArray(body.value) ? body.value : {};
-  const given: Record<string, string> = {};
+  const values: Record<string, string> = {};
   for (const field of fields) {
     const value = (sent[field.key] ?? '').trim();
     const fault = valueFault(field, value);
     if (fault !== null) faults.set(field.key, fault);
-    given[field.key] = value.slice(0, MAX_SHOWN_CHARACTERS);
+    values[field.key] = value.slice(0, MAX_SHOWN_CHARACTERS);
   }
   const isTicked = (name: string) => body[name] === '1' || body[name] === 'on';
   const consent = isTicked('consent');
   if (!consent) faults.set('consent', 'consent');
   const chosen = new Set((textList(body.group) ?? []).map(Number));
   return {
-    values: { email: email.slice(0, MAX_SHOWN_CHARACTERS), given, chosen, consent, tracking: isTicked('tracking') },
+    values: { email: email.slice(0, MAX_SHOWN_CHARACTERS), values, chosen, consent, tracking: isTicked('tracking') },
     address,
     faults,
   };
@@ -44,7 +44,7 @@ export function readFilled({ fields }: ShownForm, body: FormBody): Read {
 /** The data to store from a form without errors. */
 export function filledForm(
   address: Address,
-  { given, chosen, tracking }: Filled,
+  { values, chosen, tracking }: Filled,
   { form, groups, trackingText }: ShownForm,
   network: string,
   proof: FilledForm['proof'],
@@ -52,7 +52,7 @@ export function filledForm(
   const isChosen = (id: number): 0 | 1 => (chosen?.has(id) === false ? 0 : 1);
   return {
     address,
-    given: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')),
+    given: Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')),
     groups: Object.fromEntries(groups.map(({ id }) => [id, isChosen(id)])),
     consentText: form.consent_text,
     source: '',

@@ -25,8 +25,8 @@ export const makeDkimKey = operation({
     'Mail from the domain is signed from then on. GET /senders/checks has the record that publishes the key; the private key is never given out.',
   role: 'owner',
   input: Domain,
-  async run(context, given) {
-    const domain = domainOf(given.domain);
+  async run(context, input) {
+    const domain = domainOf(input.domain);
     const maySign = isOperatorsSession(context) || hasVerifiedSender(context.db, context.accountId, domain);
     if (!maySign) throw invalid('domain', sentence('dkim_no_sender'));
     await makeKey(context, domain, false, (keys) => {
@@ -42,8 +42,8 @@ export const rotateDkimKey = operation({
   role: 'owner',
   isForOperators: true,
   input: Domain,
-  async run(context, given) {
-    const domain = domainOf(given.domain);
+  async run(context, input) {
+    const domain = domainOf(input.domain);
     await makeKey(context, domain, true, (keys) => {
       if (keys.length === 0) throw conflict(sentence('dkim_none_to_change'));
       if (keys.some(({ state }) => state === 'waiting')) throw conflict(sentence('dkim_one_waits', { domain }));
@@ -58,10 +58,10 @@ export const deleteDkimKey = operation({
   role: 'owner',
   isForOperators: true,
   input: Type.Object({ id: identifier('The key.') }),
-  run(context, given) {
+  run(context, input) {
     const { db } = context;
     inTransaction(db, () => {
-      const key = listDkimKeys(db).find(({ id }) => id === recordId(given.id));
+      const key = listDkimKeys(db).find(({ id }) => id === recordId(input.id));
       if (key === undefined) throw notFound();
       removeKey(db, key);
       auditBy(context, 'dkim_key_removed', `${key.selector}._domainkey.${key.domain}`);
@@ -97,8 +97,8 @@ async function makeKey(
   });
 }
 
-function domainOf(given: string): string {
-  const domain = asciiDomain(given);
+function domainOf(text: string): string {
+  const domain = asciiDomain(text);
   if (domain === null) throw invalid('domain', sentence('field_selected', { field: 'domain' }));
   return domain;
 }

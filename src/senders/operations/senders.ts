@@ -132,14 +132,14 @@ export const addSender = operation({
   role: 'owner',
   input: Type.Object(About),
   check: checkPlaces,
-  run(context, { relay_id, ...given }) {
+  run(context, { relay_id, ...fields }) {
     const { db, clock, accountId, wake } = context;
     const stamp = isoTimestamp(clock.now());
     const sender = inTransaction(db, (tx) => {
       const added = tx
         .insert(senders)
         .values({
-          ...given,
+          ...fields,
           ...chosenRelay(context, relay_id),
           user_id: accountId,
           utr: randomUUID(),
@@ -164,15 +164,15 @@ export const changeSender = operation({
   role: 'owner',
   input: Type.Object({ ...ById, ...About }),
   check: checkPlaces,
-  run(context, { sender_id, relay_id, ...given }) {
+  run(context, { sender_id, relay_id, ...fields }) {
     const { db, clock, wake } = context;
     inTransaction(db, (tx) => {
       const before = requireSender(context, sender_id);
-      const hasNewAddress = before.from_email !== given.from_email;
+      const hasNewAddress = before.from_email !== fields.from_email;
       const after = tx
         .update(senders)
         .set({
-          ...given,
+          ...fields,
           ...chosenRelay(context, relay_id),
           ...(hasNewAddress && { is_verified: 0 }),
           updated_at: isoTimestamp(clock.now()),
@@ -270,12 +270,12 @@ function checkPlaces(
  * nothing if none was given, or if a caller who is not an operator gives 0. Throws 422 if another caller names a relay, and for
  * a relay that does not exist.
  */
-function chosenRelay(context: Context, given: number | undefined): { relay_id?: number | null } {
+function chosenRelay(context: Context, relayId: number | undefined): { relay_id?: number | null } {
   const isOperator = isOperatorsSession(context);
-  if (given === undefined || (given === 0 && !isOperator)) return {};
+  if (relayId === undefined || (relayId === 0 && !isOperator)) return {};
   if (!isOperator) throw invalid('relay_id', sentence('operators_only'));
-  if (given === 0) return { relay_id: null };
-  const relay = context.db.select({ id: relays.id }).from(relays).where(eq(relays.id, given)).get();
+  if (relayId === 0) return { relay_id: null };
+  const relay = context.db.select({ id: relays.id }).from(relays).where(eq(relays.id, relayId)).get();
   if (relay === undefined) throw invalid('relay_id', messages.selected('relay_id'));
   return { relay_id: relay.id };
 }

@@ -84,11 +84,11 @@ export const changeWarmUp = operation({
     growth: Type.Optional(Type.Unsafe<number>({ ...fields.growth(), empty: USUAL_PLAN.growth })),
     until_volume: fields.until_volume(),
   }),
-  run(context, { volume = USUAL_PLAN.volume, growth = USUAL_PLAN.growth, until_volume, ...given }) {
+  run(context, { volume = USUAL_PLAN.volume, growth = USUAL_PLAN.growth, until_volume, ...fields }) {
     const { db, config, clock, accountId } = context;
     const today = dayOf(clock.now());
-    const starts_on = given.starts_on || today;
-    const domain = asciiDomain(given.domain);
+    const starts_on = fields.starts_on || today;
+    const domain = asciiDomain(fields.domain);
     const known = listSenderDomains(db, config, accountId).some((one) => one.domain === domain);
     if (domain === null || !known) throw invalid('domain', sentence('warm_up_no_sender'));
     if (!isDay(starts_on) || starts_on < dayAfter(today, -YEAR) || starts_on > dayAfter(today, YEAR))
@@ -107,9 +107,9 @@ export const stopWarmUp = operation({
   description: 'Mail that waits for it may be sent at once. The counts of its days are removed.',
   role: 'owner',
   input: Type.Object({ domain }),
-  run(context, given) {
+  run(context, input) {
     const { db, accountId } = context;
-    const domain = asciiDomain(given.domain) ?? '';
+    const domain = asciiDomain(input.domain) ?? '';
     const stop = () => {
       if (!removeWarmUp(db.$client, accountId, domain)) throw notFound();
       auditBy(context, 'warm_up_stopped', domain);

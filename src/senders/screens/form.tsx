@@ -84,8 +84,8 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
   async function save(request: FastifyRequest, reply: FastifyReply, id: string | null) {
     requireOwner(request);
     const values = typed(request);
-    const { relay_id, city, ...given } = values;
-    const country_id = asId(given.country_id);
+    const { relay_id, city, ...others } = values;
+    const country_id = asId(others.country_id);
     const stored = id === null ? null : await ask(request, readSender, { sender_id: id });
     const place =
       city === ''
@@ -98,7 +98,7 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
       return show(request, reply.code(UNPROCESSABLE), id, values, { city: [text] });
     }
     const relay = viewerOf(request).isOperator ? { relay_id } : {};
-    const fields = { ...given, ...relay, country_id, ...place };
+    const fields = { ...others, ...relay, country_id, ...place };
     const saved =
       id === null
         ? await attempt(request, addSender, fields)
@@ -152,8 +152,8 @@ async function keptPlace(request: FastifyRequest, stored: Sender | null, country
 }
 
 /** Returns an id from a list, or the text unchanged if it is not an id, so that the API reports it. */
-function asId(given: string): number | '' {
-  return /^\d{1,9}$/.test(given) ? Number(given) : '';
+function asId(text: string): number | '' {
+  return /^\d{1,9}$/.test(text) ? Number(text) : '';
 }
 
 function typed(request: FastifyRequest): Values {

@@ -120,9 +120,9 @@ export const changeCaps = operation({
     if (wrong !== undefined)
       errors.add('caps', sentence('cap_wrong', { given: wrong, mails: MAX_CAP_MAILS, days: MAX_CAP_DAYS }));
   },
-  async run(context, given) {
+  async run(context, input) {
     const { db, clock, accountId } = context;
-    const caps = (given.caps ?? []).flatMap((text) => parseCap(text) ?? []).sort((a, b) => a.days - b.days);
+    const caps = (input.caps ?? []).flatMap((text) => parseCap(text) ?? []).sort((a, b) => a.days - b.days);
     const change = () => {
       changeMailCaps(db, accountId, caps);
       auditBy(context, 'mail_caps_changed');

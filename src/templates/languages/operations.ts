@@ -119,15 +119,15 @@ export function withVersion(
  * Returns the versions without the one in this language; null if no version is left. Throws 404 if the mail has no such version, and 422
  * for an unknown language.
  */
-export function withoutVersion(versions: readonly LanguageVersion[] | null, given: string): LanguageVersion[] | null {
-  const language = requireLanguage(given);
+export function withoutVersion(versions: readonly LanguageVersion[] | null, code: string): LanguageVersion[] | null {
+  const language = requireLanguage(code);
   const others = (versions ?? []).filter((other) => other.language !== language);
   if (others.length === (versions ?? []).length) throw notFound();
   return others.length === 0 ? null : others;
 }
 
-function requireLanguage(given: string): string {
-  const code = languageCode(given);
+function requireLanguage(language: string): string {
+  const code = languageCode(language);
   if (code === null) throw invalid('language', messages.selected('language'));
   return code;
 }
@@ -158,7 +158,7 @@ export const saveTemplateLanguage = operation({
   role: 'editor',
   input: Type.Object({ ...ById, ...versionInput }),
   output: Type.Object({ updated_at: isoTimestampSchema() }),
-  run: (context, { id, ...given }) => change(context, id, ({ languages }) => withVersion(context, languages, given)),
+  run: (context, { id, ...fields }) => change(context, id, ({ languages }) => withVersion(context, languages, fields)),
 });
 
 export const removeTemplateLanguage = operation({
@@ -172,11 +172,11 @@ export const removeTemplateLanguage = operation({
 /** Replaces the versions of a template by those that `changed` returns. */
 function change(
   { db, clock, accountId }: Pick<Context, 'db' | 'clock' | 'accountId'>,
-  given: unknown,
+  id: unknown,
   changed: (template: ReturnType<typeof requireTemplate>) => LanguageVersion[] | null,
 ): { updated_at: string } {
   return inTransaction(db, () => {
-    const template = requireTemplate(db, accountId, given);
+    const template = requireTemplate(db, accountId, id);
     const updated_at = isoTimestamp(clock.now());
     db.update(ownTemplates)
       .set({ languages: changed(template), updated_at })

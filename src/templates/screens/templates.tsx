@@ -180,32 +180,32 @@ async function newTemplateScreen(app: FastifyInstance): Promise<void> {
 
   app.post('/templates/new', async (request, reply) => {
     requireEditor(request);
-    const given = {
+    const values = {
       name: field(request, 'template_name').trim(),
       mail: field(request, 'mail'),
       template: field(request, 'template_id'),
     };
     const created = await attempt(request, createTemplate, {
-      template_name: given.name,
-      ...(given.mail ? { mail_utr: given.mail } : { template_id: given.template }),
+      template_name: values.name,
+      ...(values.mail ? { mail_utr: values.mail } : { template_id: values.template }),
     });
-    if ('problems' in created) return show(request, reply.code(created.status), { ...given, ...created });
-    setFlash(reply, 'good', 'templates.added', { name: given.name });
+    if ('problems' in created) return show(request, reply.code(created.status), { ...values, ...created });
+    setFlash(reply, 'good', 'templates.added', { name: values.name });
     return reply.redirect(`/templates/${created.output.id}`, SEE_OTHER);
   });
 
-  async function show(request: FastifyRequest, reply: FastifyReply, given: SubmittedTemplate) {
+  async function show(request: FastifyRequest, reply: FastifyReply, values: SubmittedTemplate) {
     const viewer = viewerOf(request);
-    const templates = given.mail === '' ? await ask(request, listTemplates, { built_in: 1 }) : [];
+    const templates = values.mail === '' ? await ask(request, listTemplates, { built_in: 1 }) : [];
     const title = languageOf(request, viewer).say('templates.new');
-    const content = <NewTemplate given={given} templates={templates} />;
+    const content = <NewTemplate values={values} templates={templates} />;
     return sendPage(request, reply, viewer, { title, section: 'templates' }, content);
   }
 }
 
-function NewTemplate({ given, templates }: { given: SubmittedTemplate; templates: readonly ListedTemplate[] }) {
+function NewTemplate({ values, templates }: { values: SubmittedTemplate; templates: readonly ListedTemplate[] }) {
   const language = useLanguage();
-  const { name, mail, template, problems, problem } = given;
+  const { name, mail, template, problems, problem } = values;
   const options = [...templates.filter(isOwn), ...templates.filter((each) => !isOwn(each))].map((each) => ({
     value: String(each.id),
     label: each.is_blank === 1 ? language.say('templates.blank') : each.template_name,

@@ -75,11 +75,11 @@ export function listVersions(db: Db, { kind, id }: Pick<Mail, 'kind' | 'id'>): L
 }
 
 /** Returns the account's version with this id, and the utr of its mail. Throws 404, also if its automation is deleted. */
-export function requireVersion(db: Db, accountId: number, given: unknown): Version & { utr: string } {
+export function requireVersion(db: Db, accountId: number, id: unknown): Version & { utr: string } {
   const version = db
     .select()
     .from(mailVersions)
-    .where(ownedRecord(mailVersions, given, accountId))
+    .where(ownedRecord(mailVersions, id, accountId))
     .get();
   const mail = version && findMail(db, { kind: version.kind, id: version.owner_id });
   if (version === undefined || mail === undefined) throw notFound('Record not found');

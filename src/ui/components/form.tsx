@@ -106,8 +106,8 @@ export function form<Input extends TObject>(input: Input, labels: Labels<Input>)
       const values = labels.map(({ name }) => {
         const schema: Schema = input.properties[name] ?? {};
         if (schema.items) return [name, fieldList(request, name)];
-        const given = field(request, name);
-        return [name, schema.flag ? String(Number(given !== '')) : given];
+        const text = field(request, name);
+        return [name, schema.flag ? String(Number(text !== '')) : text];
       });
       return Object.fromEntries(values);
     },

@@ -24,17 +24,17 @@ interface ListSearch {
   isLater: boolean;
 }
 
-/** Parses the search. `given` is the search as the input of the operation that lists the records. */
+/** Parses the search. `input` is the search as the input of the operation that lists the records. */
 export function readListQuery<State extends StateFilter>(query: ListQuery, states: readonly State[]) {
   const { search = '', before } = query;
   const state = states.find((name) => name === query.state);
   const listSearch: ListSearch = { search, state, isLater: before !== undefined };
-  const given = {
+  const input = {
     ...(search && { search }),
     ...(state && { state }),
     ...(before !== undefined && { before_id: before }),
   };
-  return { listSearch, given, isAll: search === '' && state === undefined && before === undefined };
+  return { listSearch, input, isAll: search === '' && state === undefined && before === undefined };
 }
 
 /** A page of a list: the search form, the table (null if nothing was found), and the link to the next page. */

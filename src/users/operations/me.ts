@@ -54,11 +54,11 @@ export const changeOwnSettings = operation({
     shortcuts: Type.Optional(flag('Whether single keys such as / do something in the dashboard.')),
     colour_scheme: Type.Optional(ColourScheme),
   }),
-  run(context, given) {
+  run(context, input) {
     const { db, clock } = context;
     const wanted = {
-      ...given,
-      ...(given.language && { language: given.language === 'browser' ? '' : given.language }),
+      ...input,
+      ...(input.language && { language: input.language === 'browser' ? '' : input.language }),
     };
     inTransaction(db, (tx) => {
       const me = requireMe(context);

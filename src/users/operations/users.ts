@@ -120,11 +120,11 @@ export const updateUser = operation({
   role: 'owner',
   isForUsers: true,
   input: Type.Object({ ...ById, name: Type.Optional(line()), role: Type.Optional(Role) }),
-  run(context, { id, ...given }) {
+  run(context, { id, ...fields }) {
     const { db, clock, actor } = context;
     inTransaction(db, () => {
       const user = requireUser(context, id);
-      const { name = user.name, role = user.role } = given;
+      const { name = user.name, role = user.role } = fields;
       changeUser(db, user, { name, role }, actor, clock.now());
     });
   },

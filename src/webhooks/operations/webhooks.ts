@@ -278,8 +278,8 @@ function subjectOf(url: string): string {
 }
 
 /** Returns the account's endpoint with this identifier. Throws 404. */
-function requireEndpoint({ db, accountId }: Context, given: unknown): Endpoint {
-  const endpoint = findEndpoint(db, accountId, recordId(given));
+function requireEndpoint({ db, accountId }: Context, id: unknown): Endpoint {
+  const endpoint = findEndpoint(db, accountId, recordId(id));
   if (endpoint === undefined) throw notFound();
   return endpoint;
 }

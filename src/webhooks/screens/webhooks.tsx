@@ -133,11 +133,11 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
     request: FastifyRequest<ById>,
     reply: FastifyReply,
     operation: Operation<Input, { event_id: number }>,
-    given: Given<Input>,
+    input: Given<Input>,
   ) {
     const { id } = request.params;
     const [newest] = await readAttempts(request, { id, limit: 1 });
-    const sent = await attempt(request, operation, given);
+    const sent = await attempt(request, operation, input);
     if ('problems' in sent) return showOne(request, reply, id, { status: sent.status, problem: sent.problem });
     const asked = new URLSearchParams({ asked: `${sent.output.event_id}`, after: `${newest?.id ?? 0}` });
     return reply.redirect(`${LIST_PATH}/${encodeURIComponent(id)}?${asked}`, SEE_OTHER);

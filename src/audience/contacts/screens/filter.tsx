@@ -32,8 +32,8 @@ export interface PeopleFilter {
 }
 
 /** Parses the filter of a query or a form. Other parameters are ignored. */
-export function readFilter(given: unknown): PeopleFilter {
-  const values: Record<string, unknown> = Object.assign(Object.create(null), given);
+export function readFilter(input: unknown): PeopleFilter {
+  const values: Record<string, unknown> = Object.assign(Object.create(null), input);
   const pick = <Name extends string>(names: readonly Name[]): Partial<Record<Name, string>> => {
     const picked: Partial<Record<Name, string>> = {};
     for (const name of names) {

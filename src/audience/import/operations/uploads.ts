@@ -254,9 +254,9 @@ export const startPreview = operation({
   input: GivenPlan,
   output: OneUpload,
   check: checkPlan,
-  run(context, given) {
-    const upload = requireIdleUpload(context, given.upload_id);
-    context.imports.startPreview(upload, context.config.DATABASE_PATH, plannedImport(given));
+  run(context, input) {
+    const upload = requireIdleUpload(context, input.upload_id);
+    context.imports.startPreview(upload, context.config.DATABASE_PATH, plannedImport(input));
     return { upload: uploadRecord(upload) };
   },
 });
@@ -288,12 +288,12 @@ export const startImport = operation({
   input: GivenPlan,
   output: OneUpload,
   check: checkPlan,
-  async run(context, given) {
-    const { exported } = requireIdleUpload(context, given.upload_id);
+  async run(context, input) {
+    const { exported } = requireIdleUpload(context, input.upload_id);
     await addMissingTemplates(context, context.accountId, exported?.templates ?? []);
     // Checked again, because another request may have started it meanwhile.
-    const upload = requireIdleUpload(context, given.upload_id);
-    context.imports.start(upload, context.config.DATABASE_PATH, plannedImport(given));
+    const upload = requireIdleUpload(context, input.upload_id);
+    context.imports.start(upload, context.config.DATABASE_PATH, plannedImport(input));
     return { upload: uploadRecord(upload) };
   },
 });
@@ -361,9 +361,9 @@ function requireIdleUpload(context: Context, id: unknown): UploadedFile {
  * Adds errors that the schema cannot find: records that do not belong to the account, unknown fields in the mapping, or a
  * mapping without an address.
  */
-function checkPlan(context: Context, given: Partial<GivenPlan>, errors: FieldErrorCollector): void {
+function checkPlan(context: Context, input: Partial<GivenPlan>, errors: FieldErrorCollector): void {
   const { db, accountId, imports } = context;
-  const { upload_id, contact_type_id, mapping, to_segment_id, unsubscribe_groups_id } = given;
+  const { upload_id, contact_type_id, mapping, to_segment_id, unsubscribe_groups_id } = input;
   if (contact_type_id !== undefined)
     errors.reference('contact_type_id', () => hasContactType(db, accountId, contact_type_id));
   if (to_segment_id) errors.reference('to_segment_id', () => hasSegment(db, accountId, to_segment_id));
@@ -378,17 +378,17 @@ function checkPlan(context: Context, given: Partial<GivenPlan>, errors: FieldErr
 }
 
 /** Returns the plan with these checked parameters. */
-function plannedImport(given: GivenPlan): PlannedImport {
+function plannedImport(input: GivenPlan): PlannedImport {
   return {
-    typeId: given.contact_type_id,
-    mapping: given.mapping,
+    typeId: input.contact_type_id,
+    mapping: input.mapping,
     options: {
-      existing: given.existing ?? 'update',
-      emptyCells: given.empty_cells ?? DEFAULT_OPTIONS.emptyCells,
-      segmentId: given.to_segment_id || null,
-      startsAutomations: given.start_automations !== 0,
-      unsubscribe: given.unsubscribe === 1 ? given.unsubscribe_groups_id || 'all' : 'nothing',
-      correctedDomains: given.correct_domains ?? [],
+      existing: input.existing ?? 'update',
+      emptyCells: input.empty_cells ?? DEFAULT_OPTIONS.emptyCells,
+      segmentId: input.to_segment_id || null,
+      startsAutomations: input.start_automations !== 0,
+      unsubscribe: input.unsubscribe === 1 ? input.unsubscribe_groups_id || 'all' : 'nothing',
+      correctedDomains: input.correct_domains ?? [],
     },
   };
 }

@@ -102,9 +102,9 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
     const both = languageOf(request, viewerOf(request)).say('import.type.both');
     const refused = await previewColumns(request, upload, readColumns(request.body, upload), both);
     if (refused === null) return reply.redirect(urlOf(upload.id), SEE_OTHER);
-    const { refusal, given } = refused;
+    const { refusal, values } = refused;
     const choices = await readChoices(request);
-    const { mapping, ...form } = given;
+    const { mapping, ...form } = values;
     return send(
       request,
       reply.code(refusal.status),
@@ -203,7 +203,7 @@ const NEW_TYPE = 'new';
 const NEW_FIELD = 'new:';
 
 /** The submitted values. */
-interface GivenColumns {
+interface SubmittedColumns {
   /** The field of each column, in order; empty: none. */
   mapping: string[];
   /** The id of a contact type, or `NEW_TYPE` with a name. */
@@ -221,8 +221,8 @@ interface ColumnsForm {
 }
 
 /** Reads the form. The columns of an export are mapped already. */
-function readColumns(given: unknown, { columns, migration }: Upload): GivenColumns {
-  const values: Record<string, unknown> = Object.assign(Object.create(null), given);
+function readColumns(value: unknown, { columns, migration }: Upload): SubmittedColumns {
+  const values: Record<string, unknown> = Object.assign(Object.create(null), value);
   const mapping = columns.map(({ field }, at) => (migration === null ? texts(values[`column${at}`])[0] : field) ?? '');
   const [type = NEW_TYPE] = texts(values.contact_type_id);
   const [newType = ''] = texts(values.name);
@@ -231,15 +231,15 @@ function readColumns(given: unknown, { columns, migration }: Upload): GivenColum
 
 /**
  * Starts the preview of a file with these columns, after creating the fields and the contact type that it needs. If something
- * is refused, `given` has the values for the form, with what was created already selected.
+ * is refused, `values` has the values for the form, with what was created already selected.
  */
 async function previewColumns(
   request: FastifyRequest,
   { id: upload_id, columns }: Upload,
-  given: GivenColumns,
+  values: SubmittedColumns,
   bothProblem: string,
-): Promise<{ refusal: Omit<Refusal, 'text'>; given: GivenColumns } | null> {
-  const mapping = [...given.mapping];
+): Promise<{ refusal: Omit<Refusal, 'text'>; values: SubmittedColumns } | null> {
+  const mapping = [...values.mapping];
   for (const [at, { name }] of columns.entries()) {
     const field_type = mapping[at]?.startsWith(NEW_FIELD) ? mapping[at].slice(NEW_FIELD.length) : null;
     if (field_type === null) continue;
@@ -247,25 +247,25 @@ async function previewColumns(
     const added = await attempt(request, addField, { field_name, field_type });
     // A refused field name is shown as a problem of the mapping, above it.
     if ('problems' in added)
-      return { refusal: { ...added, problems: { mapping: [added.text] } }, given: { ...given, mapping } };
+      return { refusal: { ...added, problems: { mapping: [added.text] } }, values: { ...values, mapping } };
     mapping[at] = field_name;
   }
-  const named = { ...given, mapping };
-  if (given.type !== NEW_TYPE) {
-    if (given.newType !== '')
-      return { refusal: { status: 422, problems: { name: [bothProblem] }, problem: '' }, given: named };
-    const started = await attempt(request, startPreview, { upload_id, contact_type_id: given.type, mapping });
-    return 'problems' in started ? { refusal: started, given: named } : null;
+  const named = { ...values, mapping };
+  if (values.type !== NEW_TYPE) {
+    if (values.newType !== '')
+      return { refusal: { status: 422, problems: { name: [bothProblem] }, problem: '' }, values: named };
+    const started = await attempt(request, startPreview, { upload_id, contact_type_id: values.type, mapping });
+    return 'problems' in started ? { refusal: started, values: named } : null;
   }
   // Without a contact type there is no preview; the refusal shows whether the columns are right, before a type is created for them.
   const planned = await attempt(request, startPreview, { upload_id, mapping });
   if ('problems' in planned && planned.problems.mapping !== undefined)
-    return { refusal: { ...planned, problems: { mapping: planned.problems.mapping } }, given: named };
-  const made = await attempt(request, addContactType, { name: given.newType });
-  if ('problems' in made) return { refusal: made, given: named };
+    return { refusal: { ...planned, problems: { mapping: planned.problems.mapping } }, values: named };
+  const made = await attempt(request, addContactType, { name: values.newType });
+  if ('problems' in made) return { refusal: made, values: named };
   const type = String(made.output.id);
   const started = await attempt(request, startPreview, { upload_id, contact_type_id: type, mapping });
-  return 'problems' in started ? { refusal: started, given: { mapping, type, newType: '' } } : null;
+  return 'problems' in started ? { refusal: started, values: { mapping, type, newType: '' } } : null;
 }
 
 /** The form for the columns of an upload. An export has fixed columns, and other facts. */

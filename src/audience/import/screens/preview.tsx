@@ -364,8 +364,8 @@ const OPTION_LABELS = {
 } as const satisfies Record<OptionName, PlainKey>;
 
 /** Returns the parameters for the fields of a submitted form: the inverse of `chosenIn`. */
-export function optionParameters(given: unknown): Record<string, string | string[]> {
-  const values: Record<string, unknown> = Object.assign(Object.create(null), given);
+export function optionParameters(input: unknown): Record<string, string | string[]> {
+  const values: Record<string, unknown> = Object.assign(Object.create(null), input);
   const chosen = Object.keys(OPTION_LABELS).map((name) => [name, texts(values[name])[0]]);
   const { unsubscribe: topic = '', ...options } = Object.fromEntries(chosen.filter(([, value]) => value !== undefined));
   return {

@@ -62,7 +62,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
   const showNew = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    given: Values = {},
+    values: Values = {},
     problems: Problems = {},
     doubted = '',
   ) => {
@@ -89,10 +89,10 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
           back="/contacts"
           own={await ownValues(request)}
           problems={problems}
-          values={given}
+          values={values}
         >
           <NEW_FORM.Fields
-            values={{ contact_type_id: types[0]?.id, country: '', ...given }}
+            values={{ contact_type_id: types[0]?.id, country: '', ...values }}
             options={{ contact_type_id: types.map(({ id, name }) => ({ value: String(id), label: name })) }}
             problems={problems}
           />
@@ -114,19 +114,19 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
   });
 
   app.post('/contacts/new', async (request, reply) => {
-    const given = NEW_FORM.read(request);
+    const values = NEW_FORM.read(request);
     const typed = typedIn(request, await ownValues(request));
-    const { email, domain, meant } = lookAtDomain(given.email);
+    const { email, domain, meant } = lookAtDomain(values.email);
     if (meant !== null && field(request, AS_TYPED) === '') {
       const question = languageOf(request, viewerOf(request)).say('person.misspelt', { email });
-      return showNew(request, reply.code(UNPROCESSABLE), withTyped(given, typed), { email: [question] }, domain);
+      return showNew(request, reply.code(UNPROCESSABLE), withTyped(values, typed), { email: [question] }, domain);
     }
     const added = await attempt(request, enterContact, {
-      ...given,
+      ...values,
       custom_field: customField(typed.filter(({ text }) => text !== '')),
     });
     if ('problems' in added)
-      return showNew(request, reply.code(added.status), withTyped(given, typed), problemsAt(added, 'custom_field'));
+      return showNew(request, reply.code(added.status), withTyped(values, typed), problemsAt(added, 'custom_field'));
     setFlash(reply, 'good', 'person.added');
     return reply.redirect(`/contacts/${added.output}`, SEE_OTHER);
   });
@@ -134,7 +134,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
   const show = async (
     request: FastifyRequest<WithId>,
     reply: FastifyReply,
-    given: Values = {},
+    values: Values = {},
     problems: Problems = {},
   ) => {
     const { contact, own } = await readFields(request);
@@ -148,9 +148,9 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
         back={page}
         own={own}
         problems={problems}
-        values={given}
+        values={values}
       >
-        <CHANGED_FORM.Fields values={{ ...contact, ...given }} problems={problems} />
+        <CHANGED_FORM.Fields values={{ ...contact, ...values }} problems={problems} />
       </ContactForm>
     );
     return sendPage(
@@ -169,25 +169,25 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
 
   app.post<WithId>('/contacts/:id/edit', async (request, reply) => {
     const { contact, own } = await readFields(request);
-    const given = CHANGED_FORM.read(request);
+    const values = CHANGED_FORM.read(request);
     const typed = typedIn(request, own);
     const saved = await attempt(request, editContact, {
       contact_id: request.params.id,
       contact_type_id: contact.contact_type_id,
-      ...given,
+      ...values,
       // Unchanged values are not submitted, because a browser may write line breaks differently.
       custom_field: customField(typed.filter(({ text, value }) => text !== value.replaceAll('\r\n', '\n'))),
     });
     if ('problems' in saved)
-      return show(request, reply.code(saved.status), withTyped(given, typed), problemsAt(saved, 'custom_field'));
+      return show(request, reply.code(saved.status), withTyped(values, typed), problemsAt(saved, 'custom_field'));
     setFlash(reply, 'good', 'person.edited');
     return reply.redirect(`/contacts/${contact.id}`, SEE_OTHER);
   });
 }
 
 /** Returns the domain of a typed address, the domain that was probably meant (null if it looks right), and the address with that one. */
-function lookAtDomain(given: unknown) {
-  const typed = String(given).trim();
+function lookAtDomain(value: unknown) {
+  const typed = String(value).trim();
   const at = typed.lastIndexOf('@') + 1;
   const domain = typed.slice(at).toLowerCase();
   const meant = at === 0 ? null : meantDomain(domain);
@@ -227,8 +227,8 @@ function customField(typed: Typed): Record<string, string> {
   return Object.fromEntries(typed.map(({ field: { field_name }, text }) => [field_name, text]));
 }
 
-function withTyped(given: Values, typed: Typed): Values {
-  return { ...given, ...Object.fromEntries(typed.map(({ name, text }) => [name, text])) };
+function withTyped(values: Values, typed: Typed): Values {
+  return { ...values, ...Object.fromEntries(typed.map(({ name, text }) => [name, text])) };
 }
 
 type Values = Readonly<Record<string, unknown>>;

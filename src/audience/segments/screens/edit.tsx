@@ -15,7 +15,7 @@ import { addSegment, changeSegment, countMatches, readSegment } from '../operati
 import { type Choices, countriesByName, readChoices } from './choices.ts';
 import { type CountedMatches, MatchesCard, readMatches } from './matches.tsx';
 import { Rules } from './rule-rows.tsx';
-import { changed, type Draft, draftOf, emptyDraft, givenRules, readDraft } from './rules.ts';
+import { changed, type Draft, draftOf, emptyDraft, readDraft, submittedRules } from './rules.ts';
 
 const SEE_OTHER = 303;
 
@@ -46,7 +46,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
       const draft = readDraft(request.body, choices.fields);
       const action = field(request, 'do');
       if (action !== 'save') return show(request, reply, choices, changed(draft, action));
-      const about = { segment_name: draft.name, ...givenRules(draft, namesOf(request, choices)) };
+      const about = { segment_name: draft.name, ...submittedRules(draft, namesOf(request, choices)) };
       const saved =
         segment_id === undefined
           ? await attempt(request, addSegment, about)
@@ -71,7 +71,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
   ) {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
-    const found = await readMatches(request, givenRules(draft, namesOf(request, choices)));
+    const found = await readMatches(request, submittedRules(draft, namesOf(request, choices)));
     const title = language.say(request.params.id === undefined ? 'segments.new' : 'segments.change');
     const content = <Edit {...{ draft, choices, found, problems }} id={request.params.id} />;
     return sendPage(request, reply, viewer, { title, section: 'contacts' }, content);
@@ -84,7 +84,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
   async function ruleProblems(request: FastifyRequest, draft: Draft, choices: Choices): Promise<Problems> {
     const problems: Record<string, readonly string[]> = {};
     for (const [at, rule] of draft.rules.entries()) {
-      const alone = givenRules({ ...draft, typeId: '', rules: [rule] }, namesOf(request, choices));
+      const alone = submittedRules({ ...draft, typeId: '', rules: [rule] }, namesOf(request, choices));
       const tried = await attempt(request, countMatches, alone);
       if ('output' in tried) throw new Error('rules without a contact type were counted');
       const { select_field, select_operator, value } = tried.problems;

@@ -15,14 +15,14 @@ import type { Draft, GivenRules } from './rules.ts';
 export type CountedMatches = { matches: Matches; rules: string } | null;
 
 /** Counts the contacts that match the rules. Continues the previous form's count if requested and if the rules are the same. */
-export async function readMatches(request: FastifyRequest, given: GivenRules): Promise<CountedMatches> {
+export async function readMatches(request: FastifyRequest, fields: GivenRules): Promise<CountedMatches> {
   const submitted: Record<string, unknown> = Object.assign(Object.create(null), request.body);
   const [after = ''] = texts(submitted.after);
   const rules = new URLSearchParams(
-    Object.entries(given).flatMap(([name, values]) => [values].flat().map((one) => [name, one])),
+    Object.entries(fields).flatMap(([name, values]) => [values].flat().map((one) => [name, one])),
   ).toString();
   const isContinued = after !== '' && texts(submitted.counted_rules)[0] === rules;
-  const counted = await attempt(request, countMatches, { ...given, ...(isContinued && { after }) });
+  const counted = await attempt(request, countMatches, { ...fields, ...(isContinued && { after }) });
   if ('problems' in counted) return null;
   const before = isContinued ? Number(texts(submitted.counted)[0]) || 0 : 0;
   return { matches: { ...counted.output, count: counted.output.count + before }, rules };

@@ -127,7 +127,7 @@ export function isFilledIn(rule: Rule): boolean {
 }
 
 /** Returns the rules as operations take them. A country is stored by its English name, whatever the language of the user. */
-export function givenRules(
+export function submittedRules(
   { rules, typeId, join }: Omit<Draft, 'name'>,
   countryNames: ReturnType<typeof countriesByName>,
 ) {
@@ -142,4 +142,4 @@ export function givenRules(
   };
 }
 
-export type GivenRules = ReturnType<typeof givenRules>;
+export type GivenRules = ReturnType<typeof submittedRules>;

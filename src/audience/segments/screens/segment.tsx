@@ -96,7 +96,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
     return ask(request, readSegment, { segment_id: request.params.id });
   }
 
-  async function show(request: FastifyRequest<ById>, reply: FastifyReply, given: SubmittedMember = {}) {
+  async function show(request: FastifyRequest<ById>, reply: FastifyReply, values: SubmittedMember = {}) {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
     const segment = await ask(request, readSegment, { segment_id: request.params.id });
@@ -126,7 +126,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
     const content = (
       <SegmentView
         {...{ segment, problem, choices, uses, canChange }}
-        {...given}
+        {...values}
         members={recipients.slice(0, ROWS)}
         hasMore={recipients.length > ROWS}
         isLater={after !== undefined}

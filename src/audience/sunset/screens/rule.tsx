@@ -36,7 +36,7 @@ interface RuleValues {
 }
 
 interface SubmittedRule {
-  given?: RuleValues;
+  values?: RuleValues;
   preview?: SunsetPreview;
   /** True if a user has changed the rule after the preview and then tried to switch it on. */
   isChanged?: boolean;
@@ -49,12 +49,12 @@ export async function sunsetScreen(app: FastifyInstance): Promise<void> {
   pageRoute(app, PAGE_PATH, (request, reply) => show(request, reply, {}));
 
   app.post(PAGE_PATH, async (request, reply) => {
-    const given = {
+    const values = {
       months: field(request, 'months'),
       least_mails: field(request, 'least_mails'),
       target: field(request, 'target'),
     };
-    const rule = ruleOf(given.months, given.least_mails, given.target);
+    const rule = ruleOf(values.months, values.least_mails, values.target);
     const doing = field(request, 'do');
     const wasShown = field(request, 'shown_rule') === JSON.stringify(rule);
     const isChanged = doing === 'on' && !wasShown;
@@ -64,14 +64,14 @@ export async function sunsetScreen(app: FastifyInstance): Promise<void> {
         count: goesOn ? Number(field(request, 'counted')) || 0 : 0,
         afterId: goesOn ? Number(field(request, 'after_id')) || 0 : 0,
       });
-      if (!('problems' in preview)) return show(request, reply, { given, preview, isChanged });
-      return show(request, reply.code(preview.status), { given, problems: targetProblems(preview.problems) });
+      if (!('problems' in preview)) return show(request, reply, { values, preview, isChanged });
+      return show(request, reply.code(preview.status), { values, problems: targetProblems(preview.problems) });
     }
     requireOwner(request);
     const saved = await attempt(request, saveSunset, { ...rule, is_on: doing === 'on' ? 1 : 0 });
     if ('problems' in saved) {
       const { status, problems, problem } = saved;
-      return show(request, reply.code(status), { given, problems: targetProblems(problems), problem });
+      return show(request, reply.code(status), { values, problems: targetProblems(problems), problem });
     }
     setFlash(reply, 'good', doing === 'on' ? 'inactive.done.on' : 'inactive.done.off');
     return reply.redirect('/unsubscribes/inactive', SEE_OTHER);
@@ -140,9 +140,9 @@ function RulePage(props: RuleProps) {
   );
 }
 
-function RuleForm({ sunset, segments, types, mayChange, given, preview, isChanged, problems }: RuleProps) {
+function RuleForm({ sunset, segments, types, mayChange, values, preview, isChanged, problems }: RuleProps) {
   const language = useLanguage();
-  const shown = given ?? {
+  const shown = values ?? {
     months: String(sunset.months),
     least_mails: String(sunset.least_mails),
     target: targetValue(sunset),

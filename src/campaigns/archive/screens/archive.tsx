@@ -18,20 +18,20 @@ export async function archiveScreen(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/settings/archive', (request, reply) => show(request, reply));
 
   app.post('/settings/archive', async (request, reply) => {
-    const given = { slug: field(request, 'slug'), title: field(request, 'title') };
-    const saved = await attempt(request, changeArchive, given);
+    const values = { slug: field(request, 'slug'), title: field(request, 'title') };
+    const saved = await attempt(request, changeArchive, values);
     if ('output' in saved) return backTo(reply, 'archive', 'settings.done.archiveSaved');
-    return show(request, reply.code(saved.status), given, saved);
+    return show(request, reply.code(saved.status), values, saved);
   });
 
   async function show(
     request: FastifyRequest,
     reply: FastifyReply,
-    given: Partial<Archive> = {},
+    values: Partial<Archive> = {},
     { problems = {}, problem = '' }: Partial<Refusal> = {},
   ) {
     const { archive } = await ask(request, readArchive, {});
-    const content = <ArchiveForm archive={{ ...archive, ...given }} problems={problems} />;
+    const content = <ArchiveForm archive={{ ...archive, ...values }} problems={problems} />;
     return sendSettings(request, reply, 'archive', content, problem);
   }
 }

@@ -111,7 +111,7 @@ function LinkCard({ settings }: { settings: MailSettings }) {
     <Card title={language.say('mailSettings.links.title')}>
       <p class="quiet-text">{language.say('mailSettings.links.about')}</p>
       <form method="post" action="/settings/mails/links" class="stack">
-        <LinkFields given={settings} sourceHint={language.say('mailSettings.links.source.hint')} />
+        <LinkFields values={settings} sourceHint={language.say('mailSettings.links.source.hint')} />
         <Button look="plain">{language.say('mailSettings.save')}</Button>
       </form>
     </Card>

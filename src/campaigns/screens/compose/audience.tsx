@@ -26,13 +26,13 @@ import type { Target } from './targets.ts';
 
 /** Registers the step in which the audience is chosen. */
 export function audienceStep(app: FastifyInstance): void {
-  savedStep(app, { step: 'audience', given: givenFields, stored: storedFields, content });
+  savedStep(app, { step: 'audience', submitted: submittedFields, stored: storedFields, content });
   inPlaceForms(app, async (request, reply, draft, refused) =>
     sendStep(request, reply, draft, 'audience', await content(request, draft, storedFields(draft), {}, refused)),
   );
 }
 
-function givenFields(request: FastifyRequest): Fields {
+function submittedFields(request: FastifyRequest): Fields {
   const values: Record<string, unknown> = Object.assign(Object.create(null), request.body);
   return {
     recipient_id: texts(values.recipient_id),
@@ -54,18 +54,18 @@ const storedFields = (draft: Draft): Fields => ({
 
 const chosen = (id: number) => (id === 0 ? '' : String(id));
 
-async function content(request: FastifyRequest, draft: Draft, given: Fields, problems: Problems, refused?: Refused) {
+async function content(request: FastifyRequest, draft: Draft, values: Fields, problems: Problems, refused?: Refused) {
   const [choices, { audience }, countries] = await Promise.all([
     readChoices(request),
     ask(request, countAudience, { utr: draft.utr }),
     readCountries(request, viewerOf(request).role === 'owner'),
   ]);
-  return <AudienceForm {...{ draft, given, choices, audience, problems, countries, refused }} />;
+  return <AudienceForm {...{ draft, values, choices, audience, problems, countries, refused }} />;
 }
 
 interface FormProps {
   draft: Draft;
-  given: Fields;
+  values: Fields;
   choices: Choices;
   audience: Audience;
   problems: Problems;
@@ -73,7 +73,7 @@ interface FormProps {
   refused: Refused | undefined;
 }
 
-function AudienceForm({ draft, given, choices, audience, problems, countries, refused }: FormProps) {
+function AudienceForm({ draft, values, choices, audience, problems, countries, refused }: FormProps) {
   const language = useLanguage();
   const { targets, senders, groups } = choices;
   const stored = storedFields(draft);
@@ -101,17 +101,17 @@ function AudienceForm({ draft, given, choices, audience, problems, countries, re
         {senders.length === 0 ? (
           <p>{language.say('compose.sender.none')}</p>
         ) : (
-          <SenderField senders={senders} value={given.sender_id} problems={problems} />
+          <SenderField senders={senders} value={values.sender_id} problems={problems} />
         )}
         {groups.length > 0 && (
           <SelectField
             name="unsubscribe_group_id"
             label={language.say('compose.group')}
             hint={language.say('compose.group.hint')}
-            value={String(given.unsubscribe_group_id ?? '')}
+            value={String(values.unsubscribe_group_id ?? '')}
             options={withNone(
               language,
-              given.unsubscribe_group_id,
+              values.unsubscribe_group_id,
               groups.map(({ id, group_name: label }) => ({ value: String(id), label })),
             )}
             problems={problems}
@@ -130,7 +130,7 @@ function AudienceForm({ draft, given, choices, audience, problems, countries, re
           {language.say('compose.audience.empty.text')}
         </Empty>
       ) : (
-        <Targets targets={chosenFirst(targets, given)} given={given} problems={problems} />
+        <Targets targets={chosenFirst(targets, values)} values={values} problems={problems} />
       )}
     </SavedForm>
   );
@@ -184,8 +184,8 @@ function withNone(language: Language, value: Fields[string] | undefined, options
 }
 
 /** Returns the targets in their order, selected ones first, so that they can be seen in a long list. */
-export function chosenFirst(targets: readonly Target[], given: Fields): Target[] {
-  const chosen = [given.recipient_id, given.exclude_specific_recipient_id].flat();
+export function chosenFirst(targets: readonly Target[], values: Fields): Target[] {
+  const chosen = [values.recipient_id, values.exclude_specific_recipient_id].flat();
   const isChosen = ({ value }: Target) => chosen.includes(value);
   return [...targets.filter(isChosen), ...targets.filter((target) => !isChosen(target))];
 }
@@ -196,11 +196,11 @@ const MANY = 8;
 /** The lists and segments, each with a checkbox to include it and one to exclude it. */
 export function Targets({
   targets,
-  given,
+  values,
   problems,
 }: {
   targets: readonly Target[];
-  given: Fields;
+  values: Fields;
   problems: Problems;
 }) {
   const language = useLanguage();
@@ -211,7 +211,7 @@ export function Targets({
         type="checkbox"
         name={name}
         value={value}
-        checked={given[name]?.includes(value) ?? false}
+        checked={values[name]?.includes(value) ?? false}
         aria-label={label}
       />
     </span>

@@ -23,10 +23,10 @@ import { type Fields, SavedForm, savedStep, seenValue, stepPath } from './step.t
 
 /** Registers the step with the subject and the content. */
 export function contentStep(app: FastifyInstance): void {
-  savedStep(app, { step: 'content', given: givenFields, stored: storedFields, content });
+  savedStep(app, { step: 'content', submitted: submittedFields, stored: storedFields, content });
 }
 
-const givenFields = (request: FastifyRequest): Fields => ({
+const submittedFields = (request: FastifyRequest): Fields => ({
   subject: field(request, 'subject').trim(),
   preheader: field(request, 'preheader').trim(),
   single_send_name: field(request, 'single_send_name').trim(),
@@ -48,11 +48,11 @@ const storedFields = (draft: Draft): Fields => ({
   utm_content: String(draft.utm_content),
 });
 
-async function content(request: FastifyRequest, draft: Draft, given: Fields, problems: Problems) {
+async function content(request: FastifyRequest, draft: Draft, values: Fields, problems: Problems) {
   const { contents: placeholders } = await ask(request, listPlaceholders, {});
   const template = draft.content === 'template' ? await findTemplateName(request, draft.template_id) : '';
   const mail = composedCampaign(request, draft);
-  return <ContentForm {...{ draft, mail, given, problems, placeholders, template }} />;
+  return <ContentForm {...{ draft, mail, values, problems, placeholders, template }} />;
 }
 
 /** Returns the name of a template; empty if there is none with this id. */
@@ -64,14 +64,14 @@ export async function findTemplateName(request: FastifyRequest, id: number): Pro
 interface FormProps {
   draft: Draft;
   mail: Composed;
-  given: Fields;
+  values: Fields;
   problems: Problems;
   placeholders: readonly string[];
   /** The name of its template, if it is an unchanged template. */
   template: string;
 }
 
-function ContentForm({ draft, mail, given, problems, placeholders, template }: FormProps) {
+function ContentForm({ draft, mail, values, problems, placeholders, template }: FormProps) {
   const language = useLanguage();
   return (
     <SavedForm
@@ -87,30 +87,30 @@ function ContentForm({ draft, mail, given, problems, placeholders, template }: F
         </>
       }
     >
-      <SubjectFields subject={String(given.subject)} preheader={String(given.preheader)} problems={problems} />
+      <SubjectFields subject={String(values.subject)} preheader={String(values.preheader)} problems={problems} />
       <Hints {...draft} />
       <Placeholders names={placeholders} />
       <TextField
         name="single_send_name"
         label={language.say('compose.name')}
         hint={language.say('compose.name.hint')}
-        value={String(given.single_send_name)}
+        value={String(values.single_send_name)}
         maxLength={255}
         autocomplete="off"
         required
         problems={problems}
       />
-      <LinkRules draft={draft} given={given} problems={problems} />
+      <LinkRules draft={draft} values={values} problems={problems} />
     </SavedForm>
   );
 }
 
 /** Which parameters the links get. */
-function LinkRules({ draft, given, problems }: Pick<FormProps, 'draft' | 'given' | 'problems'>) {
+function LinkRules({ draft, values, problems }: Pick<FormProps, 'draft' | 'values' | 'problems'>) {
   const language = useLanguage();
-  const text = (name: string) => String(given[name] ?? '');
+  const text = (name: string) => String(values[name] ?? '');
   return (
-    <details open={given.utm_mode === 'own' || problems.utm_source !== undefined}>
+    <details open={values.utm_mode === 'own' || problems.utm_source !== undefined}>
       <summary>{language.say('links.title')}</summary>
       <div class="stack">
         <p class="small quiet-text" id="link-parameters" data-fresh>
@@ -128,11 +128,11 @@ function LinkRules({ draft, given, problems }: Pick<FormProps, 'draft' | 'given'
           }))}
         />
         <LinkFields
-          given={{
+          values={{
             utm_source: text('utm_source'),
             utm_medium: text('utm_medium'),
             utm_campaign: text('utm_campaign'),
-            utm_content: given.utm_content === '1' ? 1 : 0,
+            utm_content: values.utm_content === '1' ? 1 : 0,
           }}
           sourceHint={language.say('links.own.hint')}
           problems={problems}
@@ -297,7 +297,10 @@ export function subjectHints(subject: string, preheader: string): SubjectHint[] 
 
 /** Returns the text with each merge tag replaced by its default, or by a name. */
 function withNames(text: string): string {
-  return text.replaceAll(/\(\([ \t]{0,8}\w{1,255}[ \t]{0,8}(?:\|([^()|]{0,1000}))?\)\)/g, (_, given) => given ?? NAME);
+  return text.replaceAll(
+    /\(\([ \t]{0,8}\w{1,255}[ \t]{0,8}(?:\|([^()|]{0,1000}))?\)\)/g,
+    (_, placeholder) => placeholder ?? NAME,
+  );
 }
 
 const listed = (words: readonly string[]) => [...new Set(words)].slice(0, MAX_WORDS).join(', ');

@@ -3,20 +3,20 @@ import { CheckField, type Problems, TextField } from '../../../ui/components/fie
 import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
 
 interface Props {
-  given: { utm_source: string; utm_medium: string; utm_campaign: string; utm_content: 0 | 1 };
+  values: { utm_source: string; utm_medium: string; utm_campaign: string; utm_content: 0 | 1 };
   /** What an empty source means. */
   sourceHint?: string;
   problems?: Problems;
 }
 
 /** The fields of the parameters that are added to links. */
-export function LinkFields({ given, sourceHint, problems }: Props) {
+export function LinkFields({ values, sourceHint, problems }: Props) {
   const language = useLanguage();
   const text = (name: 'utm_source' | 'utm_medium' | 'utm_campaign', hint?: string) => (
     <TextField
       name={name}
       label={language.say(`links.${name}` satisfies PlainKey)}
-      value={given[name]}
+      value={values[name]}
       maxLength={255}
       autocomplete="off"
       {...(hint && { hint })}
@@ -32,7 +32,7 @@ export function LinkFields({ given, sourceHint, problems }: Props) {
         name="utm_content"
         value="1"
         label={language.say('links.utm_content')}
-        checked={given.utm_content === 1}
+        checked={values.utm_content === 1}
       />
     </>
   );

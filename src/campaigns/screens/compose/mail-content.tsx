@@ -67,7 +67,7 @@ export interface Composed
   /** Checks the mail for all recipients; undefined if the check is refused. */
   checkAll(): Promise<CheckedForAll | undefined>;
   /** Sends the mail as a test mail. */
-  test(given: { email_address: string; variant?: string }): Promise<Attempt<unknown>>;
+  test(values: { email_address: string; variant?: string }): Promise<Attempt<unknown>>;
   /** Returns the URL of one of the pages of the mail. */
   address(step: string): string;
   /** Returns what the mail still lacks before it can be sent, as a part of the page. */
@@ -122,7 +122,7 @@ export function composedCampaign(request: FastifyRequest, draft: Draft): Compose
       const checked = await attempt(request, checkAnyMail, { utr });
       return 'output' in checked ? checked.output.check : undefined;
     },
-    test: (given) => attempt(request, testSingleSend, { utr, ...given }),
+    test: (values) => attempt(request, testSingleSend, { utr, ...values }),
     address: (step) => stepPath(utr, step),
     async missing() {
       const { audience } = await ask(request, countAudience, { utr });

@@ -199,7 +199,7 @@ const SEE_OTHER = 303;
 interface SavedStep {
   step: Step;
   /** Returns the submitted fields. */
-  given(request: FastifyRequest): Fields;
+  submitted(request: FastifyRequest): Fields;
   /** Returns the stored fields. */
   stored(draft: Draft): Fields;
   /** Returns the form with these values and their problems. */
@@ -224,9 +224,9 @@ export function savedStep(app: FastifyInstance, saved: SavedStep): void {
 /** Saves a step. Answers with a redirect to the next or the same step, with the form again, or with the page to choose a version. */
 async function saveStep(request: FastifyRequest<ByUtr>, reply: FastifyReply, { step, ...form }: SavedStep) {
   const { utr } = request.params;
-  const given = form.given(request);
+  const values = form.submitted(request);
   const save = (since: string) =>
-    attempt(request, saveDraft, { ...given, utr, ...(since && { unchanged_since: since }) });
+    attempt(request, saveDraft, { ...values, utr, ...(since && { unchanged_since: since }) });
   let saved = await save(field(request, 'unchanged_since'));
   if ('problems' in saved && saved.status === CONFLICT) {
     const { draft } = await ask(request, readDraft, { utr });
@@ -235,16 +235,16 @@ async function saveStep(request: FastifyRequest<ByUtr>, reply: FastifyReply, { s
       return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
     }
     const stored = form.stored(draft);
-    const now = Object.fromEntries(Object.keys(given).map((name) => [name, stored[name] ?? '']));
+    const now = Object.fromEntries(Object.keys(values).map((name) => [name, stored[name] ?? '']));
     const seen = field(request, 'seen');
     // If another step, or the same values, were saved meanwhile, no text is lost.
-    const isOwn = seen === seenValue(now) || seenValue(given) === seenValue(now);
-    if (!isOwn) return sendConflict(request, reply.code(CONFLICT), { draft, step, given, now });
+    const isOwn = seen === seenValue(now) || seenValue(values) === seenValue(now);
+    if (!isOwn) return sendConflict(request, reply.code(CONFLICT), { draft, step, values, now });
     saved = await save(draft.updated_at);
   }
   if ('problems' in saved) {
     const { draft } = await ask(request, readDraft, { utr });
-    const content = await form.content(request, draft, given, saved.problems);
+    const content = await form.content(request, draft, values, saved.problems);
     return sendStep(request, reply.code(saved.status), draft, step, content, saved.problem);
   }
   const goesOn = field(request, 'next') !== '';
@@ -256,7 +256,7 @@ async function saveStep(request: FastifyRequest<ByUtr>, reply: FastifyReply, { s
 interface Conflict {
   draft: Draft;
   step: Step;
-  given: Fields;
+  values: Fields;
   now: Fields;
 }
 
@@ -268,11 +268,11 @@ async function sendConflict(request: FastifyRequest, reply: FastifyReply, confli
   return sendPage(request, reply, viewer, { title, section: 'campaigns' }, content);
 }
 
-function Versions({ draft, step, given, now, choices }: Conflict & { choices: Choices }) {
+function Versions({ draft, step, values, now, choices }: Conflict & { choices: Choices }) {
   const language = useLanguage();
   const saved = recordTime(draft.updated_at);
   const time = saved === null ? '' : language.dateTime(saved);
-  const rows = Object.keys(given).filter((name) => String(given[name]) !== String(now[name]));
+  const rows = Object.keys(values).filter((name) => String(values[name]) !== String(now[name]));
   return (
     <>
       <Notice tone="warn" isNews>
@@ -288,7 +288,7 @@ function Versions({ draft, step, given, now, choices }: Conflict & { choices: Ch
           { heading: language.say('compose.conflict.what'), cell: (name) => label(language, name) },
           {
             heading: language.say('compose.conflict.mine'),
-            cell: (name) => shown(language, choices, name, given[name]),
+            cell: (name) => shown(language, choices, name, values[name]),
           },
           {
             heading: language.say('compose.conflict.theirs'),
@@ -299,7 +299,7 @@ function Versions({ draft, step, given, now, choices }: Conflict & { choices: Ch
       <form method="post" action={stepPath(draft.utr, step)} class="buttons">
         <input type="hidden" name="unchanged_since" value={draft.updated_at} />
         <input type="hidden" name="seen" value={seenValue(now)} />
-        {Object.entries(given).flatMap(([name, value]) =>
+        {Object.entries(values).flatMap(([name, value]) =>
           [value].flat().map((text) => <input key={`${name} ${text}`} type="hidden" name={name} value={text} />),
         )}
         <Button>{language.say('compose.conflict.keepMine')}</Button>

@@ -32,12 +32,12 @@ interface Call {
 export async function sentMailScreens(app: FastifyInstance): Promise<void> {
   await sentMailScreen(app, '/deliveries/:id', readSentMail, ({ params: { id } }) => ({
     here: `/deliveries/${encodeURIComponent(id)}`,
-    given: { id },
+    values: { id },
   }));
   await sentMailScreen(app, '/transactional/:utr/sent', readSentTransactionalMail, ({ params: { utr } }) => ({
     here: `/transactional/${encodeURIComponent(utr)}/sent`,
     back: `/transactional/${encodeURIComponent(utr)}`,
-    given: { utr },
+    values: { utr },
   }));
 }
 
@@ -49,14 +49,14 @@ async function sentMailScreen<Input extends TObject>(
   app: FastifyInstance,
   route: string,
   readMail: Operation<Input, string>,
-  find: (request: FastifyRequest<Call>) => { here: string; back?: string; given: Given<Input> },
+  find: (request: FastifyRequest<Call>) => { here: string; back?: string; values: Given<Input> },
 ): Promise<void> {
   pageRoute<Call>(app, route, async (request, reply) => {
     requireEditor(request);
     const viewer = viewerOf(request);
-    const { here, back, given } = find(request);
+    const { here, back, values } = find(request);
     const language = languageOf(request, viewer);
-    const found = await attempt(request, readMail, given);
+    const found = await attempt(request, readMail, values);
     const frame = {
       title: language.say('sentMails.title'),
       section: 'campaigns',
@@ -76,13 +76,13 @@ async function sentMailScreen<Input extends TObject>(
   pageRoute<Call>(app, `${route}/html`, async (request, reply) => {
     requireEditor(request);
     const { accountId } = viewerOf(request);
-    const { html } = await takeApart(accountId, await ask(request, readMail, find(request).given));
+    const { html } = await takeApart(accountId, await ask(request, readMail, find(request).values));
     return sendMailFrame(reply, html ?? '', accountId);
   });
 
   app.get<Call>(`${route}/mail.eml`, async (request, reply) => {
     requireEditor(request);
-    return sendMailFile(reply, await ask(request, readMail, find(request).given));
+    return sendMailFile(reply, await ask(request, readMail, find(request).values));
   });
 }
 

@@ -63,10 +63,13 @@ export interface RoleMail {
  * Parses a mail to a role address. Returns null if it is malformed or exceeds the limits. `isLoop` is true if the mail came to the
  * feedback-loop address, where some providers forward the reported mail as an attachment without a report.
  */
-export async function parseRoleMail(given: { raw: Buffer; from: string }, isLoop: boolean): Promise<RoleMail | null> {
-  const mail = await parseMail(given.raw);
+export async function parseRoleMail(
+  received: { raw: Buffer; from: string },
+  isLoop: boolean,
+): Promise<RoleMail | null> {
+  const mail = await parseMail(received.raw);
   if (mail === null) return null;
-  const reported = reportOf(mail, given.from);
+  const reported = reportOf(mail, received.from);
   const isForwarded = isLoop && reported.kind === 'unknown' && partText(mail, ORIGINAL_TYPES) !== null;
   const report = isForwarded && partText(mail, FEEDBACK_TYPES) === null ? complaint('', mail) : reported;
   const parts = [mail.text ?? mail.html?.replace(/<[^<>]*>/g, ' ') ?? '', partText(mail, FEEDBACK_TYPES) ?? ''];

@@ -21,8 +21,8 @@ const UNCLEAR: readonly SentenceCode[] = ['cause_other', 'cause_route'];
 
 /** The event in a request. Throws a Refusal if it is not signed with the webhook signing key. */
 export function* readMailgun({ body, secret, now }: ReceivedRequest): Generator<ProviderEvent> {
-  const given = parseFields(body.toString('utf8'));
-  const signature = fieldsAt(given, 'signature');
+  const fields = parseFields(body.toString('utf8'));
+  const signature = fieldsAt(fields, 'signature');
   const [timestamp, token] = [textAt(signature, 'timestamp'), textAt(signature, 'token')];
   const expected = createHmac('sha256', secret ?? '')
     .update(timestamp + token)
@@ -38,7 +38,7 @@ export function* readMailgun({ body, secret, now }: ReceivedRequest): Generator<
   const signedAt = Number(timestamp) * 1000;
   requireRecent(signedAt, now);
 
-  const event = fieldsAt(given, 'event-data');
+  const event = fieldsAt(fields, 'event-data');
   const name = textAt(event, 'event');
   const status = fieldsAt(event, 'delivery-status');
   const seconds = numberAt(event, 'timestamp');

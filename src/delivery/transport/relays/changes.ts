@@ -36,11 +36,11 @@ export function keepsPassword(
 }
 
 /** Adds an SMTP relay at the end, or changes one. Call it inside a transaction. Returns its id. */
-export function saveRelay(db: Db, before: StoredRelay | undefined, given: GivenRelay, now: Date): number {
-  const { password, ...fields } = given;
-  const kept = keepsPassword(before, given) ? before?.sealed_password : null;
-  const sealed = password === '' ? kept : sealPassword(db.$client, password, given);
-  const sealed_password = given.username === '' ? null : (sealed ?? null);
+export function saveRelay(db: Db, before: StoredRelay | undefined, input: GivenRelay, now: Date): number {
+  const { password, ...fields } = input;
+  const kept = keepsPassword(before, input) ? before?.sealed_password : null;
+  const sealed = password === '' ? kept : sealPassword(db.$client, password, input);
+  const sealed_password = input.username === '' ? null : (sealed ?? null);
   const stamp = isoTimestamp(now);
   countRelayChange(db.$client);
   if (before === undefined) {
@@ -50,7 +50,7 @@ export function saveRelay(db: Db, before: StoredRelay | undefined, given: GivenR
   }
   const isSame =
     sealed_password === before.sealed_password &&
-    (['host', 'port', 'security', 'username'] as const).every((name) => before[name] === given[name]);
+    (['host', 'port', 'security', 'username'] as const).every((name) => before[name] === input[name]);
   // The relay's recorded results say nothing about a different connection.
   const forgotten = isSame ? {} : { accepted_at: null, answered_at: null, failed_at: null, failure: null };
   db.update(relays)

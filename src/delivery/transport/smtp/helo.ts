@@ -12,23 +12,23 @@ export function isPublicName(name: string): boolean {
 }
 
 /**
- * The name for EHLO: `given`, or else the host of `publicUrl` if it is a public domain name, or else this machine's full name. Empty if
+ * The name for EHLO: `configured`, or else the host of `publicUrl` if it is a public domain name, or else this machine's full name. Empty if
  * none of them is a public name; the connection's IP address is then sent instead. `machineName` looks up the machine's name.
  */
 export async function heloName(
-  given: string,
+  configured: string,
   publicUrl: string,
   machineName: () => Promise<string> = fullHostname,
 ): Promise<string> {
-  return configuredName(given, publicUrl) || publicNameOf(await machineName());
+  return configuredName(configured, publicUrl) || publicNameOf(await machineName());
 }
 
 /**
- * The name for EHLO as far as the settings determine it: `given`, or else the host of `publicUrl` if it is a public domain name; otherwise
+ * The name for EHLO as far as the settings determine it: `configured`, or else the host of `publicUrl` if it is a public domain name; otherwise
  * empty.
  */
-export function configuredName(given: string, publicUrl: string): string {
-  return given || publicNameOf(URL.canParse(publicUrl) ? new URL(publicUrl).hostname : '');
+export function configuredName(configured: string, publicUrl: string): string {
+  return configured || publicNameOf(URL.canParse(publicUrl) ? new URL(publicUrl).hostname : '');
 }
 
 function publicNameOf(name: string): string {

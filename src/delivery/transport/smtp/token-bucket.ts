@@ -28,9 +28,9 @@ export class TokenBucket {
 
   /** Takes as many of `wanted` tokens as are available now. Returns how many. */
   take(wanted: number): number {
-    const given = Math.min(wanted, this.allowed);
-    this.#tokens -= given;
-    return given;
+    const granted = Math.min(wanted, this.allowed);
+    this.#tokens -= granted;
+    return granted;
   }
 
   /** Returns tokens that were taken but not used. */

@@ -127,10 +127,10 @@ export const saveRelay = operation({
       errors.add('security', sentence('relay_plain_login'));
     if (username === '' && password !== '') errors.add('username', messages.required('username'));
   },
-  run(context, { id, ...given }) {
+  run(context, { id, ...fields }) {
     const { db, clock } = context;
-    const { name, port, security, username = '', password = '', rate = 0, connections = CONNECTIONS } = given;
-    const host = parseRelayHost(given.host) ?? given.host;
+    const { name, port, security, username = '', password = '', rate = 0, connections = CONNECTIONS } = fields;
+    const host = parseRelayHost(fields.host) ?? fields.host;
     const relay = { name, host, port, security, username, password, rate, connections };
     return writeAndWake(context, () => {
       const before = id === undefined ? undefined : requireRelay(db, id);
@@ -159,7 +159,7 @@ export const orderRelays = operation({
       const { db } = context;
       storeOrder(
         db,
-        strIds.map((given) => requireRelay(db, given).id),
+        strIds.map((id) => requireRelay(db, id).id),
       );
       auditBy(context, 'relays_ordered');
     }),
@@ -201,11 +201,11 @@ function countRelays(db: Db): number {
 }
 
 /** The relay with this identifier. Throws 404. */
-export function requireRelay(db: Db, given: unknown): StoredRelay {
+export function requireRelay(db: Db, id: unknown): StoredRelay {
   const relay = db
     .select()
     .from(relays)
-    .where(eq(relays.id, recordId(given)))
+    .where(eq(relays.id, recordId(id)))
     .get();
   if (relay === undefined) throw notFound();
   return relay;

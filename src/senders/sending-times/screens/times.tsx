@@ -41,23 +41,23 @@ export async function timesScreen(app: FastifyInstance): Promise<void> {
 
   app.post('/settings/times/caps', async (request, reply) => {
     requireOwner(request);
-    const given = NUMBERS.map((number) => ({
+    const values = NUMBERS.map((number) => ({
       mails: field(request, `mails_${number}`).trim(),
       days: field(request, `days_${number}`).trim(),
     }));
-    const caps = given.filter(({ mails, days }) => mails !== '' || days !== '');
+    const caps = values.filter(({ mails, days }) => mails !== '' || days !== '');
     const changed = await attempt(request, changeCaps, { caps: caps.map(({ mails, days }) => `${mails}/${days}`) });
     if ('output' in changed) return backTo(reply, 'times', 'settings.done.capsSaved');
-    return show(request, reply.code(changed.status), { caps: given, problem: changed.text });
+    return show(request, reply.code(changed.status), { caps: values, problem: changed.text });
   });
 
   app.post('/settings/times/window', async (request, reply) => {
     requireOwner(request);
     const days = fieldList(request, 'days').filter((day) => day !== '');
-    const given = { days, opens: field(request, 'opens').trim(), closes: field(request, 'closes').trim() };
-    const changed = await attempt(request, changeWindow, given);
+    const values = { days, opens: field(request, 'opens').trim(), closes: field(request, 'closes').trim() };
+    const changed = await attempt(request, changeWindow, values);
     if ('output' in changed) return backTo(reply, 'times', 'settings.done.windowSaved');
-    return show(request, reply.code(changed.status), { window: given, problem: changed.text });
+    return show(request, reply.code(changed.status), { window: values, problem: changed.text });
   });
 
   async function show(request: FastifyRequest, reply: FastifyReply, { caps, window, problem }: SubmittedTimes = {}) {
@@ -67,7 +67,7 @@ export async function timesScreen(app: FastifyInstance): Promise<void> {
     const content = (
       <div class="stack">
         <Caps caps={caps ?? storedCaps} />
-        <WindowCard given={window ?? { days: days.map(String), opens, closes }} zone={times.time_zone} />
+        <WindowCard values={window ?? { days: days.map(String), opens, closes }} zone={times.time_zone} />
       </div>
     );
     return sendSettings(request, reply, 'times', content, problem);
@@ -117,7 +117,7 @@ interface WindowFields {
   closes: string;
 }
 
-function WindowCard({ given, zone }: { given: WindowFields; zone: string }) {
+function WindowCard({ values, zone }: { values: WindowFields; zone: string }) {
   const language = useLanguage();
   return (
     <Card title={language.say('window.title')}>
@@ -132,7 +132,7 @@ function WindowCard({ given, zone }: { given: WindowFields; zone: string }) {
                 name="days"
                 value={String(day)}
                 label={weekdayName(language, day)}
-                checked={given.days.includes(String(day))}
+                checked={values.days.includes(String(day))}
               />
             ))}
           </div>
@@ -141,14 +141,14 @@ function WindowCard({ given, zone }: { given: WindowFields; zone: string }) {
           <TextField
             name="opens"
             label={language.say('window.from')}
-            value={given.opens}
+            value={values.opens}
             maxLength={5}
             inputMode="numeric"
           />
           <TextField
             name="closes"
             label={language.say('window.to')}
-            value={given.closes}
+            value={values.closes}
             maxLength={5}
             inputMode="numeric"
           />

@@ -29,22 +29,22 @@ export async function brandScreen(app: FastifyInstance): Promise<void> {
 
   app.post('/settings/brand', async (request, reply) => {
     requireEditor(request);
-    const given = {
+    const values = {
       logo_picture_id: Number(field(request, 'logo_picture_id')) || null,
       colours: Array.from({ length: MAX_COLOURS }, (_, at) => field(request, `colour_${at + 1}`).trim()),
       text_font: field(request, 'text_font'),
       heading_font: field(request, 'heading_font'),
       button_shape: field(request, 'button_shape'),
     };
-    const saved = await attempt(request, changeBrand, { ...given, logo_picture_id: given.logo_picture_id ?? 0 });
+    const saved = await attempt(request, changeBrand, { ...values, logo_picture_id: values.logo_picture_id ?? 0 });
     if ('output' in saved) return backTo(reply, 'brand', 'settings.done.brandSaved');
-    return show(request, reply.code(saved.status), given, saved);
+    return show(request, reply.code(saved.status), values, saved);
   });
 
   async function show(
     request: FastifyRequest,
     reply: FastifyReply,
-    given: Partial<ShownBrand> = {},
+    values: Partial<ShownBrand> = {},
     { problems = {}, problem = '' }: Partial<Refusal> = {},
   ) {
     const [{ brand }, pictures] = await Promise.all([
@@ -52,7 +52,7 @@ export async function brandScreen(app: FastifyInstance): Promise<void> {
       ask(request, listPictures, { order: 'newest', limit: MAX_OFFERED }),
     ]);
     const mayChange = viewerOf(request).role !== 'viewer';
-    const form = <BrandForm brand={{ ...brand, ...given }} {...{ pictures, problems, mayChange }} />;
+    const form = <BrandForm brand={{ ...brand, ...values }} {...{ pictures, problems, mayChange }} />;
     return sendSettings(request, reply, 'brand', form, problem);
   }
 }

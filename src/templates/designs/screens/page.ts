@@ -207,9 +207,9 @@ function readLines({ kind, isDraft }: Design, body: Call['Body']): Partial<Pick<
   if (kind === 'template') return {};
   const lines: Partial<Pick<Design, 'subject' | 'preheader'>> = {};
   for (const name of ['subject', 'preheader'] as const) {
-    const given = body?.[name];
-    if (typeof given !== 'string') continue;
-    const line = given.trim();
+    const text = body?.[name];
+    if (typeof text !== 'string') continue;
+    const line = text.trim();
     if (!isLine(line)) throw new ContentError('Subject and preview text are one line each, of at most 255 characters.');
     if (name === 'subject' && line === '' && !isDraft) throw new ContentError('The mail needs a subject.');
     lines[name] = line;

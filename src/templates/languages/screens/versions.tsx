@@ -76,8 +76,8 @@ export function languageVersionScreens<Params>(app: FastifyInstance, { route, re
     };
     const saved = await translated.save({ ...values, unchanged_since: field(request, 'unchanged_since') });
     if ('problems' in saved) {
-      const given = { values, problems: saved.problems };
-      return show(request, reply.code(saved.status), translated, given, saved.text);
+      const fields = { values, problems: saved.problems };
+      return show(request, reply.code(saved.status), translated, fields, saved.text);
     }
     setFlash(reply, 'good', 'compose.saved');
     return reply.redirect(translated.address, SEE_OTHER);
@@ -86,8 +86,8 @@ export function languageVersionScreens<Params>(app: FastifyInstance, { route, re
   app.post<Call>(`${route}/remove`, async (request, reply) => {
     requireEditor(request);
     const translated = await read(request, paramsOf(request));
-    const given = { unchanged_since: field(request, 'unchanged_since'), language: field(request, 'language') };
-    const removed = await translated.remove(given);
+    const values = { unchanged_since: field(request, 'unchanged_since'), language: field(request, 'language') };
+    const removed = await translated.remove(values);
     if ('problems' in removed) return show(request, reply.code(removed.status), translated, undefined, removed.text);
     setFlash(reply, 'good', 'languages.removed');
     return reply.redirect(translated.address, SEE_OTHER);
@@ -97,26 +97,26 @@ export function languageVersionScreens<Params>(app: FastifyInstance, { route, re
     request: FastifyRequest,
     reply: FastifyReply,
     translated: Translated,
-    given?: SubmittedVersion,
+    values?: SubmittedVersion,
     problem?: string,
   ) {
     const templates = await ask(request, listTemplates, { built_in: 1 });
-    return translated.send(reply, <VersionsPage {...{ translated, templates, given }} />, problem);
+    return translated.send(reply, <VersionsPage {...{ translated, templates, values }} />, problem);
   }
 }
 
 interface PageProps {
   translated: Translated;
   templates: readonly ListedTemplate[];
-  given: SubmittedVersion | undefined;
+  values: SubmittedVersion | undefined;
 }
 
-function VersionsPage({ translated, templates, given }: PageProps) {
+function VersionsPage({ translated, templates, values }: PageProps) {
   const { versions, address, back, see, updatedAt } = translated;
   const { languages, account_language, missing } = versions;
   const language = useLanguage();
   const nameOf = languageNamer(language);
-  const isNew = !languages.some((version) => version.language === given?.values.language);
+  const isNew = !languages.some((version) => version.language === values?.values.language);
   return (
     <div class="stack">
       <h2>{language.say('languages.title')}</h2>
@@ -139,8 +139,8 @@ function VersionsPage({ translated, templates, given }: PageProps) {
             translated={translated}
             templates={templates}
             id={stored.language}
-            {...(given?.values.language === stored.language
-              ? given
+            {...(values?.values.language === stored.language
+              ? values
               : { values: { ...stored, template_id: String(stored.template_id || '') }, problems: {} })}
           >
             <input type="hidden" name="language" value={stored.language} />
@@ -171,14 +171,14 @@ function VersionsPage({ translated, templates, given }: PageProps) {
           id={NEW}
           values={{ language: '', subject: '', preheader: '', template_id: '' }}
           problems={{}}
-          {...(isNew && given)}
+          {...(isNew && values)}
         >
           <SelectField
             name="language"
             label={language.say('field.language')}
-            value={isNew ? (given?.values.language ?? '') : ''}
+            value={isNew ? (values?.values.language ?? '') : ''}
             options={[{ value: '', label: '–' }, ...languageOptions(language)]}
-            {...(isNew && given && { problems: given.problems })}
+            {...(isNew && values && { problems: values.problems })}
           />
         </VersionForm>
       </Card>

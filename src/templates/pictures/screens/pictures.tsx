@@ -191,7 +191,7 @@ type PictureRequest = FastifyRequest<WithId>;
 
 /** The submitted values and their problems, shown instead of the stored values. */
 interface SubmittedPicture extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
-  given?: { name: string; alt: string };
+  values?: { name: string; alt: string };
 }
 
 async function pictureScreen(app: FastifyInstance): Promise<void> {
@@ -199,9 +199,9 @@ async function pictureScreen(app: FastifyInstance): Promise<void> {
 
   app.post<WithId>('/images/:id', async (request, reply) => {
     requireEditor(request);
-    const given = { name: textOf(request.body?.name), alt: textOf(request.body?.alt) };
-    const updated = await attempt(request, updatePicture, { ...request.params, ...given });
-    if ('problems' in updated) return show(request, reply.code(updated.status), { given, ...updated });
+    const values = { name: textOf(request.body?.name), alt: textOf(request.body?.alt) };
+    const updated = await attempt(request, updatePicture, { ...request.params, ...values });
+    if ('problems' in updated) return show(request, reply.code(updated.status), { values, ...updated });
     setFlash(reply, 'good', 'images.saved');
     return reply.redirect(`/images/${encodeURIComponent(request.params.id)}`, SEE_OTHER);
   });
@@ -233,9 +233,9 @@ interface OnePictureProps extends SubmittedPicture {
   mayChange: boolean;
 }
 
-function OnePicture({ picture, uses, mayChange, given, problems, problem }: OnePictureProps) {
+function OnePicture({ picture, uses, mayChange, values, problems, problem }: OnePictureProps) {
   const language = useLanguage();
-  const { name, alt } = given ?? picture;
+  const { name, alt } = values ?? picture;
   return (
     <div class="stack">
       {problem && (

@@ -10,7 +10,7 @@ export async function postForm(
   value: string,
   signal: AbortSignal,
 ): Promise<Document | 'failed' | 'signed-out'> {
-  const body = new URLSearchParams([...new FormData(form)].map(([field, given]) => [field, String(given)]));
+  const body = new URLSearchParams([...new FormData(form)].map(([field, value]) => [field, String(value)]));
   body.set(name, value);
   try {
     const response = await fetch(form.action, {

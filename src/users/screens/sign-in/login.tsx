@@ -30,8 +30,8 @@ export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: S
   });
 
   app.get<{ Querystring: { next?: unknown } }>('/login', (request, reply) => {
-    const { next: given } = request.query;
-    const next = nextPage(typeof given === 'string' ? given : undefined);
+    const { next: path } = request.query;
+    const next = nextPage(typeof path === 'string' ? path : undefined);
     if (request.session !== null) return reply.redirect(next, 303);
     if (!isSecureChannel(request, publicUrl())) return sendInsecureConnection(request, reply);
     return show(request, reply, { next });

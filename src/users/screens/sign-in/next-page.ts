@@ -7,8 +7,8 @@ const MAX_LENGTH = 1000;
 const OWN_PATH = /^\/(?![/\\])[!-[\]-~]*$/;
 
 /** Returns the path to open after signing in; `/` if another site or nothing is given. */
-export function nextPage(given: string | undefined): string {
-  return given !== undefined && given.length <= MAX_LENGTH && OWN_PATH.test(given) ? given : '/';
+export function nextPage(path: string | undefined): string {
+  return path !== undefined && path.length <= MAX_LENGTH && OWN_PATH.test(path) ? path : '/';
 }
 
 /** Returns the path of the sign-in page that leads back to `path`. */
