@@ -33,9 +33,9 @@ function integerBetween(least: number, most: number): (text: string) => number {
 
 function oneOf<const T extends string>(...choices: T[]): (text: string) => T {
   return (text) => {
-    const found = choices.find((choice) => choice === text);
-    if (found === undefined) throw new Error(`one of ${choices.filter((choice) => choice !== '').join(', ')}`);
-    return found;
+    const value = choices.find((choice) => choice === text);
+    if (value === undefined) throw new Error(`one of ${choices.filter((choice) => choice !== '').join(', ')}`);
+    return value;
   };
 }
 

@@ -45,14 +45,12 @@ export function removeSuppression(client: Database, id: number): void {
 
 /** Returns why an address of the account is suppressed; null if it is not. */
 export function findSuppressionReason(client: Database, accountId: number, addressId: number): Sentence | null {
-  const found = client
+  const row = client
     .prepare<[number, number], { kind: Suppression['kind']; diagnostic: string }>(
       'SELECT kind, diagnostic FROM suppressions WHERE address_id = ? AND user_id = ?',
     )
     .get(addressId, accountId);
-  return found === undefined
-    ? null
-    : sentence(`suppression_${found.kind}`, { diagnostic: readStored(found.diagnostic) });
+  return row === undefined ? null : sentence(`suppression_${row.kind}`, { diagnostic: readStored(row.diagnostic) });
 }
 
 /** Removes the suppression of an address, for a contact that is erased. */

@@ -67,21 +67,21 @@ export function requireAutomation(db: Db, accountId: number, utr: unknown): Auto
 
 /** Returns the account's mail of an automation with this utr, and the automation. Throws 404. */
 export function requireMail(db: Db, accountId: number, utr: unknown): { schedule: Schedule; automation: Automation } {
-  const found = requireStep(db, accountId, utr);
-  if (found.schedule.kind !== 'mail') throw notFound('Record not found');
-  return found;
+  const step = requireStep(db, accountId, utr);
+  if (step.schedule.kind !== 'mail') throw notFound('Record not found');
+  return step;
 }
 
 /** Returns the account's step of an automation with this utr, a mail or another one, and the automation. Throws 404. */
 export function requireStep(db: Db, accountId: number, utr: unknown): { schedule: Schedule; automation: Automation } {
-  const found = db
+  const row = db
     .select()
     .from(automationSchedules)
     .innerJoin(automations, eq(automations.id, automationSchedules.automation_id))
     .where(and(eq(automationSchedules.utr, recordUtr(utr)), ownedBy(automations, accountId)))
     .get();
-  if (found === undefined) throw notFound('Record not found');
-  return { schedule: found.automation_schedules, automation: found.automations };
+  if (row === undefined) throw notFound('Record not found');
+  return { schedule: row.automation_schedules, automation: row.automations };
 }
 
 const { template_json, template_html, ...LISTED } = getTableColumns(automationSchedules);

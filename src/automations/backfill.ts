@@ -197,19 +197,19 @@ export function continueBackfills({ db, clock, log }: { db: Db; clock: Clock; lo
   const client = db.$client;
   const next = client.prepare<[], Backfill>(NEXT_BACKFILL);
   // Checked first, because an immediate transaction takes the write lock from requests even if there is nothing to do.
-  const found = next.get();
-  if (found === undefined) return false;
+  const row = next.get();
+  if (row === undefined) return false;
   try {
     client
       .transaction(() => {
         const backfill = next.get();
-        if (backfill?.id === found.id) recordPage(client, backfill, clock.now().getTime());
+        if (backfill?.id === row.id) recordPage(client, backfill, clock.now().getTime());
       })
       .immediate();
   } catch (error) {
     if (isTransientSqliteError(error)) throw error;
-    log({ automation: found.id, err: String(error) }, 'contacts could not enter an automation', 'error');
-    holdFailedAutomation(db, found.id, error, clock.now());
+    log({ automation: row.id, err: String(error) }, 'contacts could not enter an automation', 'error');
+    holdFailedAutomation(db, row.id, error, clock.now());
   }
   return true;
 }

@@ -367,13 +367,13 @@ function endThere(client: Database, step: OtherStep, page: DuePlace): number {
   const reason = endReasonOf(step, 'e');
   if (reason === 'NULL') return 0;
   const leave = enrolmentEnd(client, page.now);
-  const found = client
+  const rows = client
     .prepare<[object], { id: number; reason: string }>(
       `SELECT id, reason FROM (${duePage(`e.id, ${reason} AS reason`, '')}) WHERE reason IS NOT NULL`,
     )
     .all(page);
-  for (const row of found) leave(row.id, row.reason);
-  return found.length;
+  for (const row of rows) leave(row.id, row.reason);
+  return rows.length;
 }
 
 type PlacedStep = Pick<Schedule, 'id' | 'position' | 'parent_id' | 'branch' | 'waiting_type' | 'waiting_period'>;
@@ -452,12 +452,12 @@ function takenBy(db: Db, step: OtherStep, page: DuePlace, zone: string): TakenPa
 
 /** Returns the rules of a segment; none if there is no such segment. */
 function rulesOf(db: Db, segment: number | null): SegmentRule[] {
-  const found = db
+  const row = db
     .select({ rules: segments.rules })
     .from(segments)
     .where(eq(segments.id, segment ?? 0))
     .get();
-  return found?.rules ?? [];
+  return row?.rules ?? [];
 }
 
 /** Returns by which time zone, and which date, those waited who go on. */

@@ -30,8 +30,8 @@ export function usedField(db: Db, account: number, { field, customId }: Field): 
 
 /** Returns the fields that the rules of a segment compare, each once. */
 export function usedFields(db: Db, account: number, rules: readonly SegmentRule[]): { name: string; sql: string }[] {
-  const found = rules.flatMap((rule) => usedField(db, account, rule) ?? []);
-  return [...new Map(found.map((field) => [field.name, field])).values()].slice(0, MOST_FIELDS);
+  const fields = rules.flatMap((rule) => usedField(db, account, rule) ?? []);
+  return [...new Map(fields.map((field) => [field.name, field])).values()].slice(0, MOST_FIELDS);
 }
 
 const PERSON_JOINS = `JOIN automations au ON au.id = e.automation_id ${WITH_PERSON}`;

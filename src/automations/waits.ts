@@ -52,8 +52,8 @@ export function waitColumns(db: Db, { user_id: account, field_id }: Waits): stri
 
 /** Returns the value of a custom field of contact `p` as SQL; NULL without the field. */
 export function dateColumn(db: Db, account: number, field: number | null): string {
-  const found = listCustomFields(db, account).find(({ id }) => id === field);
-  return found === undefined ? 'NULL' : `p.custom_values ->> '${customValuePath(found.id)}'`;
+  const customField = listCustomFields(db, account).find(({ id }) => id === field);
+  return customField === undefined ? 'NULL' : `p.custom_values ->> '${customValuePath(customField.id)}'`;
 }
 
 /**

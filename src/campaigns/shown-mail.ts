@@ -135,8 +135,8 @@ export async function findingsInAll(
   if (inMail === null) return null;
   const all = [...inMail];
   for (const [at, { content, sender_name, language }] of variants.entries()) {
-    const found = await find(at + 1, { ...mail, content, sender_name: sender_name ?? mail.sender_name });
-    all.push(...findingsOnlyIn(language ?? variantName(at + 1), found ?? [], inMail));
+    const findings = await find(at + 1, { ...mail, content, sender_name: sender_name ?? mail.sender_name });
+    all.push(...findingsOnlyIn(language ?? variantName(at + 1), findings ?? [], inMail));
   }
   return all;
 }
@@ -151,11 +151,11 @@ export function languageCounter(db: Db, accountId: number) {
     if (versions === null || versions.length === 0) return [];
     const key = JSON.stringify(audience);
     const language = readMailRules(db, accountId).mail_language;
-    const found =
+    const findings =
       known.get(key) ??
       (await checkLanguages(db.$client, listCustomFields(db, accountId), audience, { language, others: [] }));
-    known.set(key, found);
-    return found
+    known.set(key, findings);
+    return findings
       .filter(({ name }) => !versions.some((version) => version.language === name))
       .map(({ code, name, count }) => ({
         code,
@@ -170,12 +170,12 @@ export function languageCounter(db: Db, accountId: number) {
 /** Returns the findings in a variant or version that the mail itself does not have, with its name. */
 export function findingsOnlyIn<Found extends Pick<RecordedFinding, 'code' | 'count' | 'names'>>(
   version: string,
-  found: readonly Found[],
+  findings: readonly Found[],
   inMail: readonly Found[],
 ): (Found & { version: string })[] {
   const keyOf = ({ code, count, names }: Found) => JSON.stringify([code, count, names]);
   const known = new Set(inMail.map(keyOf));
-  return found.filter((one) => !known.has(keyOf(one))).map((one) => ({ ...one, version }));
+  return findings.filter((finding) => !known.has(keyOf(finding))).map((finding) => ({ ...finding, version }));
 }
 
 /** Returns the codes of the errors among findings, with the variant or version, such as `urls, foreign (B)`; empty: there is none. */
@@ -234,9 +234,9 @@ interface Mergeable {
 
 /** Returns the content of the mail and the values of the recipient in the preview. Throws ContentError if there is no content. */
 async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | null): Promise<Mergeable> {
-  const found = await contentOf(deps, send);
-  if ('problem' in found) throw new ContentError(found.problem);
-  return { ...found, ...recipientOf(deps, send, address) };
+  const content = await contentOf(deps, send);
+  if ('problem' in content) throw new ContentError(content.problem);
+  return { ...content, ...recipientOf(deps, send, address) };
 }
 
 /**

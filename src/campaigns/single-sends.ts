@@ -83,8 +83,8 @@ export function singleSendErrors(
 ): [string, Said][] {
   const { db } = deps;
   const errors: [string, Said][] = [];
-  const reference = (field: keyof SingleSendInput, found: boolean) => {
-    if (!found) errors.push([field, messages.selected(field)]);
+  const reference = (field: keyof SingleSendInput, exists: boolean) => {
+    if (!exists) errors.push([field, messages.selected(field)]);
   };
   const { template_id, sender_id, unsubscribe_group_id, recipient_id, exclude_specific_recipient_id } = input;
   if (template_id !== undefined) reference('template_id', hasTemplate(db, accountId, template_id));
@@ -128,7 +128,7 @@ export function templateErrors(input: {
 
 /** Throws 422 at this field for the first of several subjects or preview texts that has a faulty condition. */
 export function requireConditions(field: string, lines: readonly string[]): void {
-  const problem = lines.map((line) => conditionProblem(line)).find((found) => found !== null);
+  const problem = lines.map((line) => conditionProblem(line)).find((text) => text !== null);
   if (problem !== undefined) throw invalid(field, problem);
 }
 

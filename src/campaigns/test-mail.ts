@@ -98,10 +98,10 @@ export function requireOwnAddresses(db: Db, accountId: number, addresses: readon
 }
 
 function isContact({ $client }: Db, accountId: number, normalized: string): boolean {
-  const found = $client.prepare(`
+  const find = $client.prepare(`
     SELECT 1 FROM addresses a CROSS JOIN contacts c ON c.address_id = a.id AND c.deleted_at IS NULL
     WHERE a.user_id = ? AND a.normalized_email = ? LIMIT 1`);
-  return found.get(accountId, normalized) !== undefined;
+  return find.get(accountId, normalized) !== undefined;
 }
 
 function isSender(db: Db, accountId: number, normalized: string): boolean {

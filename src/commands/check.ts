@@ -26,8 +26,8 @@ Exit code 1 if there is an error. Needs no database.`,
     call.answer(
       checked,
       checked.findings.map(
-        ({ code, severity, ...found }) =>
-          `${severity.padEnd(7)}  ${code}: ${findingText({ check: code, is_good: 0, ...found }, language)}`,
+        ({ code, severity, ...finding }) =>
+          `${severity.padEnd(7)}  ${code}: ${findingText({ check: code, is_good: 0, ...finding }, language)}`,
       ),
       'Nothing was found.',
     );

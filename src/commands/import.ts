@@ -21,9 +21,9 @@ Whoever is new enters the live automations of the list and its segments; with --
   async run(call) {
     const [file = ''] = requireWords(call, 'FILE');
     const typeId = typeOption(call);
-    const found = file === STANDARD ? null : statSync(file, { throwIfNoEntry: false });
-    if (found === undefined) throw new Error(`There is no file ${file}`);
-    if (found?.isDirectory()) throw new Error(`${file} is a folder: name a file in it`);
+    const stats = file === STANDARD ? null : statSync(file, { throwIfNoEntry: false });
+    if (stats === undefined) throw new Error(`There is no file ${file}`);
+    if (stats?.isDirectory()) throw new Error(`${file} is a folder: name a file in it`);
     call.say(`Importing ${file}`);
     const progress = progressBars(call);
     const report = await withDatabase(async (db, config) => {

@@ -82,8 +82,8 @@ How to export there, and what is taken over: docs/migrating.md.`,
 
 /** Says what a migration would do, and with which command. `words` is that command without --confirm. */
 async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, words: readonly string[]): Promise<void> {
-  const found = await previewImport(db, job);
-  const { counts, failed, repeated, errors, notes, leaving } = found;
+  const preview = await previewImport(db, job);
+  const { counts, failed, repeated, errors, notes, leaving } = preview;
   const segments = findMissingSegments(db, job);
   const answer = {
     new: counts.new,
@@ -117,11 +117,11 @@ async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, wor
     ...named('Files skipped', read.ignored.files),
     ...answer.notes,
     ...errorLines(answer.errors),
-    ...(found.is_possible
+    ...(preview.is_possible
       ? [`Nothing was changed. To do it: sendlark migrate ${words.map(quoted).join(' ')} --confirm`]
       : []),
   ]);
-  if (!found.is_possible) throw new Error('Nothing would be taken over');
+  if (!preview.is_possible) throw new Error('Nothing would be taken over');
 }
 
 async function carryOut(call: Call, db: Db, job: ImportJob, read: ReadExport): Promise<void> {

@@ -50,9 +50,9 @@ async function changeRole(call: Call): Promise<void> {
   const [email = '', word = ''] = requireWords(call, 'EMAIL', 'ROLE');
   const role = requireRole(word);
   const user = await writing((db) => {
-    const found = requireUser(db, email);
-    changeUser(db, found, { name: found.name, role }, COMMAND_LINE, systemClock.now());
-    return { ...found, role };
+    const user = requireUser(db, email);
+    changeUser(db, user, { name: user.name, role }, COMMAND_LINE, systemClock.now());
+    return { ...user, role };
   });
   call.answer(userRecord(user), [`Changed: ${line(user)}`]);
 }
@@ -60,9 +60,9 @@ async function changeRole(call: Call): Promise<void> {
 async function remove(call: Call): Promise<void> {
   const [email = ''] = requireWords(call, 'EMAIL');
   const user = await writing((db) => {
-    const found = requireUser(db, email);
-    removeUser(db, found, COMMAND_LINE, systemClock.now());
-    return found;
+    const user = requireUser(db, email);
+    removeUser(db, user, COMMAND_LINE, systemClock.now());
+    return user;
   });
   call.answer({ removed: user.email }, [`Removed: ${user.email}`]);
 }

@@ -53,12 +53,12 @@ function prepare(client: Database.Database, path: string): void {
   // SQLite overwrites changed and removed content in the file, so that no personal data of erased contacts remains in its bytes
   // (`mayHaveErasedCopies` tells about the exceptions).
   client.pragma('main.secure_delete = ON');
-  const found = [
+  const settings = [
     client.pragma('journal_mode', { simple: true }),
     client.pragma('synchronous', { simple: true }),
     client.pragma('foreign_keys', { simple: true }),
   ];
-  if (found.join() !== 'wal,2,1')
+  if (settings.join() !== 'wal,2,1')
     throw new Error(`The database refuses WAL, synchronous=FULL or foreign keys: ${path}`);
   assertVersion(String(client.prepare('SELECT sqlite_version()').pluck().get()));
 }
@@ -243,8 +243,8 @@ function refuseForeign(path: string): void {
 
 /** The name of a file for locks, the same for all its names in the file system; empty where there is no file, or no abstract socket names. */
 function fileLockName(file: string): string {
-  const found = statSync(file, { throwIfNoEntry: false, bigint: true });
-  return found === undefined || process.platform !== 'linux' ? '' : `\0sendlark-${found.dev}-${found.ino}`;
+  const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
+  return stats === undefined || process.platform !== 'linux' ? '' : `\0sendlark-${stats.dev}-${stats.ino}`;
 }
 
 /**
@@ -268,8 +268,8 @@ const TRIGGERS: readonly string[] =
 
 /** Returns true if a database has exactly the triggers of this release, in their order. */
 export function hasTriggers(client: Database.Database): boolean {
-  const found = client.prepare("SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid").pluck().all();
-  return found.length === TRIGGERS.length && TRIGGERS.every((sql, at) => sql === found[at]);
+  const installed = client.prepare("SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid").pluck().all();
+  return installed.length === TRIGGERS.length && TRIGGERS.every((sql, at) => sql === installed[at]);
 }
 
 /** Replaces the triggers of a database by the triggers of this release. Call inside a transaction. */

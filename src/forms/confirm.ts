@@ -39,9 +39,9 @@ export type Link =
 
 /** Returns the state of a link, found by its secret, at `now`. */
 export function readLink(db: Db, secret: string, now: Date): Link {
-  const found = findRequest(db, secret);
-  if (found === null) return { state: 'gone' };
-  const { request, form: asked } = found;
+  const link = findRequest(db, secret);
+  if (link === null) return { state: 'gone' };
+  const { request, form: asked } = link;
   const form = request.address_id === null ? asked : inLanguageOf(db, asked, request.address_id, request.given);
   if (request.state === 'confirmed') return { state: isSuppressed(db, form, request) ? 'suppressed' : 'already', form };
   if (request.email === '' || now.getTime() > request.expires_at) return { state: 'expired', form };

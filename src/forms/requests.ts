@@ -165,13 +165,13 @@ export function wasAskedToday(client: Database, formId: number, addressId: numbe
 
 /** Returns the request that a link in a mail belongs to, with its form; null if there is none, or if its form was deleted. */
 export function findRequest(db: Db, secret: string): { request: FormRequest; form: Form } | null {
-  const found = db
+  const row = db
     .select({ request: formRequests, form: forms })
     .from(formRequests)
     .innerJoin(forms, eq(forms.id, formRequests.form_id))
     .where(eq(formRequests.token_hash, hashOf(secret)))
     .get();
-  return found === undefined || found.request.state === 'unsent' ? null : found;
+  return row === undefined || row.request.state === 'unsent' ? null : row;
 }
 
 /**

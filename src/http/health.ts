@@ -91,7 +91,7 @@ export async function healthRoutes(app: FastifyInstance, { db, clock, config, lo
 
   function countNodes(now: number): Partial<Record<NodeState, number>> {
     const nodes = listSenderNodes(client, now).map(({ state }) => state);
-    return Object.fromEntries(NODE_STATES.map((state) => [state, nodes.filter((one) => one === state).length]));
+    return Object.fromEntries(NODE_STATES.map((state) => [state, nodes.filter((node) => node === state).length]));
   }
 
   async function write(value: string): Promise<boolean> {

@@ -23,8 +23,8 @@ export async function findNewest(
   subject: string,
 ): Promise<Uint8Array | null> {
   const { direct } = await jetstreamManager(connection, { checkAPI: false });
-  const found = await direct.getMessage(stream, { last_by_subj: subject });
-  return found?.data ?? null;
+  const message = await direct.getMessage(stream, { last_by_subj: subject });
+  return message?.data ?? null;
 }
 
 /** The value of a key, or null if there is none. Throws if NATS does not reply. */
@@ -45,10 +45,10 @@ export async function findWhole(connection: NatsConnection, bucket: string, name
   const head = await findValue(connection, bucket, name);
   if (head === null) return null;
   const { parts, facts }: { parts: number; facts: Record<string, string> } = JSON.parse(new TextDecoder().decode(head));
-  const found = await Promise.all(
+  const values = await Promise.all(
     Array.from({ length: parts }, (_, part) => findValue(connection, bucket, `${name}.${part}`)),
   );
-  const whole = found.filter((part) => part !== null);
+  const whole = values.filter((value) => value !== null);
   return whole.length < parts ? null : { bytes: Buffer.concat(whole), facts };
 }
 

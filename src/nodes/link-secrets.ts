@@ -34,9 +34,9 @@ export function followLinks(connection: NatsConnection, signal: AbortSignal): Li
     while (!signal.aborted) {
       try {
         const value = await withTimeout(findValue(connection, BUCKET.secrets, LINKS_KEY), ANSWER_MS);
-        const found = new TextDecoder().decode(value ?? undefined);
-        if (found !== '' && found !== text) take(JSON.parse(found));
-        text = found;
+        const secrets = new TextDecoder().decode(value ?? undefined);
+        if (secrets !== '' && secrets !== text) take(JSON.parse(secrets));
+        text = secrets;
       } catch {
         // NATS does not reply, or the bucket does not exist yet.
       }

@@ -23,10 +23,10 @@ export async function perform<Input extends TObject, Output>(
 ): Promise<Output> {
   requireAccess(operation, context);
   const input = normalize(operation.input, values);
-  const found: SchemaError[] = [];
-  const passes = isValid(operation.input, input, found);
+  const schemaErrors: SchemaError[] = [];
+  const passes = isValid(operation.input, input, schemaErrors);
   const errors = new FieldErrorCollector();
-  errors.addSchemaErrors(found);
+  errors.addSchemaErrors(schemaErrors);
   await operation.check?.(context, passedFields(operation.input, input, errors), errors);
   errors.throwIfAny();
   if (!passes) throw new Error(`the input of ${operation.name} is refused without a field`);

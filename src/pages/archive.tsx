@@ -44,8 +44,8 @@ export async function archivePages(app: FastifyInstance, { db, config, publicUrl
     const archive = findPublicArchive(client, request.params.slug);
     const number = pageNumber(request.query.page);
     if (archive === null) return unknownPage(reply);
-    const found = listPublished(client, archive.user_id, PAGE_SIZE + 1, (number - 1) * PAGE_SIZE);
-    if (found.length === 0) return unknownPage(reply);
+    const mails = listPublished(client, archive.user_id, PAGE_SIZE + 1, (number - 1) * PAGE_SIZE);
+    if (mails.length === 0) return unknownPage(reply);
     const words = chooseWords(reply);
     const title = archive.title || words.archive.title;
     const address = addressOf(archive);
@@ -57,7 +57,7 @@ export async function archivePages(app: FastifyInstance, { db, config, publicUrl
       </>
     );
     const head = { title, language: words.language, isListed: true, more: links };
-    const content = listContent(address, title, found, number, words, config.TIME_ZONE);
+    const content = listContent(address, title, mails, number, words, config.TIME_ZONE);
     const brand = publicBrand(db, archive.user_id);
     reply.header('content-security-policy', publicPolicy(brand));
     return sendTagged(reply, 'text/html; charset=utf-8', publicDocument(head, content, brand));
@@ -101,18 +101,18 @@ function pageNumber(value: unknown): number {
 function listContent(
   address: string,
   title: string,
-  found: readonly PublishedMail[],
+  mails: readonly PublishedMail[],
   number: number,
   { archive, language }: PageWords,
   timeZone: string,
 ) {
   const day = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone });
-  const hasMore = found.length > PAGE_SIZE;
+  const hasMore = mails.length > PAGE_SIZE;
   return (
     <>
       <h1>{title}</h1>
       <ul class="entries">
-        {found.slice(0, PAGE_SIZE).map((mail) => (
+        {mails.slice(0, PAGE_SIZE).map((mail) => (
           <li key={mail.token}>
             <a href={`${address}/${mail.token}`}>{mail.title || archive.untitled}</a>
             <small class="quiet">

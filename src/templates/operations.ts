@@ -140,9 +140,9 @@ export const readTemplate = recordOperation({
     const { db, accountId, actor, publicUrl, tokens, clock } = context;
     const where = ownedRecord(ownTemplates, input.id, accountId);
     // Only the utr, because the code of a template can have megabytes.
-    const found = db.select({ utr: ownTemplates.utr }).from(ownTemplates).where(where).get();
-    if (found === undefined) throw notFound('Record not found');
-    const token = designToken(tokens, 'template', found.utr, actor.userId ?? 0, clock.now());
+    const template = db.select({ utr: ownTemplates.utr }).from(ownTemplates).where(where).get();
+    if (template === undefined) throw notFound('Record not found');
+    const token = designToken(tokens, 'template', template.utr, actor.userId ?? 0, clock.now());
     const record = recordObject(OwnTemplate, ownTemplates, {
       is_html: sql`${ownTemplates.json_code} = ''`,
       design_url: sql`${isReadOnly(context) ? '' : `${publicUrl()}/design/${token}`}`,

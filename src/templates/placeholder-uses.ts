@@ -75,8 +75,8 @@ export async function countPlaceholderUses(
         until = performance.now() + SLICE_MS;
       }
       // A record may be deleted meanwhile.
-      const found = Object.values(read.get({ id, name }) ?? {});
-      if (found.some((text) => text !== null && placeholderNames([scan(text)]).includes(name))) owners.add(owner);
+      const texts = Object.values(read.get({ id, name }) ?? {});
+      if (texts.some((text) => text !== null && placeholderNames([scan(text)]).includes(name))) owners.add(owner);
     }
     counts[uses] = owners.size;
   }

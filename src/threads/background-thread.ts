@@ -52,8 +52,8 @@ let machineName = '';
 const name = () => configuredName(config.SMTP_HELO, publicUrl()) || machineName;
 const openRelays = (relays: readonly Relay[]) =>
   new SmtpPool(relays, { connections: config.SMTP_CONNECTIONS, name, onRelayFailure, onRelayAcceptance });
-const nameFound = heloName('', '').then((found) => {
-  machineName = found;
+const nameFound = heloName('', '').then((name) => {
+  machineName = name;
 });
 // Waits for the machine's name only if a relay would be given that name, because finding it may take a DNS lookup.
 if (name() === '' && hasRelay(db.$client, config)) await nameFound;

@@ -186,11 +186,11 @@ export function auditFailedSignIn(
 
 /** Returns true if a user has signed in from this network address before. */
 export function hasSignedInFrom(db: Db, userId: number, address: string): boolean {
-  const found = db
+  const entry = db
     .select({ id: auditLog.id })
     .from(auditLog)
     .where(and(eq(auditLog.user_id, userId), eq(auditLog.action, 'signed_in'), eq(auditLog.address, address)))
     .limit(1)
     .get();
-  return found !== undefined;
+  return entry !== undefined;
 }

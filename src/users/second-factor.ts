@@ -67,7 +67,7 @@ export function useCode(db: Db, user: User, code: string, actor: Actor, now: Dat
   return inTransaction(db, (tx) => {
     const row = tx.select({ left: users.recovery_hashes }).from(users).where(eq(users.id, user.id)).get();
     if (!row?.left.includes(hash)) return false;
-    const left = row.left.filter((one) => one !== hash);
+    const left = row.left.filter((code) => code !== hash);
     tx.update(users).set({ recovery_hashes: left }).where(eq(users.id, user.id)).run();
     const subject = sentence('subject_codes_left', { count: left.length });
     audit(db, { accountId: user.account_id, actor, action: 'recovery_code_used', subject }, now);

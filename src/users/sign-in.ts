@@ -104,16 +104,16 @@ export class SignIns {
    */
   async withPasskey(json: string, party: RelyingParty, browser: string, caller: Caller): Promise<SignInResult> {
     const answer = readPasskeyAnswer(json);
-    const found = answer === null ? undefined : findPasskey(this.#db, answer.id);
-    const tried = await this.#judge(found?.user, `passkey ${answer?.id ?? ''}`, caller, async () => {
+    const owned = answer === null ? undefined : findPasskey(this.#db, answer.id);
+    const tried = await this.#judge(owned?.user, `passkey ${answer?.id ?? ''}`, caller, async () => {
       if (answer === null || !this.challenges.use(answer.challenge, 'sign-in', browser)) return false;
-      if (found === undefined || answer.userHandle !== userHandle(found.user.id)) return false;
-      const { public_key: publicKey, counter } = found.passkey;
+      if (owned === undefined || answer.userHandle !== userHandle(owned.user.id)) return false;
+      const { public_key: publicKey, counter } = owned.passkey;
       const next = await checkSignature(answer, party, { publicKey, counter });
-      return next !== null && recordUse(this.#db, found.passkey, next, this.#clock.now());
+      return next !== null && recordUse(this.#db, owned.passkey, next, this.#clock.now());
     });
-    if (tried !== 'right' || found === undefined) return tried === 'right' ? { outcome: 'refused' } : tried;
-    return this.signIn(found.user, caller, `passkey ${found.passkey.name}`);
+    if (tried !== 'right' || owned === undefined) return tried === 'right' ? { outcome: 'refused' } : tried;
+    return this.signIn(owned.user, caller, `passkey ${owned.passkey.name}`);
   }
 
   /**

@@ -90,9 +90,9 @@ export type Resolve = (host: string) => Promise<string[]>;
 export async function resolveWithDns(host: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  if (found.length === 0) for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
-  return found;
+  const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  if (addresses.length === 0) for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
+  return addresses;
 }
 
 /**

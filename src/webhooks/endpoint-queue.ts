@@ -352,7 +352,7 @@ class UnwrittenAttempts {
     // More successes than the log stores are not needed.
     const { length } = this.#attempts;
     if (length > KEPT_ATTEMPTS && length % KEPT_ATTEMPTS === 0)
-      this.#attempts = this.#attempts.filter((one, at) => one.is_success === 0 || at >= length - KEPT_ATTEMPTS);
+      this.#attempts = this.#attempts.filter((attempt, at) => attempt.is_success === 0 || at >= length - KEPT_ATTEMPTS);
   }
 
   /** Returns the attempts to log now; all of them if no request is running. `now` is monotonic milliseconds. */

@@ -77,13 +77,13 @@ export function spellings(normalized: string): string[] {
 
 /** Returns the normalized addresses in a text, both with and without the marks in front of them that may be part of an address. */
 export function addressesIn(text: string): string[] {
-  const found = [IN_TEXT, BEHIND_MARKS].flatMap((pattern) => [...text.matchAll(pattern)]);
-  return [...new Set(found.flatMap(([address]) => parseAddress(address)?.normalized ?? []))];
+  const matches = [IN_TEXT, BEHIND_MARKS].flatMap((pattern) => [...text.matchAll(pattern)]);
+  return [...new Set(matches.flatMap(([address]) => parseAddress(address)?.normalized ?? []))];
 }
 
 /** Replaces every spelling of a normalized address in a text. */
 export function replaceAddress(text: string, normalized: string, by: string): string {
-  const replace = (found: string) => (parseAddress(found)?.normalized === normalized ? by : found);
+  const replace = (spelling: string) => (parseAddress(spelling)?.normalized === normalized ? by : spelling);
   return text.replace(IN_TEXT, replace).replace(BEHIND_MARKS, replace);
 }
 

@@ -34,16 +34,16 @@ export function contactsCsv(db: Db, accountId: number, typeId: number, onRows?: 
     let after = 0;
     let count = 0;
     for (;;) {
-      const found = page.all(typeId, after);
-      after = found.at(-1)?.[0] ?? after;
-      yield found.map(([, customValues, ...values]) => {
+      const rows = page.all(typeId, after);
+      after = rows.at(-1)?.[0] ?? after;
+      yield rows.map(([, customValues, ...values]) => {
         // Custom values are read as one JSON column, because SQLite allows only 2,000 columns.
         const custom: Record<string, CsvValue> = customValues ? JSON.parse(customValues) : {};
         return [...values, ...own.map(({ id }) => custom[id] ?? null)];
       });
-      count += found.length;
+      count += rows.length;
       onRows?.(count);
-      if (found.length < pageRows) return;
+      if (rows.length < pageRows) return;
       await setImmediate();
     }
   }

@@ -317,13 +317,13 @@ export const exportContacts = operation({
 
 /** Returns the address id of a contact of the caller's account. Throws 404. */
 export function requireAddress({ db, accountId }: Context, contactId: unknown): number {
-  const found = db
+  const contact = db
     .select({ address: contacts.address_id })
     .from(contacts)
     .where(and(eq(contacts.id, recordId(contactId)), ownedContacts(accountId)))
     .get();
-  if (found === undefined) throw notFound();
-  return found.address;
+  if (contact === undefined) throw notFound();
+  return contact.address;
 }
 
 /** Collects the field errors of a contact. The contact `exceptId`, which is being changed, may have the address. */

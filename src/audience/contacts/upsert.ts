@@ -84,7 +84,7 @@ function upsertSome(
   onlyEmpty: boolean,
 ): Outcome[] {
   const client = db.$client;
-  const read = values.map((one) => readContact(one, list));
+  const read = values.map((value) => readContact(value, list));
   const fields = listCustomFields(db, accountId);
   const facts = readFacts(db, accountId, list, read, fields);
   for (const { input, errors } of read) if (errors.length === 0) errors.push(...errorsByFacts(input, facts));

@@ -79,8 +79,8 @@ export async function recordEvents(
   return inTransaction(db, () => {
     // An address that was erased meanwhile gets no event.
     const isErased = countErasedAddresses(client, account) > erased;
-    const found = isErased ? findPeople(client, account, events) : personOf;
-    const prepared = events.map((event, at) => ({ event, address: found(event), properties: properties[at] }));
+    const contactOf = isErased ? findPeople(client, account, events) : personOf;
+    const prepared = events.map((event, at) => ({ event, address: contactOf(event), properties: properties[at] }));
     return { ...writeEvents(client, account, prepared, words, clock.now().getTime()), created };
   });
 }

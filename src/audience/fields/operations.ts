@@ -205,10 +205,10 @@ function requireField({ db, accountId }: Context, id: number): typeof customFiel
 /** Returns true if a reserved field, or another field of the account than `id`, has this name. */
 function isTaken({ db, accountId }: Context, name: string, id?: number): boolean {
   const sameName = sql`lower(${customFields.field_name}) = ${name.toLowerCase()}`;
-  const found = db
+  const field = db
     .select({ id: customFields.id })
     .from(customFields)
     .where(and(eq(customFields.user_id, accountId), sameName))
     .get();
-  return isReservedName(name) || (found !== undefined && found.id !== id);
+  return isReservedName(name) || (field !== undefined && field.id !== id);
 }

@@ -140,9 +140,9 @@ interface MisspeltDomain {
 
 function misspeltIn({ misspelt }: StagedFile, { correctedDomains }: ImportOptions): MisspeltDomain[] {
   return [...misspelt]
-    .map(([domain, found]) => ({
+    .map(([domain, slip]) => ({
       domain,
-      ...found,
+      ...slip,
       is_corrected: correctedDomains.includes(domain) ? (1 as const) : (0 as const),
     }))
     .sort((one, other) => other.rows - one.rows);

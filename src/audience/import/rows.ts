@@ -189,8 +189,8 @@ export class RowReader {
     const given = parseAddress(cell);
     const meant = given && this.#meantDomain(given.domain);
     if (given === null || meant === null) return given;
-    const found = this.misspelt.get(given.domain);
-    if (found !== undefined) found.rows++;
+    const known = this.misspelt.get(given.domain);
+    if (known !== undefined) known.rows++;
     else if (this.misspelt.size < MAX_MISSPELT) this.misspelt.set(given.domain, { meant, rows: 1 });
     if (!this.#corrected.has(given.domain)) return given;
     return parseAddress(given.address.slice(0, given.address.lastIndexOf('@') + 1) + meant);

@@ -76,7 +76,7 @@ async function stageRows(db: Db, job: ImportJob, progress: ImportProgress | unde
   const erased = countErasedAddresses(client, job.accountId);
   const isErased = erasedTest(client, job.accountId);
   const reader = new RowReader(header, isErased, job.options ?? DEFAULT_OPTIONS);
-  const found: StagedFile = {
+  const staged: StagedFile = {
     columns: reader.columns,
     fields: reader.fields,
     misspelt: reader.misspelt,
@@ -91,23 +91,23 @@ async function stageRows(db: Db, job: ImportJob, progress: ImportProgress | unde
   client.exec(`CREATE TEMP TABLE staged (line INTEGER PRIMARY KEY, ${columns.join(', ')})`);
   const insert = client.prepare<StagedRow>(`INSERT INTO staged VALUES (?, ${columns.map(() => '?').join(', ')})`);
   const refuse = (errors: readonly RowError[]) => {
-    found.failed++;
-    if (found.errors.length >= MAX_ERRORS) return;
+    staged.failed++;
+    if (staged.errors.length >= MAX_ERRORS) return;
     for (const { value, ...error } of errors)
-      found.errors.push(value === undefined || addressesIn(value).some(isErased) ? error : { ...error, value });
+      staged.errors.push(value === undefined || addressesIn(value).some(isErased) ? error : { ...error, value });
   };
   client.exec('BEGIN');
   try {
     for await (const { rows, lines, malformed } of csv.batches()) {
       rows.forEach((cells, at) => {
         if (cells.every((cell) => cell === '')) return;
-        found.rows++;
+        staged.rows++;
         const { row, errors } = reader.read(lines[at] ?? 0, cells);
         if (row !== null) insert.run(...row);
         else refuse(errors);
       });
       for (const line of malformed) {
-        found.rows++;
+        staged.rows++;
         refuse([{ line, field: '', text: 'Text follows a closing quote.' }]);
       }
       progress?.read(bytesRead(), size);
@@ -119,5 +119,5 @@ async function stageRows(db: Db, job: ImportJob, progress: ImportProgress | unde
   if (count > 0)
     notes.push(stored(sentence('column_zones', { name: ZONE_FIELD, count, values: [...named].join(', ') })));
   if (reader.folded > 0) notes.push(stored(sentence('column_folded', { count: reader.folded })));
-  return found;
+  return staged;
 }

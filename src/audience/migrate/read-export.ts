@@ -226,10 +226,10 @@ async function writeFiles(
 }
 
 function addMisfit(misfits: Map<string, Misfits>, column: string, value: string): void {
-  const found = misfits.get(column) ?? { count: 0, named: new Set() };
-  misfits.set(column, found);
-  found.count++;
-  if (found.named.size < NAMED_VALUES) found.named.add(notedValue(value));
+  const misfit = misfits.get(column) ?? { count: 0, named: new Set() };
+  misfits.set(column, misfit);
+  misfit.count++;
+  if (misfit.named.size < NAMED_VALUES) misfit.named.add(notedValue(value));
 }
 
 /** Writes a CSV file that `readCsv` reads back exactly. */

@@ -123,11 +123,11 @@ function secondAddressEraser(table: keyof typeof SECOND_ADDRESSES): (client: Dat
     return ({ account, email, at = null, after, to }) => {
       // The local part is the same however the domain is spelled.
       const local = email.slice(0, email.lastIndexOf('@') + 1);
-      const found = alike
+      const ids = alike
         .all({ account, local, after, to })
         .filter(({ typed }) => parseAddress(typed)?.normalized === email);
-      for (const { id } of found) remove.run(table === 'contacts' ? { id, at } : { id });
-      if (table === 'webhook_events') eraseReplies(found);
+      for (const { id } of ids) remove.run(table === 'contacts' ? { id, at } : { id });
+      if (table === 'webhook_events') eraseReplies(ids);
     };
   };
 }
@@ -218,9 +218,9 @@ function sentEventsEraser(client: Database): Eraser {
   const keep = client.prepare('UPDATE webhook_events SET data = @data WHERE id = @id');
   const eraseReplies = repliesEraser(client);
   return ({ account, email, after, to }) => {
-    const found = naming.all({ account, after, to, spellings: JSON.stringify(spellings(email)) });
-    for (const { id, data } of found) keep.run({ id, data: withoutAddress(data, email, '') });
-    eraseReplies(found);
+    const rows = naming.all({ account, after, to, spellings: JSON.stringify(spellings(email)) });
+    for (const { id, data } of rows) keep.run({ id, data: withoutAddress(data, email, '') });
+    eraseReplies(rows);
   };
 }
 

@@ -152,11 +152,11 @@ export async function* timelineSlices(
   addressId: number,
   { before, limit }: Range,
 ): AsyncGenerator<Moment[]> {
-  let found: FoundMoment[] = [];
+  let moments: FoundMoment[] = [];
   // Called after each slice, because adding a few moments to a sorted list takes a fraction of a millisecond, while sorting all
   // at the end takes tens of milliseconds.
   const keepNewest = () => {
-    found = found.sort(newestFirst).slice(0, limit);
+    moments = moments.sort(newestFirst).slice(0, limit);
   };
   const parameters = { account: accountId, address: addressId };
   RECORDED.forEach((text, at) => {
@@ -164,20 +164,20 @@ export async function* timelineSlices(
     for (const row of client.prepare<unknown[], MomentRow>(text).all(parameters)) {
       const key = keyOf(row.at, source, row.id);
       if (before === undefined || key < before)
-        found.push({ at: epochTime(row.at), source, id: row.id, moment: moment(key, row) });
+        moments.push({ at: epochTime(row.at), source, id: row.id, moment: moment(key, row) });
     }
   });
   const place = before === undefined ? null : placeOf(before);
   for (const { id, at } of reportedTimes(client, addressId, limit, place))
-    found.push({ at, source: REPORTED, id, moment: null });
+    moments.push({ at, source: REPORTED, id, moment: null });
   for (const slice of mailedSlices(client, accountId, addressId, limit, place)) {
-    for (const { source, id, at } of slice) found.push({ at: epochTime(at), source, id, moment: null });
+    for (const { source, id, at } of slice) moments.push({ at: epochTime(at), source, id, moment: null });
     keepNewest();
     await setImmediate();
   }
   keepNewest();
-  for (let at = 0; at < found.length; at += AT_ONCE) {
-    const some = found.slice(at, at + AT_ONCE).map((one) => ({ ...one, key: keyOf(one.at, one.source, one.id) }));
+  for (let at = 0; at < moments.length; at += AT_ONCE) {
+    const some = moments.slice(at, at + AT_ONCE).map((one) => ({ ...one, key: keyOf(one.at, one.source, one.id) }));
     const read = mailedMoments(
       client,
       accountId,
@@ -354,14 +354,14 @@ function* mailedSlices(
   for (let last = Number.MAX_SAFE_INTEGER; ; ) {
     const some = mailings.all(accountId, last);
     const created = new Map(some.map(({ id, created_at }) => [id, created_at]));
-    const found = deliveries.all(JSON.stringify(some.map(({ id }) => id)), addressId);
+    const rows = deliveries.all(JSON.stringify(some.map(({ id }) => id)), addressId);
     // The time of a mail that was never tried is the time of its mailing.
-    yield found
+    yield rows
       .map(({ id, mailing_id, updated_at }): MailedTime => {
         return { source: MAIL, id, at: updated_at > 0 ? updated_at : (created.get(mailing_id) ?? 0) };
       })
       .filter(({ id, at }) => isBefore(typeof at === 'number' ? at : Date.parse(at), id, mailsBefore));
-    for (const group of groups(found))
+    for (const group of groups(rows))
       yield events.all({ ...eventsBefore, deliveries: JSON.stringify(group.map(({ id }) => id)) });
     if (some.length < MAILINGS_AT_ONCE) return;
     last = some.at(-1)?.id ?? 0;
@@ -438,11 +438,11 @@ const MAILED = {
 function mailedMoments(
   client: Database,
   accountId: number,
-  found: readonly { key: string; source: string; id: number }[],
+  rows: readonly { key: string; source: string; id: number }[],
 ): Map<string, Moment> {
   const moments = new Map<string, Moment>();
   for (const [source, text] of Object.entries(MAILED)) {
-    const keys = new Map(found.filter((one) => one.source === source).map(({ id, key }) => [id, key]));
+    const keys = new Map(rows.filter((row) => row.source === source).map(({ id, key }) => [id, key]));
     if (keys.size === 0) continue;
     const parameters = { ids: JSON.stringify([...keys.keys()]), account: accountId };
     for (const row of client.prepare<unknown[], MomentRow>(text).all(parameters)) {

@@ -62,7 +62,7 @@ export const findPlaces = operation({
     const start = fold(city.trim());
     const ofState = state === 0 ? isNull(cities.state_id) : eq(cities.state_id, state);
     const isAsked = start === '' ? ofState : sql`substr(fold(${cities.name}), 1, length(${start})) = ${start}`;
-    const found = db
+    const matching = db
       .select()
       .from(cities)
       .where(and(eq(cities.country_id, country), isAsked));
@@ -72,9 +72,9 @@ export const findPlaces = operation({
         country === 0
           ? []
           : start === ''
-            ? found.orderBy(asc(cities.name)).all()
+            ? matching.orderBy(asc(cities.name)).all()
             : // The shortest first, so that the name itself is among them.
-              found.orderBy(sql`length(${cities.name})`, asc(cities.name)).limit(MAX_FOUND).all(),
+              matching.orderBy(sql`length(${cities.name})`, asc(cities.name)).limit(MAX_FOUND).all(),
     };
   },
 });

@@ -427,8 +427,8 @@ export function listSearch(
     pace.step((count) => {
       const { ids, next } = candidates(afterId, count);
       const most = Math.min(limit, MAX_FOUND);
-      const found = matching.all({ ...condition.values, ids: JSON.stringify(ids), text, limit: most });
-      return { ids: found, next: found.length === most ? (found.at(-1) ?? next) : next };
+      const matches = matching.all({ ...condition.values, ids: JSON.stringify(ids), text, limit: most });
+      return { ids: matches, next: matches.length === most ? (matches.at(-1) ?? next) : next };
     });
 }
 

@@ -242,13 +242,13 @@ export function trigramsBeginningWith(client: Database, text: string): string[] 
   const next = client
     .prepare<[string, string], string>('SELECT term FROM temp.contact_search_terms WHERE term BETWEEN ? AND ? LIMIT 1')
     .pluck();
-  const found: string[] = [];
+  const words: string[] = [];
   const last = text + LAST_CHARACTER.repeat(TRIGRAM - 1);
   // A trigram followed by a character comes after the trigram and before all others.
   for (let term = next.get(text, last); term !== undefined; term = next.get(term + MARK, last)) {
-    if (found.push(term) > MAX_BEGINNING) return null;
+    if (words.push(term) > MAX_BEGINNING) return null;
   }
-  return found;
+  return words;
 }
 
 /** Returns the index's query (FTS5) for any of these trigrams. */

@@ -219,10 +219,10 @@ export const countMatches = operation({
       // Other requests are answered after each step.
       const step = pace.step((candidates) => {
         if (!isListed || contacts.length === SHOWN) return finder.count(next, candidates);
-        const found = finder.step(next, COLUMNS, SHOWN - contacts.length, candidates);
-        for (const [id, fullname, email] of found.rows)
+        const step = finder.step(next, COLUMNS, SHOWN - contacts.length, candidates);
+        for (const [id, fullname, email] of step.rows)
           contacts.push({ id: Number(id), fullname: String(fullname), email: String(email) });
-        return { count: found.rows.length, next: found.next };
+        return { count: step.rows.length, next: step.next };
       });
       count += step.count;
       next = step.next;
@@ -293,8 +293,8 @@ function checkRules(
   const { contact_type_id: typeId } = input;
   if (typeId !== undefined) errors.reference('contact_type_id', () => hasContactType(db, accountId, typeId));
   if (errors.has('value')) return;
-  const { errors: found } = parseRules(listCustomFields(db, accountId), input, namedFinder(db, accountId));
-  for (const [field, text] of found) errors.add(field, text);
+  const { errors: faults } = parseRules(listCustomFields(db, accountId), input, namedFinder(db, accountId));
+  for (const [field, text] of faults) errors.add(field, text);
   if (namesErased(db.$client, accountId, input.value ?? [])) errors.add('value', messages.erased('value'));
 }
 

@@ -61,21 +61,21 @@ async function checkContacts(db: Db, sunset: Sunset, clock: Clock, until: number
   // Unread opens would make active contacts inactive for a moment, and a move cannot be undone.
   if (isFarBehind(db, clock)) return false;
   const cutoff = sunset.cutoff ?? cutoffOf(now, sunset.months);
-  const found: number[] = [];
+  const ids: number[] = [];
   let place: number | null = sunset.after_id;
   const inactive = new InactiveContacts(client, sunset.user_id, sunset, cutoff);
   if (hasTarget(client, sunset.user_id, sunset)) {
-    for (const pace = new Pace(); place !== null && found.length < MAX_FOUND; await setImmediate()) {
+    for (const pace = new Pace(); place !== null && ids.length < MAX_FOUND; await setImmediate()) {
       const after: number = place;
       const { contacts, last } = pace.step((rows) => inactive.step(after, rows));
-      found.push(...contacts);
+      ids.push(...contacts);
       place = last;
       if (performance.now() >= until) break;
     }
   } else place = null;
   await inChunks(client, () => {
     if (isUnchanged(client, sunset)) {
-      if (found.length > 0) apply(db, sunset, inactive, found, isoTimestamp(clock.now()));
+      if (ids.length > 0) apply(db, sunset, inactive, ids, isoTimestamp(clock.now()));
       const ended = { cutoff: null, after_id: 0, next_at: next };
       const progress = place === null ? ended : { cutoff, after_id: place, next_at: sunset.next_at };
       client

@@ -235,9 +235,9 @@ function copyStep(
   own: { automation_id: number; utr: string; created_at: string; updated_at: string },
   copies: ReadonlyMap<number, number>,
 ): number {
-  const found = db.select().from(automationSchedules).where(eq(automationSchedules.id, id)).get();
-  if (found === undefined) throw conflict(sentence('changed_meanwhile'));
-  const { id: _original, parent_id, ...step } = found;
+  const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, id)).get();
+  if (schedule === undefined) throw conflict(sentence('changed_meanwhile'));
+  const { id: _original, parent_id, ...step } = schedule;
   // A deciding step comes before those on its paths.
   const parent = parent_id === null ? null : (copies.get(parent_id) ?? null);
   return insertSchedule(db, { ...step, ...own, parent_id: parent }).id;
@@ -301,17 +301,17 @@ export const deleteAutomations = operation({
   input: Type.Object({ strIds: identifiersOrUtrs('Ids or utrs of automations.') }),
   async run(context, { strIds = [] }) {
     const { db, accountId } = context;
-    const found = new Map<number, Automation>();
+    const byId = new Map<number, Automation>();
     for (const given of strIds) {
       const utr = recordUtr(given);
       const which = utr === '' ? eq(automations.id, recordId(given)) : eq(automations.utr, utr);
       const where = and(ownedBy(automations, accountId), which);
       const automation = db.select().from(automations).where(where).get();
       if (automation === undefined) throw notFound('Record not found');
-      found.set(automation.id, automation);
+      byId.set(automation.id, automation);
     }
-    if (found.size === 0) throw notFound('Record not found');
-    await stop(context, [...found.values()], 'cancel');
+    if (byId.size === 0) throw notFound('Record not found');
+    await stop(context, [...byId.values()], 'cancel');
   },
 });
 
@@ -328,8 +328,8 @@ async function stop(
   const write = () =>
     records.flatMap(({ id }) => {
       markDraft(db, id, { updated_at: now, ...(what === 'cancel' && { deleted_at: now }) });
-      const found = states.flatMap((state) => listMailings(db, id, state));
-      return found.filter((mailing) => commandMailing(db.$client, mailing.id, what));
+      const mailings = states.flatMap((state) => listMailings(db, id, state));
+      return mailings.filter((mailing) => commandMailing(db.$client, mailing.id, what));
     });
   const stopped = inTransaction(db, write);
   wake();

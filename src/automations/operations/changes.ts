@@ -556,7 +556,7 @@ export const orderAutomation = operation({
       const automation = requireAutomation(db, accountId, utr);
       requireUnchanged(automation, unchanged_since);
       const steps = listSchedules(db, id);
-      const byUtr = new Map(steps.map((one) => [one.utr, one]));
+      const byUtr = new Map(steps.map((step) => [step.utr, step]));
       if (!isOrderOf(new Set(byUtr.keys()), mails)) throw invalid('mails', messages.selected('mails'));
       const ordered = mails.flatMap((utr) => byUtr.get(recordUtr(utr)) ?? []);
       const order = ordered.map((step) => step.id);
@@ -612,10 +612,10 @@ function insertAt(db: Db, columns: Omit<Schedule, 'id' | 'position' | 'parent_id
   const { automation_id } = columns;
   requireRoomForMail(db, automation_id);
   const steps = listSchedules(db, automation_id);
-  const found = findPlace(steps, place);
+  const where = findPlace(steps, place);
   const field = place.before ? 'before' : 'parent';
-  if (found === null) throw invalid(field, messages.selected(field));
-  const { at, ...path } = found;
+  if (where === null) throw invalid(field, messages.selected(field));
+  const { at, ...path } = where;
   const { id, position } = insertSchedule(db, { ...columns, ...path });
   const order = steps.map((step) => step.id);
   const moves: OrderChange =

@@ -202,7 +202,7 @@ function withGoingOn(
     return {
       ...move,
       shifted: theirs.filter(({ before, after }) => Math.max(before, now) !== Math.max(after, now)).length,
-      due: due.filter((one) => one <= now).length,
+      due: due.filter((time) => time <= now).length,
       first: due.reduce((least, one) => Math.min(least, one)),
       last: due.reduce((most, one) => Math.max(most, one)),
     };
@@ -215,19 +215,19 @@ async function tryInSlices(
   id: number,
   tryChange: (range: AddressRange) => Promise<TriedChange>,
 ): Promise<TriedChange[]> {
-  const found: TriedChange[] = [];
+  const tried: TriedChange[] = [];
   let rows = SLICE_ROWS;
   for (let range = nextRange(client, id, 0, rows); range !== null; range = nextRange(client, id, range.to, rows)) {
     const started = performance.now();
     const slice = await tryChange(range);
-    found.push(found.length > 0 && !slice.hasMore ? { ...slice, people: [] } : slice);
+    tried.push(tried.length > 0 && !slice.hasMore ? { ...slice, people: [] } : slice);
     if (!slice.hasMore) break;
     const took = performance.now() - started;
     rows = Math.round(Math.min(MAX_SLICE_ROWS, Math.max(SLICE_ROWS, rows * Math.min(2, SLICE_MS / took))));
     // Leaves the lock free for as long as the slice held it.
     await setTimeout(took);
   }
-  return found;
+  return tried;
 }
 
 /**

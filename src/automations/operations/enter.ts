@@ -99,10 +99,10 @@ const FIND = foundEntries(GIVEN);
 /** Records the entry of some contacts. Call inside a transaction; `at` is epoch milliseconds. */
 function enterSome(client: Database, automation: Automation, addresses: readonly string[], at: number): Outcome[] {
   const { id, user_id: account, unsubscribe_group_id } = automation;
-  const pairs = addresses.map((one) =>
-    one.includes('@') ? [null, parseAddress(one)?.normalized ?? ''] : [recordId(one), ''],
+  const pairs = addresses.map((address) =>
+    address.includes('@') ? [null, parseAddress(address)?.normalized ?? ''] : [recordId(address), ''],
   );
-  const found = client.prepare<[object], FoundEntry>(FIND).all({
+  const entries = client.prepare<[object], FoundEntry>(FIND).all({
     account,
     automation: id,
     group: Number(unsubscribe_group_id),
@@ -112,7 +112,7 @@ function enterSome(client: Database, automation: Automation, addresses: readonly
   });
   const enter = entryRecord(client, 'joined');
   const entered = new Set<number | null>();
-  return found.map(({ address_id, contact_id, outcome, reason }, place): Outcome => {
+  return entries.map(({ address_id, contact_id, outcome, reason }, place): Outcome => {
     const contact = addresses[place] ?? '';
     if (outcome !== 'entered') return { contact, outcome, reason: outcome === 'no_mail' ? readStored(reason) : null };
     // A contact that is given twice enters once.

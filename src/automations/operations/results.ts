@@ -184,13 +184,13 @@ function comparedValues(currency: string, treated: Counts, held: Counts, elapsed
  * Returns a difference as the API has it. An interval becomes about half as wide with four times the contacts, so in
  * four times the days. Less than a day is no pace, and without any difference nothing says how many days it takes.
  */
-function compared(found: Difference | null, elapsed: number) {
-  if (found === null) return { difference: null, low: null, high: null, days_more: null };
-  const { difference, low, high } = found;
-  if (low > 0 || high < 0) return { ...found, days_more: 0 };
-  if (elapsed < 1 || difference === 0) return { ...found, days_more: null };
+function compared(measured: Difference | null, elapsed: number) {
+  if (measured === null) return { difference: null, low: null, high: null, days_more: null };
+  const { difference, low, high } = measured;
+  if (low > 0 || high < 0) return { ...measured, days_more: 0 };
+  if (elapsed < 1 || difference === 0) return { ...measured, days_more: null };
   const days = Math.ceil(elapsed * (((high - low) / (high + low)) ** 2 - 1));
-  return { ...found, days_more: days <= MOST_DAYS ? Math.max(1, days) : null };
+  return { ...measured, days_more: days <= MOST_DAYS ? Math.max(1, days) : null };
 }
 
 interface Entry {

@@ -182,9 +182,9 @@ export function checkSettings(
       errors.add(name, messages.required(name));
   if (!field || !isNew('field')) return;
   if (kind === 'set_field') {
-    const found = findSettable(db, accountId, field);
-    if (found === null) errors.add('field', messages.selected('field'));
-    else if (value !== '' && !found.accepts(value)) errors.add('value', messages.selected('value'));
+    const settable = findSettable(db, accountId, field);
+    if (settable === null) errors.add('field', messages.selected('field'));
+    else if (value !== '' && !settable.accepts(value)) errors.add('value', messages.selected('value'));
   }
   if (input.until === 'date') errors.reference('field', () => findDate(db, accountId, field) !== undefined);
 }
@@ -199,8 +199,8 @@ export function storedSettings(db: Db, accountId: number, kind: OtherKind, input
   const stored = { ...NO_SETTINGS, ...defaults, ...settings };
   if (field === undefined) return stored;
   if (kind === 'wait_until') return { ...stored, field_id: findDate(db, accountId, field)?.id ?? null };
-  const found = findSettable(db, accountId, field);
-  return { ...stored, field: found?.name ?? null, field_id: found?.id ?? null };
+  const settable = findSettable(db, accountId, field);
+  return { ...stored, field: settable?.name ?? null, field_id: settable?.id ?? null };
 }
 
 /** Returns the settings of a stored step as a request gives them. */

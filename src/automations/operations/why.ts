@@ -191,19 +191,19 @@ function usedAt(client: Database, { schedule, taken }: PlannedStep, address: num
   if (taken === undefined) return [];
   const isYes = taken.outcome === 'yes';
   const values = readStored(taken.used);
-  const found: Said[] = values === null ? [] : [values];
+  const reasons: Said[] = values === null ? [] : [values];
   if (schedule.kind === 'if') {
     const name = targetNamesOf(client, [{ table: 'segments', id: String(schedule.segment_id) }], null) || '–';
-    found.unshift(isYes ? sentence('used_in_segment', { name }) : sentence('used_not_in_segment', { name }));
+    reasons.unshift(isYes ? sentence('used_in_segment', { name }) : sentence('used_not_in_segment', { name }));
   }
   if (schedule.kind === 'wait_until' && schedule.until === 'event') {
     const event = schedule.event ?? '';
-    found.unshift(isYes ? sentence('used_event', { event }) : sentence('used_no_event', { event }));
+    reasons.unshift(isYes ? sentence('used_event', { event }) : sentence('used_no_event', { event }));
   }
   const draw = fractionFor(address, schedule.utr) * 100;
   const share = schedule.share ?? 0;
   // The share or the address may have changed since.
   if (schedule.kind === 'split' && draw < share === isYes)
-    found.unshift(sentence('used_draw', { draw: Math.floor(draw * 100) / 100, share }));
-  return found;
+    reasons.unshift(sentence('used_draw', { draw: Math.floor(draw * 100) / 100, share }));
+  return reasons;
 }

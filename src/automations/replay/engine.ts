@@ -162,9 +162,9 @@ class Run {
   }
 
   #automation(): Automation {
-    const found = this.#view.select().from(automations).get();
-    if (found === undefined) throw notFound('Record not found');
-    return found;
+    const automation = this.#view.select().from(automations).get();
+    if (automation === undefined) throw notFound('Record not found');
+    return automation;
   }
 
   /** Lets the automation be live from the start on, as if nobody had been in it before. */
@@ -371,16 +371,16 @@ class Post {
     let moved = 0;
     for (const { id, step } of mailings) {
       for (let examined = CLAIMS; examined === CLAIMS; ) {
-        const found = this.#ledger.claim(
+        const claimed = this.#ledger.claim(
           { id, is_canary: 0 },
           { fields: ['email'], tracking: this.#tracking },
           CLAIMS,
           now,
           now,
         );
-        this.#record(found.claims, now);
-        this.#assume(found.claims, step, now);
-        examined = found.examined;
+        this.#record(claimed.claims, now);
+        this.#assume(claimed.claims, step, now);
+        examined = claimed.examined;
         moved += examined;
       }
     }

@@ -314,8 +314,8 @@ export class Feed {
       'SELECT id, word FROM event_words WHERE user_id = @account AND word IN (SELECT value FROM json_each(@names))',
     );
     const names = eventsOf(scope.automation, scope.steps);
-    const found = words.all({ account: scope.automation.user_id, names: JSON.stringify(names) });
-    this.#nameIds = new Map(found.map(({ id, word }) => [word, id]));
+    const rows = words.all({ account: scope.automation.user_id, names: JSON.stringify(names) });
+    this.#nameIds = new Map(rows.map(({ id, word }) => [word, id]));
     const columns = client.prepare<[], string>("SELECT name FROM pragma_table_info('contacts')").pluck().all();
     this.#contactColumns = columns.join();
     const replaced: Readonly<Record<string, string>> = {

@@ -120,7 +120,7 @@ function Overview({ summary, report, series, target, forms, trigger, now, canCha
   const isOfAll = COMMON_HELD_CODES.some((code) => code === summary.held_code);
   const left = report.people.filter(({ state }) => state === 'left');
   const deleted = report.mails.filter(({ utr }) => utr === null);
-  const found = report.mails.flatMap(({ utr, subject, findings }) =>
+  const problems = report.mails.flatMap(({ utr, subject, findings }) =>
     utr !== null && findings !== null && findings.length > 0 ? [{ utr, subject, findings }] : [],
   );
   const mailProps = { utr: summary.utr, now, entered: report.entered, canChange };
@@ -179,9 +179,9 @@ function Overview({ summary, report, series, target, forms, trigger, now, canCha
           <a href={resultsAddress(summary.utr)}>{language.say('automations.results.see')}</a>
         </p>
       </Card>
-      {found.length > 0 && (
+      {problems.length > 0 && (
         <Card title={language.say('automations.findings')}>
-          {found.map(({ utr, subject, findings }) => (
+          {problems.map(({ utr, subject, findings }) => (
             <section key={utr}>
               <h3>
                 <Subject text={subject} />

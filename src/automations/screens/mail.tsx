@@ -217,7 +217,7 @@ export async function mailContentScreen(app: FastifyInstance): Promise<void> {
       return sendQuestion(request, reply, {
         series,
         effects: changed.asked,
-        after: series.mails.map((one) => (one.utr === utr ? { utr, ...named(values, one.waiting_type) } : one)),
+        after: series.mails.map((mail) => (mail.utr === utr ? { utr, ...named(values, mail.waiting_type) } : mail)),
         action: mailAddress(series.utr, utr),
         fields: { ...values, unchanged_since },
         submit: language.say('compose.save'),

@@ -186,8 +186,8 @@ function Outcome({ replay: { state, progress, trigger, result }, email, pages, v
       <Mails result={result} />
       <Card title={language.say('automations.replay.limits')}>
         <ul class="stack">
-          {limits.map((one) => (
-            <li key={one}>{language.say(`automations.replay.limit.${one}`, { ...values, names })}</li>
+          {limits.map((limit) => (
+            <li key={limit}>{language.say(`automations.replay.limit.${limit}`, { ...values, names })}</li>
           ))}
         </ul>
       </Card>

@@ -162,16 +162,16 @@ export function findPublishedMail(client: Database, accountId: number, token: st
  * removed.
  */
 export function findPublishedContent(client: Database, token: string): FrozenContent | undefined {
-  const found = client
+  const row = client
     .prepare<[string], { content: string; winner: number | null }>(`
       SELECT m.content, t.winner FROM archived_mails a
         CROSS JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = a.single_send_id
         LEFT JOIN ab_tests t ON t.mailing_id = m.id
       WHERE a.token = ?`)
     .get(token);
-  if (found === undefined) return undefined;
-  const frozen: FrozenContent = JSON.parse(found.content);
-  const variant = frozen.variants?.[(found.winner ?? 0) - 1];
+  if (row === undefined) return undefined;
+  const frozen: FrozenContent = JSON.parse(row.content);
+  const variant = frozen.variants?.[(row.winner ?? 0) - 1];
   if (variant === undefined) return frozen;
   return { ...frozen, content: variant.content, sender_name: variant.sender_name ?? frozen.sender_name };
 }
@@ -218,10 +218,10 @@ export function readersCopy({ content, sender_name, sender_address }: FrozenCont
 
 /** Returns where the first tag that begins like this ends; undefined if there is none. Reads each character once, whatever the markup. */
 function endOfTag(html: string, begin: RegExp): number | undefined {
-  const found = begin.exec(html);
-  if (found === null) return undefined;
+  const match = begin.exec(html);
+  if (match === null) return undefined;
   let quote = '';
-  for (let at = found.index + found[0].length - 1; at < html.length; at++) {
+  for (let at = match.index + match[0].length - 1; at < html.length; at++) {
     const character = html.charAt(at);
     // A quoted value may contain the character that ends a tag.
     if (quote !== '') quote = character === quote ? '' : quote;

@@ -78,16 +78,16 @@ export function wordsOf(text: string): string[] {
 function contactsWith({ db, accountId, clock }: Context, search: string): FoundRecord[] {
   const until = performance.now() + CONTACTS_MS;
   const finder = new ContactFinder(db, { accountId, search }, 'newest', isoTimestamp(clock.now()));
-  const found: FoundRecord[] = [];
+  const records: FoundRecord[] = [];
   let next: string | null = null;
   do {
     const columns = 'c.id, c.first_name, c.last_name, c.email';
-    const step = finder.step(next, columns, MAX_OF_KIND - found.length, CANDIDATES);
+    const step = finder.step(next, columns, MAX_OF_KIND - records.length, CANDIDATES);
     for (const [id, first, last, email] of step.rows) {
       const name = `${first} ${last}`.trim();
-      found.push({ kind: 'contact', key: String(id), name: name || String(email), detail: name && String(email) });
+      records.push({ kind: 'contact', key: String(id), name: name || String(email), detail: name && String(email) });
     }
     next = step.next;
-  } while (next !== null && found.length < MAX_OF_KIND && performance.now() < until);
-  return found;
+  } while (next !== null && records.length < MAX_OF_KIND && performance.now() < until);
+  return records;
 }

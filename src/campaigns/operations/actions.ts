@@ -157,15 +157,15 @@ async function writeInSteps(db: Db, ids: readonly number[], write: (id: number) 
 /** The ids of the account's single sends with these ids or utrs. Throws 404 unless all of them are its own. */
 function requireIds(db: Db, accountId: number, ids: readonly unknown[] = []): number[] {
   const utrs = ids.map(recordUtr).filter(Boolean);
-  const found = db.$client
+  const rows = db.$client
     .prepare<Record<string, number | string>, { id: number; utr: string }>(`
       SELECT id, utr FROM single_sends WHERE user_id = @account
         AND (utr IN (SELECT value FROM json_each(@utrs)) OR id IN (SELECT value FROM json_each(@ids)))`)
     .all({ account: accountId, utrs: JSON.stringify(utrs), ids: JSON.stringify(ids.map(recordId)) });
-  const known = new Set<unknown>(found.flatMap(({ id, utr }) => [id, utr]));
-  if (found.length === 0 || !ids.every((one) => known.has(recordUtr(one) || recordId(one))))
+  const known = new Set<unknown>(rows.flatMap(({ id, utr }) => [id, utr]));
+  if (rows.length === 0 || !ids.every((one) => known.has(recordUtr(one) || recordId(one))))
     throw notFound('Record not found');
-  return found.map(({ id }) => id);
+  return rows.map(({ id }) => id);
 }
 
 export const cancelSingleSend = operation({
@@ -293,9 +293,9 @@ async function count(db: Db, accountId: number, utr: unknown): Promise<number> {
     FROM (SELECT * FROM deliveries INDEXED BY deliveries_mailing WHERE mailing_id = @mailing AND id > @after ORDER BY id LIMIT ${PAGE_ROWS}) d`);
   let count = 0;
   for (let after: number | null = 0; after !== null; await setImmediate()) {
-    const found = page.get({ types, group: send.unsubscribe_group_id, mailing: mailingId, after });
-    count += found?.count ?? 0;
-    after = found?.last ?? null;
+    const row = page.get({ types, group: send.unsubscribe_group_id, mailing: mailingId, after });
+    count += row?.count ?? 0;
+    after = row?.last ?? null;
   }
   return count;
 }
@@ -424,8 +424,8 @@ function findRuleSegments(db: Db, send: SingleSend, types: readonly number[]): M
     eq(segments.value, rule.value),
     sql`NOT EXISTS (SELECT 1 FROM segment_recipients r WHERE r.segment_id = ${segments.id} AND (r.by_hand = 1 OR r.is_removed = 1))`,
   );
-  const found = db.select({ id: segments.id, type: segments.contact_type_id }).from(segments).where(same).all();
-  return new Map(found.map(({ id, type }) => [type, id]));
+  const rows = db.select({ id: segments.id, type: segments.contact_type_id }).from(segments).where(same).all();
+  return new Map(rows.map(({ id, type }) => [type, id]));
 }
 
 function addRuleSegment(db: Db, clock: Clock, send: SingleSend, type: number): number {

@@ -58,7 +58,7 @@ export const foundInMail = {
 export function findingsIn({ findings }: Static<typeof CheckedMailRecord>) {
   return findings
     .filter(({ is_good }) => is_good === 0)
-    .map(({ check: code, is_good: _, ...found }) => ({ code, severity: FINDINGS[code].severity, ...found }));
+    .map(({ check: code, is_good: _, ...finding }) => ({ code, severity: FINDINGS[code].severity, ...finding }));
 }
 
 const ForRecipients = Type.Object({
@@ -165,9 +165,9 @@ async function checkNow(context: Context, source: CheckedSource): Promise<Checke
   const versions = await checkVersions(context, source);
   const inMail = findingsIn(checked);
   const findings = [
-    ...inMail.map((found) => ({ ...found, version: '' })),
+    ...inMail.map((finding) => ({ ...finding, version: '' })),
     ...versions.flatMap(({ version, checked }) => findingsOnlyIn(version, findingsIn(checked), inMail)),
-  ].map((found) => ({ ...found, path: pathOf(source, sender, found.code, { version: found.version }) }));
+  ].map((finding) => ({ ...finding, path: pathOf(source, sender, finding.code, { version: finding.version }) }));
   const recipients =
     measured === null || source.audience.targets.length === 0
       ? null
@@ -187,10 +187,10 @@ async function checkNow(context: Context, source: CheckedSource): Promise<Checke
       ...recipients,
       has_more: recipients.has_more ? (1 as const) : (0 as const),
       more_findings: recipients.findings.length - shown.length,
-      findings: shown.map((found) => ({
-        ...found,
-        severity: FINDINGS[found.code].severity,
-        path: pathOf(source, sender, found.code, { contactId: found.contact_id }),
+      findings: shown.map((finding) => ({
+        ...finding,
+        severity: FINDINGS[finding.code].severity,
+        path: pathOf(source, sender, finding.code, { contactId: finding.contact_id }),
       })),
     },
   };
@@ -202,7 +202,7 @@ const MAX_OF_CODE = 50;
 /** Returns the first findings of each code. */
 function firstOfEach(findings: readonly RecipientFinding[]): RecipientFinding[] {
   const byCode = Map.groupBy(findings, ({ code }) => code);
-  return [...byCode.values()].flatMap((found) => found.slice(0, MAX_OF_CODE));
+  return [...byCode.values()].flatMap((findings) => findings.slice(0, MAX_OF_CODE));
 }
 
 /** A variant of a mail, or its version in another language, as it was checked. */

@@ -67,7 +67,7 @@ export const recordedFindings = (description: string) =>
 
 /** Returns recorded findings as reports have them. */
 export const shownFindings = (findings: readonly RecordedFinding[] | null) =>
-  findings?.map((found) => ({ version: '', ...found })) ?? null;
+  findings?.map((finding) => ({ version: '', ...finding })) ?? null;
 
 const CheckFinding = Type.Object({
   check: Type.Unsafe<FoundCheck>(Type.String({ description: 'The check, such as `urls` or `size`.' })),
@@ -133,12 +133,12 @@ export async function checkMail(
 ): Promise<{ checked: Static<typeof CheckedMailRecord>; measured: MeasuredMail | null }> {
   // The account's share (`withinShare`) already covers the compiling of a draft.
   const check = () => checkShownMail(...showing(context, selection, (work) => work()));
-  const found = await withinShare(context.accountId, check);
-  if ('problem' in found) {
+  const checked = await withinShare(context.accountId, check);
+  if ('problem' in checked) {
     const none = { contact_id: null, subject: '', text: '', text_length: 0, findings: [] };
-    return { checked: { ...none, ...found }, measured: null };
+    return { checked: { ...none, ...checked }, measured: null };
   }
-  const { own, shared, further, measured, ...mail } = found;
+  const { own, shared, further, measured, ...mail } = checked;
   const findings = [...own, ...shared, ...further].map(({ check, isGood, values }) => ({
     check,
     is_good: isGood ? (1 as const) : (0 as const),

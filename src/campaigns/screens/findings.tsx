@@ -13,13 +13,13 @@ export function Findings({ findings }: { findings: NonNullable<Report['findings'
   return (
     <ul class="checks">
       {findings.map(
-        ({ code, severity, version, ...found }) =>
+        ({ code, severity, version, ...finding }) =>
           (isFoundCheck(code) || code === 'language_missing') && (
-            <li key={`${code} ${version} ${found.names}`}>
+            <li key={`${code} ${version} ${finding.names}`}>
               <Badge tone={severity === 'error' ? 'bad' : 'warn'}>{language.say('outbox.check.look')}</Badge>
               <span>
                 {version !== '' && <b>{versionName(version, language)}: </b>}
-                {findingText({ check: code, is_good: 0, ...found }, language)}
+                {findingText({ check: code, is_good: 0, ...finding }, language)}
               </span>
             </li>
           ),

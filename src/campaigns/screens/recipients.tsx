@@ -50,7 +50,7 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
       const summary = await ask(request, readSummary, { utr });
       const filter = readFilter(request.query);
       const { after } = request.query;
-      const found = await ask(request, findRecipientsOf, {
+      const page = await ask(request, findRecipientsOf, {
         utr,
         ...filter,
         ...(after && { after }),
@@ -62,7 +62,7 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
       const action = summary.recipients > 0 && <ExportLink href={listAddress(utr, filter, '/recipients.csv')} />;
       const content = (
         <Recipients
-          {...found}
+          {...page}
           startsAt={summary.starts_at}
           utr={utr}
           filter={filter}
@@ -167,8 +167,8 @@ const MAX_NAME = 255;
 
 function SaveSegment({ summary, rules, filter, link, lists }: SaveSegmentProps) {
   const language = useLanguage();
-  const found = shownFilter(language, filter, link).map(([, value]) => value);
-  const name = [summary.single_send_name, found.join(', ') || language.say('campaigns.recipients')].join(': ');
+  const parts = shownFilter(language, filter, link).map(([, value]) => value);
+  const name = [summary.single_send_name, parts.join(', ') || language.say('campaigns.recipients')].join(': ');
   const values = {
     ...Object.fromEntries(
       rules.flatMap(([field, operator, value, until = ''], at) => [

@@ -46,14 +46,14 @@ async function relayCheck(relay: Relay): Promise<CheckResult> {
   const name = relayName(relay);
   try {
     const offers = await ehlo(relay);
-    const found = `${name} answers and offers ${offers.join(', ') || 'nothing'}`;
+    const offer = `${name} answers and offers ${offers.join(', ') || 'nothing'}`;
     if (relay.tls === 'off' && !relay.local) {
-      return { state: 'warn', found, advice: ['Without TLS, mail travels in the clear.'] };
+      return { state: 'warn', found: offer, advice: ['Without TLS, mail travels in the clear.'] };
     }
     const fault = relay.tls === 'required' || relay.tls === 'offered' ? await tlsFault(relay) : null;
     return fault === null
-      ? { state: 'ok', found }
-      : { state: 'fail', found: `${found}, but takes no mail: ${fault}`, advice: [TLS_ADVICE] };
+      ? { state: 'ok', found: offer }
+      : { state: 'fail', found: `${offer}, but takes no mail: ${fault}`, advice: [TLS_ADVICE] };
   } catch (error) {
     return { state: 'fail', found: `${name} does not answer: ${reasonOf(error)}`, advice: [REACH_ADVICE] };
   }

@@ -19,10 +19,10 @@ export function newPictureId(): string {
  * as the SQL function `picture_ids`, which the triggers on stored content use.
  */
 export function findPictureIds(text: string): string {
-  const found = new Set<string>();
+  const ids = new Set<string>();
   for (const [digits] of text.matchAll(/[0-9a-f]{32,}/g)) {
-    if (found.size === MAX_FOUND) break;
-    if (digits.length === ID_DIGITS) found.add(digits);
+    if (ids.size === MAX_FOUND) break;
+    if (digits.length === ID_DIGITS) ids.add(digits);
   }
-  return JSON.stringify([...found]);
+  return JSON.stringify([...ids]);
 }

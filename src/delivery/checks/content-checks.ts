@@ -78,13 +78,13 @@ export function checkContent(
   return {
     // Sending adds the unsubscribe headers to every mail, so this check is skipped here.
     shared: findings
-      .filter((found): found is SharedFinding => found.check !== 'unsubscribe')
-      .map((found) =>
-        found.check === 'images'
-          ? withUndescribedImages(found, template)
-          : found.check === 'size'
+      .filter((finding): finding is SharedFinding => finding.check !== 'unsubscribe')
+      .map((finding) =>
+        finding.check === 'images'
+          ? withUndescribedImages(finding, template)
+          : finding.check === 'size'
             ? checkSize(size)
-            : found,
+            : finding,
       ),
     own: [
       finding('leave', { count: html.includes(PREFERENCES_PREVIEW) ? 0 : 1, names: [] }),
@@ -112,10 +112,10 @@ function weighed(size: number, attached: readonly number[]): ContentFinding {
 }
 
 /** Also counts the design's images without an alternative text: MJML writes an empty one into the HTML, as if the image were decorative. */
-function withUndescribedImages(found: SharedFinding, template: string): SharedFinding {
+function withUndescribedImages(finding: SharedFinding, template: string): SharedFinding {
   // The mail was compiled from this template, so parsing it cannot fail.
-  const count = found.values.count + (template === '' ? 0 : countUndescribedImages(parseMjml(template)));
-  return { ...found, isGood: count === 0, values: { ...found.values, count } };
+  const count = finding.values.count + (template === '' ? 0 : countUndescribedImages(parseMjml(template)));
+  return { ...finding, isGood: count === 0, values: { ...finding.values, count } };
 }
 
 function countUndescribedImages({ tagName, attributes, children = [] }: MjmlNode): number {

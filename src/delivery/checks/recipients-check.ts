@@ -231,12 +231,16 @@ export async function checkRecipients(
   return result(false);
 
   function result(has_more: boolean): CheckedRecipients {
-    const findings: RecipientFinding[] = [...empty].map(([name, found]) => ({ code: 'value_empty', name, ...found }));
+    const findings: RecipientFinding[] = [...empty].map(([name, counted]) => ({
+      code: 'value_empty',
+      name,
+      ...counted,
+    }));
     for (const name of unusedInAll(mails)) findings.push({ code: 'branch_unused', name, count: 0, contact_id: null });
     if (longest.length > LONG_SUBJECT)
       findings.push({ code: 'subject_longest', name: '', count: longest.length, contact_id: longest.contact_id });
     if (clipped.count > 0) findings.push({ code: 'mail_clipped', name: '', ...clipped });
-    for (const [name, found] of missing) findings.push({ code: 'language_missing', name, ...found });
+    for (const [name, counted] of missing) findings.push({ code: 'language_missing', name, ...counted });
     return { checked, has_more, findings };
   }
 }
@@ -254,7 +258,7 @@ function unusedInAll(mails: readonly ReturnType<typeof countedMail>[]): Set<stri
   const unused = inMails.map((branches) => names(branches, false));
   const used = inMails.map((branches) => names(branches, true));
   const isUsedElsewhere = (name: string) => used.some((others, at) => others.has(name) && !unused[at]?.has(name));
-  return new Set(unused.flatMap((found) => [...found].filter((name) => !isUsedElsewhere(name))));
+  return new Set(unused.flatMap((names) => [...names].filter((name) => !isUsedElsewhere(name))));
 }
 
 interface Branch {

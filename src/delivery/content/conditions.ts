@@ -97,11 +97,11 @@ export function parseCondition(condition: string): Condition | { fault: Sentence
     if (rules.length > MAX_RULES) return { fault: sentence('condition_many_rules', { count: MAX_RULES }), at };
     if (written.slice(at).trim() === '') return { any: joint === 'or', rules };
     const before = at;
-    const found = next(JOINT)?.[1]?.toLowerCase();
-    if (found === undefined)
+    const word = next(JOINT)?.[1]?.toLowerCase();
+    if (word === undefined)
       return { fault: sentence('condition_unclear', { text: written.slice(before).trim().slice(0, 40) }), at: before };
-    if (joint !== null && joint !== found) return { fault: sentence('condition_mixed'), at: before };
-    joint = found;
+    if (joint !== null && joint !== word) return { fault: sentence('condition_mixed'), at: before };
+    joint = word;
   }
 }
 
@@ -169,8 +169,8 @@ export function readyCondition(condition: Condition): Test {
   if (known !== undefined) return known;
   const tests = condition.rules.map(readyRule);
   const test: Test = condition.any
-    ? (values) => tests.some((one) => one(values))
-    : (values) => tests.every((one) => one(values));
+    ? (values) => tests.some((test) => test(values))
+    : (values) => tests.every((test) => test(values));
   ready.set(condition, test);
   return test;
 }

@@ -81,11 +81,11 @@ function languageOf(regions: readonly Region[], language: FooterLanguage | undef
 
 /** The body's background as six hexadecimal digits; white if it is not given as a hexadecimal colour. */
 function bodyBackground(regions: readonly Region[]): string {
-  const valueOf = (attribute: string) =>
+  const attributeOf = (attribute: string) =>
     regions.find((region) => region.tag === 'body' && region.attribute === attribute)?.value ?? '';
-  const declared = valueOf('style').matchAll(
+  const declared = attributeOf('style').matchAll(
     /(?:^|;)[ \t]{0,8}background(?:-color)?[ \t]{0,8}:[ \t]{0,8}(#[0-9a-f]{3,6})/gi,
   );
-  const colours = [valueOf('bgcolor').trim(), ...[...declared].map(([, colour = '']) => colour)];
+  const colours = [attributeOf('bgcolor').trim(), ...[...declared].map(([, colour = '']) => colour)];
   return colours.map(hexDigits).findLast((digits) => digits !== null) ?? WHITE;
 }

@@ -96,8 +96,8 @@ function* findPlaceholders(text: string): Generator<FoundPlaceholder> {
     if (code === OPENING) opening = text.charCodeAt(at - 1) === OPENING ? at - 1 : -1;
     if (code !== CLOSING) continue;
     if (opening !== -1 && text.charCodeAt(at + 1) === CLOSING) {
-      const found = placeholderAt(text, opening);
-      if (found !== null) yield found;
+      const placeholder = placeholderAt(text, opening);
+      if (placeholder !== null) yield placeholder;
     }
     opening = -1;
   }
@@ -317,8 +317,8 @@ const WEB_LINK = /\bhref["\\]{0,2}\s{0,8}[=:][\s"'\\]{0,8}https?:/gi;
 /** Returns the problem if template code or HTML has too many placeholders and links for a mail; otherwise null. */
 export function placeholderProblem(code: string): string | null {
   let count = 0;
-  for (const found of [findPlaceholders(code), code.matchAll(WEB_LINK)])
-    for (const _ of found) if (++count > MAX_COUNTED) break;
+  for (const matches of [findPlaceholders(code), code.matchAll(WEB_LINK)])
+    for (const _ of matches) if (++count > MAX_COUNTED) break;
   if (count <= MAX_PLACEHOLDERS) return null;
   const counted = count > MAX_COUNTED ? `more than ${MAX_COUNTED}` : count;
   return `The mail has ${counted} placeholders and links: at most ${MAX_PLACEHOLDERS} are possible.`;

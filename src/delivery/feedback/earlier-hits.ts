@@ -69,7 +69,7 @@ function reclassifySome(client: Database, recorded: RecordedHits, rows: number):
     removeNamedValue(client, UNFINISHED);
     return false;
   }
-  const found = client
+  const deliveries = client
     .prepare<
       [object],
       Delivery
@@ -79,7 +79,7 @@ function reclassifySome(client: Database, recorded: RecordedHits, rows: number):
     .all({ after: unfinished.after, last });
   const events: CountedEvent[] = [];
   const changes: CounterChanges = new Map();
-  for (const delivery of found) events.push(...classify(client, recorded, delivery, unfinished.events, changes));
+  for (const delivery of deliveries) events.push(...classify(client, recorded, delivery, unfinished.events, changes));
   eventCounter(client)(events);
   counterWriter(client)(changes);
   writeNamedValue(client, UNFINISHED, JSON.stringify({ ...unfinished, after: last }));

@@ -203,27 +203,27 @@ export class HitBuffer {
   #findBurst({ ids, at }: Hit, engagement: Engagement, written: BatchChanges): void {
     const all = this.#recorded.of(ids.delivery);
     const near = all.filter((one) => Math.abs(one.at - at) <= BURST_MS);
-    const found = this.#recorded.inBursts(ids.mailing, near);
-    if (found.length > 0) this.#makeMachines(ids, engagement, all, found, [at, BURST_MS], written);
+    const inBursts = this.#recorded.inBursts(ids.mailing, near);
+    if (inBursts.length > 0) this.#makeMachines(ids, engagement, all, inBursts, [at, BURST_MS], written);
   }
 
   /** Handles a click on the trap link, which no person sees: the hits around it are marked as made by a machine. */
   #handleTrap({ ids, at }: Hit, target: HitTarget, written: BatchChanges): void {
     if (isMachineTime(target, at) && target.machine_until >= at + TRAP_MS / 2) return;
     const all = this.#recorded.of(ids.delivery);
-    const found = all.filter((one) => Math.abs(one.at - at) <= TRAP_MS);
-    this.#makeMachines(ids, target, all, found, [at, TRAP_MS], written);
+    const near = all.filter((one) => Math.abs(one.at - at) <= TRAP_MS);
+    this.#makeMachines(ids, target, all, near, [at, TRAP_MS], written);
   }
 
   #makeMachines(
     ids: RecipientIds,
     before: Engagement,
     all: readonly RecordedHit[],
-    found: readonly RecordedHit[],
+    machineHits: readonly RecordedHit[],
     [at, reach]: [at: number, reach: number],
     written: BatchChanges,
   ): void {
-    const { hits, engagement } = this.#recorded.makeMachines(ids.delivery, before, all, found);
+    const { hits, engagement } = this.#recorded.makeMachines(ids.delivery, before, all, machineHits);
     this.#machineTime.run({ from: at - reach, until: at + reach, id: ids.delivery });
     addChange(written.mailings, ids.mailing, before, engagement);
     for (const { link, at: happened, made_by, device } of hits) {

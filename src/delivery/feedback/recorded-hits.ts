@@ -71,16 +71,16 @@ export class RecordedHits {
   }
 
   /**
-   * Reclassifies the hits in `found` that count as a person's as a machine's. Returns these hits and the resulting counters of their
+   * Reclassifies the hits in `rows` that count as a person's as a machine's. Returns these hits and the resulting counters of their
    * delivery. Opens by proxies keep their class, because a proxy is recognized by its user agent.
    */
   makeMachines(
     delivery: number,
     before: Engagement,
     all: readonly RecordedHit[],
-    found: readonly RecordedHit[],
+    rows: readonly RecordedHit[],
   ): Reclassified {
-    const hits = found.filter(({ made_by }) => made_by === MADE_BY.person);
+    const hits = rows.filter(({ made_by }) => made_by === MADE_BY.person);
     const ids = new Set(hits.map(({ id }) => id));
     const opens = hits.filter(({ link }) => link === null).length;
     const reduced = {
@@ -128,7 +128,7 @@ const MIN_LINKS = 2;
  * links in the mail.
  */
 export function findBursts(hits: readonly TimedHit[], links: number): boolean[] {
-  const found = hits.map(() => false);
+  const isInBurst = hits.map(() => false);
   const counts = new Map<number | null, number>();
   let from = 0;
   let marked = 0;
@@ -143,8 +143,8 @@ export function findBursts(hits: readonly TimedHit[], links: number): boolean[] 
     const clicked = counts.size - Number(hasPixel);
     const isBurst = (hasPixel && clicked >= LINKS_WITH_PIXEL) || (links >= MIN_LINKS && clicked >= links);
     if (!isBurst) continue;
-    found.fill(true, Math.max(from, marked), to + 1);
+    isInBurst.fill(true, Math.max(from, marked), to + 1);
     marked = to + 1;
   }
-  return found;
+  return isInBurst;
 }

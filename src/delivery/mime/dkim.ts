@@ -142,9 +142,9 @@ function signedFields(head: string): { hTagLines: string[]; canonical: string } 
   let line = 'h=';
   let canonical = '';
   for (const name of SIGNED_FIELDS) {
-    const found = instances.get(name) ?? [];
-    canonical += found.join('');
-    const times = found.length + (OVERSIGNED.has(name) ? 1 : 0);
+    const lines = instances.get(name) ?? [];
+    canonical += lines.join('');
+    const times = lines.length + (OVERSIGNED.has(name) ? 1 : 0);
     for (let time = 0; time < times; time++) {
       if (line.length + name.length > 74) {
         hTagLines.push(line);

@@ -76,9 +76,9 @@ export class DomainGroups {
     if (provider !== null) this.#onFound(domain, provider);
   }
 
-  #keep(domain: string, found: { provider: string | null; until: number }): void {
+  #keep(domain: string, group: { provider: string | null; until: number }): void {
     this.#known.delete(domain);
-    this.#known.set(domain, found);
+    this.#known.set(domain, group);
     const [oldest] = this.#known.keys();
     if (this.#known.size > MAX_CACHED && oldest !== undefined) this.#known.delete(oldest);
   }

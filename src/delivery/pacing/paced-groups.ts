@@ -56,8 +56,8 @@ export function pacedGroupsOf(client: Database, mailingId: number, now: Date): P
 
 /** The limit of this group of domains for mail through an SMTP relay (null: any); null if there is none at `now`. */
 export function limitOfGroup(client: Database, group: string, relayId: number | null, now: Date): PacedGroup | null {
-  const found = readPacedGroups(client, now.getTime()).find((one) => one.group === group && one.relay_id === relayId);
-  return found === undefined ? null : pacedGroup(found);
+  const paced = readPacedGroups(client, now.getTime()).find((one) => one.group === group && one.relay_id === relayId);
+  return paced === undefined ? null : pacedGroup(paced);
 }
 
 function pacedGroup({ group, rate, over_at }: StoredGroup): PacedGroup {

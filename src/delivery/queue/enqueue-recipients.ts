@@ -186,9 +186,9 @@ export async function countNewRecipients(
       earlier: JSON.stringify(targets.slice(0, at)),
     };
     for (let after: number | null = 0; after !== null; await setImmediate()) {
-      const found = page.get({ ...bounds, after });
-      count += found?.count ?? 0;
-      after = found?.last ?? null;
+      const row = page.get({ ...bounds, after });
+      count += row?.count ?? 0;
+      after = row?.last ?? null;
     }
   }
   return count;

@@ -70,10 +70,10 @@ export function classifyFinal(refusal: Refusal): Verdict {
 /** Returns the first SMTP reply quoted in a text such as a diagnostic: at the start of the text or of a line, or after `said:` or `;`. */
 export function readRefusal(text: string): Refusal {
   const reply = text.slice(0, 2000);
-  const found = /(?:^|said:|;)[ \t]*([45]\d\d)(?:[ -][ \t]*#?([245]\.\d{1,3}\.\d{1,3})(?![\d.]))?(?=[ -]|$)/m.exec(
+  const codes = /(?:^|said:|;)[ \t]*([45]\d\d)(?:[ -][ \t]*#?([245]\.\d{1,3}\.\d{1,3})(?![\d.]))?(?=[ -]|$)/m.exec(
     reply,
   );
-  return { code: Number(found?.[1] ?? 0), enhanced: found?.[2] ?? null, reply };
+  return { code: Number(codes?.[1] ?? 0), enhanced: codes?.[2] ?? null, reply };
 }
 
 function findCause(code: number, enhanced: string | null, reply: string): Cause {
@@ -159,8 +159,8 @@ const ADDRESS_BY_CODE: Readonly<Record<string, RegExp>> = {
 /** The cause in a reply's text, or null; `code` is the subject and detail of its enhanced code. */
 export function causeInText(reply: string, code: string): Cause | null {
   const text = plainWords(reply);
-  const found = WORDINGS.find(([, wording]) => wording.test(text));
-  if (found !== undefined) return found[0];
+  const match = WORDINGS.find(([, wording]) => wording.test(text));
+  if (match !== undefined) return match[0];
   return ADDRESS_BY_CODE[code]?.test(text) ? 'address' : null;
 }
 

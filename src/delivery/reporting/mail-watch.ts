@@ -43,8 +43,8 @@ export class MailWatch {
     const at = monotonic();
     if (at - this.#lookedAt < LOOK_MS) return;
     this.#lookedAt = at;
-    const found = this.#find();
-    if (found === null) {
+    const row = this.#find();
+    if (row === null) {
       if (this.#waits) log({}, 'mail leaves again');
       this.#waits = false;
       return;
@@ -52,7 +52,7 @@ export class MailWatch {
     if (this.#waits && at - this.#loggedAt < REPEATED_MS) return;
     this.#waits = true;
     this.#loggedAt = at;
-    log(found, 'mail waits', 'warn');
+    log(row, 'mail waits', 'warn');
   }
 
   /** Why mail waits, with figures; null if it is sent. */

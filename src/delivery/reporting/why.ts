@@ -85,11 +85,11 @@ export interface Question {
 
 /** Returns the id of this address of the account; 0 if it has none. */
 export function findAddressId(client: Database, accountId: number, email: string): number {
-  const found = client
+  const id = client
     .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
     .pluck()
     .get(accountId, parseAddress(email)?.normalized ?? '');
-  return found ?? 0;
+  return id ?? 0;
 }
 
 /** Returns the id of a contact with the address in the account; null if there is none. */

@@ -105,10 +105,10 @@ export class Claims {
     let hasMore = true;
     while (hasMore && claims.length < share && ineligible < MAX_INELIGIBLE) {
       const wanted = share - claims.length;
-      const found = ledger.claim(mailing, prepared, wanted, steady(), now);
-      claims.push(...found.claims);
-      ineligible += found.examined - found.claims.length + found.moved;
-      hasMore = found.examined === wanted || found.moved > 0;
+      const claimed = ledger.claim(mailing, prepared, wanted, steady(), now);
+      claims.push(...claimed.claims);
+      ineligible += claimed.examined - claimed.claims.length + claimed.moved;
+      hasMore = claimed.examined === wanted || claimed.moved > 0;
     }
     this.#ineligible += ineligible;
     return claims;

@@ -61,7 +61,7 @@ export class Outcomes {
    */
   judgeWaiting(open: readonly OpenMailing[], mayClaim: boolean): void {
     for (const id of this.#refusals.waiting) {
-      const mailing = open.find((one) => one.id === id);
+      const mailing = open.find((mailing) => mailing.id === id);
       if (mailing === undefined || !mayClaim) {
         this.#requeueSuspects(id);
         continue;

@@ -45,7 +45,7 @@ export async function buildMail(
   const body =
     parts.length === 1
       ? only
-      : `Content-Type: multipart/alternative; boundary="${ALTERNATIVE}"\r\n\r\n${parts.map((one) => `--${ALTERNATIVE}\r\n${one}`).join('')}--${ALTERNATIVE}--\r\n`;
+      : `Content-Type: multipart/alternative; boundary="${ALTERNATIVE}"\r\n\r\n${parts.map((part) => `--${ALTERNATIVE}\r\n${part}`).join('')}--${ALTERNATIVE}--\r\n`;
   const { name, address, replyTo } = sender;
   const head = [
     mailboxField('From', foldToOneLine(name), address),

@@ -39,9 +39,9 @@ export class RecipientVariants {
     const known = this.#senders.get(key);
     if (known !== undefined) return known;
     const path = variant === 0 ? null : `$.variants[${variant - 1}].sender_name`;
-    const found = this.#sender.get(path, ids.mailing);
+    const row = this.#sender.get(path, ids.mailing);
     if (this.#senders.size >= MAX_SENDERS) this.#senders.clear();
-    if (found !== undefined) this.#senders.set(key, found);
-    return found;
+    if (row !== undefined) this.#senders.set(key, row);
+    return row;
   }
 }

@@ -38,11 +38,11 @@ const DEVIATIONS = 3;
 export function exceededLimit(results: Results, passed: readonly string[] = []): LimitCode | null {
   const count = countResults(results);
   if (count < MIN_RESULTS) return null;
-  const found = LIMITS.find(
+  const exceeded = LIMITS.find(
     ({ code, measure, share, least }) =>
       !passed.includes(code) && results[measure] >= least && lowerBound(results[measure], count) > share,
   );
-  return found?.code ?? null;
+  return exceeded?.code ?? null;
 }
 
 /** The number of mails that have a result. */

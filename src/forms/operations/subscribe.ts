@@ -205,7 +205,7 @@ function groupsOf(form: Form, { group_ids: chosen }: SubscriptionInput): Record<
 
 /** Returns true if an address confirmed a subscription and confirming once more would change nothing. */
 function isSubscribed(db: Db, form: Form, address: number, groups: Readonly<Record<string, 0 | 1>>): boolean {
-  const found = db.$client
+  const row = db.$client
     .prepare<
       [number, number, number],
       { one: 1 }
@@ -215,7 +215,7 @@ function isSubscribed(db: Db, form: Form, address: number, groups: Readonly<Reco
   const isJoining = form.segment_id !== null && !isMember(db.$client, form.segment_id, address);
   const left = listUnsubscriptions(db.$client, form.user_id, address);
   return (
-    found !== undefined &&
+    row !== undefined &&
     !isJoining &&
     !left.some(({ unsubscribe_groups_id: group }) => group === null || groups[group] === 1)
   );

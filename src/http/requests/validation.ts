@@ -36,8 +36,8 @@ export class FieldErrorCollector {
   }
 
   /** Adds the texts for a schema's errors. */
-  addSchemaErrors(found: readonly SchemaError[]): void {
-    for (const error of found) {
+  addSchemaErrors(schemaErrors: readonly SchemaError[]): void {
+    for (const error of schemaErrors) {
       const field = fieldName(error);
       this.add(field, errorText(error, field));
     }

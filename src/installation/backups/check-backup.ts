@@ -170,13 +170,13 @@ const LITESTREAM_TABLES = new Map([
  * Throws if the schema cannot be read.
  */
 export function findForeignPart(client: Database): string | null {
-  const [found, made] = [partsOf(client), partsMadeUntil(newestMigration(client))];
-  for (const [name, definition] of LITESTREAM_TABLES) if (found.get(name) === definition) found.delete(name);
+  const [actual, made] = [partsOf(client), partsMadeUntil(newestMigration(client))];
+  for (const [name, definition] of LITESTREAM_TABLES) if (actual.get(name) === definition) actual.delete(name);
   const isCompared = hasTriggersOutsideMigrations(client)
     ? (name: string) => !name.startsWith('the trigger ')
     : () => true;
-  for (const name of new Set([...found.keys(), ...made.keys()]))
-    if (isCompared(name) && found.get(name) !== made.get(name)) return name;
+  for (const name of new Set([...actual.keys(), ...made.keys()]))
+    if (isCompared(name) && actual.get(name) !== made.get(name)) return name;
   return null;
 }
 

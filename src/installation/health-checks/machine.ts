@@ -94,6 +94,6 @@ export function filesCheck(config: Config): Finding {
 }
 
 function isOpen(file: string): boolean {
-  const found = statSync(file, { throwIfNoEntry: false });
-  return found?.isFile() === true && (found.mode & OTHERS) !== 0;
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return stats?.isFile() === true && (stats.mode & OTHERS) !== 0;
 }

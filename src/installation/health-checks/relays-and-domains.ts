@@ -83,8 +83,8 @@ export function dnsSeen(db: Db, config: Config, accountId: number): DnsSeen {
     return { state, at: seen?.at ?? null, domain: sender.domain, checks: problems } as const;
   });
   for (const state of ['failed', 'unknown', 'weak', 'passed'] as const) {
-    const found = domains.find((domain) => domain.state === state);
-    if (found !== undefined) return found;
+    const inState = domains.find((domain) => domain.state === state);
+    if (inState !== undefined) return inState;
   }
   return { state: 'none', at: null, domain: null, checks: [] };
 }

@@ -317,11 +317,11 @@ class ContactWatch {
 
   /** The address ids of new unsubscribes and suppressions. */
   look(): Set<number> {
-    const found = this.#since.all(this.#last);
-    for (const { kind, id } of found) {
+    const rows = this.#since.all(this.#last);
+    for (const { kind, id } of rows) {
       const kindName = kind === 0 ? 'unsubscribed' : 'suppressed';
       this.#last[kindName] = Math.max(this.#last[kindName], id);
     }
-    return new Set(found.map(({ address }) => address));
+    return new Set(rows.map(({ address }) => address));
   }
 }

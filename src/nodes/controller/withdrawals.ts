@@ -86,7 +86,9 @@ export class Withdrawals {
     for (const [run, upTo] of newest) {
       const node = this.#fleet.find(run);
       if (node === undefined) continue;
-      const isAlreadySent = node.withdrawals.some((one) => isWhole(one) && one.mailing === mailing && one.upTo >= upTo);
+      const isAlreadySent = node.withdrawals.some(
+        (withdrawal) => isWhole(withdrawal) && withdrawal.mailing === mailing && withdrawal.upTo >= upTo,
+      );
       if (!isAlreadySent) this.#tell(node, mailing === undefined ? { upTo } : { upTo, mailing });
       if (this.#fleet.mayStart(node)) isDone = false;
     }

@@ -185,8 +185,8 @@ export class Feedback {
 
   /** Creates deleted streams and buckets again, and publishes again the data that nodes need. */
   async #keepStreams(connection: NatsConnection, content: Content): Promise<void> {
-    const found = await streamCreationTimes(connection);
-    const missing = ALL_STREAMS.filter((name) => !found.has(name));
+    const created = await streamCreationTimes(connection);
+    const missing = ALL_STREAMS.filter((name) => !created.has(name));
     if (missing.length > 0) {
       await makeStreams(connection);
       this.#deps.log(
@@ -195,7 +195,7 @@ export class Feedback {
         'warn',
       );
     }
-    const now = missing.length > 0 ? await streamCreationTimes(connection) : found;
+    const now = missing.length > 0 ? await streamCreationTimes(connection) : created;
     if (ALL_STREAMS.some((name) => now.get(name) !== this.#created.get(name))) content.forget();
     this.#created = now;
   }

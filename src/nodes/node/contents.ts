@@ -23,8 +23,8 @@ export class NodeContents {
     if (kept !== undefined) return kept;
     const asked = this.#ask(name).catch(() => null);
     this.#kept.set(name, asked);
-    void asked.then((found) => {
-      if (found === null) this.#kept.delete(name);
+    void asked.then((content) => {
+      if (content === null) this.#kept.delete(name);
     });
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size <= MAX_KEPT) break;

@@ -64,8 +64,8 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
     ask('picture', { picture }),
   );
   const findMailing = async ({ mailing, user }: RecipientIds): Promise<Mailing | null> => {
-    const found = await mailings.get(mailingObjectName(mailing));
-    return found?.user === user ? found : null;
+    const stored = await mailings.get(mailingObjectName(mailing));
+    return stored?.user === user ? stored : null;
   };
   const wasErased = async ({ user: account, email }: RecipientIds): Promise<boolean> => {
     const subject = erasedSubject({ account, person: contactKey(tokens(), account, email) });

@@ -57,15 +57,15 @@ export class Objects<T> {
   }
 
   async #find(name: string): Promise<T | null> {
-    const found = (await this.#load(name)) ?? ((await this.#ask(name)) ? await this.#load(name) : null);
-    if (found === null) {
+    const object = (await this.#load(name)) ?? ((await this.#ask(name)) ? await this.#load(name) : null);
+    if (object === null) {
       if (this.#missing.size >= MAX_MISSING) this.#missing.clear();
       this.#missing.set(name, performance.now() + MISSING_MS);
       return null;
     }
-    const value = this.#read(found);
-    this.#kept.set(name, { value, bytes: found.bytes.length });
-    this.#bytes += found.bytes.length;
+    const value = this.#read(object);
+    this.#kept.set(name, { value, bytes: object.bytes.length });
+    this.#bytes += object.bytes.length;
     for (const [oldest, { bytes }] of this.#kept) {
       if (this.#bytes <= MAX_BYTES) break;
       this.#kept.delete(oldest);

@@ -94,9 +94,9 @@ async function buildPublicApp({ config, clock, metrics }: PublicDeps, current: C
 /** A source whose methods throw `unavailable()` before there is one. Opens and clicks are lost until then, since no link can be read. */
 function sourceOnceConnected(find: () => RecipientSource | null): RecipientSource {
   const source = () => {
-    const found = find();
-    if (found === null) throw unavailable();
-    return found;
+    const source = find();
+    if (source === null) throw unavailable();
+    return source;
   };
   return {
     publicUrl: () => source().publicUrl(),

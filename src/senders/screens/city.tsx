@@ -37,11 +37,11 @@ export async function readCity(
   typed: string,
   kept: number,
 ): Promise<CityIds | 'unknown' | 'ambiguous'> {
-  const found = await findCities(request, country, typed);
+  const places = await findCities(request, country, typed);
   const plain = (text: string) => text.toLowerCase().normalize('NFC').replaceAll(/\s+/g, ' ').trim();
   const asked = plain(typed);
-  const named = found.cities.filter((city) => plain(cityName(city, found)) === asked);
-  const fitting = named.length > 0 ? named : found.cities.filter(({ name }) => plain(name) === asked);
+  const named = places.cities.filter((city) => plain(cityName(city, places)) === asked);
+  const fitting = named.length > 0 ? named : places.cities.filter(({ name }) => plain(name) === asked);
   const city = fitting.find(({ id }) => id === kept) ?? fitting[0];
   if (city === undefined) return 'unknown';
   if (new Set(fitting.map(({ state_id }) => state_id)).size > 1) return 'ambiguous';
@@ -55,9 +55,9 @@ export async function cityText(
   { state_id, city_id }: CityIds,
 ): Promise<string> {
   if (city_id === 0) return '';
-  const found = await ask(request, findPlaces, { country_id: country, state_id });
-  const city = found.cities.find(({ id }) => id === city_id);
-  return city === undefined ? '' : cityName(city, found);
+  const places = await ask(request, findPlaces, { country_id: country, state_id });
+  const city = places.cities.find(({ id }) => id === city_id);
+  return city === undefined ? '' : cityName(city, places);
 }
 
 /** The field for the city. A script offers cities of the chosen country whose name begins with the typed text. */
@@ -85,12 +85,12 @@ export async function cityOffers(app: FastifyInstance): Promise<void> {
     '/settings/senders/cities',
     async (request, reply) => {
       const { country_id = '', city = '' } = request.query;
-      const found = await findCities(
+      const places = await findCities(
         request,
         /^\d{1,9}$/.test(country_id) ? Number(country_id) : 0,
         city.slice(0, 255),
       );
-      return reply.send(found.cities.slice(0, MAX_OFFERED).map((one) => cityName(one, found)));
+      return reply.send(places.cities.slice(0, MAX_OFFERED).map((one) => cityName(one, places)));
     },
   );
 }

@@ -127,14 +127,14 @@ function mayChange(db: Db, userId: number, accountId: number): boolean {
 /** Returns the design of this kind with this utr; null if there is none. */
 function readDesign(db: Db, kind: string, utr: string, until: number): Design | null {
   if (kind === 'schedule') {
-    const found = db
+    const row = db
       .select()
       .from(automationSchedules)
       .innerJoin(automations, eq(automations.id, automationSchedules.automation_id))
       .where(eq(automationSchedules.utr, utr))
       .get();
-    if (found === undefined || found.automations.deleted_at !== null) return null;
-    const { automation_schedules: schedule, automations: automation } = found;
+    if (row === undefined || row.automations.deleted_at !== null) return null;
+    const { automation_schedules: schedule, automations: automation } = row;
     return {
       ...schedule,
       ...currentCode(db, schedule),
@@ -211,8 +211,8 @@ function automationTargets({
 
 /** Returns when the links of this mail were last revoked, in epoch milliseconds; 0 if never. */
 function revokedAt(db: Db, utr: string): number {
-  const found = db.select().from(designRevocations).where(eq(designRevocations.utr, utr)).get();
-  return found?.revoked_at ?? 0;
+  const row = db.select().from(designRevocations).where(eq(designRevocations.utr, utr)).get();
+  return row?.revoked_at ?? 0;
 }
 
 /**

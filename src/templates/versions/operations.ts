@@ -147,9 +147,9 @@ export const listMailVersions = operation({
   output: Versions,
   run({ db, accountId }, { mail_utr }) {
     const { kind, id } = requireMail(db, accountId, mail_utr);
-    const found = findMail(db, { kind, id });
-    if (found === undefined) throw new Error('a mail that was found is gone');
-    const { campaign, name, subject } = found;
+    const mail = findMail(db, { kind, id });
+    if (mail === undefined) throw new Error('a mail that was found is gone');
+    const { campaign, name, subject } = mail;
     return { mail: { kind, utr: campaign, name, subject }, versions: listVersions(db, { kind, id }) };
   },
 });

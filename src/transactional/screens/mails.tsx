@@ -34,9 +34,9 @@ export async function transactionalScreens(app: FastifyInstance): Promise<void> 
       const query = { ...(email && { email }), ...(state && { state }), ...(before && { before_id: before }) };
       // An invalid address has no mails.
       const isAddress = email === '' || parseAddress(email) !== null;
-      const found: FoundMails = isAddress ? await ask(request, listMails, query) : { mails: [], next_before_id: null };
+      const page: FoundMails = isAddress ? await ask(request, listMails, query) : { mails: [], next_before_id: null };
       const frame = { title: languageOf(request, viewer).say('transactional.title'), section: 'campaigns' } as const;
-      const list = { ...found, email, state, isLater: before !== undefined, now: app.deps.clock.now() };
+      const list = { ...page, email, state, isLater: before !== undefined, now: app.deps.clock.now() };
       return sendPage(request, reply, viewer, frame, <Mails {...list} />);
     },
   );

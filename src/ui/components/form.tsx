@@ -82,7 +82,8 @@ export function form<Input extends TObject>(input: Input, labels: Labels<Input>)
             // The texts in the schema are the values that the type of the field allows.
             const texts = (schema.enum ?? []) as NonNullable<Static<Input>[typeof name]>[];
             const choices =
-              options?.[name] ?? (option && texts.map((one) => ({ value: String(one), label: option(language, one) })));
+              options?.[name] ??
+              (option && texts.map((text) => ({ value: String(text), label: option(language, text) })));
             if (choices) return <SelectField key={name} {...{ ...common, value, problems }} options={choices} />;
             const most = schema.maxLength ?? Number.POSITIVE_INFINITY;
             return (

@@ -4,7 +4,7 @@ for (const island of document.querySelectorAll<HTMLElement>('[data-island="find-
   const status = island.querySelector<HTMLElement>('[data-none]');
   const find = () => {
     const words = (box?.value ?? '').toLowerCase().split(/\s+/).filter(Boolean);
-    let found = 0;
+    let count = 0;
     for (const section of island.querySelectorAll('section')) {
       const items = [...section.querySelectorAll('li')];
       for (const item of items) {
@@ -13,9 +13,9 @@ for (const island of document.querySelectorAll<HTMLElement>('[data-island="find-
         item.hidden = !words.every((word) => text.includes(word));
       }
       section.hidden = items.every(({ hidden }) => hidden);
-      found += items.filter(({ hidden }) => !hidden).length;
+      count += items.filter(({ hidden }) => !hidden).length;
     }
-    if (status !== null) status.textContent = found === 0 ? (status.dataset.none ?? '') : '';
+    if (status !== null) status.textContent = count === 0 ? (status.dataset.none ?? '') : '';
   };
   box?.addEventListener('input', find);
   box?.addEventListener('keydown', (event) => {

@@ -3,8 +3,8 @@
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="find-rows"]')) {
   const finder = island.querySelector<HTMLElement>('[data-finder]');
   const field = finder?.querySelector('input');
-  const found = finder?.querySelector<HTMLElement>('[role="status"]');
-  if (!finder || !field || !found) continue;
+  const status = finder?.querySelector<HTMLElement>('[role="status"]');
+  if (!finder || !field || !status) continue;
   const { text = '' }: { text?: string } = JSON.parse(island.dataset.props ?? '{}');
   const rows = [...island.querySelectorAll<HTMLTableRowElement>('tbody tr')];
   finder.hidden = false;
@@ -14,7 +14,7 @@ for (const island of document.querySelectorAll<HTMLElement>('[data-island="find-
     const wanted = field.value.trim().toLocaleLowerCase();
     for (const row of rows) row.hidden = !(row.cells[0]?.textContent ?? '').toLocaleLowerCase().includes(wanted);
     const count = rows.filter((row) => !row.hidden).length;
-    found.textContent = text.replace('{count}', String(count)).replace('{all}', String(rows.length));
+    status.textContent = text.replace('{count}', String(count)).replace('{all}', String(rows.length));
   });
   field.addEventListener('keydown', (event) => {
     if (event.key === 'Enter') event.preventDefault();

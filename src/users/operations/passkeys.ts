@@ -56,15 +56,15 @@ export const removePasskey = operation({
   input: Type.Object({ id: identifier('The passkey.') }),
   run(context, { id }) {
     inTransaction(context.db, (tx) => {
-      const found = tx
+      const passkey = tx
         .select({ id: passkeys.id, name: passkeys.name, email: users.email })
         .from(passkeys)
         .innerJoin(users, eq(users.id, passkeys.user_id))
         .where(and(eq(passkeys.id, recordId(id)), isVisibleTo(context)))
         .get();
-      if (found === undefined) throw notFound();
-      tx.delete(passkeys).where(eq(passkeys.id, found.id)).run();
-      auditBy(context, 'passkey_removed', `${found.email}: ${found.name}`);
+      if (passkey === undefined) throw notFound();
+      tx.delete(passkeys).where(eq(passkeys.id, passkey.id)).run();
+      auditBy(context, 'passkey_removed', `${passkey.email}: ${passkey.name}`);
     });
   },
 });

@@ -54,15 +54,15 @@ export const endSession = operation({
   run(context, { id }) {
     const { db } = context;
     inTransaction(db, (tx) => {
-      const found = tx
+      const session = tx
         .select({ id: sessions.id, email: users.email })
         .from(sessions)
         .innerJoin(users, eq(users.id, sessions.user_id))
         .where(and(eq(sessions.id, recordId(id)), isVisibleTo(context)))
         .get();
-      if (found === undefined) throw notFound();
-      end(db, found.id);
-      auditBy(context, 'session_ended', found.email);
+      if (session === undefined) throw notFound();
+      end(db, session.id);
+      auditBy(context, 'session_ended', session.email);
     });
   },
 });

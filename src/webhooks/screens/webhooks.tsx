@@ -152,18 +152,18 @@ function readAttempts(request: FastifyRequest, asked: Given<typeof readWebhookLo
 async function readLog(request: FastifyRequest, id: string, { before, result }: ById['Querystring']): Promise<Log> {
   const onlyFailed = result === 'failed';
   const isOlderPage = isNumber(before);
-  const found = await readAttempts(request, {
+  const entries = await readAttempts(request, {
     id,
     limit: LOG_ROWS + 1,
     ...(onlyFailed && { result }),
     ...(isOlderPage && { before_id: before }),
   });
-  const attempts = found.slice(0, LOG_ROWS);
+  const attempts = entries.slice(0, LOG_ROWS);
   const href = (last?: LogEntry) => {
     const query = { ...(onlyFailed && { result: 'failed' }), ...(last && { before: `${last.id}` }) };
     return `${LIST_PATH}/${encodeURIComponent(id)}?${new URLSearchParams(query)}#log`;
   };
-  const next = found.length > LOG_ROWS ? href(attempts.at(-1)) : null;
+  const next = entries.length > LOG_ROWS ? href(attempts.at(-1)) : null;
   return { attempts, onlyFailed, first: isOlderPage ? href() : null, next };
 }
 

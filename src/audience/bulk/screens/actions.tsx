@@ -128,8 +128,8 @@ function readAsked(body: unknown): ActionRequest {
 
 /** Returns how many contacts match; null if the search did not count all of them. */
 async function countEverybody(request: FastifyRequest, { chosen }: PeopleFilter): Promise<number | null> {
-  const found = await findPeople(request, { chosen, view: {}, fields: [] }, 1);
-  return found.is_total_exact === 1 && found.is_indexing === 0 ? (found.total ?? 0) : null;
+  const contacts = await findPeople(request, { chosen, view: {}, fields: [] }, 1);
+  return contacts.is_total_exact === 1 && contacts.is_indexing === 0 ? (contacts.total ?? 0) : null;
 }
 
 function Confirm({ asked, choices, count }: { asked: ActionRequest; choices: Choices; count: number }) {
@@ -235,9 +235,9 @@ type OfAction = Pick<Action, 'action' | 'target_id'>;
 
 /** Returns the name of the contact type, segment or group of an action, while it exists. */
 function targetName({ action, target_id: id }: OfAction, { types, segments, groups }: Choices): string | undefined {
-  if (action === 'move') return types.find((one) => one.id === id)?.name;
-  if (action === 'segment') return segments.find((one) => one.id === id)?.segment_name;
-  return action === 'unsubscribe' ? groups.find((one) => one.id === id)?.group_name : undefined;
+  if (action === 'move') return types.find((type) => type.id === id)?.name;
+  if (action === 'segment') return segments.find((segment) => segment.id === id)?.segment_name;
+  return action === 'unsubscribe' ? groups.find((group) => group.id === id)?.group_name : undefined;
 }
 
 /** Returns the name of an action with that of its contact type, segment or group. */

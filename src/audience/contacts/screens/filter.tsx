@@ -123,7 +123,10 @@ export function FilterBar({ filter, choices }: { filter: PeopleFilter; choices: 
               name="segment_id"
               label={language.say('contacts.segment')}
               value={chosen.segment_id ?? ''}
-              options={[any, ...choices.segments.map((one) => ({ value: String(one.id), label: one.segment_name }))]}
+              options={[
+                any,
+                ...choices.segments.map((segment) => ({ value: String(segment.id), label: segment.segment_name })),
+              ]}
             />
             <SelectField
               name="mail_state"

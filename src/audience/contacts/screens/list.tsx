@@ -42,7 +42,7 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
     const language = languageOf(request, viewer);
     const choices = await readChoices(request);
     const filter = withKnownFields(readFilter(request.query), choices.fields);
-    const found = await findPeople(request, filter);
+    const page = await findPeople(request, filter);
     const canChoose = viewer.role !== 'viewer';
     const frame = {
       title: language.say('contacts.title'),
@@ -61,7 +61,7 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
     const content = (
       <>
         <PeopleTabs current="contacts" />
-        <People {...{ filter, choices, canChoose, found }} />
+        <People {...{ filter, choices, canChoose, page }} />
         <div class="below">
           {choices.types.length > 0 && <ExportForm types={choices.types} type={filter.chosen.contact_type_id} />}
           <a href="/contacts/recent">{language.say('contacts.recent')}</a>
@@ -76,12 +76,12 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
     const viewer = viewerOf(request);
     const asked = readFilter(request.query);
     const filter = asked.fields.length === 0 ? asked : withKnownFields(asked, await readFields(request));
-    const found = await findPeople(request, filter);
+    const page = await findPeople(request, filter);
     const canChoose = viewer.role !== 'viewer';
     const parts = (
       <>
-        <FoundPeople {...{ filter, found, canChoose }} />
-        {canChoose && <ActionTarget found={found} />}
+        <FoundPeople {...{ filter, page, canChoose }} />
+        {canChoose && <ActionTarget page={page} />}
       </>
     );
     return sendParts(reply, languageOf(request, viewer), parts);
@@ -122,25 +122,25 @@ export async function findPeople(
   { chosen, view, fields }: PeopleFilter,
   limit = ROWS,
 ): Promise<FoundContacts> {
-  const found = await attempt(request, findContacts, { ...chosen, ...view, fields, limit });
-  if ('output' in found) return found.output;
+  const outcome = await attempt(request, findContacts, { ...chosen, ...view, fields, limit });
+  if ('output' in outcome) return outcome.output;
   return { contacts: [], next: null, total: 0, is_total_exact: 1, is_indexing: 0 };
 }
 
 function People({
   filter,
   choices,
-  found,
+  page,
   canChoose,
 }: {
   filter: PeopleFilter;
   choices: Choices;
-  found: FoundContacts;
+  page: FoundContacts;
   canChoose: boolean;
 }) {
   const language = useLanguage();
   const isFiltered = Object.keys(filter.chosen).length > 0;
-  if (found.contacts.length === 0 && !isFiltered && found.next === null && filter.view.after === undefined) {
+  if (page.contacts.length === 0 && !isFiltered && page.next === null && filter.view.after === undefined) {
     return (
       <Empty
         title={language.say('contacts.none.title')}
@@ -162,8 +162,8 @@ function People({
       <LiveNotes />
       <Island name="choose-all">
         <form method="post" action="/contacts/actions">
-          <FoundPeople {...{ filter, found, canChoose }} />
-          {canChoose && <ActionBar choices={choices} whom={<ActionTarget found={found} />} />}
+          <FoundPeople {...{ filter, page, canChoose }} />
+          {canChoose && <ActionBar choices={choices} whom={<ActionTarget page={page} />} />}
         </form>
       </Island>
     </Island>
@@ -207,32 +207,32 @@ const countAddress = ({ chosen }: PeopleFilter, position: { after?: string; coun
   `${COUNT_PATH}?${new URLSearchParams({ ...chosen, ...position })}`;
 
 /** The contacts found. Screen readers announce `data-news` after a search has replaced an earlier result. */
-function FoundPeople({ filter, found, canChoose }: { filter: PeopleFilter; found: FoundContacts; canChoose: boolean }) {
+function FoundPeople({ filter, page, canChoose }: { filter: PeopleFilter; page: FoundContacts; canChoose: boolean }) {
   const language = useLanguage();
-  const isEmpty = found.contacts.length === 0;
-  const counted = countedOf(found);
+  const isEmpty = page.contacts.length === 0;
+  const counted = countedOf(page);
   const count = isEmpty ? language.say('contacts.noMatch.title') : countText(language, counted);
   return (
     <div id="people-found" class="stack" data-news={count} data-empty={isEmpty ? 'yes' : 'no'}>
-      {found.is_indexing === 1 && <Notice tone="warn">{language.say('contacts.indexing')}</Notice>}
+      {page.is_indexing === 1 && <Notice tone="warn">{language.say('contacts.indexing')}</Notice>}
       {isEmpty ? (
         <Empty pose="looks" title={count}>
-          {language.say(found.next === null ? 'contacts.noMatch.text' : 'contacts.noMatch.more')}
+          {language.say(page.next === null ? 'contacts.noMatch.text' : 'contacts.noMatch.more')}
         </Empty>
       ) : (
         <>
           <FilterInputs filter={filter} />
-          {found.total !== null && (
+          {page.total !== null && (
             <p class="quiet-text">
               <Total {...counted} rest={countAddress(filter)} />
             </p>
           )}
-          <PeopleTable found={found.contacts} filter={filter} canChoose={canChoose} />
+          <PeopleTable contacts={page.contacts} filter={filter} canChoose={canChoose} />
         </>
       )}
       <Pager
         first={filter.view.after === undefined ? null : listAddress({ ...filter, view: { ...filter.view, after: '' } })}
-        next={found.next === null ? null : listAddress(filter, { after: found.next })}
+        next={page.next === null ? null : listAddress(filter, { after: page.next })}
       />
     </div>
   );
@@ -241,7 +241,7 @@ function FoundPeople({ filter, found, canChoose }: { filter: PeopleFilter; found
 /**
  * The choice of contacts for an action. All matches can be chosen on the first page only, because only there their number is known.
  */
-function ActionTarget({ found }: { found: FoundContacts }) {
+function ActionTarget({ page }: { page: FoundContacts }) {
   const language = useLanguage();
   return (
     <div id="people-whom" class="choices-in-row">
@@ -249,10 +249,10 @@ function ActionTarget({ found }: { found: FoundContacts }) {
         <input type="radio" name="whom" value="chosen" checked />
         <span class="chosen-people">{language.say('contacts.whom.chosen')}</span>
       </label>
-      {found.total !== null && (
+      {page.total !== null && (
         <label class="choice">
           <input type="radio" name="whom" value="everything" />
-          <Everybody {...countedOf(found)} />
+          <Everybody {...countedOf(page)} />
         </label>
       )}
     </div>
@@ -273,11 +273,11 @@ export function FilterInputs({ filter }: { filter: PeopleFilter }) {
 const TONES: Record<FoundContact['mail_state'], Tone> = { mailable: 'good', unsubscribed: 'plain', suppressed: 'warn' };
 
 function PeopleTable({
-  found,
+  contacts,
   filter,
   canChoose,
 }: {
-  found: readonly FoundContact[];
+  contacts: readonly FoundContact[];
   filter: PeopleFilter;
   canChoose: boolean;
 }) {
@@ -321,7 +321,7 @@ function PeopleTable({
           </tr>
         </thead>
         <tbody>
-          {found.map((row) => (
+          {contacts.map((row) => (
             <tr key={row.id}>
               {canChoose && (
                 <td class="choose">

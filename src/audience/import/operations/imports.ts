@@ -118,7 +118,7 @@ export const readImportReport = operation({
   role: 'viewer',
   input: Type.Object(ById),
   async run(context, input) {
-    const found = context.db
+    const row = context.db
       .select({ notes: contactImports.notes, errors: contactImports.errors })
       .from(contactImports)
       .where(ownedRecord(contactImports, input.id, context.accountId))
@@ -126,8 +126,8 @@ export const readImportReport = operation({
     const record = await readImport.run(context, input);
     return {
       ...record,
-      notes: (found?.notes ?? []).map((note) => readStored(note)),
-      errors: (found?.errors ?? []).map(readProblem),
+      notes: (row?.notes ?? []).map((note) => readStored(note)),
+      errors: (row?.errors ?? []).map(readProblem),
     };
   },
 });

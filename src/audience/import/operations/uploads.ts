@@ -333,13 +333,13 @@ export const failedRowsCsv = operation({
 
 /** Returns the stored report of an import. Throws 404. */
 function requireReport({ db, accountId }: Context, id: unknown): Pick<ImportReport, 'failed' | 'errors'> {
-  const found = db
+  const row = db
     .select({ failed: contactImports.failed, errors: contactImports.errors })
     .from(contactImports)
     .where(ownedRecord(contactImports, id, accountId))
     .get();
-  if (found === undefined) throw notFound();
-  return found;
+  if (row === undefined) throw notFound();
+  return row;
 }
 
 /** Returns the account's upload with this id. Throws 404. */

@@ -288,9 +288,9 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
       ...known,
       ...(known.some(({ value }) => value.toLowerCase() === name)
         ? []
-        : types.map((one) => ({
-            value: `${NEW_FIELD}${one}`,
-            label: language.say('import.newField', { name, type: language.say(`fields.kind.${one}`) }),
+        : types.map((type) => ({
+            value: `${NEW_FIELD}${type}`,
+            label: language.say('import.newField', { name, type: language.say(`fields.kind.${type}`) }),
           }))),
     ];
   };

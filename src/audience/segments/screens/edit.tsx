@@ -71,9 +71,9 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
   ) {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
-    const found = await readMatches(request, submittedRules(draft, namesOf(request, choices)));
+    const matches = await readMatches(request, submittedRules(draft, namesOf(request, choices)));
     const title = language.say(request.params.id === undefined ? 'segments.new' : 'segments.change');
-    const content = <Edit {...{ draft, choices, found, problems }} id={request.params.id} />;
+    const content = <Edit {...{ draft, choices, matches, problems }} id={request.params.id} />;
     return sendPage(request, reply, viewer, { title, section: 'contacts' }, content);
   }
 
@@ -103,13 +103,13 @@ function Edit({
   id,
   draft,
   choices,
-  found,
+  matches,
   problems,
 }: {
   id: string | undefined;
   draft: Draft;
   choices: Choices;
-  found: CountedMatches;
+  matches: CountedMatches;
   problems: Problems;
 }) {
   const language = useLanguage();
@@ -158,7 +158,7 @@ function Edit({
         </div>
         <Rules rules={draft.rules} choices={choices} problems={problems} />
         <LiveNotes />
-        <MatchesCard draft={draft} choices={choices} found={found} />
+        <MatchesCard draft={draft} choices={choices} matches={matches} />
         <div class="buttons">
           <Button name="do" value="save">
             {language.say('segments.save')}

@@ -29,15 +29,15 @@ export async function readMatches(request: FastifyRequest, fields: GivenRules): 
 }
 
 /** The rules in words, with the number of contacts that match and the first ones. */
-export function MatchesCard({ draft, choices, found }: { draft: Draft; choices: Choices; found: CountedMatches }) {
+export function MatchesCard({ draft, choices, matches }: { draft: Draft; choices: Choices; matches: CountedMatches }) {
   const language = useLanguage();
   return (
     <Card title={language.say('segments.who')}>
       <p id="segment-words">
         <bdi>{rulesInWords(language, draft, choices)}</bdi>
       </p>
-      <Count found={found} />
-      <Sample found={found} />
+      <Count matches={matches} />
+      <Sample matches={matches} />
       <Button look="plain" name="do" value="show">
         {language.say('segments.show')}
       </Button>
@@ -46,15 +46,15 @@ export function MatchesCard({ draft, choices, found }: { draft: Draft; choices: 
 }
 
 /** The number of matching contacts. Screen readers announce `data-news`. The script presses the button `after` for as long as it is there. */
-function Count({ found }: { found: CountedMatches }) {
+function Count({ matches }: { matches: CountedMatches }) {
   const language = useLanguage();
-  if (found === null)
+  if (matches === null)
     return (
       <div id="segment-count" data-news={language.say('segments.incomplete')}>
         <p class="quiet-text">{language.say('segments.incomplete')}</p>
       </div>
     );
-  const { count, next } = found.matches;
+  const { count, next } = matches.matches;
   const text = language.say(next === null ? 'segments.count' : 'segments.soFar', { count });
   return (
     <div id="segment-count" data-news={text}>
@@ -62,7 +62,7 @@ function Count({ found }: { found: CountedMatches }) {
         <b>{text}</b>
       </p>
       <input type="hidden" name="counted" value={count} />
-      <input type="hidden" name="counted_rules" value={found.rules} />
+      <input type="hidden" name="counted_rules" value={matches.rules} />
       {next !== null && (
         <Button look="plain" name="after" value={next}>
           {language.say('segments.countOn')}
@@ -72,9 +72,9 @@ function Count({ found }: { found: CountedMatches }) {
   );
 }
 
-function Sample({ found }: { found: CountedMatches }) {
+function Sample({ matches }: { matches: CountedMatches }) {
   const language = useLanguage();
-  const contacts = found?.matches.contacts ?? [];
+  const contacts = matches?.matches.contacts ?? [];
   return (
     <div id="segment-sample">
       {contacts.length > 0 && (

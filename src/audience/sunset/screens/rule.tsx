@@ -278,18 +278,18 @@ async function countInactive(
   rule: Readonly<Record<string, string>>,
   before: { count: number; afterId: number },
 ): Promise<SunsetPreview | Refusal> {
-  let found: SunsetPreview = { count: before.count, contacts: [], next_after_id: before.afterId };
-  for (const until = Date.now() + COUNT_MS; found.next_after_id !== null && Date.now() < until; ) {
-    const counted = await attempt(request, previewSunset, { ...rule, after_id: found.next_after_id });
+  let preview: SunsetPreview = { count: before.count, contacts: [], next_after_id: before.afterId };
+  for (const until = Date.now() + COUNT_MS; preview.next_after_id !== null && Date.now() < until; ) {
+    const counted = await attempt(request, previewSunset, { ...rule, after_id: preview.next_after_id });
     if ('problems' in counted) return counted;
     const { count, contacts, next_after_id } = counted.output;
-    found = {
-      count: found.count + count,
-      contacts: found.contacts.length > 0 ? found.contacts : contacts,
+    preview = {
+      count: preview.count + count,
+      contacts: preview.contacts.length > 0 ? preview.contacts : contacts,
       next_after_id,
     };
   }
-  return found;
+  return preview;
 }
 
 /** The sunset rule as a sentence. */

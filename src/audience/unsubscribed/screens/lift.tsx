@@ -28,10 +28,10 @@ export async function liftScreen(app: FastifyInstance): Promise<void> {
   );
 
   app.post<{ Querystring: LiftQuery }>('/unsubscribes/lift', async (request, reply) => {
-    const found = await findEntry(request);
-    const { name, entry, back } = found;
+    const listed = await findEntry(request);
+    const { name, entry, back } = listed;
     const isAsked = Object(request.body).asked === '1';
-    if (entry.kind === 'complaint' && !isAsked) return show(request, reply.code(UNPROCESSABLE), found, true);
+    if (entry.kind === 'complaint' && !isAsked) return show(request, reply.code(UNPROCESSABLE), listed, true);
     await removeEntry(request, name, entry.id);
     setFlash(reply, 'good', 'unsubscribes.lifted', { email: entry.email_address });
     return reply.redirect(back, 303);
@@ -63,8 +63,8 @@ async function show(
   const title = languageOf(request, viewer).say(`unsubscribes.lift.${name}.title`);
   const email = entry.email_address;
   const others = (['all', 'suppressions'] as const).filter((other) => other !== name);
-  const found = await Promise.all(others.map((other) => readEntries(request, other, { limit: 1, email })));
-  const stays = others.filter((_, at) => found[at]?.length === 1);
+  const entries = await Promise.all(others.map((other) => readEntries(request, other, { limit: 1, email })));
+  const stays = others.filter((_, at) => entries[at]?.length === 1);
   const isComplaint = entry.kind === 'complaint';
   const content = <Confirmation {...{ name, email, back, stays, isComplaint, isUnasked }} />;
   return sendPage(request, reply, viewer, { title, section: 'unsubscribes' }, content);

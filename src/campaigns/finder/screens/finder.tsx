@@ -133,9 +133,9 @@ async function find(request: FastifyRequest, language: Language, text: string): 
     const searched = ` ${fold(`${name} ${detail}`).replaceAll(/[^\p{L}\p{N}-]+/gu, ' ')}`;
     return words.every((word) => searched.includes(` ${word}`));
   };
-  const found = await attempt(request, findRecords, { text });
+  const outcome = await attempt(request, findRecords, { text });
   // A text that no name can have, such as one with control characters, finds nothing.
-  const records = 'output' in found ? found.output : [];
+  const records = 'output' in outcome ? outcome.output : [];
   const recordGroups = (Object.keys(KINDS) as FoundRecord['kind'][]).map((kind) => ({
     title: language.say(KINDS[kind].title),
     places: records

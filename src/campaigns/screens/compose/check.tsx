@@ -198,11 +198,11 @@ function Checks({ composed, findings }: { composed: Composed; findings: readonly
     >
       {bad.length > 0 && (
         <ul class="checks">
-          {bad.map((found) => (
-            <li key={found.check}>
+          {bad.map((finding) => (
+            <li key={finding.check}>
               <Badge tone="warn">{language.say('outbox.check.look')}</Badge>
               <div>
-                {findingText(found, language)} <FixLinks composed={composed} found={found} />
+                {findingText(finding, language)} <FixLinks composed={composed} finding={finding} />
               </div>
             </li>
           ))}
@@ -212,10 +212,10 @@ function Checks({ composed, findings }: { composed: Composed; findings: readonly
         <details class="passed">
           <summary>{language.say('compose.check.passed', { count: good.length })}</summary>
           <ul class="checks">
-            {good.map((found) => (
-              <li key={found.check}>
+            {good.map((finding) => (
+              <li key={finding.check}>
                 <Badge tone="good">{language.say('outbox.check.good')}</Badge>
-                <span>{findingText(found, language)}</span>
+                <span>{findingText(finding, language)}</span>
               </li>
             ))}
           </ul>
@@ -251,7 +251,7 @@ function ForAll({ address, checked }: { address: string; checked: CheckedForAll[
  * Links to the place where a finding can be fixed: for texts and links, each in the designer, or in the code of a mail written in HTML;
  * otherwise the content or the sender.
  */
-function FixLinks({ composed, found: { check, names } }: { composed: Composed; found: Finding }) {
+function FixLinks({ composed, finding: { check, names } }: { composed: Composed; finding: Finding }) {
   const language = useLanguage();
   const { place } = FINDINGS[check];
   const isCode = composed.content === 'html';

@@ -56,18 +56,24 @@ async function sentMailScreen<Input extends TObject>(
     const viewer = viewerOf(request);
     const { here, back, values } = find(request);
     const language = languageOf(request, viewer);
-    const found = await attempt(request, readMail, values);
+    const outcome = await attempt(request, readMail, values);
     const frame = {
       title: language.say('sentMails.title'),
       section: 'campaigns',
       ...(back !== undefined && { action: <LinkButton href={back}>{language.say('sentMails.back')}</LinkButton> }),
     } as const;
-    if (!('output' in found)) {
-      const problem = <Notice tone="warn">{found.text}</Notice>;
+    if (!('output' in outcome)) {
+      const problem = <Notice tone="warn">{outcome.text}</Notice>;
       // A mail that is no longer kept is a normal answer of this page and not an error.
-      return sendPage(request, found.status === CONFLICT ? reply : reply.code(found.status), viewer, frame, problem);
+      return sendPage(
+        request,
+        outcome.status === CONFLICT ? reply : reply.code(outcome.status),
+        viewer,
+        frame,
+        problem,
+      );
     }
-    const raw = found.output;
+    const raw = outcome.output;
     const view = VIEWS.find((name) => name === request.query.view) ?? 'look';
     const parts = await takeApart(viewer.accountId, raw);
     return sendPage(request, reply, viewer, frame, <Mail {...{ here, raw, parts, view }} />);

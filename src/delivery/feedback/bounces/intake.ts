@@ -125,8 +125,8 @@ async function processRoleMail(db: Db, clock: Clock, role: RoleMailbox, mail: Re
   const { report } = parsed;
   if (report.kind === 'complaint') {
     const { originalMessageId: messageId, originalSender: returnPath, unsubscribeToken } = report;
-    const found = mailFinder(client)({ messageId, returnPath, unsubscribeToken });
-    if (found !== null) return recordComplaint(client, found.recipient, report.feedbackType, clock.now());
+    const mail = mailFinder(client)({ messageId, returnPath, unsubscribeToken });
+    if (mail !== null) return recordComplaint(client, mail.recipient, report.feedbackType, clock.now());
   } else if (report.kind === 'auto-reply' || mail.from === '') return;
   keepRoleMail(client, role, parsed, clock);
 }

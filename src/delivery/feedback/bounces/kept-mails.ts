@@ -100,9 +100,9 @@ function addressCensor(client: Database): (text: string) => string {
     if (seen.size < MAX_ADDRESSES) seen.set(address, kept);
     return kept;
   };
-  const named = (found: string) =>
-    decodings(found)
+  const named = (address: string) =>
+    decodings(address)
       .flatMap((text) => [text, ...text.split(IN_LINKS)])
       .flatMap((text) => [text, text.replace(PUNCTUATION, '')]);
-  return (text) => text.replace(ADDRESS, (found) => (named(found).every(isKept) ? found : '…'));
+  return (text) => text.replace(ADDRESS, (address) => (named(address).every(isKept) ? address : '…'));
 }

@@ -121,13 +121,13 @@ export class NodePages {
     );
     const countReasons = reasonCounter(this.#client);
     const acceptOne = this.#client.transaction(({ id, reply }: LateAcceptance) => {
-      const found = read.get(id);
-      if (found === undefined) return [];
+      const row = read.get(id);
+      if (row === undefined) return [];
       // For an erased contact the server's reply is dropped, because it may contain the address.
-      this.#accept.run({ id, reply: isErasedRow(this.#client, found.address) ? null : stored(reply), now });
-      count.run(found.is_unmeasured, found.attempt === 0 ? 1 : 0, found.mailing);
-      countReasons([{ mailing_id: found.mailing, state: found.state, reply: found.reply, by: -1 }]);
-      if (found.in_series === 1) advanceEnrolments(this.#client, found.mailing, [id], 'through', now);
+      this.#accept.run({ id, reply: isErasedRow(this.#client, row.address) ? null : stored(reply), now });
+      count.run(row.is_unmeasured, row.attempt === 0 ? 1 : 0, row.mailing);
+      countReasons([{ mailing_id: row.mailing, state: row.state, reply: row.reply, by: -1 }]);
+      if (row.in_series === 1) advanceEnrolments(this.#client, row.mailing, [id], 'through', now);
       return [id];
     });
     return late.flatMap((one) => {

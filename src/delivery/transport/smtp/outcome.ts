@@ -40,8 +40,8 @@ function replyKind(stage: Stage, code: number): Kind {
 
 /** The enhanced code follows the reply code and must have the same first digit (RFC 2034 4). */
 function enhancedCode(reply: Reply): string | null {
-  const found = /^([245])\.\d{1,3}\.\d{1,3}(?=[ \n]|$)/.exec(reply.text);
-  return found !== null && Number(found[1]) === Math.floor(reply.code / 100) ? found[0] : null;
+  const code = /^([245])\.\d{1,3}\.\d{1,3}(?=[ \n]|$)/.exec(reply.text);
+  return code !== null && Number(code[1]) === Math.floor(reply.code / 100) ? code[0] : null;
 }
 
 /** The reply with the enhanced code only once; in a multi-line reply every line repeats it. */

@@ -5,8 +5,8 @@ import { bodyOf, tagOf } from './insert.ts';
 /** Selects the first part with the text or link in the parameter `find`; nothing if no part has it any more. */
 export function chooseFound(editor: Editor): void {
   const wanted = new URLSearchParams(location.search).get('find');
-  const found = wanted === null ? undefined : findPart(bodyOf(editor), wanted);
-  if (found !== undefined) editor.select(found, { scroll: true });
+  const part = wanted === null ? undefined : findPart(bodyOf(editor), wanted);
+  if (part !== undefined) editor.select(part, { scroll: true });
 }
 
 /** Returns the innermost MJML part with this text or link. */
@@ -17,8 +17,8 @@ function findPart(part: Component, wanted: string): Component | undefined {
   const hasLink = [...body.querySelectorAll('[href]')].some((one) => one.getAttribute('href') === wanted);
   if (!text.includes(wanted) && !hasLink) return undefined;
   for (const inner of part.components().models) {
-    const found = tagOf(inner).startsWith('mj-') ? findPart(inner, wanted) : undefined;
-    if (found !== undefined) return found;
+    const part = tagOf(inner).startsWith('mj-') ? findPart(inner, wanted) : undefined;
+    if (part !== undefined) return part;
   }
   return part;
 }

@@ -29,9 +29,9 @@ export const isDraft = document.body.dataset.draft !== '';
 
 /** Returns the element with this id. Throws an Error if the page has none of this type. */
 export function element<T extends HTMLElement>(id: string, type: new () => T): T {
-  const found = document.getElementById(id);
-  if (!(found instanceof type)) throw new Error(`The page has no ${id}`);
-  return found;
+  const element = document.getElementById(id);
+  if (!(element instanceof type)) throw new Error(`The page has no ${id}`);
+  return element;
 }
 
 /** Returns a text in the page's language with its values filled in. */
