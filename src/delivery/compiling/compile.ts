@@ -63,8 +63,8 @@ const TIME_LIMIT_MS = 30_000;
 const MEMORY_LIMIT_MB = 512;
 /** The limit for short-lived objects. V8's default is several times as large and no faster. */
 const YOUNG_LIMIT_MB = 12;
-/** How long an idle thread is kept. Starting a thread and loading MJML takes half a second, so several campaigns share one. */
-const IDLE_MS = 5_000;
+/** How long an idle thread is kept. Starting one and loading MJML takes half a second, which a user who pauses while writing shall not wait for. */
+const IDLE_MS = 30_000;
 
 /** A thread that starts on demand and ends after being idle, to free the memory that MJML needs. */
 class CompileThread {
