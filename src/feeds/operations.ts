@@ -68,21 +68,21 @@ const Feed = Type.Object({
   id: integer(),
   feed_name: Type.String({ description: 'Its internal name.' }),
   url: Type.String({ description: 'Where the feed is.' }),
-  sender_id: integer({ description: 'The sender of its mails.' }),
-  unsubscribe_group_id: integer({ description: 'The topic (unsubscribe group) of its mails.' }),
+  sender_id: integer({ description: 'The sender of its e-mails.' }),
+  unsubscribe_group_id: integer({ description: 'The topic (unsubscribe group) of its e-mails.' }),
   recipient_id: Type.Array(Type.String(), {
-    description: 'Targets of its mails: contacts_<contact type id> or segments_<segment id>.',
+    description: 'Targets of its e-mails: contacts_<contact type id> or segments_<segment id>.',
   }),
   exclude_specific_recipient_id: Type.Array(Type.String(), { description: 'Targets whose recipients get nothing.' }),
-  template_id: integer({ description: 'The template of its mails; 0: a plain list of the items.' }),
-  subject: Type.String({ description: 'The subject of its mails, with merge tags.' }),
+  template_id: integer({ description: 'The template of its e-mails; 0: a plain list of the items.' }),
+  subject: Type.String({ description: 'The subject of its e-mails, with merge tags.' }),
   languages: Type.Array(Type.String(), {
-    description: 'The languages in which its mails have versions, as ISO 639-1 codes.',
+    description: 'The languages in which its e-mails have versions, as ISO 639-1 codes.',
   }),
-  rhythm: { ...choice(...FEED_RHYTHMS), description: 'item: a mail for each item; daily, weekly: a digest.' },
+  rhythm: { ...choice(...FEED_RHYTHMS), description: 'item: an e-mail for each item; daily, weekly: a digest.' },
   weekday: integer({ description: 'The day of a weekly digest; 1 is Monday.' }),
   time_of_day: Type.String({ description: 'The time of a digest, HH:MM.' }),
-  time_zone: Type.String({ description: 'The time zone of `time_of_day` and of dates in mails.' }),
+  time_zone: Type.String({ description: 'The time zone of `time_of_day` and of dates in e-mails.' }),
   state: { ...choice(...FEED_STATES), description: 'held: its new items wait until a user sends or skips them.' },
   held_reason: nullable(said('Why it is held.')),
   feed_title: Type.String({ description: 'The title in the feed; empty before it was read.' }),
@@ -91,7 +91,7 @@ const Feed = Type.Object({
   failure: said('Why it could not be read the last time; empty: it could.'),
   next_mail_at: {
     ...nullable(isoTimestampSchema()),
-    description: 'When the next digest is made, UTC; null where each item has a mail, or while it is stopped.',
+    description: 'When the next digest is made, UTC; null where each item has an e-mail, or while it is stopped.',
   },
   ...stamps,
 });
@@ -114,7 +114,7 @@ const SaveInput = Type.Object({
     Type.Unsafe<string[]>({ ...stringList({ description: 'Targets whose recipients get nothing.' }), empty: [] }),
   ),
   template_id: Type.Optional(
-    Type.Unsafe<number>({ ...integer({ description: 'The template of its mails; 0: a plain list.' }), empty: 0 }),
+    Type.Unsafe<number>({ ...integer({ description: 'The template of its e-mails; 0: a plain list.' }), empty: 0 }),
   ),
   subject: line({
     description: 'With merge tags: ((item_title)), ((feed_title)), ((items_count)) and those of contacts.',
@@ -131,11 +131,11 @@ const SaveInput = Type.Object({
 });
 
 const Preview = Type.Object({
-  is_sample: { ...zeroOrOne(), description: '1: no item is new, so the mail shows the newest ones as a sample.' },
-  items: integer({ description: 'How many items the mail has.' }),
+  is_sample: { ...zeroOrOne(), description: '1: no item is new, so the e-mail shows the newest ones as a sample.' },
+  items: integer({ description: 'How many items the e-mail has.' }),
   new_items: integer({ description: 'How many items are new or wait; with the rhythm item, each gets its own mail.' }),
   subject: Type.String({ description: 'The subject; merge tags of contacts are not filled in.' }),
-  html: Type.String({ description: 'The mail; merge tags of contacts are not filled in.' }),
+  html: Type.String({ description: 'The e-mail; merge tags of contacts are not filled in.' }),
   problem: nullable(said('Why there is nothing to show.')),
 });
 
@@ -233,7 +233,7 @@ export const previewFeed = operation({
 });
 
 export const listFeedLanguages = operation({
-  name: 'List the versions of the mails of a feed in other languages (addition)',
+  name: 'List the versions of the e-mails of a feed in other languages (addition)',
   role: 'viewer',
   input: ById,
   output: Versions,
@@ -244,8 +244,8 @@ export const listFeedLanguages = operation({
 });
 
 export const saveFeedLanguage = operation({
-  name: 'Add or change the version of the mails of a feed in a language (addition)',
-  description: `The mails of a feed can have ${MAX_LANGUAGES} versions, with merge tags of the feed in the subject, the preview text and the template. The items themselves stay as they are in the feed.`,
+  name: 'Add or change the version of the e-mails of a feed in a language (addition)',
+  description: `The e-mails of a feed can have ${MAX_LANGUAGES} versions, with merge tags of the feed in the subject, the preview text and the template. The items themselves stay as they are in the feed.`,
   role: 'editor',
   input: Type.Object({ ...ById.properties, ...versionInput }),
   output: Type.Object({ updated_at: isoTimestampSchema() }),
@@ -254,7 +254,7 @@ export const saveFeedLanguage = operation({
 });
 
 export const removeFeedLanguage = operation({
-  name: 'Remove the version of the mails of a feed in a language (addition)',
+  name: 'Remove the version of the e-mails of a feed in a language (addition)',
   role: 'editor',
   input: Type.Object({ ...ById.properties, language: versionLanguage }),
   output: Type.Object({ updated_at: isoTimestampSchema() }),

@@ -5,7 +5,7 @@ import Type from 'typebox';
 /** The schema of the answer for the API reference. */
 export const mailFile = {
   200: {
-    description: 'The mail',
+    description: 'The e-mail',
     content: { 'message/rfc822': { schema: Type.Unsafe<string>({ type: 'string' }) } },
   },
 };

@@ -53,7 +53,7 @@ const Health = Type.Object(
     database_bytes: integer({ description: 'Size of the database with its write-ahead log.' }),
     free_bytes: integer(),
     last_backup_at: nullable(Type.String()),
-    public_url: Type.String({ description: 'The tracking domain, where links in mails lead; empty: there is none.' }),
+    public_url: Type.String({ description: 'The tracking domain, where links in e-mails lead; empty: there is none.' }),
     bounce_domain: Type.String({
       description: 'The domain that bounces go to; empty: to the address of its sender.',
     }),
@@ -61,7 +61,7 @@ const Health = Type.Object(
     address_seen_at: nullable(isoTimestampSchema(), 'When that address was last looked at, UTC; null: it was not.'),
     returns_seen_at: nullable(
       isoTimestampSchema(),
-      'When a test mail was last sent to see whether returned mail arrives, UTC; null: never.',
+      'When a test e-mail was last sent to see whether returned mail arrives, UTC; null: never.',
     ),
     findings: Type.Array(FindingRecord, { description: 'What was checked, the worst first.' }),
   },
@@ -133,7 +133,7 @@ export const lookAtPublicAddress = operation({
 });
 
 export const testReturnedMail = operation({
-  name: 'Send a test mail to see whether bounces arrive (addition)',
+  name: 'Send a test e-mail to see whether bounces arrive (addition)',
   description:
     'The service sends it to itself, by the MX record of BOUNCE_DOMAIN and port 25, and does not count it. Ends within half a minute; GET /health has the result. 409 if bounces are not received here.',
   role: 'owner',
@@ -179,7 +179,7 @@ const Hold = Type.Object(
       'Why mail waits although nothing is held, for example because there is no sender node; null when it is sent.',
     ),
     has_nodes: zeroOrOne('1: sender nodes send campaigns.'),
-    mails: integer({ description: 'The number of mails of all accounts that are sent when the hold ends.' }),
+    mails: integer({ description: 'The number of e-mails of all accounts that are sent when the hold ends.' }),
     due_single_sends: integer({
       description: 'Single sends of all accounts that begin when it ends, since their time has come.',
     }),
@@ -256,17 +256,17 @@ const Node = Type.Object({
       'sending: takes mail; waiting: is connected but takes none yet, or is of an incompatible release; draining: was told to end and finishes what is in flight; refused: its SMTP servers take no mail from it; silent: was not heard of for longer than its lease.',
   },
   refusal: nullable(Type.String(), 'The answer of its relays, if they accept no mail from it.'),
-  rate: integer({ description: 'The number of mails that its SMTP servers accepted in the last second.' }),
+  rate: integer({ description: 'The number of e-mails that its SMTP servers accepted in the last second.' }),
   recipients: integer({ description: 'Recipients it has now.' }),
   room: integer({ description: 'The number of further recipients that it can take now.' }),
-  accepted: integer({ description: 'The number of mails that its SMTP servers accepted today, UTC.' }),
-  deferred: integer({ description: 'The number of mails that its SMTP servers deferred today, UTC.' }),
-  refused: integer({ description: 'The number of mails that its SMTP servers refused permanently today, UTC.' }),
+  accepted: integer({ description: 'The number of e-mails that its SMTP servers accepted today, UTC.' }),
+  deferred: integer({ description: 'The number of e-mails that its SMTP servers deferred today, UTC.' }),
+  refused: integer({ description: 'The number of e-mails that its SMTP servers refused permanently today, UTC.' }),
   warm_up: nullable(WarmUp, 'Its warm-up; null where it has none.'),
   heard_at: isoTimestampSchema('When it was last heard, UTC.'),
   lease_until: nullable(
     isoTimestampSchema(),
-    'Until when it may begin mails, UTC; each sign of life prolongs it. Null where it may not.',
+    'Until when it may begin e-mails, UTC; each sign of life prolongs it. Null where it may not.',
   ),
 });
 

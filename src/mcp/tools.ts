@@ -30,7 +30,7 @@ const MAX_ROWS = 50;
 
 const utr = Type.String({ description: 'The single send, by its utr.' });
 const automationUtr = Type.String({ description: 'The automation, by its utr.' });
-const stepUtr = Type.String({ description: 'The mail or step, by its utr.' });
+const stepUtr = Type.String({ description: 'The e-mail or step, by its utr.' });
 const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ROWS, description: 'At most so many.' }));
 const contactEmail = Type.String({ description: 'The e-mail address of the contact.' });
 const nothing = Type.Object({});
@@ -70,7 +70,7 @@ export const TOOLS: readonly Tool[] = [
   read({
     name: 'list_contact_types',
     title: 'Contact types',
-    description: 'The lists that contacts belong to. contacts_<id> is a target of mails.',
+    description: 'The lists that contacts belong to. contacts_<id> is a target of e-mails.',
     path: '/contacts-type',
     scopes: ['read', 'contacts'],
     input: nothing,
@@ -78,7 +78,7 @@ export const TOOLS: readonly Tool[] = [
   read({
     name: 'list_segments',
     title: 'Segments',
-    description: 'Contacts of a type whose fields match rules. segments_<id> is a target of mails.',
+    description: 'Contacts of a type whose fields match rules. segments_<id> is a target of e-mails.',
     path: '/segment/list',
     scopes: ['read', 'contacts'],
     input: nothing,
@@ -86,7 +86,7 @@ export const TOOLS: readonly Tool[] = [
   read({
     name: 'list_senders',
     title: 'Senders',
-    description: 'Who mails come from, and whether the address is verified.',
+    description: 'Who e-mails come from, and whether the address is verified.',
     path: '/senders',
     scopes: ['read'],
     input: nothing,
@@ -154,7 +154,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'check_single_send',
     title: 'Check of a single send',
     description:
-      'What is wrong with a single send before it goes: links, sample text, merge tags, and for all recipients empty values, unused branches of conditions and clipped mails.',
+      'What is wrong with a single send before it goes: links, sample text, merge tags, and for all recipients empty values, unused branches of conditions and clipped e-mails.',
     isPost: true,
     path: '/check',
     scopes: ['read', 'campaigns'],
@@ -163,7 +163,8 @@ export const TOOLS: readonly Tool[] = [
   read({
     name: 'read_report',
     title: 'Report of a single send',
-    description: 'Deliveries, opens and clicks of people and machines, returned mails, unsubscribes, links and hours.',
+    description:
+      'Deliveries, opens and clicks of people and machines, returned e-mails, unsubscribes, links and hours.',
     path: '/single-send/report',
     scopes: ['read', 'campaigns'],
     input: Type.Object({ utr }),
@@ -171,7 +172,7 @@ export const TOOLS: readonly Tool[] = [
   read({
     name: 'list_automations',
     title: 'Automations',
-    description: 'Series of mails for everybody who joins a target, with their status.',
+    description: 'Series of e-mails for everybody who joins a target, with their status.',
     path: '/automations',
     scopes: ['read', 'campaigns'],
     input: nothing,
@@ -179,7 +180,8 @@ export const TOOLS: readonly Tool[] = [
   read({
     name: 'explain_single_send',
     title: 'Why a contact gets a single send',
-    description: 'What became of the mail for one contact, and each rule with its value now and what would change it.',
+    description:
+      'What became of the e-mail for one contact, and each rule with its value now and what would change it.',
     path: '/single-send/why',
     scopes: ['read', 'campaigns'],
     input: Type.Object({ utr, email: contactEmail }),
@@ -197,7 +199,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'read_automation',
     title: 'An automation',
     description:
-      'The trigger of an automation, its mails and all its steps with their paths, and how many contacts wait.',
+      'The trigger of an automation, its e-mails and all its steps with their paths, and how many contacts wait.',
     path: '/automations/series',
     scopes: ['read', 'campaigns'],
     input: Type.Object({ utr: automationUtr }),
@@ -206,12 +208,12 @@ export const TOOLS: readonly Tool[] = [
     name: 'check_automation',
     title: 'Check of an automation',
     description:
-      'What is wrong with the mails of an automation, live or a draft: the same as of a single send, also for all contacts whom each mail would reach now.',
+      'What is wrong with the e-mails of an automation, live or a draft: the same as of a single send, also for all contacts whom each e-mail would reach now.',
     path: '/automations/check',
     scopes: ['read', 'campaigns'],
     input: Type.Object({
       utr: automationUtr,
-      mail: Type.Optional(Type.String({ description: 'Only this mail, by its utr.' })),
+      mail: Type.Optional(Type.String({ description: 'Only this e-mail, by its utr.' })),
     }),
   }),
   read({
@@ -261,14 +263,14 @@ export const TOOLS: readonly Tool[] = [
     name: 'replay_automation',
     title: 'An automation over the last days',
     description:
-      'Who would have entered an automation in the last days, live or a draft, which mails would have been sent, who would have exited and why. Nothing is sent.',
+      'Who would have entered an automation in the last days, live or a draft, which e-mails would have been sent, who would have exited and why. Nothing is sent.',
     path: '/automations/replay',
     scopes: ['read', 'campaigns'],
     input: Type.Object({
       utr: automationUtr,
       days: Type.Optional(Type.Integer({ description: 'How many days back it begins, at most 90.' })),
-      opens: Type.Optional(Type.Integer({ description: 'How many of a hundred mails are assumed to be opened.' })),
-      clicks: Type.Optional(Type.Integer({ description: 'How many of a hundred mails are assumed to be clicked.' })),
+      opens: Type.Optional(Type.Integer({ description: 'How many of a hundred e-mails are assumed to be opened.' })),
+      clicks: Type.Optional(Type.Integer({ description: 'How many of a hundred e-mails are assumed to be clicked.' })),
       email: Type.Optional(contactEmail),
     }),
   }),
@@ -298,20 +300,20 @@ export const TOOLS: readonly Tool[] = [
         Type.Array(Type.String(), { description: 'Targets: contacts_<contact type id> or segments_<segment id>.' }),
       ),
       exclude_specific_recipient_id: Type.Optional(Type.Array(Type.String(), { description: 'Targets to exclude.' })),
-      template_id: Type.Optional(Type.Integer({ description: 'A template whose copy becomes the mail.' })),
-      template_html: Type.Optional(Type.String({ description: 'The mail as HTML, in place of a template.' })),
+      template_id: Type.Optional(Type.Integer({ description: 'A template whose copy becomes the e-mail.' })),
+      template_html: Type.Optional(Type.String({ description: 'The e-mail as HTML, in place of a template.' })),
     }),
   }),
   draft({
     name: 'create_automation_draft',
     title: 'Begin an automation',
     description:
-      'Makes an automation from a recipe, with its trigger, waits and mails, as a draft. Nobody enters it before a person starts it in the dashboard.',
+      'Makes an automation from a recipe, with its trigger, waits and e-mails, as a draft. Nobody enters it before a person starts it in the dashboard.',
     path: '/automations/create-from-recipe',
     scopes: ['campaigns'],
     input: Type.Object({
       recipe: Type.String({ description: `One of ${RECIPES.join(', ')}.` }),
-      language: Type.String({ description: 'The language of its mails: en or de.' }),
+      language: Type.String({ description: 'The language of its e-mails: en or de.' }),
       automation_name: Type.String({ description: 'Its name, which recipients do not see.' }),
       automation_for: Type.String({ description: 'Its target: contacts_<contact type id> or segments_<segment id>.' }),
       unsubscribe_group_id: Type.Integer(),
@@ -331,8 +333,8 @@ export const TOOLS: readonly Tool[] = [
   automationDraft(
     {
       name: 'add_mail_to_automation_draft',
-      title: 'Add a mail to an automation',
-      description: 'Adds a mail at the end of a path, or before another step. Refused while the automation is live.',
+      title: 'Add an e-mail to an automation',
+      description: 'Adds an e-mail at the end of a path, or before another step. Refused while the automation is live.',
       path: '/automations/schedule/add',
     },
     addMail,
@@ -340,8 +342,8 @@ export const TOOLS: readonly Tool[] = [
   automationDraft(
     {
       name: 'change_mail_of_automation_draft',
-      title: 'Change a mail of an automation',
-      description: 'Changes parts of a mail; what is not given stays. Refused while the automation is live.',
+      title: 'Change an e-mail of an automation',
+      description: 'Changes parts of an e-mail; what is not given stays. Refused while the automation is live.',
       path: '/automations/schedule/update',
     },
     changeMail,

@@ -154,11 +154,11 @@ export const readTemplate = recordOperation({
 export const createTemplate = operation({
   name: 'Add a template of your own (addition)',
   description:
-    'A copy of a mail or of another template, or the given code; blank if none is given. It is listed after the built-in ones, and a mail made from it gets a copy of its code.',
+    'A copy of an e-mail or of another template, or the given code; blank if none is given. It is listed after the built-in ones, and an e-mail made from it gets a copy of its code.',
   role: 'editor',
   input: Type.Object({
     template_name: line({ minLength: 1 }),
-    mail_utr: identifier('The single send, or the mail of an automation, whose content is copied.'),
+    mail_utr: identifier('The single send, or the e-mail of an automation, whose content is copied.'),
     template_id: identifier(
       'The template that is copied: a built-in one or your own. The blank one if nothing is given.',
     ),
@@ -179,7 +179,7 @@ export const createTemplate = operation({
 
 export const updateTemplate = operation({
   name: 'Change the name or the code of a template of your own (addition)',
-  description: 'Parameters that are not given keep their value. Mails made from it do not change.',
+  description: 'Parameters that are not given keep their value. E-mails made from it do not change.',
   role: 'editor',
   input: Type.Object({ ...ById, template_name: Type.Optional(line({ minLength: 1 })), ...GivenCode }),
   check: addTemplateErrors,
@@ -194,7 +194,7 @@ export const updateTemplate = operation({
 export const deleteTemplate = operation({
   name: 'Delete a template of your own (addition)',
   description:
-    'Mails made from it have a copy of its code and do not change. It can be restored until another one is deleted.',
+    'E-mails made from it have a copy of its code and do not change. It can be restored until another one is deleted.',
   role: 'editor',
   input: Type.Object(ById),
   run(context, { id }) {

@@ -40,7 +40,7 @@ const Mail = Type.Object({
   subject: Type.String({ description: 'The subject with its values.' }),
   attachments: Type.Array(
     Type.Object({
-      file_name: Type.String({ description: 'The name that the file has in the mail.' }),
+      file_name: Type.String({ description: 'The name that the file has in the e-mail.' }),
       type: Type.String({ description: 'Its media type.' }),
       size: integer({ description: 'Its size in bytes.' }),
     }),
@@ -60,11 +60,11 @@ const Mail = Type.Object({
 export type Mail = Static<typeof Mail>;
 
 export const readMail = operation({
-  name: 'Read the state of a transactional mail (addition)',
+  name: 'Read the state of a transactional e-mail (addition)',
   description:
-    'Its bodies and attachments are removed when it has a final state, unless the mail as sent is kept (GET /transactional/mail).',
+    'Its bodies and attachments are removed when it has a final state, unless the e-mail as sent is kept (GET /transactional/mail).',
   role: 'viewer',
-  input: Type.Object({ utr: identifier('The mail.') }),
+  input: Type.Object({ utr: identifier('The e-mail.') }),
   output: Type.Object({ mail: Mail }),
   run({ db, accountId }, { utr }) {
     const mail = db.$client
@@ -79,11 +79,11 @@ const decompressed = promisify(inflateRaw);
 
 /** Returns the message in ASCII. Users with read access only may not read it, because its links act for its recipient. */
 export const readSentTransactionalMail = operation({
-  name: 'Read a transactional mail exactly as it was sent (addition)',
+  name: 'Read a transactional e-mail exactly as it was sent (addition)',
   description:
-    'The bytes that a server accepted, without the dots that SMTP adds. 409: the mail is not kept (keeps_sent_mails was 0, 90 days are over, or it is larger than 1 MiB).',
+    'The bytes that a server accepted, without the dots that SMTP adds. 409: the e-mail is not kept (keeps_sent_mails was 0, 90 days are over, or it is larger than 1 MiB).',
   role: 'editor',
-  input: Type.Object({ utr: identifier('The transactional mail.') }),
+  input: Type.Object({ utr: identifier('The transactional e-mail.') }),
   async run({ db, accountId }, { utr }): Promise<string> {
     const mail = db.$client
       .prepare<
@@ -99,20 +99,20 @@ export const readSentTransactionalMail = operation({
 });
 
 export const listMails = operation({
-  name: 'List transactional mails, newest first (addition)',
+  name: 'List transactional e-mails, newest first (addition)',
   description:
     'With a state, a page may hold fewer records than the limit, even none; more follow as long as next_before_id is not null.',
   role: 'viewer',
   input: Type.Object({
     state: Type.Optional(DeliveryState),
-    email: Type.Optional(line({ description: 'Only mails to this address.' })),
+    email: Type.Optional(line({ description: 'Only e-mails to this address.' })),
     limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: `${DEFAULT_ROWS} if not given.` })),
     before_id: Type.Optional(
       integer({ description: 'Only those with a lower id: next_before_id of the page before.' }),
     ),
   }),
   output: Type.Object({
-    mails: Type.Array(Mail, { description: 'The mails, the newest first.' }),
+    mails: Type.Array(Mail, { description: 'The e-mails, the newest first.' }),
     next_before_id: nullable(integer(), 'The before_id of the next page; null at the end.'),
   }),
   run(context, { state, email, limit = DEFAULT_ROWS, before_id: before = Number.MAX_SAFE_INTEGER }) {

@@ -33,7 +33,7 @@ import { CompiledTemplates } from './content.ts';
 import { listMails, readMail, readSentTransactionalMail } from './operations.ts';
 import { IDEMPOTENCY_KEY, sendTransactional } from './send.ts';
 
-const TAG = 'Transactional mail';
+const TAG = 'Transactional e-mail';
 /** 10 MB of attachments in base64, and a template. */
 const MAX_BODY_BYTES = 18 * 1024 * 1024;
 
@@ -43,7 +43,7 @@ const SendBody = Type.Object({
   email: described(email(), 'The one recipient.'),
   name: Type.Optional(line({ description: "The recipient's name, for the field To and ((full_name))." })),
   subject: line({ description: 'May have merge tags.' }),
-  preheader: Type.Optional(line({ description: 'Shown behind the subject in lists of mails.' })),
+  preheader: Type.Optional(line({ description: 'Shown behind the subject in lists of e-mails.' })),
   template_id: optionalReference(
     'Id of a template; 0 or 1 for none. One with ((unsubscribe_preferences)), as all built-in templates have, is refused.',
   ),
@@ -53,11 +53,11 @@ const SendBody = Type.Object({
         'The language of the version of your template: an ISO 639-1 code, a tag such as pt-BR, or a name. If not given, that of the contact with the address, else that of the account. A template without a version in it is used itself.',
     }),
   ),
-  template_json: code('The mail as MJML in JSON form, in place of a template.'),
-  template_html: code('The mail as HTML, in place of a template.'),
+  template_json: code('The e-mail as MJML in JSON form, in place of a template.'),
+  template_html: code('The e-mail as HTML, in place of a template.'),
   text: Type.Optional(
     text({
-      description: 'The plain text; without a template the whole mail. If not given, it is made from the template.',
+      description: 'The plain text; without a template the whole e-mail. If not given, it is made from the template.',
     }),
   ),
   data: Type.Optional(
@@ -99,20 +99,20 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
     {
       schema: {
         tags: [TAG],
-        summary: 'Send one mail to one person (addition)',
+        summary: 'Send one e-mail to one person (addition)',
         description:
-          'For receipts, links to sign in and the like. It has a queue of its own and waits for no campaign. Answered once it is on disk. Only bounces and complaints suppress it, not an unsubscription; nobody who was erased gets one. With the header Idempotency-Key the same request can be repeated for a day and sends one mail; another request with that key is answered 409.',
+          'For receipts, links to sign in and the like. It has a queue of its own and waits for no campaign. Answered once it is on disk. Only bounces and complaints suppress it, not an unsubscription; nobody who was erased gets one. With the header Idempotency-Key the same request can be repeated for a day and sends one e-mail; another request with that key is answered 409.',
         headers: Type.Object({
           'idempotency-key': Type.Optional(
             Type.String({
               documented: { pattern: IDEMPOTENCY_KEY.source },
-              description: 'Any text of 1 to 255 characters of ASCII that you use for this mail only.',
+              description: 'Any text of 1 to 255 characters of ASCII that you use for this e-mail only.',
             }),
           ),
         }),
         body: SendBody,
         response: successWith({
-          utr: Type.String({ description: 'UUID of the mail; the same for a repeated request.' }),
+          utr: Type.String({ description: 'UUID of the e-mail; the same for a repeated request.' }),
         }),
       },
       config: {

@@ -150,6 +150,23 @@ t.test('every schema has a name, every field a description, and the server an ad
   }
 });
 
+/** One mail by a word other than e-mail. */
+const ONE_MAIL = /(?<![\w/.`-])(?:mails|(?:an?|the|each|every|this) mail)(?! (?:server|provider|program)|[\w/`.]\w)/i;
+
+t.test('one mail is an e-mail, as on the pages', async (t) => {
+  const app = await startApp(t);
+  const texts: string[] = [];
+  JSON.stringify(await readDocument(app), (key, value) => {
+    if (/^(description|summary)$/.test(key) && typeof value === 'string') texts.push(value);
+    return value;
+  });
+  t.ok(texts.length > 1000, 'the texts are there');
+  t.strictSame(
+    texts.filter((text) => ONE_MAIL.test(text)),
+    [],
+  );
+});
+
 t.test('every JSON answer has an example that fits its schema', async (t) => {
   const app = await startApp(t);
   for (const { method, path, responses } of operationsOf(await readDocument(app))) {

@@ -113,7 +113,7 @@ export async function storeField(
 export const renameField = operation({
   name: 'Rename a field of your own (addition)',
   description:
-    'Refused with 409 while unfinished single sends, automations, templates or saved blocks have its merge tag, or segments have a rule about it. The values stay; mails that were sent no longer show them in the browser.',
+    'Refused with 409 while unfinished single sends, automations, templates or saved blocks have its merge tag, or segments have a rule about it. The values stay; e-mails that were sent no longer show them in the browser.',
   role: 'editor',
   input: Type.Object({ ...ById, field_name: fieldName }),
   check(context, { id, field_name }, errors) {
@@ -173,7 +173,7 @@ export const deleteField = operation({
 });
 
 export const listPlaceholders = operation({
-  name: 'List the merge tags a mail can contain',
+  name: 'List the merge tags an e-mail can contain',
   role: 'viewer',
   isForAnyScope: true,
   input: Type.Object({}),

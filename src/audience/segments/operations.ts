@@ -239,7 +239,7 @@ const Named = {
 const Mail = Type.Object({
   ...Named,
   subject: Type.String(),
-  kind: described(choice('single_send', 'automation_mail'), 'What has the mail.'),
+  kind: described(choice('single_send', 'automation_mail'), 'What has the e-mail.'),
 });
 const Names = Type.Object({
   mails: Type.Array(Mail),
@@ -268,9 +268,9 @@ const AUTOMATIONS = `
 const EVENTS = `SELECT word FROM event_words WHERE user_id = @account AND events > 0 ORDER BY last_at DESC, id DESC LIMIT ${LISTED}`;
 
 export const listNames = operation({
-  name: 'List the mails, automations and events that rules can name, the newest first (addition)',
+  name: 'List the e-mails, automations and events that rules can name, the newest first (addition)',
   description:
-    'Up to 200 single sends that were sent, 200 mails of automations, 200 automations and 200 names of events. Rules can also name older ones, mails and automations by their utr.',
+    'Up to 200 single sends that were sent, 200 e-mails of automations, 200 automations and 200 names of events. Rules can also name older ones, e-mails and automations by their utr.',
   role: 'viewer',
   input: Type.Object({}),
   output: Names,

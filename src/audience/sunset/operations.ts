@@ -55,7 +55,7 @@ const leastMails = () =>
     minimum: 1,
     maximum: MAX_LEAST_MAILS,
     description:
-      'And after this number of mails in that time, counting only mails that at least one contact opened or clicked.',
+      'And after this number of e-mails in that time, counting only e-mails that at least one contact opened or clicked.',
   });
 const rule = {
   months: months(),

@@ -63,7 +63,7 @@ export const readTracking = operation({
 export const changeTracking = operation({
   name: 'Choose which opens and clicks the account records (addition)',
   description:
-    'It applies at once: to mails sent from now on, also of running campaigns, and to opens and clicks of mails that were sent before.',
+    'It applies at once: to e-mails sent from now on, also of running campaigns, and to opens and clicks of e-mails that were sent before.',
   role: 'owner',
   input: Type.Object({ mode: mode() }),
   run(context, { mode }) {

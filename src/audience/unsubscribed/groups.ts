@@ -114,7 +114,7 @@ export const readGroupAndUses = operation({
 export const deleteGroup = operation({
   name: 'Delete a group (addition)',
   description:
-    'Refused with 409 while a single send that is not finished or an automation uses it. Links in mails that were sent go on working, and who unsubscribed from it stays recorded.',
+    'Refused with 409 while a single send that is not finished or an automation uses it. Links in e-mails that were sent go on working, and who unsubscribed from it stays recorded.',
   role: 'editor',
   isOneWrite: true,
   input: Type.Object(ById),

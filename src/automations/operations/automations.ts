@@ -83,17 +83,17 @@ const AutomationRecord = Type.Object({
   utr: Type.String(),
   status: integer({ description: '0: draft; 1: live.' }),
   live_at: nullable(Type.String()),
-  total_triggered: integer({ description: 'Mails that sending was started for.' }),
-  total_delivered: integer({ description: 'Mails that the SMTP server accepted and that have not bounced.' }),
-  total_unique_opens: integer({ description: 'Recipients who opened a mail.' }),
+  total_triggered: integer({ description: 'E-mails that sending was started for.' }),
+  total_delivered: integer({ description: 'E-mails that the SMTP server accepted and that have not bounced.' }),
+  total_unique_opens: integer({ description: 'Recipients who opened an e-mail.' }),
   total_opens: integer(),
-  total_bounces: integer({ description: 'Mails that bounced: refused or returned.' }),
-  total_unsubscribe: integer({ description: 'Recipients who unsubscribed through one of its mails.' }),
+  total_bounces: integer({ description: 'E-mails that bounced: refused or returned.' }),
+  total_unsubscribe: integer({ description: 'Recipients who unsubscribed through one of its e-mails.' }),
   ...softStamps,
 });
 const ListedAutomation = Type.Object({
   ...AutomationRecord.properties,
-  automation_schedule_count: integer({ description: 'Number of its mails.' }),
+  automation_schedule_count: integer({ description: 'Number of its e-mails.' }),
 });
 
 /** The units of a waiting time. */
@@ -151,7 +151,7 @@ export const createAutomation = operation({
     unsubscribe_group_id: integer({ description: '0: not chosen yet.' }),
     exit_criteria: Type.Optional(
       Type.Unsafe<0 | 1>({
-        ...flag('Addition. 0: a contact finishes after the last mail; 1: also when leaving the target.'),
+        ...flag('Addition. 0: a contact finishes after the last e-mail; 1: also when leaving the target.'),
         empty: 0,
       }),
     ),
@@ -258,7 +258,7 @@ export const readAutomation = recordOperation({
 export const setAutomationLive = operation({
   name: 'Set an automation live',
   description:
-    'From then on contacts enter by its trigger. It needs a target, a topic (unsubscribe group) and at least one mail.',
+    'From then on contacts enter by its trigger. It needs a target, a topic (unsubscribe group) and at least one e-mail.',
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
@@ -356,7 +356,7 @@ const SeriesMail = Type.Object({
 const SeriesStep = Type.Object({
   utr: Type.String(),
   kind: { ...choice(...STEP_KINDS), description: 'What it does.' },
-  subject: Type.String({ description: 'Of a mail: its subject; otherwise empty.' }),
+  subject: Type.String({ description: 'Of an e-mail: its subject; otherwise empty.' }),
   waiting_period: integer(),
   waiting_type: choice(...WAITING_TYPES),
   parent: nullable(Type.String(), 'utr of the deciding step on whose path it is; null on the main path.'),
@@ -416,22 +416,23 @@ const Series = Type.Object({
   changed_by: nullable(Type.String()),
   people: Type.Object(
     {
-      waiting: integer({ description: 'The number of contacts who wait for a mail of it.' }),
+      waiting: integer({ description: 'The number of contacts who wait for an e-mail of it.' }),
       due_now: integer({
-        description: 'Number of them whose time has come: while it is paused, they get a mail at once when it is live.',
+        description:
+          'Number of them whose time has come: while it is paused, they get an e-mail at once when it is live.',
       }),
-      queued: integer({ description: 'The number of these for whom a mail is queued.' }),
+      queued: integer({ description: 'The number of these for whom an e-mail is queued.' }),
     },
     { description: 'The contacts in it, by state.' },
   ),
-  mails: Type.Array(SeriesMail, { description: 'The mails, in the order in which they are sent.' }),
-  steps: Type.Array(SeriesStep, { description: 'All steps, mails among them, in the order in which they are read.' }),
+  mails: Type.Array(SeriesMail, { description: 'The e-mails, in the order in which they are sent.' }),
+  steps: Type.Array(SeriesStep, { description: 'All steps, e-mails among them, in the order in which they are read.' }),
 });
 export type Series = Static<typeof Series>;
 export type SeriesMail = Static<typeof SeriesMail>;
 
 export const readSeries = operation({
-  name: 'Read an automation as it is composed, with its mails in their order (addition)',
+  name: 'Read an automation as it is composed, with its e-mails in their order (addition)',
   role: 'viewer',
   input: ByUtr,
   output: Type.Object({ series: Series }),

@@ -81,7 +81,7 @@ const how = {
     Type.Unsafe<0 | 1>({ ...flag('1: nothing is changed; the answer says what would happen to contacts.'), empty: 0 }),
   ),
 };
-const described = 'effects says what happens to the contacts who wait, by the mail they wait for before and after.';
+const described = 'effects says what happens to the contacts who wait, by the e-mail they wait for before and after.';
 const Updated = Type.Object({ updated_at: nullable(isoTimestampSchema()), effects: Effects });
 const Utr = Type.Object({ utr: nullable(Type.String()), effects: Effects });
 
@@ -94,7 +94,9 @@ const mail = {
 };
 /** Where a new mail or step goes. */
 const place = {
-  before: Type.Optional(line({ description: 'utr of the mail or step it comes before, on its path; empty: the end.' })),
+  before: Type.Optional(
+    line({ description: 'utr of the e-mail or step it comes before, on its path; empty: the end.' }),
+  ),
   parent: Type.Optional(
     line({ description: 'utr of the if or split on one of whose paths it comes last; empty: the main path.' }),
   ),
@@ -275,8 +277,8 @@ export const changeAutomation = operation({
 });
 
 export const addMail = operation({
-  name: 'Add a mail to an automation, also before others (addition)',
-  description: `A mail that is added before another one is sent to contacts who have not passed that place. ${described}`,
+  name: 'Add an e-mail to an automation, also before others (addition)',
+  description: `An e-mail that is added before another one is sent to contacts who have not passed that place. ${described}`,
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
@@ -332,8 +334,8 @@ export const addMail = operation({
 });
 
 export const addStep = operation({
-  name: 'Add a step other than a mail to an automation (addition)',
-  description: `if and split let contacts take one of two paths, yes or no, to which mails and steps are added; so does wait_until; set_field, move, segment_add and segment_remove change the contact, for which a key pair needs the scope contacts too; webhook tells webhooks; exit ends the run. ${described}`,
+  name: 'Add a step other than an e-mail to an automation (addition)',
+  description: `if and split let contacts take one of two paths, yes or no, to which e-mails and steps are added; so does wait_until; set_field, move, segment_add and segment_remove change the contact, for which a key pair needs the scope contacts too; webhook tells webhooks; exit ends the run. ${described}`,
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
@@ -380,7 +382,7 @@ export const addStep = operation({
 });
 
 export const changeStep = operation({
-  name: 'Change the settings of a step other than a mail, or the wait before it (addition)',
+  name: 'Change the settings of a step other than an e-mail, or the wait before it (addition)',
   description: `Parameters that are not given keep their value; its kind stays. Contacts who come to the step, or wait at it, go on by the new settings; after another event is awaited, only what happens from then on counts. ${described}`,
   role: 'editor',
   input: Type.Object({
@@ -439,7 +441,7 @@ export const changeStep = operation({
 });
 
 export const removeStep = operation({
-  name: 'Remove a step other than a mail of an automation, or ask what that would do (addition)',
+  name: 'Remove a step other than an e-mail of an automation, or ask what that would do (addition)',
   description: `Only without steps on its paths. People who wait for it wait for the next. ${described}`,
   role: 'editor',
   input: Type.Object({ utr: identifier('The step.'), ...how }),
@@ -460,8 +462,8 @@ export const removeStep = operation({
 });
 
 export const changeMail = operation({
-  name: 'Change parts of a mail of an automation (addition)',
-  description: `Parameters that are not given keep their value. Contacts who wait for the mail get the changed mail, at its new time. ${described}`,
+  name: 'Change parts of an e-mail of an automation (addition)',
+  description: `Parameters that are not given keep their value. Contacts who wait for the e-mail get the changed e-mail, at its new time. ${described}`,
   role: 'editor',
   input: Type.Object({
     ...ByMail.properties,
@@ -532,8 +534,8 @@ export async function changeMailColumns(
 }
 
 export const orderAutomation = operation({
-  name: 'Put the mails of an automation into another order (addition)',
-  description: `Contacts get the mails that they have not had in the new order, and none twice. ${described}`,
+  name: 'Put the e-mails of an automation into another order (addition)',
+  description: `Contacts get the e-mails that they have not had in the new order, and none twice. ${described}`,
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
@@ -541,7 +543,7 @@ export const orderAutomation = operation({
     mails: stringList({
       minItems: 1,
       description:
-        'The utrs of all its mails and other steps, in their new order; those on the paths of a step follow it.',
+        'The utrs of all its e-mails and other steps, in their new order; those on the paths of a step follow it.',
     }),
   }),
   output: Updated,
@@ -571,8 +573,8 @@ export const orderAutomation = operation({
 });
 
 export const removeMail = operation({
-  name: 'Remove a mail of an automation, or ask what that would do (addition)',
-  description: `The same as deleting it: contacts who wait for it wait for the next mail. ${described}`,
+  name: 'Remove an e-mail of an automation, or ask what that would do (addition)',
+  description: `The same as deleting it: contacts who wait for it wait for the next e-mail. ${described}`,
   role: 'editor',
   input: Type.Object({ ...ByMail.properties, ...how }),
   output: Utr,

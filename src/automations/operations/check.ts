@@ -10,19 +10,19 @@ import { ByUtr } from './automations.ts';
 
 const CheckedMails = Type.Object({
   mails: Type.Array(Type.Object({ utr: Type.String(), subject: Type.String(), check: CheckedForAll }), {
-    description: 'The mails, in the order in which they are sent.',
+    description: 'The e-mails, in the order in which they are sent.',
   }),
 });
 export type CheckedMails = Static<typeof CheckedMails>;
 
 export const checkAutomationMails = operation({
-  name: 'Check the mails of an automation, also for all contacts whom they would reach now (addition)',
+  name: 'Check the e-mails of an automation, also for all contacts whom they would reach now (addition)',
   description:
-    'As POST /check does, also of a draft. A mail reaches the contacts of the target, except those for whom the automation has ended, who are in the segments of the conditions before it. Checks that pass are not in the answer.',
+    'As POST /check does, also of a draft. An e-mail reaches the contacts of the target, except those for whom the automation has ended, who are in the segments of the conditions before it. Checks that pass are not in the answer.',
   role: 'viewer',
   input: Type.Object({
     ...ByUtr.properties,
-    mail: optionalIdentifier('Only this mail, by its utr.'),
+    mail: optionalIdentifier('Only this e-mail, by its utr.'),
   }),
   output: CheckedMails,
   async run(context, { utr, mail }) {

@@ -28,20 +28,20 @@ import { dateColumn, goesOnAt, type WaitingContact, type Waits, waitColumns } fr
 export const Effects = Type.Object({
   people: Type.Array(
     Type.Object({
-      from: nullable(Type.String(), 'utr of the mail they waited for; null when they had every mail.'),
-      to: nullable(Type.String(), 'utr of the mail they wait for now; null when no further mail is for them.'),
-      is_queued: zeroOrOne('1: the mail they waited for was queued already.'),
+      from: nullable(Type.String(), 'utr of the e-mail they waited for; null when they had every e-mail.'),
+      to: nullable(Type.String(), 'utr of the e-mail they wait for now; null when no further e-mail is for them.'),
+      is_queued: zeroOrOne('1: the e-mail they waited for was queued already.'),
       people: integer({ description: 'The number of contacts.' }),
-      moved: integer({ description: 'The number of these for whom the next mail or its time changes.' }),
+      moved: integer({ description: 'The number of these for whom the next e-mail or its time changes.' }),
       due_now: integer({
         description:
           'The number of these who are due at once; after the settings of a wait are changed, who go on from it at once.',
       }),
       first_due_at: nullable(
         isoTimestampSchema(),
-        'When the first of them gets the mail, UTC; null if there is no mail or it was queued.',
+        'When the first of them gets the e-mail, UTC; null if there is no mail or it was queued.',
       ),
-      last_due_at: nullable(isoTimestampSchema(), 'When the last of them gets the mail, UTC.'),
+      last_due_at: nullable(isoTimestampSchema(), 'When the last of them gets the e-mail, UTC.'),
     }),
     { description: 'What the change does to the contacts who wait.' },
   ),

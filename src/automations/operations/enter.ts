@@ -37,7 +37,7 @@ const Outcome = Type.Object({
   outcome: {
     ...choice(...ENTRY_OUTCOMES),
     description:
-      'active: it is in the automation; was_in: it was, and may not enter again; outside_target: it is not in the list or segment; no_mail: it may not get the mails, for the reason; unknown: the account has no such contact.',
+      'active: it is in the automation; was_in: it was, and may not enter again; outside_target: it is not in the list or segment; no_mail: it may not get the e-mails, for the reason; unknown: the account has no such contact.',
   },
   reason: nullable(said(), 'Of no_mail: why.'),
 });
@@ -127,14 +127,14 @@ const Entries = Type.Object(
   {
     contacts: integer({ description: 'How many contacts were looked at.' }),
     is_complete: zeroOrOne('1: that is all of them; 0: there are more, so each number is at least so high.'),
-    entered: integer({ description: 'How many enter and get the mails.' }),
+    entered: integer({ description: 'How many enter and get the e-mails.' }),
     held_out: integer({ description: 'How many enter and get nothing, as the control group.' }),
     active: integer({ description: 'How many are in the automation.' }),
     was_in: integer({ description: 'How many were in it and may not enter again.' }),
     outside_target: integer({ description: 'How many contacts of the segment are not in its target.' }),
     no_mail: integer({
       description:
-        'How many may not get the mails: unsubscribed, suppressed, inactive, or in the segment of the goal or exit rule.',
+        'How many may not get the e-mails: unsubscribed, suppressed, inactive, or in the segment of the goal or exit rule.',
     }),
   },
   { description: 'What becomes of the contacts.' },

@@ -32,7 +32,7 @@ const Forecast = Type.Object({
       sent_at: nullable(isoTimestampSchema()),
       due_at: nullable(isoTimestampSchema()),
     }),
-    { description: 'The mails, and when the contact gets each.' },
+    { description: 'The e-mails, and when the contact gets each.' },
   ),
 });
 /**

@@ -15,10 +15,10 @@ import { audienceOf, requireMail } from '../automations.ts';
 import { changeMailColumns } from './changes.ts';
 import { ByMail } from './mails.ts';
 
-const Changed = Type.Object({ updated_at: nullable(isoTimestampSchema(), 'When the mail was changed.') });
+const Changed = Type.Object({ updated_at: nullable(isoTimestampSchema(), 'When the e-mail was changed.') });
 
 export const listMailLanguages = operation({
-  name: 'List the versions of a mail of an automation in other languages (addition)',
+  name: 'List the versions of an e-mail of an automation in other languages (addition)',
   role: 'viewer',
   input: ByMail,
   output: Versions,
@@ -29,8 +29,8 @@ export const listMailLanguages = operation({
 });
 
 export const saveMailLanguage = operation({
-  name: 'Add or change the version of a mail of an automation in a language (addition)',
-  description: `A mail can have ${MAX_LANGUAGES} versions. While the automation is live, contacts who wait for the mail get it with the change.`,
+  name: 'Add or change the version of an e-mail of an automation in a language (addition)',
+  description: `An e-mail can have ${MAX_LANGUAGES} versions. While the automation is live, contacts who wait for the e-mail get it with the change.`,
   role: 'editor',
   input: Type.Object({ ...ByMail.properties, unchanged_since: unchangedSince(), ...versionInput }),
   output: Changed,
@@ -43,7 +43,7 @@ export const saveMailLanguage = operation({
 });
 
 export const removeMailLanguage = operation({
-  name: 'Remove the version of a mail of an automation in a language (addition)',
+  name: 'Remove the version of an e-mail of an automation in a language (addition)',
   role: 'editor',
   input: Type.Object({ ...ByMail.properties, unchanged_since: unchangedSince(), language: versionLanguage }),
   output: Changed,

@@ -97,7 +97,7 @@ export function addDesignToken({ db, tokens, clock }: Pick<Deps, 'db' | 'tokens'
 }
 
 export const listSchedules = listOperation({
-  name: 'List the mails of an automation',
+  name: 'List the e-mails of an automation',
   role: 'viewer',
   input: Type.Object({ ...ByUtr.properties, ...listQuery.properties }),
   as: 'automation_schedules',
@@ -134,8 +134,8 @@ export function checkMail(
 }
 
 export const addSchedule = operation({
-  name: 'Add a mail to an automation',
-  description: 'Its waiting time begins with the mail before it; that of the first mail when a contact enters.',
+  name: 'Add an e-mail to an automation',
+  description: 'Its waiting time begins with the e-mail before it; that of the first e-mail when a contact enters.',
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
@@ -179,7 +179,7 @@ export const addSchedule = operation({
 });
 
 export const deleteSchedule = operation({
-  name: 'Delete a mail of an automation',
+  name: 'Delete an e-mail of an automation',
   role: 'editor',
   input: ByMail,
   run: (context, { utr }) => deleteMail(context, context.accountId, utr),
@@ -189,7 +189,7 @@ const Waiting = Type.Object({
   id: integer({ description: 'Id of their address, for the next page.' }),
   email: Type.String(),
   contact_id: nullable(integer()),
-  waiting_since: isoTimestampSchema('Since when they wait for it: their entry, or the mail before.'),
+  waiting_since: isoTimestampSchema('Since when they wait for it: their entry, or the e-mail before.'),
   due_at: isoTimestampSchema(),
   is_queued: zeroOrOne('1: it is queued for them.'),
 });
@@ -197,7 +197,7 @@ const Waiting = Type.Object({
 export type Waiting = Static<typeof Waiting>;
 
 export const listWaiting = operation({
-  name: 'List the contacts who wait for a mail of an automation (addition)',
+  name: 'List the contacts who wait for an e-mail of an automation (addition)',
   role: 'viewer',
   input: Type.Object({
     ...ByMail.properties,
@@ -241,7 +241,7 @@ export const listWaiting = operation({
 
 /** Which version of a mail is meant. */
 const variant = variantNumber(
-  'The number of its version in another language; 0, or not given: the mail itself (addition).',
+  'The number of its version in another language; 0, or not given: the e-mail itself (addition).',
 );
 const PreviewChoice = Type.Object({ ...ByMail.properties, email: Type.Optional(email()), variant });
 
@@ -255,7 +255,7 @@ function looked({ db, accountId }: Context, { utr, email, variant = 0 }: Static<
 }
 
 export const showAutomationMail = recordOperation({
-  name: 'Read a mail of an automation as a person of its target would see it (addition)',
+  name: 'Read an e-mail of an automation as a person of its target would see it (addition)',
   description: 'In the HTML each tracked link has its number as data-link. Nothing is counted.',
   role: 'viewer',
   input: Type.Object({ ...PreviewChoice.properties, ...shownParts }),
@@ -265,16 +265,16 @@ export const showAutomationMail = recordOperation({
 });
 
 export const showAutomationMailHtml = operation({
-  name: 'Read the HTML of a mail of an automation as a person of its target would see it (addition)',
-  description: 'The same html as in `/automations/schedule/mail`; empty if the mail cannot be shown.',
+  name: 'Read the HTML of an e-mail of an automation as a person of its target would see it (addition)',
+  description: 'The same html as in `/automations/schedule/mail`; empty if the e-mail cannot be shown.',
   role: 'viewer',
   input: PreviewChoice,
   run: (context, seen) => shownMailHtml(context, looked(context, seen)),
 });
 
 export const checkAutomationMail = operation({
-  name: 'Check a mail of an automation as a person of its target would see it (addition)',
-  description: 'Has the findings that may keep contacts from reading it, without the code of the mail.',
+  name: 'Check an e-mail of an automation as a person of its target would see it (addition)',
+  description: 'Has the findings that may keep contacts from reading it, without the code of the e-mail.',
   role: 'viewer',
   input: PreviewChoice,
   output: Type.Object({ checked: CheckedMailRecord }),
@@ -282,7 +282,7 @@ export const checkAutomationMail = operation({
 });
 
 export const readAutomationMailCode = operation({
-  name: 'Read the template code of a mail of an automation (addition)',
+  name: 'Read the template code of an e-mail of an automation (addition)',
   description: 'The template_html alone, as it was written; empty without any.',
   role: 'viewer',
   input: ByMail,
@@ -290,7 +290,7 @@ export const readAutomationMailCode = operation({
 });
 
 export const testAutomationMail = operation({
-  name: 'Send a test of a mail of an automation (addition)',
+  name: 'Send a test of an e-mail of an automation (addition)',
   description:
     'To ten addresses at most; with a key pair without the scope `everything`, of senders and contacts only. Tests count in no report.',
   role: 'editor',

@@ -25,17 +25,17 @@ import { findDate, NO_MAIL, storedSettings } from './step-kinds.ts';
 import { triggerColumns } from './triggers.ts';
 
 export const createFromRecipe = operation({
-  name: 'Create an automation from a recipe, with its mails (addition)',
+  name: 'Create an automation from a recipe, with its e-mails (addition)',
   description:
     'It is a draft, in which everything can be changed. The recipes birthday and renewal start on a date in a custom field, which is added if the account has none; a key pair then also needs the scope contacts. The recipe cart starts with the event cart, review with the event purchase.',
   role: 'editor',
   input: Type.Object({
     recipe: described(choice(...RECIPES), 'What the automation is for.'),
-    language: { ...choice(...LANGUAGE_CODES), description: 'The language of its mails.' },
+    language: { ...choice(...LANGUAGE_CODES), description: 'The language of its e-mails.' },
     automation_name: line({ minLength: 1 }),
     automation_for: line({ minLength: 1, description: TARGET }),
     unsubscribe_group_id: integer({ description: '0: not chosen yet.' }),
-    sender_id: integer({ description: 'Id of the sender of its mails.' }),
+    sender_id: integer({ description: 'Id of the sender of its e-mails.' }),
   }),
   output: Type.Object({ utr: Type.String() }),
   check(context, input, errors) {

@@ -80,9 +80,9 @@ const Path = Type.Object({
       subject: nullable(Type.String()),
       sent_at: nullable(
         isoTimestampSchema(),
-        'Of a mail: when it would have been sent; null if it would not have been sent.',
+        'Of an e-mail: when it would have been sent; null if it would not have been sent.',
       ),
-      reason: nullable(said(), 'Why the contact would have exited, or the mail not been sent.'),
+      reason: nullable(said(), 'Why the contact would have exited, or the e-mail not been sent.'),
       reason_code: nullable(Type.String()),
     }),
     { description: 'What would have happened to the contact, in order.' },
@@ -99,12 +99,12 @@ const Found = Type.Object({
   on_the_way: integer({ description: 'How many would be on the way now.' }),
   finished: integer({ description: 'How many would have completed it.' }),
   exited: integer({ description: 'How many would have exited, the control group included.' }),
-  mails: integer({ description: 'How many mails would have been sent.' }),
+  mails: integer({ description: 'How many e-mails would have been sent.' }),
   days: Type.Array(
     Type.Object({
       day: Type.String({ description: 'A day in UTC, YYYY-MM-DD.' }),
       entered: integer({ description: 'How often contacts would have entered on it.' }),
-      mails: integer({ description: 'How many mails would have been sent on it.' }),
+      mails: integer({ description: 'How many e-mails would have been sent on it.' }),
     }),
     { description: 'The days on which something would have happened.' },
   ),
@@ -114,21 +114,21 @@ const Found = Type.Object({
       subject: Type.String(),
       sent: integer({ description: 'How many would have been sent.' }),
       waited: integer({
-        description: 'How many of the mails would have waited for sending hours or the frequency caps.',
+        description: 'How many of the e-mails would have waited for sending hours or the frequency caps.',
       }),
-      not_sent: integer({ description: 'How many would not have been sent, although the contact came to the mail.' }),
+      not_sent: integer({ description: 'How many would not have been sent, although the contact came to the e-mail.' }),
     }),
-    { description: 'The mails of the automation, in their order.' },
+    { description: 'The e-mails of the automation, in their order.' },
   ),
   exits: reasons('would have exited', 'Why contacts would have exited.'),
   not_entered: reasons(
     'contacts',
     'Why contacts who met the trigger would not have entered, such as a goal reached before.',
   ),
-  not_sent: reasons('mails', 'Why mails would not have been sent.'),
+  not_sent: reasons('e-mails', 'Why e-mails would not have been sent.'),
   limits: Type.Array(choice(...REPLAY_LIMITS), {
     description:
-      'What is not known or assumed: fields (values as they are now), segments (who was in new_segments before they were created: nobody), field_changes (entries by a field only of contacts who were added), by_hand (entries by hand), earlier_runs (nobody was in it before), opens (the share given), shorter (the history was too long for the days asked for), delivery (every mail is accepted at once), removed (contacts and events that were removed).',
+      'What is not known or assumed: fields (values as they are now), segments (who was in new_segments before they were created: nobody), field_changes (entries by a field only of contacts who were added), by_hand (entries by hand), earlier_runs (nobody was in it before), opens (the share given), shorter (the history was too long for the days asked for), delivery (every e-mail is accepted at once), removed (contacts and events that were removed).',
   }),
   new_segments: Type.Array(
     Type.Object({ segment_id: integer(), segment_name: Type.String(), created_at: isoTimestampSchema() }),
@@ -167,10 +167,10 @@ export const replayAutomation = operation({
     ...ByUtr.properties,
     days: Type.Optional(bounded(1, MAX_DAYS, 30, `How many days back it begins; ${MAX_DAYS} by default.`)),
     opens: Type.Optional(
-      bounded(0, 100, 40, `How many of a hundred mails are assumed to be opened; ${DEFAULT_OPENS} by default.`),
+      bounded(0, 100, 40, `How many of a hundred e-mails are assumed to be opened; ${DEFAULT_OPENS} by default.`),
     ),
     clicks: Type.Optional(
-      bounded(0, 100, 5, `How many of a hundred mails are assumed to be clicked; ${DEFAULT_CLICKS} by default.`),
+      bounded(0, 100, 5, `How many of a hundred e-mails are assumed to be clicked; ${DEFAULT_CLICKS} by default.`),
     ),
     email: Type.Optional(email()),
     limit: Type.Optional(bounded(1, MAX_ROWS, 20, `At most so many paths; ${DEFAULT_ROWS} by default.`)),

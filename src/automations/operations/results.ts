@@ -28,7 +28,7 @@ const MOST_DAYS = 365;
 const comparison = {
   difference: nullable(
     Type.Number(),
-    'Of a contact who gets the mails, less that of a contact of the control group; null: too little is known.',
+    'Of a contact who gets the e-mails, less that of a contact of the control group; null: too little is known.',
   ),
   low: nullable(Type.Number(), 'Where its interval of 95 % begins, which holds at all readings together.'),
   high: nullable(Type.Number(), 'Where it ends.'),
@@ -43,7 +43,7 @@ const Results = Type.Object({
     isoTimestampSchema(),
     'Contacts who first entered since then are compared; null: never a control group.',
   ),
-  treated: integer({ description: 'Contacts who entered for the first time and get the mails.' }),
+  treated: integer({ description: 'Contacts who entered for the first time and get the e-mails.' }),
   held_out: integer({ description: 'Contacts who would have entered for the first time, and get nothing.' }),
   goal: nullable(
     Type.Object({

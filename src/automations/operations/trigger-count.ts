@@ -43,7 +43,7 @@ export type CountedTrigger = Static<typeof Counted>;
 export const countTrigger = operation({
   name: 'Count how many contacts met the trigger of an automation in the last 30 days (addition)',
   description:
-    'Also for a draft. Contacts who may not get its mails, or may not enter again, count as well: a replay says who would have entered.',
+    'Also for a draft. Contacts who may not get its e-mails, or may not enter again, count as well: a replay says who would have entered.',
   role: 'viewer',
   input: ByUtr,
   output: Type.Object({ trigger: Counted }),

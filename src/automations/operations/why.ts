@@ -49,13 +49,13 @@ const Step = Type.Object({
   is_elsewhere: zeroOrOne('1: the contact took the other path.'),
   due_at: nullable(
     isoTimestampSchema(),
-    'When the mail or step is due, UTC; where the contact waits, the latest end of the wait; null if it is not due as things are now, or if an earlier decision is open.',
+    'When the e-mail or step is due, UTC; where the contact waits, the latest end of the wait; null if it is not due as things are now, or if an earlier decision is open.',
   ),
   awaits: nullable(said(), 'What the contact waits for at the step now; null: nothing.'),
   change: nullable(said(), 'What would change that; null if there is nothing.'),
-  delivery_state: { ...nullable(DeliveryState), description: 'Of a mail: the state of its delivery.' },
-  attempts: nullable(integer(), 'Of a mail: how often it was handed to an SMTP relay.'),
-  reply: nullable(said(), "Of a mail: the relay's words, or the reason at that moment why it was not sent."),
+  delivery_state: { ...nullable(DeliveryState), description: 'Of an e-mail: the state of its delivery.' },
+  attempts: nullable(integer(), 'Of an e-mail: how often it was handed to an SMTP relay.'),
+  reply: nullable(said(), "Of an e-mail: the relay's words, or the reason at that moment why it was not sent."),
   reply_code: nullable(Type.String(), 'The code of the reply, if it is a sentence of the service.'),
 });
 
@@ -66,7 +66,7 @@ const Why = Type.Object({
     ...choice('waiting', 'finished', 'left', 'outside'),
     description: 'State of the contact in the automation.',
   },
-  reason: nullable(said(), 'Why no more mails come; null while they come.'),
+  reason: nullable(said(), 'Why no more e-mails come; null while they come.'),
   reason_code: nullable(Type.String()),
   entered_at: nullable(isoTimestampSchema(), 'When the contact entered last, UTC; null before.'),
   run: integer({ description: 'Which of the entries of the contact it is; 0 before the first.' }),
@@ -77,7 +77,7 @@ const Why = Type.Object({
 export type Why = Static<typeof Why>;
 
 export const explainAutomation = operation({
-  name: 'Explain why one contact gets the mails and steps of an automation or not (addition)',
+  name: 'Explain why one contact gets the e-mails and steps of an automation or not (addition)',
   description:
     'Each rule with its value now and what would change it, and each step of the last entry of the contact, past and to come, with what became of it.',
   role: 'viewer',

@@ -21,12 +21,12 @@ import {
 const SLUG = /^(?=.{3,60}$)[a-z0-9]+(-[a-z0-9]+)*$/;
 
 const Archive = Type.Object({
-  slug: Type.String({ description: 'The part of its address that names it; empty before a mail was put into it.' }),
+  slug: Type.String({ description: 'The part of its address that names it; empty before an e-mail was put into it.' }),
   title: Type.String({
     description: 'The title above the list; empty: Mail archive, in the language of the reader.',
   }),
   url: Type.String({ description: 'The address of its page; empty while there is none.' }),
-  mails: integer({ description: 'The number of public mails.' }),
+  mails: integer({ description: 'The number of public e-mails.' }),
 });
 
 export type Archive = Static<typeof Archive>;
@@ -40,7 +40,7 @@ export type ArchivedMail = Static<typeof ArchivedMail>;
 
 export const readArchive = operation({
   name: 'Read where the public archive is (addition)',
-  description: 'The page exists while the archive has a mail.',
+  description: 'The page exists while the archive has an e-mail.',
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ archive: Archive }),
@@ -54,7 +54,7 @@ export const readArchive = operation({
 
 export const changeArchive = operation({
   name: 'Change the address or the title of the public archive (addition)',
-  description: 'Its page and mails are no longer found at the old address.',
+  description: 'Its page and e-mails are no longer found at the old address.',
   role: 'owner',
   input: Type.Object({
     slug: line({
@@ -94,7 +94,7 @@ export const readArchivedMail = operation({
 export const changeArchivedMail = operation({
   name: 'Add a single send to the public archive, or remove it (addition)',
   description:
-    'When it has been sent completely, anybody can read it, without values of contacts and without tracking. A removed mail is no longer found at its address.',
+    'When it has been sent completely, anybody can read it, without values of contacts and without tracking. A removed e-mail is no longer found at its address.',
   role: 'editor',
   input: Type.Object({
     utr: identifier('The single send.'),

@@ -52,7 +52,7 @@ const Campaign = Type.Object({
   kept: integer(),
   starts_at: nullable(Type.String(), 'When it starts or started, UTC; null for an automation.'),
   waits_for_choice: zeroOrOne(
-    '1: every mail of its A/B test was tried, and the rest waits until a user chooses a variant.',
+    '1: every e-mail of its A/B test was tried, and the rest waits until a user chooses a variant.',
   ),
 });
 const Mailing = Type.Object({
@@ -87,8 +87,8 @@ const Setup = Type.Object({
   contacts,
   senders: integer({ description: 'Number of senders.' }),
   verified_senders: integer({ description: 'Number of senders whose address is confirmed.' }),
-  has_design: zeroOrOne('1: there is a single send or a mail of an automation that has content.'),
-  has_sent: zeroOrOne('1: at least one mail of a campaign was handed over.'),
+  has_design: zeroOrOne('1: there is a single send or an e-mail of an automation that has content.'),
+  has_sent: zeroOrOne('1: at least one e-mail of a campaign was handed over.'),
   courier: choice(...COURIERS),
   public_url: zeroOrOne('1: there is a public address, so that links lead to the service from everywhere.'),
   signed_domains: integer({ description: 'Domains of senders that have a DKIM key.' }),
@@ -98,10 +98,10 @@ const Setup = Type.Object({
       state: {
         ...choice(...RELAY_STATES),
         description:
-          'The last result. none: no SMTP server is configured; nodes: no SMTP server is configured, but sender nodes send campaigns; untried: no mail was handed over yet; answers: sendlark doctor reached it; works: it accepted a mail; fails: it could not be used.',
+          'The last result. none: no SMTP server is configured; nodes: no SMTP server is configured, but sender nodes send campaigns; untried: no mail was handed over yet; answers: sendlark doctor reached it; works: it accepted an e-mail; fails: it could not be used.',
       },
       seen_at: { ...nullable(isoTimestampSchema()), description: 'When that was, UTC; null where nothing was seen.' },
-      has_worked: { ...zeroOrOne(), description: '1: an SMTP server has taken a mail before.' },
+      has_worked: { ...zeroOrOne(), description: '1: an SMTP server has taken an e-mail before.' },
     },
     { description: 'Whether mail gets out, as far as was seen.' },
   ),
@@ -116,7 +116,7 @@ const Setup = Type.Object({
       domain: { ...nullable(Type.String()), description: 'A domain in this state; null where there is no sender.' },
       checks: Type.Array(choice(...DOMAIN_CHECKS), { description: 'The checks of that domain that did not pass.' }),
     },
-    { description: 'Whether the domains of the senders vouch for the mail, as sendlark doctor saw them last.' },
+    { description: 'Whether the domains of the senders vouch for the e-mail, as sendlark doctor saw them last.' },
   ),
 });
 const Health = Type.Object({

@@ -17,16 +17,16 @@ const Settings = Type.Object(
       '1: a single send that the API queued is held with check_failed if the check finds an error in it. 0: findings are only recorded in its report.',
     ),
     language: Type.String({
-      description: 'The language of the mails, and of contacts whose language is unknown: an ISO 639-1 code.',
+      description: 'The language of the e-mails, and of contacts whose language is unknown: an ISO 639-1 code.',
     }),
-    utm_source: Type.String({ description: 'utm_source of the links in mails; empty: links get no parameters.' }),
+    utm_source: Type.String({ description: 'utm_source of the links in e-mails; empty: links get no parameters.' }),
     utm_medium: Type.String({ description: 'utm_medium of the links; empty: without it.' }),
     utm_campaign: Type.String({ description: 'utm_campaign of the links; empty: the name of the single send.' }),
     utm_content: zeroOrOne(
       '1: utm_content is the name that the block with the link has in the designer, or else the text of the link.',
     ),
     keeps_sent_mails: zeroOrOne(
-      '1: mails are kept as they were sent for 90 days, so that GET /deliveries/mail and GET /transactional/mail give their exact bytes. 0: nothing is kept of mails that leave from now on.',
+      '1: e-mails are kept as they were sent for 90 days, so that GET /deliveries/mail and GET /transactional/mail give their exact bytes. 0: nothing is kept of e-mails that leave from now on.',
     ),
   },
   { description: 'The settings.' },
@@ -34,7 +34,7 @@ const Settings = Type.Object(
 export type MailSettings = Static<typeof Settings>;
 
 export const readMailSettings = operation({
-  name: 'Read the settings for the check and the links of mails (addition)',
+  name: 'Read the settings for the check and the links of e-mails (addition)',
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ settings: Settings }),
@@ -56,16 +56,16 @@ export const readMailSettings = operation({
 });
 
 export const changeMailSettings = operation({
-  name: 'Change the settings for the check and the links of mails (addition)',
+  name: 'Change the settings for the check and the links of e-mails (addition)',
   description:
-    'Parameters that are not given keep their value. The check and the link parameters apply to single sends launched from now on, keeps_sent_mails to mails that leave from now on.',
+    'Parameters that are not given keep their value. The check and the link parameters apply to single sends launched from now on, keeps_sent_mails to e-mails that leave from now on.',
   role: 'owner',
   input: Type.Object({
     stops_errors: Type.Optional(
       Type.Unsafe<0 | 1>(flag('1: a single send that the API queued is held if the check finds an error in it.')),
     ),
-    language: Type.Optional(line({ description: 'The language of the mails: an ISO 639-1 code, a tag or a name.' })),
-    utm_source: utm('utm_source of the links in mails. Given, it replaces all four; empty: links get no parameters.'),
+    language: Type.Optional(line({ description: 'The language of the e-mails: an ISO 639-1 code, a tag or a name.' })),
+    utm_source: utm('utm_source of the links in e-mails. Given, it replaces all four; empty: links get no parameters.'),
     utm_medium: utm('utm_medium of the links, such as email; used with utm_source.'),
     utm_campaign: utm('utm_campaign of the links; empty: the name of the single send. Used with utm_source.'),
     utm_content: Type.Optional(
@@ -76,7 +76,7 @@ export const changeMailSettings = operation({
         empty: 0,
       }),
     ),
-    keeps_sent_mails: Type.Optional(Type.Unsafe<0 | 1>(flag('1: mails are kept as they were sent for 90 days.'))),
+    keeps_sent_mails: Type.Optional(Type.Unsafe<0 | 1>(flag('1: e-mails are kept as they were sent for 90 days.'))),
   }),
   check(_context, { language }, errors) {
     if (language !== undefined && languageCode(language) === null)

@@ -18,7 +18,7 @@ const AT_ONCE = 50;
 const BestHourPlan = Type.Object({
   looked_at: integer({ description: 'How many of the recipients were looked at: the first 300 at most.' }),
   with_evidence: integer({
-    description: 'How many of these have opened or clicked one of the last 20 mails themselves.',
+    description: 'How many of these have opened or clicked one of the last 20 e-mails themselves.',
   }),
   time_zone: Type.String({ description: 'The zone of the hours.' }),
   hours: Type.Array(

@@ -37,10 +37,10 @@ import { templateCode } from './drafts.ts';
 import { type CheckedMailRecord, checkMail, foundVersion } from './shown-mails.ts';
 
 const severity = Type.Unsafe<Severity>(
-  Type.String({ description: 'error: wrong in every mail; warning: may keep recipients from reading it; note.' }),
+  Type.String({ description: 'error: wrong in every e-mail; warning: may keep recipients from reading it; note.' }),
 );
 const path = () =>
-  nullable(Type.String(), 'The page of the dashboard where it is mended; null for a mail that is not stored.');
+  nullable(Type.String(), 'The page of the dashboard where it is mended; null for an e-mail that is not stored.');
 const targets = (description: string) =>
   Type.Optional(Type.Unsafe<string[]>({ ...stringList({ description }), empty: [] }));
 
@@ -62,7 +62,7 @@ export function findingsIn({ findings }: Static<typeof CheckedMailRecord>) {
 }
 
 const ForRecipients = Type.Object({
-  checked: integer({ description: 'The recipients whose mails were looked at, 100 000 at most.' }),
+  checked: integer({ description: 'The recipients whose e-mails were looked at, 100 000 at most.' }),
   has_more: { ...zeroOrOne(), description: '1: there are more recipients.' },
   findings: Type.Array(
     Type.Object({
@@ -74,13 +74,13 @@ const ForRecipients = Type.Object({
       ),
       severity,
       name: Type.String({
-        description: 'The merge tag, the condition, or the ISO 639-1 code of the language; empty for the whole mail.',
+        description: 'The merge tag, the condition, or the ISO 639-1 code of the language; empty for the whole e-mail.',
       }),
       count: integer({ description: 'The recipients concerned; of subject_longest, its characters.' }),
       contact_id: nullable(integer(), 'One of them.'),
       path: path(),
     }),
-    { description: 'The findings in the mails of all recipients, at most 50 of each code.' },
+    { description: 'The findings in the e-mails of all recipients, at most 50 of each code.' },
   ),
   more_findings: integer({ description: 'How many further findings there are.' }),
 });
@@ -91,10 +91,10 @@ const CheckInput = Type.Object({
   preheader: Type.Optional(line({ description: 'The preview text.' })),
   template_id: optionalReference('A template, in place of code.'),
   ...templateCode,
-  sender_id: optionalReference('The sender of the mail; the first sender if not given.'),
+  sender_id: optionalReference('The sender of the e-mail; the first sender if not given.'),
   unsubscribe_group_id: optionalReference('The unsubscribe group, whose addresses get nothing.'),
   recipient_id: targets(
-    'Targets: contacts_<contact type id> or segments_<segment id>. Without any, only the mail itself is checked.',
+    'Targets: contacts_<contact type id> or segments_<segment id>. Without any, only the e-mail itself is checked.',
   ),
   exclude_specific_recipient_id: targets('Targets whose recipients get nothing.'),
 });
@@ -102,9 +102,9 @@ const CheckInput = Type.Object({
 /** What was found in a mail, and in the mails of all its recipients. */
 export const CheckedForAll = Type.Object(
   {
-    contact_id: nullable(integer(), 'The recipient for whom the mail was checked.'),
+    contact_id: nullable(integer(), 'The recipient for whom the e-mail was checked.'),
     findings: Type.Array(Type.Object({ ...foundInMail, version: foundVersion() }), {
-      description: 'The findings in the mail of that recipient, then those that only its variants or versions have.',
+      description: 'The findings in the e-mail of that recipient, then those that only its variants or versions have.',
     }),
     recipients: nullable(ForRecipients, 'Null without targets, or where there is no mail.'),
     problem: nullable(said(), 'Why there is no mail.'),
@@ -114,7 +114,7 @@ export const CheckedForAll = Type.Object(
 export type CheckedForAll = Static<typeof CheckedForAll>;
 
 export const checkAnyMail = operation({
-  name: 'Check a mail before it is sent, also for all its recipients (addition)',
+  name: 'Check an e-mail before it is sent, also for all its recipients (addition)',
   description: 'Saves and sends nothing. Checks that pass are not in the answer.',
   role: 'editor',
   isReading: true,

@@ -176,7 +176,7 @@ const Draft = Type.Object({
   attachments: Type.Array(
     Type.Object({
       id: integer(),
-      file_name: Type.String({ description: 'The name that the file has in the mail.' }),
+      file_name: Type.String({ description: 'The name that the file has in the e-mail.' }),
       type: Type.String({ description: 'Its media type.' }),
       size: integer({ description: 'Its size in bytes.' }),
     }),

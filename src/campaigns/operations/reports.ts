@@ -124,14 +124,14 @@ const Recipient = Type.Object({
   id: integer(),
   email: Type.String(),
   contact_id: nullable(integer()),
-  state: described(ShownDeliveryState, 'State of the mail; all states except queued and sending are final.'),
+  state: described(ShownDeliveryState, 'State of the e-mail; all states except queued and sending are final.'),
   attempts: integer(),
   reply: nullable(said()),
   reason_code: nullable(Type.String()),
   opens: integer(),
   clicks: integer(),
   updated_at: nullable(Type.String()),
-  kept_mail_id: nullable(integer(), 'The id for GET /deliveries/mail; null if the mail as sent is not kept.'),
+  kept_mail_id: nullable(integer(), 'The id for GET /deliveries/mail; null if the e-mail as sent is not kept.'),
 });
 const FilterQuery = Type.Object({
   utr: identifier('The single send.'),
@@ -157,7 +157,7 @@ const ListedRecipient = Type.Object({
   id: integer(),
   email: Type.String(),
   contact_id: nullable(integer()),
-  state: described(ShownDeliveryState, 'State of the mail; all states except queued and sending are final.'),
+  state: described(ShownDeliveryState, 'State of the e-mail; all states except queued and sending are final.'),
   attempts: integer(),
   reply: nullable(said()),
   opens: integer(),
@@ -166,15 +166,15 @@ const ListedRecipient = Type.Object({
 
 const DomainCounts = Type.Object({
   domain: Type.String({ description: 'Empty: all domains that are not named.' }),
-  mails: integer({ description: 'Mails that were handed over at least once.' }),
-  delivered: integer({ description: 'Mails that were accepted and did not come back.' }),
+  mails: integer({ description: 'E-mails that were handed over at least once.' }),
+  delivered: integer({ description: 'E-mails that were accepted and did not come back.' }),
   kept: integer({
-    description: 'How many of the delivered mails are in the built-in outbox, so that no recipient got them.',
+    description: 'How many of the delivered e-mails are in the test outbox, so that no recipient got them.',
   }),
-  bounces: integer({ description: 'Mails that bounced: refused because the address does not exist, or returned.' }),
+  bounces: integer({ description: 'E-mails that bounced: refused because the address does not exist, or returned.' }),
   failed: integer({ description: 'Refused permanently for another reason, or given up.' }),
-  complaints: integer({ description: 'Mails that their recipients complained about.' }),
-  waiting: integer({ description: 'Mails that are deferred by their server, or are being handed over.' }),
+  complaints: integer({ description: 'E-mails that their recipients complained about.' }),
+  waiting: integer({ description: 'E-mails that are deferred by their server, or are being handed over.' }),
 });
 /** The part of a report about a watched mailing: one with a canary or limits on its results. */
 const Watch = Type.Object({
@@ -195,8 +195,8 @@ const Watch = Type.Object({
 
 const PacedGroup = Type.Object({
   group: Type.String({ description: 'The name of a mail provider, or a domain.' }),
-  per_minute: integer({ description: 'How many mails a minute it gets now, from all campaigns.' }),
-  until: Type.String({ description: 'When it may be complete, if its servers take all mails until then; UTC.' }),
+  per_minute: integer({ description: 'How many e-mails a minute it gets now, from all campaigns.' }),
+  until: Type.String({ description: 'When it may be complete, if its servers take all e-mails until then; UTC.' }),
 });
 
 const LocalWait = Type.Object({
@@ -246,7 +246,7 @@ const Report = Type.Object({
   watch: nullable(Watch, 'Of a send with a canary, or one that was held because of its results; null of others.'),
   paced: Type.Array(PacedGroup, {
     description:
-      'Providers and domains that ask for fewer mails, for which recipients wait while it is sent (addition).',
+      'Providers and domains that ask for fewer e-mails, for which recipients wait while it is sent (addition).',
   }),
   warm_up: nullable(
     WarmUpWait,
@@ -284,7 +284,7 @@ const Report = Type.Object({
       proxied: integer({ description: 'Opens by image proxies.' }),
       machine: integer({ description: 'Opens by bots.' }),
     },
-    { description: 'Opens by who made them. A proxy loads images whether or not the recipient opens the mail.' },
+    { description: 'Opens by who made them. A proxy loads images whether or not the recipient opens the e-mail.' },
   ),
   machine_opens: integer({ description: 'Opens by bots.' }),
   machine_clicks: integer({ description: 'Clicks by bots.' }),
@@ -320,7 +320,7 @@ const Report = Type.Object({
       opens: integer({ description: 'Opens within the hour, including those of proxies and bots.' }),
       machine_opens: integer({ description: 'Opens by bots.' }),
       proxied_opens: integer({
-        description: 'Opens by proxies, which load images whether or not the recipient opens the mail.',
+        description: 'Opens by proxies, which load images whether or not the recipient opens the e-mail.',
       }),
       clicks: integer({ description: 'Clicks.' }),
       machine_clicks: integer({ description: 'Clicks by bots.' }),
@@ -345,15 +345,15 @@ const Report = Type.Object({
   ),
   links: Type.Array(
     Type.Object({
-      number: integer({ description: 'Its number in the mail.' }),
+      number: integer({ description: 'Its number in the e-mail.' }),
       url: Type.String(),
       clicks: integer({ description: 'Clicks.' }),
       machine_clicks: integer({ description: 'Clicks by bots.' }),
     }),
-    { description: 'Every tracked link of the mail, in its order.' },
+    { description: 'Every tracked link of the e-mail, in its order.' },
   ),
   findings: recordedFindings('What the check found when it was launched (addition); null if it was not checked.'),
-  ab_test: nullable(ReportedAbTest, 'The A/B test; null: all got the same mail.'),
+  ab_test: nullable(ReportedAbTest, 'The A/B test; null: all got the same e-mail.'),
 });
 
 export type Report = Static<typeof Report>;
@@ -566,7 +566,7 @@ export const findRecipientsOf = operation({
     next: nullable(Type.String()),
     events_removed_before: nullable(
       isoTimestampSchema(),
-      'Single opens and clicks before this time, UTC, were removed, as EVENTS_DAYS says; the counts of mails and links include them. Null: all are there.',
+      'Single opens and clicks before this time, UTC, were removed, as EVENTS_DAYS says; the counts of e-mails and links include them. Null: all are there.',
     ),
   }),
   run({ db, accountId }, { utr, limit = DEFAULT_ROWS, after = '', ...filter }) {

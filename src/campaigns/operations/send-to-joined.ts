@@ -34,7 +34,7 @@ export const countJoined = operation({
 export const sendToJoined = operation({
   name: 'Send a completed single send to those who joined its audience since (addition)',
   description:
-    'They get the mail as it was sent, at once, and count in the same report. Whoever is among its recipients already gets nothing.',
+    'They get the e-mail as it was sent, at once, and count in the same report. Whoever is among its recipients already gets nothing.',
   role: 'editor',
   input: ByUtr,
   async run({ db, clock, wake, accountId }, { utr }) {

@@ -46,7 +46,7 @@ export const shownParts = {
 export const foundVersion = () =>
   Type.String({
     description:
-      'The variant of the A/B test, such as B, or the ISO 639-1 code of the version that has it while the mail itself does not; empty: the mail itself.',
+      'The variant of the A/B test, such as B, or the ISO 639-1 code of the version that has it while the e-mail itself does not; empty: the e-mail itself.',
   });
 
 /** The schema of findings that were recorded when a mail was checked. */
@@ -165,7 +165,7 @@ const PreviewChoice = Type.Object({
   utr: identifier('The single send.'),
   email: Type.Optional(email()),
   variant: variantNumber(
-    'The variant of its A/B test, or the number of its version in another language; 0, or not given: the mail itself.',
+    'The variant of its A/B test, or the number of its version in another language; 0, or not given: the e-mail itself.',
   ),
 });
 
@@ -181,7 +181,7 @@ function selection(
 }
 
 export const showSingleSendMail = recordOperation({
-  name: 'Read the mail of a single send as one of its recipients sees it (addition)',
+  name: 'Read the e-mail of a single send as one of its recipients sees it (addition)',
   description: 'In the HTML each tracked link has its number in the report as data-link. Nothing is counted.',
   role: 'viewer',
   input: Type.Object({ ...PreviewChoice.properties, ...shownParts }),
@@ -191,16 +191,16 @@ export const showSingleSendMail = recordOperation({
 });
 
 export const showSingleSendHtml = operation({
-  name: 'Read the HTML of the mail of a single send as one of its recipients sees it (addition)',
-  description: 'The same html as in `/single-send/mail`; empty if the mail cannot be shown.',
+  name: 'Read the HTML of the e-mail of a single send as one of its recipients sees it (addition)',
+  description: 'The same html as in `/single-send/mail`; empty if the e-mail cannot be shown.',
   role: 'viewer',
   input: PreviewChoice,
   run: (context, seen) => shownMailHtml(context, selection(context, seen)),
 });
 
 export const checkSingleSendMail = operation({
-  name: 'Check the mail of a single send as one of its recipients sees it (addition)',
-  description: 'Has the findings that may keep contacts from reading it, without the code of the mail.',
+  name: 'Check the e-mail of a single send as one of its recipients sees it (addition)',
+  description: 'Has the findings that may keep contacts from reading it, without the code of the e-mail.',
   role: 'viewer',
   input: PreviewChoice,
   output: Type.Object({ checked: CheckedMailRecord }),

@@ -114,7 +114,7 @@ const NewSingleSend = Type.Object({
   best_hour: Type.Optional(
     Type.Unsafe<0 | 1>({
       ...flag(
-        'Addition: 1: each recipient gets it at their best hour within 24 hours of the start, by when they opened and clicked earlier mails; 0 (default): not.',
+        'Addition: 1: each recipient gets it at their best hour within 24 hours of the start, by when they opened and clicked earlier e-mails; 0 (default): not.',
       ),
       empty: 0,
     }),
@@ -139,7 +139,7 @@ const Preview = Type.Object({
       text: Type.String({ description: 'The beginning of the text part, of 100 000 characters at most.' }),
       text_length: integer({ description: 'The characters of the whole text part.' }),
     }),
-    'The mail for one of the recipients; null where none can be shown.',
+    'The e-mail for one of the recipients; null where none can be shown.',
   ),
   problem: nullable(said()),
   placeholders_without_value: Type.Array(Type.String()),
@@ -246,9 +246,9 @@ export const updateSingleSend = operation({
 });
 
 export const previewSingleSend = recordOperation({
-  name: 'Preview the audience and the mail of a single send',
+  name: 'Preview the audience and the e-mail of a single send',
   description:
-    'Sends and saves nothing. Says how many would get the mail, how many would be skipped and why, and shows it for one contact.',
+    'Sends and saves nothing. Says how many would get the e-mail, how many would be skipped and why, and shows it for one contact.',
   role: 'editor',
   input: NewSingleSend,
   as: 'preview',

@@ -51,19 +51,19 @@ const Plan = {
     ...choice(...WINNER_BY),
     description: 'What decides the winner: opens, clicks, or hand: a user chooses.',
   },
-  hours: integer({ description: 'How long the decision is waited for, from when every mail of the test was tried.' }),
+  hours: integer({ description: 'How long the decision is waited for, from when every e-mail of the test was tried.' }),
 };
 const variant = {
   subject: Type.String({ description: 'The subject of the variant.' }),
   preheader: Type.String({ description: 'The preheader of the variant.' }),
   sender_name: Type.String({ description: 'The name of its sender; empty: that of the sender.' }),
-  template_id: integer({ description: 'The template of its content; 0: that of the mail itself.' }),
+  template_id: integer({ description: 'The template of its content; 0: that of the e-mail itself.' }),
 };
 const Expectation = Type.Object({
   base_rate: fraction('The rate that is expected of A.'),
   base_mails: integer({
     description:
-      'The number of delivered mails with recorded opens and clicks that it is computed from; 0: it is assumed.',
+      'The number of delivered e-mails with recorded opens and clicks that it is computed from; 0: it is assumed.',
   }),
   smallest_difference: nullable(
     Type.Number(),
@@ -71,11 +71,11 @@ const Expectation = Type.Object({
   ),
 });
 const AbTestSchema = Type.Object({
-  variants: Type.Array(Type.Object(variant), { description: 'The variants B, C and D; A is the mail itself.' }),
+  variants: Type.Array(Type.Object(variant), { description: 'The variants B, C and D; A is the e-mail itself.' }),
   ...Plan,
 });
 const PlanSchema = Type.Object({
-  recipients: integer({ description: 'Who would get the mail now.' }),
+  recipients: integer({ description: 'Who would get the e-mail now.' }),
   test_group: integer({ description: 'About how many of them the variants are tried on.' }),
   per_variant: integer({ description: 'About how many of these get each variant.' }),
   measured_per_variant: integer({
@@ -90,7 +90,7 @@ export type TestPlan = Static<typeof PlanSchema>;
 
 const Rate = Type.Object({
   people: integer({ description: 'Recipients who did it, without bots.' }),
-  rate: fraction('Their share of the delivered mails.'),
+  rate: fraction('Their share of the delivered e-mails.'),
   low: fraction('Where the interval of 95 % of the rate begins.'),
   high: fraction('Where it ends.'),
 });
@@ -98,12 +98,12 @@ const Rate = Type.Object({
 export const ReportedAbTest = Type.Object({
   state: {
     ...choice('sending', 'waiting', 'decided', 'cancelled'),
-    description: 'sending: not every mail of the test was tried yet; waiting: for the time or for a choice.',
+    description: 'sending: not every e-mail of the test was tried yet; waiting: for the time or for a choice.',
   },
   ...Plan,
   decides_at: nullable(
     isoTimestampSchema(),
-    'When it is decided, UTC; null before every mail of the test was tried, and if a user chooses.',
+    'When it is decided, UTC; null before every e-mail of the test was tried, and if a user chooses.',
   ),
   decided_at: nullable(isoTimestampSchema(), 'When it was decided, UTC.'),
   verdict: nullable(
@@ -130,12 +130,12 @@ export const ReportedAbTest = Type.Object({
   rest: integer({ description: 'How many recipients get the winner only.' }),
   variants: Type.Array(
     Type.Object({
-      variant: integer({ description: 'Its number: 0 is A, the mail itself.' }),
+      variant: integer({ description: 'Its number: 0 is A, the e-mail itself.' }),
       ...variant,
       recipients: integer({ description: 'How many of the test group it is for.' }),
-      delivered: integer({ description: 'How many of them got it, including the mails in the outbox.' }),
+      delivered: integer({ description: 'How many of them got it, including the e-mails in the outbox.' }),
       kept: integer({
-        description: 'How many of the delivered mails are in the built-in outbox, so that no recipient got them.',
+        description: 'How many of the delivered e-mails are in the test outbox, so that no recipient got them.',
       }),
       opens: Type.Object(Rate.properties, { description: 'The number of recipients who opened it.' }),
       clicks: Type.Object(Rate.properties, { description: 'The number of recipients who clicked in it.' }),
@@ -163,10 +163,10 @@ const list = (description: string) =>
 const SaveBody = Type.Object({
   utr: identifier('The single send.'),
   unchanged_since: unchangedSince(),
-  subjects: list('The subjects of B, C and D. Empty: that of the mail.'),
-  preheaders: list('Their preheaders, in the same order. Empty: that of the mail.'),
+  subjects: list('The subjects of B, C and D. Empty: that of the e-mail.'),
+  preheaders: list('Their preheaders, in the same order. Empty: that of the e-mail.'),
   sender_names: list('Their sender names, in the same order. Empty: that of the sender.'),
-  template_ids: list('Ids of the templates of their content, in the same order. Empty: the content of the mail.'),
+  template_ids: list('Ids of the templates of their content, in the same order. Empty: the content of the e-mail.'),
   share: Type.Optional(
     integer({
       minimum: 1,
@@ -212,7 +212,7 @@ export const readVariants = operation({
   role: 'viewer',
   input: ByUtr,
   output: Type.Object({
-    ab_test: nullable(AbTestSchema, 'Null: all get the same mail.'),
+    ab_test: nullable(AbTestSchema, 'Null: all get the same e-mail.'),
     plan: nullable(PlanSchema, 'What the test would be now; null without one.'),
   }),
   async run(context, { utr }) {

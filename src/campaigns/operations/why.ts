@@ -38,12 +38,12 @@ export const CheckedRules = Type.Array(
       ...choice(...RULES),
       description: 'The rule. An account with several frequency caps has a `cap` for each.',
     },
-    is_met: zeroOrOne('1: it allows the mail now.'),
+    is_met: zeroOrOne('1: it allows the e-mail now.'),
     value: said('What is the case now.'),
-    change: nullable(said(), 'What would make the rule allow the mail; null if it does.'),
+    change: nullable(said(), 'What would make the rule allow the e-mail; null if it does.'),
     counted_mails: Type.Optional(
       Type.Array(Type.Object({ name: Type.String(), sent_at: isoTimestampSchema() }), {
-        description: 'Of a frequency cap: the mails that count, latest first.',
+        description: 'Of a frequency cap: the e-mails that count, latest first.',
       }),
     ),
   }),
@@ -62,10 +62,10 @@ const Why = Type.Object({
         isoTimestampSchema(),
         'When the next attempt is due, UTC; null if no attempt follows, or if it is due at once.',
       ),
-      reply: nullable(said(), "The relay's words, or the reason at that moment why the mail was not sent."),
+      reply: nullable(said(), "The relay's words, or the reason at that moment why the e-mail was not sent."),
       reply_code: nullable(Type.String(), 'The code of the reply, if it is a sentence of the service.'),
     }),
-    'What became of the mail for this contact; null if there is no mail for them.',
+    'What became of the e-mail for this contact; null if there is no mail for them.',
   ),
   rules: CheckedRules,
 });
@@ -78,7 +78,7 @@ const FIRST_TIME = 1_000_000_000_000;
 export const explainSingleSend = operation({
   name: 'Explain why one contact gets a single send or not (addition)',
   description:
-    'What became of the mail, with the reply of the SMTP server or the reason at that moment, and each rule with its value now and what would change it.',
+    'What became of the e-mail, with the reply of the SMTP server or the reason at that moment, and each rule with its value now and what would change it.',
   role: 'viewer',
   input: Type.Object({ utr: identifier('The single send.'), email: emailSchema() }),
   output: Type.Object({ why: Why }),

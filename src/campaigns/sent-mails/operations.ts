@@ -17,9 +17,9 @@ import { type Context, operation } from '../../operations/operation.ts';
 
 /** Returns the message in ASCII. Its links act for its recipient, so users with read access only may not read it. */
 export const readSentMail = operation({
-  name: 'Read a mail exactly as it was sent (addition)',
+  name: 'Read an e-mail exactly as it was sent (addition)',
   description:
-    'The bytes that a server accepted for this delivery of a campaign or automation, without the dots that SMTP adds. They are rendered again from the values kept at that time, and compared with the SHA-256 of what was sent. 429: too many mails are being shown. 409: the values are not kept (keeps_sent_mails was 0, 90 days are over, or the service was started anew while a sender node had the mail), or the bytes would differ.',
+    'The bytes that a server accepted for this delivery of a campaign or automation, without the dots that SMTP adds. They are rendered again from the values kept at that time, and compared with the SHA-256 of what was sent. 429: too many e-mails are being shown. 409: the values are not kept (keeps_sent_mails was 0, 90 days are over, or the service was started anew while a sender node had the e-mail), or the bytes would differ.',
   role: 'editor',
   input: Type.Object({ id: identifier('The delivery: kept_mail_id of a timeline or of recipients.') }),
   async run(context, { id }): Promise<string> {

@@ -43,9 +43,9 @@ const FormRecord = Type.Object({
   id: integer(),
   name: Type.String({ description: 'For the owner.' }),
   contact_type_id: integer({ description: 'The contact type to which contacts are added.' }),
-  sender_id: integer({ description: 'The sender of the mail that asks for a confirmation.' }),
+  sender_id: integer({ description: 'The sender of the e-mail that asks for a confirmation.' }),
   segment_id: { ...nullable(integer()), description: 'The segment to which contacts are also added; null: none.' },
-  language: { ...choice(...PAGE_LANGUAGES), description: 'The language of the page and the mail.' },
+  language: { ...choice(...PAGE_LANGUAGES), description: 'The language of the page and the e-mail.' },
   is_active: { ...zeroOrOne(), description: '0: switched off.' },
   off_code: {
     ...nullable(choice(...FORM_OFF_CODES)),
@@ -55,7 +55,7 @@ const FormRecord = Type.Object({
   url: Type.String({ description: 'The address of its page.' }),
   fields: Type.Array(FormField, { description: 'The fields that it asks for in addition to the e-mail address.' }),
   group_ids: Type.Array(integer(), { description: 'The topics (unsubscribe groups) that contacts choose from.' }),
-  title: Type.String({ description: 'The title of the page and the mail.' }),
+  title: Type.String({ description: 'The title of the page and the e-mail.' }),
   intro: Type.String({ description: 'The text above the fields.' }),
   consent_text: Type.String({ description: 'The text that contacts agree to.' }),
   privacy_url: Type.String({ description: 'The address of a privacy policy, linked behind that text; empty: none.' }),
@@ -66,8 +66,8 @@ const FormRecord = Type.Object({
   },
   tracking_text: Type.String({ description: 'The text of that question.' }),
   button_text: Type.String({ description: 'The text of its button.' }),
-  mail_subject: Type.String({ description: 'The subject of the mail that asks for a confirmation.' }),
-  mail_text: Type.String({ description: 'What that mail says above its button.' }),
+  mail_subject: Type.String({ description: 'The subject of the e-mail that asks for a confirmation.' }),
+  mail_text: Type.String({ description: 'What that e-mail says above its button.' }),
   sent_text: Type.String({ description: 'What the page says once the form was sent.' }),
   confirmed_text: Type.String({ description: 'The text for contacts who have confirmed.' }),
   already_text: Type.String({ description: 'The text for contacts who are subscribed already.' }),
@@ -77,7 +77,7 @@ const FormRecord = Type.Object({
     description: 'The address to which contacts are redirected when they have confirmed; empty: none.',
   }),
   shown: integer({ description: 'How often the page was shown.' }),
-  sent: integer({ description: 'How many mails asked for a confirmation.' }),
+  sent: integer({ description: 'How many e-mails asked for a confirmation.' }),
   confirmed: integer({ description: 'The number of contacts who confirmed.' }),
   ...stamps,
 });
@@ -159,7 +159,7 @@ export const saveForm = operation({
 export const deleteForm = operation({
   name: 'Delete a form (addition)',
   description:
-    'Its page and the links in its mails are no longer found, and unconfirmed requests are removed. Confirmed contacts stay. It can be restored until another one is deleted.',
+    'Its page and the links in its e-mails are no longer found, and unconfirmed requests are removed. Confirmed contacts stay. It can be restored until another one is deleted.',
   role: 'editor',
   input: ById,
   async run(context, { id }) {

@@ -44,7 +44,7 @@ const {
 
 const Subscription = Type.Object({
   email,
-  form_id: optionalReference('The form whose mail and page ask for the confirmation.'),
+  form_id: optionalReference('The form whose e-mail and page ask for the confirmation.'),
   contact_type_id: Type.Optional(
     Type.Unsafe<number>({
       ...optionalReference('In place of form_id: the first form of this list that takes subscriptions.'),
@@ -81,14 +81,14 @@ type SubscriptionInput = Static<typeof Subscription>;
 export const subscribeContact = operation({
   name: 'Ask for a subscription with confirmation by mail (addition)',
   description:
-    'The mail, the page that its link leads to and the limits are those of a form of the list. Nobody becomes a contact or gets mail before they confirm. It can be repeated: an address gets one such mail a day. The state is for your program; whoever typed the address must not see it, because it tells what is known about the address.',
+    'The e-mail, the page that its link leads to and the limits are those of a form of the list. Nobody becomes a contact or gets mail before they confirm. It can be repeated: an address gets one such mail a day. The state is for your program; whoever typed the address must not see it, because it tells what is known about the address.',
   role: 'editor',
   input: Subscription,
   output: Type.Object({
     state: {
       ...choice(...STATES),
       description:
-        'asked: a mail asks for the confirmation, or one was sent to this mailbox within a day. subscribed: confirmed before, and on the list. suppressed: the address gets no mail, because it bounced, complained or was deleted permanently.',
+        'asked: an e-mail asks for the confirmation, or one was sent to this mailbox within a day. subscribed: confirmed before, and on the list. suppressed: the address gets no mail, because it bounced, complained or was deleted permanently.',
     },
   }),
   check: ({ db, accountId, config }, input, errors) => {

@@ -55,34 +55,37 @@ const TAGS = [
   { name: 'Contacts', description: 'People with their fields: one by one, as CSV files, and what an import did.' },
   { name: 'Events', description: 'What contacts did elsewhere, as other programs report it.' },
   { name: 'Fields', description: 'The fields every contact has, and your own.' },
-  { name: 'Templates', description: 'The built-in templates, your own, and the merge tags that a mail can contain.' },
+  {
+    name: 'Templates',
+    description: 'The built-in templates, your own, and the merge tags that an e-mail can contain.',
+  },
   {
     name: 'Campaigns (single sends)',
-    description: 'One mail to its targets, at once or on a schedule, with its previews, tests and reports.',
+    description: 'One e-mail to its targets, at once or on a schedule, with its previews, tests and reports.',
   },
-  { name: 'Archive', description: 'The public page of an account with mails that it has sent.' },
+  { name: 'Archive', description: 'The public page of an account with e-mails that it has sent.' },
   { name: 'Feeds', description: 'RSS, Atom and JSON feeds whose items are sent as mail, singly or as a digest.' },
   {
     name: 'Automations',
     description:
-      'A series of mails for everybody who joins a contact type or segment, each some time after the one before.',
+      'A series of e-mails for everybody who joins a contact type or segment, each some time after the one before.',
   },
   {
-    name: 'Transactional mail',
-    description: 'Single mails to one person, such as a receipt, and what became of each.',
+    name: 'Transactional e-mail',
+    description: 'Single e-mails to one person, such as a receipt, and what became of each.',
   },
   {
     name: 'Senders',
-    description: 'Who mails come from. The owner of an address confirms it by the link in a verification mail.',
+    description: 'Who e-mails come from. The owner of an address confirms it by the link in a verification e-mail.',
   },
   {
     name: 'Versions',
-    description: 'What single sends and mails of automations were made of before, to look at and to bring back.',
+    description: 'What single sends and e-mails of automations were made of before, to look at and to bring back.',
   },
-  { name: 'Images (pictures)', description: 'Images that mails load from this service, and where they are used.' },
-  { name: 'Brand', description: 'The logo, colours, fonts and buttons with which new blocks of mails begin.' },
-  { name: 'Saved blocks', description: 'Parts of mails that are kept to be used again.' },
-  { name: 'Design pages', description: 'Pages on which whoever has the link can design a mail, without keys.' },
+  { name: 'Images (pictures)', description: 'Images that e-mails load from this service, and where they are used.' },
+  { name: 'Brand', description: 'The logo, colours, fonts and buttons with which new blocks of e-mails begin.' },
+  { name: 'Saved blocks', description: 'Parts of e-mails that are kept to be used again.' },
+  { name: 'Design pages', description: 'Pages on which whoever has the link can design an e-mail, without keys.' },
   {
     name: 'Open and click tracking',
     description: 'What is learnt of opens and clicks, and what people chose about theirs.',
@@ -104,7 +107,7 @@ const TAGS = [
   },
   { name: 'Audit log', description: 'Who signed in, and who changed users, keys and senders.' },
   { name: 'Webhooks', description: 'Addresses to which events are sent as they happen, and what was sent.' },
-  { name: 'Outbox', description: 'The mails of an installation that has no SMTP server.' },
+  { name: 'Outbox', description: 'The e-mails of an installation that has no SMTP server.' },
 ];
 
 const ABOUT = `E-mail campaigns: contacts, segments, single sends, automations.
@@ -112,7 +115,7 @@ const ABOUT = `E-mail campaigns: contacts, segments, single sends, automations.
 Sendlark implements a given HTTP interface, *the contract*, exactly. Endpoints, optional parameters and response headers beyond it are
 marked *addition*; they do not change the records and answers of the contract.
 
-The answer to a save of a mail, and to its preview, may have the header \`Sendlark-Warnings\` (addition): a JSON list of placeholders that no contact has a value for
+The answer to a save of an e-mail, and to its preview, may have the header \`Sendlark-Warnings\` (addition): a JSON list of placeholders that no contact has a value for
 (\`unknown_placeholders\`) and of tags of other services (\`foreign_tags\`), each with \`code\`, \`count\` and the first five \`names\`.
 
 Bodies are described as JSON; multipart/form-data and application/x-www-form-urlencoded with the same names are accepted too.

@@ -32,7 +32,7 @@ const SenderVerification = Type.Object({
   ...Verification.properties,
   resend_at: nullable(
     isoTimestampSchema(),
-    'When another verification mail may be sent, UTC; null when it may be sent now.',
+    'When another verification e-mail may be sent, UTC; null when it may be sent now.',
   ),
 });
 const TxtRecord = Type.Object({
@@ -43,7 +43,7 @@ const DnsCheck = Type.Object({
   name: choice(...DOMAIN_CHECKS),
   state: {
     ...choice('ok', 'warn', 'fail'),
-    description: 'warn: mail is sent, but something should be improved; fail: receivers may refuse the mail.',
+    description: 'warn: mail is sent, but something should be improved; fail: receivers may refuse the e-mail.',
   },
   found: said('What was found.'),
   code: nullable(Type.String(), 'The code of the finding, for programs.'),
@@ -75,7 +75,7 @@ const Domain = Type.Object({
   checks: Type.Array(DnsCheck, { description: 'What the DNS said at that time; empty if it was not asked.' }),
 });
 const Checks = Type.Object({
-  verifications: Type.Array(SenderVerification, { description: 'The last verification mail of each sender.' }),
+  verifications: Type.Array(SenderVerification, { description: 'The last verification e-mail of each sender.' }),
   domains: Type.Array(Domain, { description: 'The domains of the senders.' }),
 });
 /** How long the DNS is waited for; later answers count as no answer. */
@@ -94,7 +94,7 @@ export type DkimKey = Static<typeof DkimKey>;
 export type TxtRecord = Static<typeof TxtRecord>;
 
 export const readChecks = operation({
-  name: 'Read the verification mails of all senders and the DKIM keys of their domains (addition)',
+  name: 'Read the verification e-mails of all senders and the DKIM keys of their domains (addition)',
   description: 'The answer has the result of the last DNS check and starts no new one.',
   role: 'owner',
   isReading: true,

@@ -20,7 +20,7 @@ import { hasVerifiedSender } from '../domains.ts';
 const Domain = Type.Object({ domain: line({ description: 'The domain of a sender’s address.' }) });
 
 export const makeDkimKey = operation({
-  name: 'Make the first key that signs the mail of a domain (addition)',
+  name: 'Make the first key that signs the e-mail of a domain (addition)',
   description:
     'Mail from the domain is signed from then on. GET /senders/checks has the record that publishes the key; the private key is never given out.',
   role: 'owner',

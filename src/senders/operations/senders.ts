@@ -61,7 +61,7 @@ const Sender = Type.Object({
   nickname: Type.String(),
   is_verified: zeroOrOne(),
   utr: Type.String(),
-  send_at: Type.String({ description: 'When the last verification mail was queued, UTC.' }),
+  send_at: Type.String({ description: 'When the last verification e-mail was queued, UTC.' }),
   ...softStamps,
 });
 /** The fields of a sender that a user enters. */
@@ -78,7 +78,7 @@ const About = {
   nickname: line(),
   /** Addition to the contract. */
   relay_id: optionalReference(
-    'The only SMTP server that sends its mail; 0 for any. Only a signed-in operator may name one (addition).',
+    'The only SMTP server that sends its e-mail; 0 for any. Only a signed-in operator may name one (addition).',
   ),
 };
 const ById = { sender_id: identifier('The sender.') };
@@ -86,7 +86,7 @@ const ById = { sender_id: identifier('The sender.') };
 export const Verification = Type.Object({
   is_verified: zeroOrOne(),
   sent_at: nullable(isoTimestampSchema()),
-  state: nullable(DeliveryState, 'State of the verification mail; null when none was requested.'),
+  state: nullable(DeliveryState, 'State of the verification e-mail; null when none was requested.'),
   attempts: integer(),
   reply: nullable(said()),
   held_code: nullable(choice(...HELD_CODES)),
@@ -97,7 +97,7 @@ const Usage = Type.Object(
   {
     queued: integer({ description: 'Single sends that wait for their time: they become drafts.' }),
     sending: integer({ description: 'Mailings that are being sent: they are held.' }),
-    live_automations: integer({ description: 'Live automations with a mail from it: they become drafts.' }),
+    live_automations: integer({ description: 'Live automations with an e-mail from it: they become drafts.' }),
     drafts: integer({ description: 'Drafts of single sends with it: they need another sender.' }),
   },
   { description: 'The campaigns that use it.' },
@@ -127,8 +127,8 @@ export const readSender = recordOperation({
 });
 
 export const addSender = operation({
-  name: 'Add a sender and send its verification mail',
-  description: 'The address is verified by the link in the mail.',
+  name: 'Add a sender and send its verification e-mail',
+  description: 'The address is verified by the link in the e-mail.',
   role: 'owner',
   input: Type.Object(About),
   check: checkPlaces,
@@ -209,7 +209,7 @@ export const deleteSender = operation({
 });
 
 export const readVerification = operation({
-  name: "Read the state of a sender's verification mail (addition)",
+  name: "Read the state of a sender's verification e-mail (addition)",
   role: 'viewer',
   input: Type.Object(ById),
   output: Type.Object({ report: Verification }),
@@ -224,7 +224,7 @@ export const readVerification = operation({
 });
 
 export const resendVerification = operation({
-  name: 'Send the verification mail again',
+  name: 'Send the verification e-mail again',
   role: 'owner',
   input: Type.Object(ById),
   run(context, { sender_id }) {

@@ -25,14 +25,14 @@ const YEAR = 365;
 
 const fields = {
   starts_on: () => line({ description: 'First day, YYYY-MM-DD, UTC.' }),
-  volume: () => integer({ minimum: 10, maximum: 1_000_000, description: 'Mails of the first day.' }),
+  volume: () => integer({ minimum: 10, maximum: 1_000_000, description: 'E-mails of the first day.' }),
   growth: () =>
     integer({ minimum: 10, maximum: 100, description: 'The growth in percent after each day on which mail was sent.' }),
   until_volume: () =>
     integer({
       minimum: 11,
       maximum: 10_000_000,
-      description: 'The plan ends when a day would allow this number of mails: what the domain sends on a usual day.',
+      description: 'The plan ends when a day would allow this number of e-mails: what the domain sends on a usual day.',
     }),
 };
 
@@ -46,15 +46,15 @@ const WarmUp = Type.Object({
     ...choice(...WARM_UP_STATES),
     description: 'waiting: its first day has not come; on: it limits mail; over: it no longer limits mail.',
   },
-  today: integer({ description: 'The number of mails that may be sent today, UTC; 0 unless it is on.' }),
+  today: integer({ description: 'The number of e-mails that may be sent today, UTC; 0 unless it is on.' }),
   sent_today: integer({ description: 'The number of these that were sent or are being handed over.' }),
-  ends_on: Type.String({ description: 'The day on which it is over if each day before has all of its mails.' }),
+  ends_on: Type.String({ description: 'The day on which it is over if each day before has all of its e-mails.' }),
 });
 
 /** The part of a report about recipients who wait for another day. */
 export const WarmUpWait = Type.Object({
   domain: Type.String({ description: 'The domain of the sender, which is being warmed up.' }),
-  today: integer({ description: 'The number of mails that may be sent from it today, UTC.' }),
+  today: integer({ description: 'The number of e-mails that may be sent from it today, UTC.' }),
   sent_today: integer({ description: 'The number of these that were sent or are being handed over.' }),
   waiting: integer({ description: 'How many recipients of single sends from this domain have no mail yet.' }),
   expected_on: Type.String({ description: 'The day on which the last of them is expected to get it, YYYY-MM-DD.' }),
@@ -75,7 +75,7 @@ export const readWarmUps = operation({
 
 export const changeWarmUp = operation({
   name: 'Start warming a sender domain up, or change its plan (addition)',
-  description: `No more mail is sent from it on a day than the plan allows; by default ${USUAL_PLAN.volume} mails on the first day and ${USUAL_PLAN.growth} % more on each next one. A change keeps the counts of past days.`,
+  description: `No more mail is sent from it on a day than the plan allows; by default ${USUAL_PLAN.volume} e-mails on the first day and ${USUAL_PLAN.growth} % more on each next one. A change keeps the counts of past days.`,
   role: 'owner',
   input: Type.Object({
     domain,

@@ -28,20 +28,23 @@ import { type Context, listOperation, recordOperation } from '../../operations/o
 
 const ListedMail = Type.Object({
   id: integer(),
-  envelope_from: Type.String({ description: 'Return path of the mail.' }),
+  envelope_from: Type.String({ description: 'Return path of the e-mail.' }),
   envelope_to: Type.String({ description: 'Address it was sent to.' }),
-  from: Type.String({ description: 'From header of the mail, decoded.' }),
-  to: Type.String({ description: 'To header of the mail, decoded.' }),
+  from: Type.String({ description: 'From header of the e-mail, decoded.' }),
+  to: Type.String({ description: 'To header of the e-mail, decoded.' }),
   subject: Type.String(),
   created_at: isoTimestampSchema(),
 });
 const Mail = Type.Object({
   ...ListedMail.properties,
-  web_copy: nullable(Type.String(), 'URL of the mail for a browser; null when its recipient was deleted permanently.'),
+  web_copy: nullable(
+    Type.String(),
+    'URL of the e-mail for a browser; null when its recipient was deleted permanently.',
+  ),
   contact_id: nullable(integer(), 'The contact who would have got it; null if there is no such contact.'),
   single_send_utr: nullable(Type.String(), 'The single send that it belongs to; null if it belongs to none.'),
   automation_utr: nullable(Type.String(), 'The automation that it belongs to; null if it belongs to none.'),
-  raw: Type.String({ description: 'The source of the mail as it would have been sent.' }),
+  raw: Type.String({ description: 'The source of the e-mail as it would have been sent.' }),
 });
 
 export type ListedMail = Static<typeof ListedMail>;
@@ -54,12 +57,12 @@ const unsignedReturnPath = sql`iif(instr(${outbox.envelope_from}, '+') = 0, ${ou
   substr(${outbox.envelope_from}, 1, instr(${outbox.envelope_from}, '+')) || ${HIDDEN} || substr(${outbox.envelope_from}, instr(${outbox.envelope_from}, '@')))`;
 
 export const listMails = listOperation({
-  name: 'List the mails in the test outbox',
-  description: 'Without an SMTP server, mails are kept here instead of being sent.',
+  name: 'List the e-mails in the test outbox',
+  description: 'Without an SMTP server, e-mails are kept here instead of being sent.',
   role: 'viewer',
   input: Type.Object({
     ...eitherOrderQuery.properties,
-    search: Type.Optional(line({ description: 'Only mails with this in their sender, recipient or subject.' })),
+    search: Type.Optional(line({ description: 'Only e-mails with this in their sender, recipient or subject.' })),
   }),
   as: 'mails',
   record: ListedMail,
@@ -73,10 +76,10 @@ export const listMails = listOperation({
 });
 
 export const readMail = recordOperation({
-  name: 'Read a mail in the test outbox',
+  name: 'Read an e-mail in the test outbox',
   description: 'For the role viewer, its links have no tokens, because these act for the recipient.',
   role: 'viewer',
-  input: Type.Object({ id: identifier('The mail.') }),
+  input: Type.Object({ id: identifier('The e-mail.') }),
   as: 'mail',
   record: Mail,
   json(context, { id }) {

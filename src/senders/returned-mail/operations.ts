@@ -36,14 +36,14 @@ const Intake = Type.Object({
   has_secret: zeroOrOne('1: a key or password is stored.'),
   topic: nullable(Type.String(), 'Amazon SNS: the topic that was confirmed, the only one accepted.'),
   permanent: integer({ description: 'Events of addresses that are unusable: bounced and suppressed.' }),
-  returned: integer({ description: 'Mails that did not arrive for another reason: bounced, not suppressed.' }),
+  returned: integer({ description: 'E-mails that did not arrive for another reason: bounced, not suppressed.' }),
   temporary: integer({ description: 'Delays and the like, which change nothing.' }),
   complaints: integer({ description: 'Complaints: suppressed.' }),
   unsubscribes: integer({
     description: 'The number of contacts who unsubscribed at the provider, and so from all mail.',
   }),
   others: integer({ description: 'Events of other kinds, which change nothing.' }),
-  unmatched: integer({ description: 'Events about addresses and mails that are not of this account.' }),
+  unmatched: integer({ description: 'Events about addresses and e-mails that are not of this account.' }),
   duplicates: integer({ description: 'Events that were known already.' }),
   last_event: nullable(Type.String(), "The provider's name of the last event."),
   last_event_at: nullable(isoTimestampSchema(), 'When it arrived.'),
@@ -56,7 +56,7 @@ const Intake = Type.Object({
 const RoleMail = Type.Object({
   id: integer(),
   mailbox: { ...choice(...ROLE_MAILBOXES), description: 'The address it came to, without the domain.' },
-  sender: Type.String({ description: 'The sender that the mail names, which can be forged.' }),
+  sender: Type.String({ description: 'The sender that the e-mail names, which can be forged.' }),
   subject: Type.String(),
   text: Type.String({ description: 'Its beginning, plain and without markup.' }),
   created_at: isoTimestampSchema(),
@@ -142,7 +142,7 @@ export const deleteIntake = operation({
 });
 
 export const listRoleMails = operation({
-  name: 'List the mail to fbl, abuse and postmaster that could not be matched to a sent mail (addition)',
+  name: 'List the e-mail to fbl, abuse and postmaster that could not be matched to a sent e-mail (addition)',
   description: 'The newest 200 are kept.',
   role: 'owner',
   isForOperators: true,
@@ -157,10 +157,10 @@ export const listRoleMails = operation({
 });
 
 export const deleteRoleMail = operation({
-  name: 'Delete a mail to fbl, abuse or postmaster (addition)',
+  name: 'Delete an e-mail to fbl, abuse or postmaster (addition)',
   role: 'owner',
   isForOperators: true,
-  input: Type.Object({ id: identifier('The mail.') }),
+  input: Type.Object({ id: identifier('The e-mail.') }),
   run({ db }, { id }) {
     if (!removeRoleMail(db.$client, recordId(id))) throw notFound();
   },

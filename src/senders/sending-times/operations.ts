@@ -41,7 +41,7 @@ const NewCaps = Type.Object({
     Type.Unsafe<string[]>({
       ...stringList({
         maxItems: MAX_CAPS,
-        description: `Each as mails/days: 3/7 is at most 3 mails in 7 days, the present one included. Up to ${MAX_CAP_MAILS} mails and ${MAX_CAP_DAYS} days. Empty: no limits.`,
+        description: `Each as mails/days: 3/7 is at most 3 e-mails in 7 days, the present one included. Up to ${MAX_CAP_MAILS} e-mails and ${MAX_CAP_DAYS} days. Empty: no limits.`,
       }),
       empty: [],
     }),
@@ -50,7 +50,7 @@ const NewCaps = Type.Object({
 
 const Caps = Type.Array(
   Type.Object({
-    mails: integer({ description: 'The maximum number of mails of single sends and automations for a contact.' }),
+    mails: integer({ description: 'The maximum number of e-mails of single sends and automations for a contact.' }),
     days: integer({ description: 'The number of days, including the present one, in the time zone of schedules.' }),
   }),
   { description: 'The limits; all of them hold.' },
@@ -85,7 +85,9 @@ const Times = Type.Object({
 const ResultLimits = Type.Object(
   {
     auto_hold: zeroOrOne('1: single sends are held when a limit is exceeded; 0: only those with a canary are.'),
-    least_results: integer({ description: 'A single send is not held before this number of its mails have a result.' }),
+    least_results: integer({
+      description: 'A single send is not held before this number of its e-mails have a result.',
+    }),
     limits: Type.Array(
       Type.Object({
         code: Type.String({ description: 'The held_code of a send that exceeds it.' }),
@@ -112,7 +114,7 @@ export const readCaps = operation({
 export const changeCaps = operation({
   name: 'Change the frequency caps (addition)',
   description:
-    'They apply from the next mail on. A single send skips contacts who have reached a cap; a mail of an automation waits for up to a week. Transactional mail is neither limited nor counted.',
+    'They apply from the next e-mail on. A single send skips contacts who have reached a cap; an e-mail of an automation waits for up to a week. Transactional e-mail is neither limited nor counted.',
   role: 'owner',
   input: NewCaps,
   check(_context, { caps = [] }, errors) {
@@ -147,7 +149,7 @@ export const readWindow = operation({
 export const changeWindow = operation({
   name: 'Change the sending hours (addition)',
   description:
-    'Mail of single sends and automations waits at all other times. Transactional mail, tests and confirmations are sent at any time.',
+    'Mail of single sends and automations waits at all other times. Transactional e-mail, tests and confirmations are sent at any time.',
   role: 'owner',
   input: NewWindow,
   check(_context, { days = [], opens = '', closes = '' }, errors) {

@@ -29,7 +29,7 @@ const Look = {
 
 const Brand = Type.Object({
   logo_picture_id: nullable(integer(), 'Id of the picture that is the logo; null when there is none.'),
-  logo_url: nullable(Type.String(), 'Address of the logo for mails; null when there is none.'),
+  logo_url: nullable(Type.String(), 'Address of the logo for e-mails; null when there is none.'),
   colours: Type.Array(Type.String(), {
     description: 'Up to six colours such as #1d5b46; the first is that of buttons and links.',
   }),
@@ -56,7 +56,7 @@ export const readBrandWithLogo = operation({
 
 export const changeBrand = operation({
   name: 'Change the brand (addition)',
-  description: 'Existing mails stay as they are.',
+  description: 'Existing e-mails stay as they are.',
   role: 'editor',
   input: Type.Object({
     logo_picture_id: Type.Optional(

@@ -24,9 +24,9 @@ import { MAX_LANGUAGES } from './versions.ts';
 
 const Version = Type.Object({
   language: Type.String({ description: 'Its language, as an ISO 639-1 code.' }),
-  subject: Type.String({ description: 'Its subject; empty: that of the mail.' }),
-  preheader: Type.String({ description: 'Its preview text; empty: that of the mail.' }),
-  template_id: integer({ description: 'The template of its content; 0: the content of the mail.' }),
+  subject: Type.String({ description: 'Its subject; empty: that of the e-mail.' }),
+  preheader: Type.String({ description: 'Its preview text; empty: that of the e-mail.' }),
+  template_id: integer({ description: 'The template of its content; 0: the content of the e-mail.' }),
 });
 
 /** The versions of a mail, as an operation returns them. */
@@ -35,7 +35,7 @@ export const Versions = Type.Object({
     description: 'The versions. In previews, `variant` 1 is the first version.',
   }),
   account_language: Type.String({
-    description: 'The language of the mail itself and of contacts whose language is unknown, as an ISO 639-1 code.',
+    description: 'The language of the e-mail itself and of contacts whose language is unknown, as an ISO 639-1 code.',
   }),
   missing: Type.Array(
     Type.Object({
@@ -44,7 +44,7 @@ export const Versions = Type.Object({
     }),
     {
       description:
-        'The languages that contacts have and for which there is no version: these contacts get the mail itself. At most 100 000 contacts are examined. Empty if the mail has no versions.',
+        'The languages that contacts have and for which there is no version: these contacts get the e-mail itself. At most 100 000 contacts are examined. Empty if the e-mail has no versions.',
     },
   ),
 });
@@ -59,12 +59,12 @@ export const versionLanguage = line({
 export const versionInput = {
   language: versionLanguage,
   subject: Type.Optional(
-    Type.Unsafe<string>({ ...line({ description: 'Its subject; empty: that of the mail.' }), examples: ['Hello'] }),
+    Type.Unsafe<string>({ ...line({ description: 'Its subject; empty: that of the e-mail.' }), examples: ['Hello'] }),
   ),
-  preheader: Type.Optional(line({ description: 'Its preview text; empty: that of the mail.' })),
+  preheader: Type.Optional(line({ description: 'Its preview text; empty: that of the e-mail.' })),
   template_id: Type.Optional(
     Type.Unsafe<number>({
-      ...integer({ description: 'The template of its content; 0: that of the mail.' }),
+      ...integer({ description: 'The template of its content; 0: that of the e-mail.' }),
       empty: 0,
     }),
   ),
@@ -136,7 +136,7 @@ const ById = { id: identifier('The template, one of your own.') };
 
 export const listTemplateLanguages = operation({
   name: 'List the versions of a template in other languages (addition)',
-  description: 'Transactional mails from the template get the version in the language of their recipient.',
+  description: 'Transactional e-mails from the template get the version in the language of their recipient.',
   role: 'viewer',
   input: Type.Object(ById),
   output: Versions,
@@ -154,7 +154,7 @@ export const listTemplateLanguages = operation({
 
 export const saveTemplateLanguage = operation({
   name: 'Add or change the version of a template in a language (addition)',
-  description: `A template can have ${MAX_LANGUAGES} versions. The content of a version is that of another template. Mails of campaigns have versions of their own.`,
+  description: `A template can have ${MAX_LANGUAGES} versions. The content of a version is that of another template. E-mails of campaigns have versions of their own.`,
   role: 'editor',
   input: Type.Object({ ...ById, ...versionInput }),
   output: Type.Object({ updated_at: isoTimestampSchema() }),

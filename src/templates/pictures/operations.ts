@@ -26,7 +26,7 @@ import { isoTimestamp } from '../../time/clock.ts';
 /** How many records of each kind contain a picture. */
 const UseCounts = {
   single_sends: integer({ description: 'Number of single sends that contain it.' }),
-  automation_mails: integer({ description: 'Number of mails of automations that contain it.' }),
+  automation_mails: integer({ description: 'Number of e-mails of automations that contain it.' }),
   sent_mails: integer({
     description: 'Number of mailings that were sent with it. While there is one, it cannot be deleted.',
   }),
@@ -38,7 +38,7 @@ export const Picture = Type.Object({
   id: integer(),
   name: Type.String(),
   alt: Type.String({ description: 'The alternative text; may be empty.' }),
-  url: Type.String({ description: 'Address for mails. It works without keys and never changes.' }),
+  url: Type.String({ description: 'Address for e-mails. It works without keys and never changes.' }),
   kind: described(choice(...PICTURE_KINDS), 'What the bytes are.'),
   width: integer({ description: 'Width in pixels.' }),
   height: integer({ description: 'Height in pixels.' }),
@@ -117,7 +117,7 @@ const useRecord = recordObject(PictureUse, pictureUses, {
 });
 
 export const listPictureUses = listOperation({
-  name: 'List the single sends, automation mails, sent campaigns, templates and saved blocks that contain an image (addition)',
+  name: 'List the single sends, automation e-mails, sent campaigns, templates and saved blocks that contain an image (addition)',
   role: 'viewer',
   input: Type.Object({ ...listQuery.properties, ...ById }),
   as: 'uses',
@@ -130,7 +130,7 @@ export const listPictureUses = listOperation({
 
 export const updatePicture = operation({
   name: 'Change the name and the alternative text of an image (addition)',
-  description: 'Neither the address nor mails that contain the image change.',
+  description: 'Neither the address nor e-mails that contain the image change.',
   role: 'editor',
   input: Type.Object({
     ...ById,
@@ -150,7 +150,7 @@ export const updatePicture = operation({
 export const deletePicture = operation({
   name: 'Delete an image that no mail contains (addition)',
   description:
-    'Refused while a single send, a mail of an automation, a template or a saved block contains it, while it is the logo of the brand, and once it was sent: recipients of the mail still load it, even after the campaign is deleted.',
+    'Refused while a single send, an e-mail of an automation, a template or a saved block contains it, while it is the logo of the brand, and once it was sent: recipients of the e-mail still load it, even after the campaign is deleted.',
   role: 'editor',
   input: Type.Object(ById),
   run(context, input) {

@@ -31,7 +31,7 @@ export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) 
     {
       schema: {
         tags: [TAG],
-        summary: 'Add an image for mails (addition)',
+        summary: 'Add an image for e-mails (addition)',
         description:
           'The bytes decide what the file is, not its name. Whoever has the address can load the image, without keys. An image that the account has already is not stored again: is_new is 0.',
         body: UploadBody,

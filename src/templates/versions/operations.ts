@@ -33,7 +33,7 @@ type Version = typeof mailVersions.$inferSelect;
 const ListedVersion = Type.Object({
   id: integer(),
   made_by: nullable(Type.String(), 'The user who made it; null for a program, a design link or a deleted user.'),
-  is_current: { ...zeroOrOne(), description: '1: it is the present content of the mail.' },
+  is_current: { ...zeroOrOne(), description: '1: it is the present content of the e-mail.' },
   size: integer({ description: 'Its size in bytes.' }),
   created_at: isoTimestampSchema(),
   updated_at: isoTimestampSchema(),
@@ -42,7 +42,7 @@ const ListedVersion = Type.Object({
 export type ListedVersion = Static<typeof ListedVersion>;
 
 const VersionedMail = Type.Object({
-  kind: described(choice('single_send', 'automation_mail'), 'What has the mail.'),
+  kind: described(choice('single_send', 'automation_mail'), 'What has the e-mail.'),
   utr: Type.String(),
   name: Type.String(),
   subject: Type.String(),
@@ -139,11 +139,11 @@ export async function bringBack(
 }
 
 export const listMailVersions = operation({
-  name: 'List the versions of a mail, the newest first (addition)',
+  name: 'List the versions of an e-mail, the newest first (addition)',
   description:
-    'A change of the content makes a version, or goes into the last one if the same user made it within five minutes. A mail has at most 20 versions and an account at most 50 MiB of them; the oldest are removed for new ones.',
+    'A change of the content makes a version, or goes into the last one if the same user made it within five minutes. An e-mail has at most 20 versions and an account at most 50 MiB of them; the oldest are removed for new ones.',
   role: 'viewer',
-  input: Type.Object({ mail_utr: identifier('The single send, or the mail of an automation.') }),
+  input: Type.Object({ mail_utr: identifier('The single send, or the e-mail of an automation.') }),
   output: Versions,
   run({ db, accountId }, { mail_utr }) {
     const { kind, id } = requireMail(db, accountId, mail_utr);
@@ -155,7 +155,7 @@ export const listMailVersions = operation({
 });
 
 export const readVersion = operation({
-  name: 'Read a version of a mail (addition)',
+  name: 'Read a version of an e-mail (addition)',
   role: 'viewer',
   input: ById,
   output: Type.Object({
@@ -165,7 +165,7 @@ export const readVersion = operation({
       template_id: integer(),
       template_json: Type.String(),
       template_html: Type.String(),
-      html: Type.String({ description: 'The mail as HTML, with its merge tags.' }),
+      html: Type.String({ description: 'The e-mail as HTML, with its merge tags.' }),
       ...stamps,
     }),
   }),
@@ -178,9 +178,9 @@ export const readVersion = operation({
 });
 
 export const restoreVersion = operation({
-  name: 'Restore a version of a mail (addition)',
+  name: 'Restore a version of an e-mail (addition)',
   description:
-    'The content until then stays a version, so that this can be undone. A queued single send stays queued; contacts who wait for a mail of a live automation get the restored version.',
+    'The content until then stays a version, so that this can be undone. A queued single send stays queued; contacts who wait for an e-mail of a live automation get the restored version.',
   role: 'editor',
   input: ById,
   run: (context, { version_id }) =>

@@ -27,7 +27,7 @@ const public_key = Type.String({ description: 'The public half of the pair.' });
 const scopes = Type.Array(choice(...SCOPES), {
   maxItems: 100,
   description:
-    'What it may do. transactional: send transactional mail and read its results. read: read everything but secrets. contacts, campaigns: read and change these. everything: what an owner may do over the API.',
+    'What it may do. transactional: send transactional e-mail and read its results. read: read everything but secrets. contacts, campaigns: read and change these. everything: what an owner may do over the API.',
 });
 const Key = Type.Object({
   id: integer(),

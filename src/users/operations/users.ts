@@ -75,21 +75,24 @@ export const listUsers = listOperation({
 
 export const inviteUser = operation({
   name: 'Add a user and mail them the link by which they choose a password (addition)',
-  description: `The link works for ${INVITATION_DAYS} days. The mail goes at once, from the first sender that may send, over its SMTP server.`,
+  description: `The link works for ${INVITATION_DAYS} days. The e-mail goes at once, from the first sender that may send, over its SMTP server.`,
   role: 'owner',
   isForUsers: true,
   input: Type.Object({
     email: email(),
     name: Type.Optional(line()),
     role: Role,
-    language: Type.Optional({ ...choice(...LANGUAGE_CODES), description: 'The language of the mail; en by default.' }),
+    language: Type.Optional({
+      ...choice(...LANGUAGE_CODES),
+      description: 'The language of the e-mail; en by default.',
+    }),
   }),
   output: Type.Object({
     id: integer(),
     ...Link,
     not_mailed: nullable(
       said(),
-      'Why the link could not be mailed, so that it has to be passed on by hand; null: the SMTP server accepted the mail.',
+      'Why the link could not be mailed, so that it has to be passed on by hand; null: the SMTP server accepted the e-mail.',
     ),
   }),
   async run(context, { email, name = '', role, language = 'en' }) {

@@ -43,16 +43,16 @@ const consent = data({
   email: text(),
   unsubscribe_groups_id: nullable(integer()),
   source: described(choice(...consentLog.source.enumValues), 'How: the API, a page, a form, a complaint and so on.'),
-  mailing_id: nullable(integer(), 'Id of the mailing in whose mail they chose it; null where it was no mail.'),
+  mailing_id: nullable(integer(), 'Id of the mailing in whose e-mail they chose it; null where it was no mail.'),
 });
 const mail = data({
   email: text(),
   contact_id: nullable(integer()),
-  delivery_id: nullable(integer(), 'Id of this recipient’s mail; null of transactional mail.'),
-  mailing_id: nullable(integer(), 'Id of the mailing; null of transactional mail.'),
-  single_send_utr: nullable(text(), 'The campaign (single send); null of other mail.'),
-  automation_utr: nullable(text(), 'The automation; null of other mail.'),
-  transactional_utr: Type.Optional(text('The transactional mail; absent of other mail.')),
+  delivery_id: nullable(integer(), 'Id of this recipient’s e-mail; null of transactional e-mail.'),
+  mailing_id: nullable(integer(), 'Id of the mailing; null of transactional e-mail.'),
+  single_send_utr: nullable(text(), 'The campaign (single send); null of other e-mail.'),
+  automation_utr: nullable(text(), 'The automation; null of other e-mail.'),
+  transactional_utr: Type.Optional(text('The transactional e-mail; absent of other e-mail.')),
   by: nullable(choice('person', 'proxied', 'machine'), 'Who opened or clicked it; null for other events.'),
   url: nullable(text(), 'The link that was clicked; null of other events.'),
   reply: nullable(text(), 'What the SMTP server answered, or the bounce says; null of other events.'),
@@ -107,9 +107,9 @@ const EVENT_DATA = {
     triggered: integer(),
     delivered: integer(),
     bounces: integer(),
-    failed: integer({ description: 'Recipients whose mail could not be handed over.' }),
+    failed: integer({ description: 'Recipients whose e-mail could not be handed over.' }),
     suppressed: integer({ description: 'Recipients who were skipped.' }),
-    cancelled: integer({ description: 'Recipients whose mail was cancelled.' }),
+    cancelled: integer({ description: 'Recipients whose e-mail was cancelled.' }),
   }),
   'send.held': data({
     single_send_utr: nullable(text(), 'The campaign (single send); null of an automation.'),
@@ -122,7 +122,7 @@ const EVENT_DATA = {
   'automation.entered': data(enrolment),
   'automation.left': data({
     ...enrolment,
-    finished: Type.Boolean({ description: 'True after the last mail.' }),
+    finished: Type.Boolean({ description: 'True after the last e-mail.' }),
     reason: nullable(text(), 'Why the contact exited; null if they completed the automation.'),
   }),
   'automation.step': data({

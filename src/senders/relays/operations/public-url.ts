@@ -58,7 +58,7 @@ export const readPublicUrl = operation({
 
 export const changePublicUrl = operation({
   name: 'Save the tracking domain (addition)',
-  description: 'Links in mails lead there from then on, without a restart. Refused while PUBLIC_URL sets it.',
+  description: 'Links in e-mails lead there from then on, without a restart. Refused while PUBLIC_URL sets it.',
   role: 'owner',
   isForOperators: true,
   input: Type.Object({

@@ -47,13 +47,13 @@ const Relay = Type.Object({
   security: { ...choice(...RELAY_SECURITY), description: SECURITY },
   username: Type.String({ description: 'Empty: no login.' }),
   has_password: zeroOrOne('1: a password is stored.'),
-  rate: integer({ description: 'Mails a second, at most; 0: no limit.' }),
+  rate: integer({ description: 'E-mails a second, at most; 0: no limit.' }),
   connections: integer({ description: 'Connections at a time, at most.' }),
-  accepted_at: nullable(isoTimestampSchema(), 'When it last accepted a mail, UTC, to the minute.'),
+  accepted_at: nullable(isoTimestampSchema(), 'When it last accepted an e-mail, UTC, to the minute.'),
   answered_at: nullable(isoTimestampSchema(), 'When a test of it last passed, UTC.'),
   failed_at: nullable(isoTimestampSchema(), 'When it last could not be used, UTC.'),
   failure: nullable(Type.String(), 'Why it could not be used then, in the words of the server.'),
-  sender_ids: Type.Array(integer(), { description: 'The senders whose mail goes over it and no other SMTP server.' }),
+  sender_ids: Type.Array(integer(), { description: 'The senders whose e-mail goes over it and no other SMTP server.' }),
   ...stamps,
 });
 
@@ -62,8 +62,8 @@ const Ways = Type.Object(
     environment: Type.Array(Type.String(), {
       description: 'Host and port of the SMTP servers of SMTP_URL, which are used instead of those of the file.',
     }),
-    has_public_url: zeroOrOne('1: links in mails lead to a public address.'),
-    queued: integer({ description: 'Mails that wait to be handed over, of all accounts.' }),
+    has_public_url: zeroOrOne('1: links in e-mails lead to a public address.'),
+    queued: integer({ description: 'E-mails that wait to be handed over, of all accounts.' }),
   },
   { description: 'What else decides where mail goes.' },
 );
@@ -77,7 +77,7 @@ const About = {
   password: Type.Optional(
     line({ description: 'Empty keeps the stored one, which is used only for the host and port it was given for.' }),
   ),
-  rate: Type.Optional(integer({ maximum: 1_000_000, description: 'Mails a second, at most; 0: no limit.' })),
+  rate: Type.Optional(integer({ maximum: 1_000_000, description: 'E-mails a second, at most; 0: no limit.' })),
   connections: Type.Optional(
     integer({ minimum: 1, maximum: 200, description: `Connections at a time, at most; ${CONNECTIONS} if not given.` }),
   ),

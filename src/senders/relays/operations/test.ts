@@ -20,7 +20,7 @@ import { requireRelay } from './relays.ts';
 
 const Test = Type.Object(
   {
-    stage: { ...choice(...TRIAL_STAGES), description: 'The last step; done: a mail would be accepted.' },
+    stage: { ...choice(...TRIAL_STAGES), description: 'The last step; done: an e-mail would be accepted.' },
     from: Type.String({ description: 'The sender it was asked about.' }),
     to: Type.String({ description: 'The recipient it was asked about: the user who is signed in.' }),
     found: said('What was found.'),
@@ -39,9 +39,9 @@ export type RelayTest = Static<typeof Test>;
 const testing = new WeakSet<Context['db']>();
 
 export const testRelay = operation({
-  name: 'Test an SMTP server: connect, log in, and ask whether it would take a mail (addition)',
+  name: 'Test an SMTP server: connect, log in, and ask whether it would take an e-mail (addition)',
   description:
-    'Asks about a mail from a sender to the person who is signed in, and sends none. One test at a time, of less than half a minute.',
+    'Asks about an e-mail from a sender to the person who is signed in, and sends none. One test at a time, of less than half a minute.',
   role: 'owner',
   isForOperators: true,
   input: Type.Object({

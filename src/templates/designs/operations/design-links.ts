@@ -8,7 +8,7 @@ import { revokeDesignLinks } from '../designs.ts';
 
 /** Revokes links to the designer. The links work without keys, so an owner must be able to make a shared link invalid. */
 export const revokeLinks = operation({
-  name: 'Revoke the links to the design page of a mail (addition)',
+  name: 'Revoke the links to the design page of an e-mail (addition)',
   description: 'All its links stop working. From then on design_url is a new one.',
   role: 'editor',
   input: Type.Object({ utr: identifier('The single send, or the schedule of an automation.') }),

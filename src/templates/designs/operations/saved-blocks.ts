@@ -162,7 +162,7 @@ export const createBlock = operation({
 
 export const updateBlock = operation({
   name: 'Change the name or the code of a saved block (addition)',
-  description: 'Parameters that are not given keep their value. Mails with the block do not change.',
+  description: 'Parameters that are not given keep their value. E-mails with the block do not change.',
   role: 'editor',
   input: Type.Object({
     ...ById.properties,
@@ -175,7 +175,7 @@ export const updateBlock = operation({
 
 export const removeBlock = operation({
   name: 'Delete a saved block (addition)',
-  description: 'Mails that have the block keep it. It can be restored until another one is deleted.',
+  description: 'E-mails that have the block keep it. It can be restored until another one is deleted.',
   role: 'editor',
   input: ById,
   run: ({ db, accountId }, { id }) => deleteBlock(db, accountId, id),
