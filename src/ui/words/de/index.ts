@@ -28,7 +28,7 @@ import { transactional } from '../../../transactional/words.de.ts';
 import { users } from '../../../users/words.de.ts';
 import { webhooks } from '../../../webhooks/words.de.ts';
 import { frame } from './frame.ts';
-import { mail } from './mail.ts';
+import { mailFrames } from './mail-frames.ts';
 import { signIn } from './sign-in.ts';
 
 export const de = {
@@ -45,7 +45,7 @@ export const de = {
   ...imports,
   ...installation,
   ...left,
-  ...mail,
+  ...mailFrames,
   ...outbox,
   ...people,
   ...pictures,

@@ -1,9 +1,9 @@
 /** German: the sentences with which the service explains refusals and findings, by code. */
 import type { SentenceCode } from '../../../errors/sentences.ts';
-import { checkSentences } from './check-sentences.ts';
-import { featureSentences } from './feature-sentences.ts';
-import { refusalSentences } from './refusal-sentences.ts';
-import { relaySentences } from './relay-sentences.ts';
+import { checkSentences } from './sentences/checks.ts';
+import { featureSentences } from './sentences/features.ts';
+import { refusalSentences } from './sentences/refusals.ts';
+import { relaySentences } from './sentences/relays.ts';
 
 export const sentences: Readonly<Record<SentenceCode, string>> = {
   unsubscribed_all: 'Von allen Mails abgemeldet',

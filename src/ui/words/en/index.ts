@@ -28,7 +28,7 @@ import { transactional } from '../../../transactional/words.en.ts';
 import { users } from '../../../users/words.en.ts';
 import { webhooks } from '../../../webhooks/words.en.ts';
 import { frame } from './frame.ts';
-import { mail } from './mail.ts';
+import { mailFrames } from './mail-frames.ts';
 import { signIn } from './sign-in.ts';
 
 export const en = {
@@ -45,7 +45,7 @@ export const en = {
   ...imports,
   ...installation,
   ...left,
-  ...mail,
+  ...mailFrames,
   ...outbox,
   ...people,
   ...pictures,

@@ -1,5 +1,5 @@
 /** German: the sentences of single features. */
-import type { FEATURE_SENTENCES } from '../../../errors/sentences/features.ts';
+import type { FEATURE_SENTENCES } from '../../../../errors/sentences/features.ts';
 
 export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, string>> = {
   // A/B tests.

@@ -1,8 +1,8 @@
 /** German: a mail shown in a page. */
-import type { mail as english } from '../en/mail.ts';
+import type { mailFrames as english } from '../en/mail-frames.ts';
 import type { Translation } from '../translation.ts';
 
-export const mail: Translation<typeof english> = {
+export const mailFrames: Translation<typeof english> = {
   'mail.note':
     'Bilder aus Ihrer Bibliothek werden gezeigt, andere auf Wunsch geladen. Links sind hier ohne Funktion, und nichts zählt als Öffnung.',
   'mail.images': 'Bilder von anderswo laden',

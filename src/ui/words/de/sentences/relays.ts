@@ -1,5 +1,5 @@
 /** German: sentences about relays and about the results of relay tests. */
-import type { RELAY_SENTENCES } from '../../../errors/sentences/relays.ts';
+import type { RELAY_SENTENCES } from '../../../../errors/sentences/relays.ts';
 
 export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, string>> = {
   relay_host: 'Nennen Sie einen Mailserver wie smtp.example.com, ohne smtp:// und ohne den Port.',

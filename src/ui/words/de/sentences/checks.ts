@@ -1,5 +1,5 @@
 /** German: the sentences about backups and about checks of the outside world. */
-import type { CHECK_SENTENCES } from '../../../errors/sentences/checks.ts';
+import type { CHECK_SENTENCES } from '../../../../errors/sentences/checks.ts';
 
 export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, string>> = {
   backup_damaged: '{file} ist beschädigt: {reason}',

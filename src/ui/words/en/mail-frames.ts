@@ -1,6 +1,6 @@
 /** English: a mail shown in a page. */
 
-export const mail = {
+export const mailFrames = {
   'mail.note':
     'Images from your library are shown. Others load when you ask for them. Links do not work here, and nothing counts as an open.',
   'mail.images': 'Load images from other sites',

@@ -1,5 +1,5 @@
 /** German: the sentences about actions that the present state does not allow. */
-import type { REFUSAL_SENTENCES } from '../../../errors/sentences/refusals.ts';
+import type { REFUSAL_SENTENCES } from '../../../../errors/sentences/refusals.ts';
 
 export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, string>> = {
   last_owner: 'Der letzte Inhaber eines Kontos kann nicht entfernt werden und keine andere Rolle bekommen',
