@@ -217,9 +217,9 @@ async function trySetLive(
   { isBackfilled = false, isByProgram }: GoingLive,
 ): Promise<boolean> {
   const { db, clock } = deps;
-  const present = requireAutomation(db, accountId, utr);
-  if (present.status === AUTOMATION_STATUS.live) {
-    if (isBackfilled) startBackfill(db.$client, present, 0);
+  const current = requireAutomation(db, accountId, utr);
+  if (current.status === AUTOMATION_STATUS.live) {
+    if (isBackfilled) startBackfill(db.$client, current, 0);
     return true;
   }
   const before = requireReadiness(db, accountId, utr);

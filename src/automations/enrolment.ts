@@ -231,17 +231,17 @@ function prepareNewMail(deps: StepDeps, automationId: number, scheduleId: number
  * Creates the mailing of a mail that was prepared, unless the mail or its automation was changed meanwhile. If its content cannot be sent,
  * the automation becomes a draft.
  */
-function createMissingMailing({ db, clock }: StepDeps, { automation, schedule }: NewMail, made: FrozenMail): void {
+function createMissingMailing({ db, clock }: StepDeps, { automation, schedule }: NewMail, content: FrozenMail): void {
   const now = isoTimestamp(clock.now());
   inTransaction(db, () => {
     const isUnchanged = db.get(sql`
       SELECT 1 FROM automations a JOIN automation_schedules s ON s.automation_id = a.id
       WHERE a.id = ${automation.id} AND a.updated_at = ${automation.updated_at} AND s.id = ${schedule.id} AND s.updated_at = ${schedule.updated_at}`);
     if (isUnchanged === undefined) return;
-    if ('problem' in made) {
-      const reason = { held_code: made.code, held_reason: problemOf('held_mail', schedule, made) };
+    if ('problem' in content) {
+      const reason = { held_code: content.code, held_reason: problemOf('held_mail', schedule, content) };
       holdAutomations(db, sql`id = ${automation.id}`, reason, now);
-    } else createScheduleMailing(db, automation, schedule, made, now);
+    } else createScheduleMailing(db, automation, schedule, content, now);
   });
 }
 

@@ -112,9 +112,9 @@ function assignment(
   if (field !== null && isLineField(field))
     return { text: `${field} = @value`, values: { value: storedLine(field, value) } };
   if (!listCustomFields(db, account).some(({ id }) => id === fieldId)) return null;
-  const present = "ifnull(custom_values, '{}')";
+  const stored = "ifnull(custom_values, '{}')";
   return {
-    text: `custom_values = iif(@value = '', json_remove(${present}, @path), json_set(${present}, @path, @value))`,
+    text: `custom_values = iif(@value = '', json_remove(${stored}, @path), json_set(${stored}, @path, @value))`,
     values: { value, path: customValuePath(fieldId ?? 0) },
   };
 }

@@ -10,7 +10,7 @@ type Part = string | number | null;
 
 interface CompiledDraft<Content> {
   source: readonly Part[];
-  made: Content;
+  content: Content;
 }
 
 interface UnderWay<Content> {
@@ -35,16 +35,16 @@ export class CompiledDrafts<Content extends object = FrozenText> {
     const kept = this.#kept.find(isSame);
     if (kept !== undefined) {
       this.#kept = [...this.#kept.filter((other) => other !== kept), kept];
-      return kept.made;
+      return kept.content;
     }
     const known = this.#underWay.find(isSame);
     if (known !== undefined) return known.promise;
     const underWay = { source, promise: make() };
     this.#underWay = [...this.#underWay, underWay];
     try {
-      const made = await underWay.promise;
-      if (!('problem' in made)) this.#keep({ source, made });
-      return made;
+      const content = await underWay.promise;
+      if (!('problem' in content)) this.#keep({ source, content });
+      return content;
     } finally {
       this.#underWay = this.#underWay.filter((other) => other !== underWay);
     }

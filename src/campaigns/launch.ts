@@ -170,12 +170,12 @@ type Launch = Frozen & { variants: Variant[]; findings: RecordedFinding[] | null
 
 /** Launches a send that was prepared, or holds it with the reason, unless it was changed meanwhile. */
 function launch(deps: LaunchDeps, send: SingleSend, take: () => Launch | Held): void {
-  const made = take();
-  if ('held_code' in made) {
-    hold(deps, send, made);
+  const prepared = take();
+  if ('held_code' in prepared) {
+    hold(deps, send, prepared);
     return;
   }
-  const mailing = start(deps.db, send, made, deps.clock.now());
+  const mailing = start(deps.db, send, prepared, deps.clock.now());
   if (mailing !== null) deps.log({ single_send: send.id, mailing }, 'campaign started');
 }
 
@@ -227,13 +227,13 @@ async function prepare(deps: LaunchDeps, send: SingleSend): Promise<Launch | Hel
   // A user of the dashboard has seen the check in the step before sending.
   if (errors !== '' && send.changed_by === null && readMailRules(db, send.user_id).stops_errors === 1)
     return { held_code: 'check_failed', held_reason: sentence('held_check_failed', { codes: errors }) };
-  const missing = languageCounter(db, send.user_id);
+  const countOthers = languageCounter(db, send.user_id);
   const audience = {
     targets: send.recipient_id,
     excluded: send.exclude_specific_recipient_id,
     groupId: send.unsubscribe_group_id,
   };
-  const all = findings && [...findings, ...(await missing(send.languages, audience))];
+  const all = findings && [...findings, ...(await countOthers(send.languages, audience))];
   return { ...frozen, findings: all, progress };
 }
 
@@ -330,11 +330,11 @@ async function freezeSend(
     sender_name: sender_name || null,
     name: variantName(at + 1),
   }));
-  const made =
+  const frozenAll =
     test === null
       ? await freezeVersions(db, config, send, sender)
       : await freezeVariants(db, config, send, others, sender);
-  if ('problem' in made) return made;
-  const frozen = { ...made.frozen, ...(attachments.length > 0 && { attachments }) };
-  return { ...made, frozen, variants: all };
+  if ('problem' in frozenAll) return frozenAll;
+  const frozen = { ...frozenAll.frozen, ...(attachments.length > 0 && { attachments }) };
+  return { ...frozenAll, frozen, variants: all };
 }

@@ -41,7 +41,7 @@ export class Preparations<Subject, Made> {
       preparation.take = take;
     };
     const ended = prepare().then(
-      (made) => end(() => made),
+      (result) => end(() => result),
       (error: unknown) =>
         end(() => {
           throw error;

@@ -292,6 +292,8 @@ async function contentOf(
   };
   const link_rules = findLinkRules(db, send.user_id, send) ?? ('off' as const);
   const parts = [...Object.values(source), JSON.stringify(link_rules), ...Object.values(sender)];
-  const made = await drafts.get(parts, () => compile(() => freezeText(db, config, { ...source, link_rules }, sender)));
-  return 'problem' in made ? made : { frozen: made.frozen, variant: 0 };
+  const compiled = await drafts.get(parts, () =>
+    compile(() => freezeText(db, config, { ...source, link_rules }, sender)),
+  );
+  return 'problem' in compiled ? compiled : { frozen: compiled.frozen, variant: 0 };
 }

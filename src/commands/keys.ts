@@ -30,9 +30,9 @@ async function create(call: Call): Promise<void> {
     const owner = db.select().from(accounts).where(eq(accounts.id, account)).get();
     if (owner === undefined) throw new Error(`There is no account ${account}; see: sendlark account list`);
     return inTransaction(db, () => {
-      const made = addKeyPair(db, systemClock, account, { name, scopes });
-      record(db, account, 'key_made', keyLabel(name, made.publicKey));
-      return made;
+      const pair = addKeyPair(db, systemClock, account, { name, scopes });
+      record(db, account, 'key_made', keyLabel(name, pair.publicKey));
+      return pair;
     });
   });
   call.answer({ account, ...pair }, [`PublicKey: ${pair.publicKey}`, `SecretKey: ${pair.secretKey}`]);

@@ -33,10 +33,10 @@ and passkeys stay, unless --without-second-factor takes them off for somebody wh
     if (resetsSecondFactor && email === undefined) throw new UsageError('--without-second-factor needs --user EMAIL');
     const { url, expiresAt, person } = await withDatabase((db, config) => {
       const target = email === undefined ? soleUser(db, accountId) : userOf(db, email);
-      const made = createLoginLink(db, { ...target, resetsSecondFactor }, COMMAND_LINE, systemClock.now());
+      const link = createLoginLink(db, { ...target, resetsSecondFactor }, COMMAND_LINE, systemClock.now());
       const url =
-        (findPublicUrl(db.$client, config).url || localOrigin(config.HOST, config.PORT)) + loginLinkPath(made.secret);
-      return { url, expiresAt: made.expiresAt, person: target.user?.email ?? null };
+        (findPublicUrl(db.$client, config).url || localOrigin(config.HOST, config.PORT)) + loginLinkPath(link.secret);
+      return { url, expiresAt: link.expiresAt, person: target.user?.email ?? null };
     });
     const whom = person === null ? 'the first owner' : person;
     call.answer({ link: url, user: person, expires_at: isoTimestamp(expiresAt) }, [

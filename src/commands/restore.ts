@@ -69,9 +69,9 @@ interface Owner {
 
 /** Returns the owner of the database that is replaced, or of its folder if there is none. */
 function ownerOf(path: string): Owner {
-  const present = statSync(path, { throwIfNoEntry: false });
-  const { uid, gid } = present ?? statSync(dirname(path));
-  return { uid, gid, mode: present === undefined ? null : present.mode & 0o777 };
+  const stats = statSync(path, { throwIfNoEntry: false });
+  const { uid, gid } = stats ?? statSync(dirname(path));
+  return { uid, gid, mode: stats === undefined ? null : stats.mode & 0o777 };
 }
 
 /**

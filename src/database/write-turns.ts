@@ -23,9 +23,9 @@ let own = 0;
 function sharedMemory(): SharedArrayBuffer {
   const known = getEnvironmentData(SHARED);
   if (known instanceof SharedArrayBuffer) return known;
-  const made = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
-  setEnvironmentData(SHARED, made);
-  return made;
+  const memory = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
+  setEnvironmentData(SHARED, memory);
+  return memory;
 }
 
 /** Announces to bulk writers of other threads that this thread is about to write. Exactly one `endWrite` must follow. */

@@ -123,7 +123,7 @@ const MAX_VERSIONS_CHARACTERS = 2 * 1024 * 1024;
 
 /** Returns the versions of the mail with these items, null for none, or why they cannot be made. */
 function versionsOf(db: Db, feed: Feed, items: readonly FeedItem[]): LanguageVersion[] | null | Problem {
-  const made: LanguageVersion[] = [];
+  const versions: LanguageVersion[] = [];
   let characters = 0;
   for (const { language, subject, preheader, template_id } of feed.languages ?? []) {
     const html = template_id === 0 ? '' : findFeedTemplate(db, { ...feed, template_id });
@@ -132,9 +132,9 @@ function versionsOf(db: Db, feed: Feed, items: readonly FeedItem[]): LanguageVer
     characters += issue?.html.length ?? 0;
     if (issue === null || characters > MAX_VERSIONS_CHARACTERS) return 'feed_mail_large';
     const { html: template_html, ...texts } = issue;
-    made.push({ language, ...texts, template_id: 0, ...(html !== '' && { template_html }) });
+    versions.push({ language, ...texts, template_id: 0, ...(html !== '' && { template_html }) });
   }
-  return made.length === 0 ? null : made;
+  return versions.length === 0 ? null : versions;
 }
 
 function singleSendOf(feed: Feed, { subject, html }: { subject: string; html: string }) {

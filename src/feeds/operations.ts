@@ -266,12 +266,12 @@ export const removeFeedLanguage = operation({
 function changeLanguages(
   context: Context,
   id: unknown,
-  made: (feed: FeedRow) => LanguageVersion[] | null,
+  changed: (feed: FeedRow) => LanguageVersion[] | null,
 ): { updated_at: string } {
   const { db, clock } = context;
   return inTransaction(db, () => {
     const feed = requireFeed(context, id);
-    return { updated_at: storeLanguages(db, feed, made(feed), clock.now()) };
+    return { updated_at: storeLanguages(db, feed, changed(feed), clock.now()) };
   });
 }
 

@@ -94,9 +94,9 @@ function subscribe(db: Db, form: Form, request: FormRequest, from: string, now: 
     .from(contacts)
     .where(and(eq(contacts.address_id, addressId), ownedContacts(accountId)))
     .all();
-  const present = known.find((contact) => contact.contact_type_id === form.contact_type_id);
-  const contactId = present?.id ?? addNew(db, form, request, address, now);
-  if (present !== undefined) fillIn(db, form, request, present, now);
+  const member = known.find((contact) => contact.contact_type_id === form.contact_type_id);
+  const contactId = member?.id ?? addNew(db, form, request, address, now);
+  if (member !== undefined) fillIn(db, form, request, member, now);
 
   const chosen = chosenGroups(request.groups);
   const left = resubscribe(db, { accountId, addressId, groupIds: chosen, now });
@@ -120,7 +120,7 @@ function subscribe(db: Db, form: Form, request: FormRequest, from: string, now: 
     const choice = { isAllowed: true, source: 'form', text: request.tracking_text, mailingId: null } as const;
     storeTrackingChoice(db.$client, { accountId, addressId, ...choice, now }, proof);
   }
-  return present === undefined || left.length > 0 || isJoining;
+  return member === undefined || left.length > 0 || isJoining;
 }
 
 function addNew(db: Db, form: Form, request: FormRequest, { address }: Address, now: string): number {

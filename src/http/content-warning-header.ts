@@ -70,10 +70,10 @@ export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
 }
 
 /** Waits for warnings no longer than `MAX_WAIT_MS`; without them, there are none. Throws as the making of warnings does. */
-async function withinTime(made: Promise<ContentWarning[]>): Promise<ContentWarning[]> {
+async function withinTime(warnings: Promise<ContentWarning[]>): Promise<ContentWarning[]> {
   const { promise: late, resolve } = Promise.withResolvers<ContentWarning[]>();
   const timer = setTimeout(resolve, MAX_WAIT_MS, []);
-  return Promise.race([made, late]).finally(() => clearTimeout(timer));
+  return Promise.race([warnings, late]).finally(() => clearTimeout(timer));
 }
 
 /** Returns JSON for a header field (RFC 9110, 5.5): characters other than ASCII are escaped. */

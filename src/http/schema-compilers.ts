@@ -73,10 +73,10 @@ export function installSchemaCompilers(app: FastifyInstance): void {
   );
 }
 
-function cached<T>(made: WeakMap<object, T>, schema: object, make: () => T): T {
-  const known = made.get(schema);
+function cached<T>(cache: WeakMap<object, T>, schema: object, make: () => T): T {
+  const known = cache.get(schema);
   if (known !== undefined) return known;
   const compiledFunction = make();
-  made.set(schema, compiledFunction);
+  cache.set(schema, compiledFunction);
   return compiledFunction;
 }

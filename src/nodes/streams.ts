@@ -125,9 +125,9 @@ export async function makeStreams(connection: NatsConnection): Promise<void> {
 /** The creation times of the existing streams and buckets, by their names in JetStream. Throws while NATS does not reply. */
 export async function streamCreationTimes(connection: NatsConnection): Promise<Map<string, string>> {
   const manager = await jetstreamManager(connection, { checkAPI: false });
-  const made = new Map<string, string>();
-  for await (const { config, created } of manager.streams.list()) made.set(config.name, String(created));
-  return made;
+  const times = new Map<string, string>();
+  for await (const { config, created } of manager.streams.list()) times.set(config.name, String(created));
+  return times;
 }
 
 /** The names of everything that the controller creates. */

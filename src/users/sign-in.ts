@@ -61,14 +61,14 @@ export class SignIns {
     const isWeak = checked !== null && isWeaklyHashed(checked);
     const stronger = isWeak ? await hashPassword(password) : checked;
     // Meanwhile the user may have been removed or may have chosen another password, or another sign-in may have replaced the weak hash.
-    const present = findUser(this.#db, account_id, id)?.password_hash ?? null;
-    const isRight = present === checked || (isWeak && (await verifyPassword(password, present, 'first')));
+    const passwordHash = findUser(this.#db, account_id, id)?.password_hash ?? null;
+    const isRight = passwordHash === checked || (isWeak && (await verifyPassword(password, passwordHash, 'first')));
     if (!isRight) return { outcome: 'refused' };
-    const stored = present === checked ? stronger : present;
+    const stored = passwordHash === checked ? stronger : passwordHash;
     return inTransaction(this.#db, (tx) => {
       const current = findUser(this.#db, account_id, id);
-      if (current?.password_hash !== present) return { outcome: 'refused' };
-      if (stored !== present) tx.update(users).set({ password_hash: stored }).where(eq(users.id, id)).run();
+      if (current?.password_hash !== passwordHash) return { outcome: 'refused' };
+      if (stored !== passwordHash) tx.update(users).set({ password_hash: stored }).where(eq(users.id, id)).run();
       return this.afterPassword({ ...current, password_hash: stored }, caller);
     });
   }

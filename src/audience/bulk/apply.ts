@@ -25,15 +25,15 @@ interface ChangedContact {
 
 /** Applies the job's action to those contacts that it can be applied to. Returns them. */
 export function applyAction(db: Db, job: Job, ids: readonly number[], now: string): ChangedContact[] {
-  const present = liveContacts(db, job.user_id, ids);
-  const applied = present.map(({ id }) => ({ id, typeBefore: null }));
-  if (present.length === 0) return [];
+  const contacts = liveContacts(db, job.user_id, ids);
+  const applied = contacts.map(({ id }) => ({ id, typeBefore: null }));
+  if (contacts.length === 0) return [];
   switch (job.action) {
     case 'delete':
       // All contacts get the creation time of the job, because the undo finds them by it.
       deleteContacts(
         db,
-        present.map(({ id }) => id),
+        contacts.map(({ id }) => id),
         job.created_at,
       );
       return applied;
@@ -41,7 +41,7 @@ export function applyAction(db: Db, job: Job, ids: readonly number[], now: strin
       addUnsubscribers(
         db,
         { accountId: job.user_id, groupId: job.target_id, source: 'api', now },
-        present.flatMap(({ email }) => parseAddress(email) ?? []),
+        contacts.flatMap(({ email }) => parseAddress(email) ?? []),
       );
       return applied;
     case 'segment':
@@ -49,7 +49,7 @@ export function applyAction(db: Db, job: Job, ids: readonly number[], now: strin
         db,
         job.user_id,
         job.target_id ?? 0,
-        present.map(({ id }) => id),
+        contacts.map(({ id }) => id),
         now,
       );
       return applied;
@@ -57,7 +57,7 @@ export function applyAction(db: Db, job: Job, ids: readonly number[], now: strin
       return moveContacts(
         db,
         job.user_id,
-        present.map((row) => ({ row, to: job.target_id ?? 0 })),
+        contacts.map((row) => ({ row, to: job.target_id ?? 0 })),
         now,
       );
   }

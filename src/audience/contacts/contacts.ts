@@ -225,7 +225,7 @@ export function deleteContacts(db: Db, ids: readonly number[], now: string): voi
  * Returns the columns to set for these fields. `present` has the current values of custom fields. An absent field is not set,
  * an empty one is cleared. Throws 409 for an erased address.
  */
-function contactColumns(db: Db, accountId: number, input: ContactInput, present: Record<string, string>, now: string) {
+function contactColumns(db: Db, accountId: number, input: ContactInput, stored: Record<string, string>, now: string) {
   const { contact_type_id, email, alt_email, country: country_id, custom_field } = input;
   if (isErased(db.$client, accountId, alt_email)) throw conflict(messages.erased('alt_email'));
   const address = parseAddress(email);
@@ -237,7 +237,7 @@ function contactColumns(db: Db, accountId: number, input: ContactInput, present:
     ...lines,
     country_id,
     ...(alt_email !== undefined && { alt_email: alt_email || null }),
-    ...(custom_field && { custom_values: mergeCustomValues(custom_field, listCustomFields(db, accountId), present) }),
+    ...(custom_field && { custom_values: mergeCustomValues(custom_field, listCustomFields(db, accountId), stored) }),
     contact_type_id,
     email,
     address_id,
@@ -257,9 +257,9 @@ export function storedLine(name: LineName, value: string): string {
 export function mergeCustomValues(
   input: Record<string, string>,
   fields: readonly CustomField[],
-  present: Record<string, string>,
+  stored: Record<string, string>,
 ): Record<string, string> {
-  const merged = { ...present };
+  const merged = { ...stored };
   for (const { id, field_name } of fields) {
     const value = input[field_name];
     if (value === '') delete merged[id];

@@ -99,9 +99,9 @@ function upsertSome(
     if (errors.length > 0 || person === undefined)
       return { email, outcome: 'failed', contact_id: null, errors: errors.map(([field, text]) => ({ field, text })) };
     if (own !== undefined) {
-      const present = JSON.parse(person.custom ?? '{}');
-      const changing = onlyEmpty ? fields.filter(({ id }) => (present[id] ?? '') === '') : fields;
-      person.custom = JSON.stringify(mergeCustomValues(own, changing, present));
+      const stored = JSON.parse(person.custom ?? '{}');
+      const changing = onlyEmpty ? fields.filter(({ id }) => (stored[id] ?? '') === '') : fields;
+      person.custom = JSON.stringify(mergeCustomValues(own, changing, stored));
     }
     const columns = { ...columnsOf(input), email, custom: person.custom, now };
     if (person.id !== null) {

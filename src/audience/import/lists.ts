@@ -82,12 +82,12 @@ function addToSegment(
   now: string,
 ): void {
   const client = db.$client;
-  const present = client
+  const members = client
     .prepare<[Chunk & { segment: number }], Recipient>(
       `SELECT r.* ${peopleIn('sorted')} CROSS JOIN segment_recipients r ON r.segment_id = @segment AND r.address_id = a.id ${IN_CHUNK}`,
     )
     .all({ ...chunk, segment: segmentId });
-  recorder.membersBefore(present);
+  recorder.membersBefore(members);
   const contacts = client
     .prepare<[Chunk & { type: number }], number>(
       `SELECT c.id ${peopleIn('sorted')} CROSS JOIN contacts c ON c.contact_type_id = @type AND c.address_id = a.id AND c.deleted_at IS NULL ${IN_CHUNK}`,

@@ -49,9 +49,9 @@ const count = new Int32Array(sharedMemory());
 function sharedMemory(): SharedArrayBuffer {
   const known = getEnvironmentData(SHARED);
   if (known instanceof SharedArrayBuffer) return known;
-  const made = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-  setEnvironmentData(SHARED, made);
-  return made;
+  const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  setEnvironmentData(SHARED, memory);
+  return memory;
 }
 
 /** Runs an import and counts it while it runs. */

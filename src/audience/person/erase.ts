@@ -305,10 +305,10 @@ function begin(
     const at = isoTimestamp(clock.now());
     const contacts = theirs.flatMap(({ id }) => contactsOf.all(id));
     // The contacts are first marked as deleted in the usual way, so that queued mails to them are not sent and counts stay right.
-    const present = contacts.filter(({ isDeleted }) => isDeleted === 0);
+    const live = contacts.filter(({ isDeleted }) => isDeleted === 0);
     deleteContacts(
       db,
-      present.map(({ id }) => id),
+      live.map(({ id }) => id),
       at,
     );
     audit(db, { accountId, actor, action: 'person_erased' }, clock.now());

@@ -62,9 +62,9 @@ export function countRules(client: Database, account: number): number {
  * segment that is changed, which may keep its number of rules; 0: it is added.
  */
 function requireRoom({ $client: client }: Db, account: number, id: number, rules: number): void {
-  const present = countPresent(client, account, id);
-  if (id === 0 && present.segments >= MAX_SEGMENTS) throw conflict(sentence('segments_most', { count: MAX_SEGMENTS }));
-  if (rules > present.own && present.rules - present.own + rules > MAX_RULES_IN_ALL)
+  const members = countPresent(client, account, id);
+  if (id === 0 && members.segments >= MAX_SEGMENTS) throw conflict(sentence('segments_most', { count: MAX_SEGMENTS }));
+  if (rules > members.own && members.rules - members.own + rules > MAX_RULES_IN_ALL)
     throw conflict(sentence('segment_rules_most', { count: MAX_RULES_IN_ALL }));
 }
 

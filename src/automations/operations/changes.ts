@@ -511,9 +511,9 @@ export async function changeMailColumns(
   columns: Partial<Schedule>,
 ): Promise<Static<typeof Updated>> {
   const { db, accountId, actor } = context;
-  const { schedule: seen, automation: present } = requireMail(db, accountId, utr);
+  const { schedule: seen, automation: current } = requireMail(db, accountId, utr);
   const { dry_run } = options;
-  const frozen = dry_run === 1 ? null : await freezeSchedule(context, present, { ...seen, ...columns });
+  const frozen = dry_run === 1 ? null : await freezeSchedule(context, current, { ...seen, ...columns });
   const { result: updated_at, effects } = await changed(context, seen.automation_id, options, (now, isRolledBack) => {
     const { schedule: before, automation } = requireMail(db, accountId, utr);
     requireUnchanged(before, unchanged_since);

@@ -191,7 +191,7 @@ const services = new WeakMap<Db, Replays>();
 
 /** Returns the replays of the service with this database. */
 export function replaysOf(db: Db): Replays {
-  const present = services.get(db) ?? new Replays();
-  services.set(db, present);
-  return present;
+  const replays = services.get(db) ?? new Replays();
+  services.set(db, replays);
+  return replays;
 }

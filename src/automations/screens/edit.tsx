@@ -95,7 +95,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
     const unchanged_since = field(request, 'unchanged_since');
     const language = languageOf(request, viewerOf(request));
     const { series } = await ask(request, readSeries, { utr });
-    const isOther =
+    const hasOtherAudience =
       values.automation_for !== series.automation_for ||
       Number(values.exit_criteria) !== series.exit_criteria ||
       Number(values.goal_segment_id ?? 0) !== (series.goal_segment_id ?? 0) ||
@@ -104,7 +104,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
       people: [],
       ahead: 0,
       behind: 0,
-      leaving: isOther ? effects.leaving : 0,
+      leaving: hasOtherAudience ? effects.leaving : 0,
     }));
     if ('asked' in changed)
       return sendQuestion(request, reply, {
@@ -476,7 +476,7 @@ function AutomationFieldset({
   const language = useLanguage();
   const trigger = recipe === undefined ? values.trigger_kind : RECIPE_BY_NAME[recipe].trigger.trigger_kind;
   // Before the automation is created, it has no other trigger than joining.
-  const isByOther = triggers !== undefined || (trigger !== undefined && trigger !== 'join');
+  const mayHaveOtherTriggers = triggers !== undefined || (trigger !== undefined && trigger !== 'join');
   const none = { value: '', label: language.say('compose.choose') };
   const offered = isForSegment(recipe) ? targets.filter(({ kind }) => kind === 'segment') : targets;
   return (
@@ -493,8 +493,8 @@ function AutomationFieldset({
       />
       <SelectField
         name="automation_for"
-        label={language.say(isByOther ? 'automations.target' : 'automations.who')}
-        hint={language.say(isByOther ? 'automations.target.hint' : 'automations.who.hint')}
+        label={language.say(mayHaveOtherTriggers ? 'automations.target' : 'automations.who')}
+        hint={language.say(mayHaveOtherTriggers ? 'automations.target.hint' : 'automations.who.hint')}
         value={values.automation_for}
         options={[
           none,

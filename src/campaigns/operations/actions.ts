@@ -325,13 +325,13 @@ export const resendToUnopened = operation({
     requireConditions('subject', [subject]);
     requireConditions('subjects', subjects);
     const now = isoTimestamp(clock.now());
-    const made = inTransaction(db, () => {
+    const created = inTransaction(db, () => {
       const { send, mailingId } = requireOpensKnown(db, accountId, utr);
       const types = contactTypesOf(db, send);
       if (types.length === 0) throw conflict(sentence('resend_nobody'));
       if (types.length > MAX_TYPES) throw conflict(sentence('resend_many_types', { count: MAX_TYPES }));
-      const present = findRuleSegments(db, send, types);
-      const ids = types.map((type) => present.get(type) ?? addRuleSegment(db, clock, send, type));
+      const existing = findRuleSegments(db, send, types);
+      const ids = types.map((type) => existing.get(type) ?? addRuleSegment(db, clock, send, type));
       // The draft gets no sender name, because a launch uses the sender's own.
       const { preheader, template_id, template_json, template_html } = asVariant(db, send, winnerOrMail(db, mailingId));
       const { id, held_code: _code, held_reason: _reason, status: _status, ...copied } = send;
@@ -362,9 +362,9 @@ export const resendToUnopened = operation({
       copyAttachments(db, accountId, id, copyId);
       return { copy, ids };
     });
-    await recomputeSoon(db, made.ids, clock);
+    await recomputeSoon(db, created.ids, clock);
     wake();
-    return { utr: made.copy };
+    return { utr: created.copy };
   },
 });
 

@@ -84,9 +84,9 @@ function change<Made extends object>(
 ): Made & { updated_at: string } {
   return inTransaction(db, () => {
     const send = requireChangeable(db, accountId, utr, unchangedSince);
-    const made = work(send, db);
+    const result = work(send, db);
     const updated_at = isoTimestamp(clock.now());
     changeUnsent(db, send.id, { changed_by: actor.userId, updated_at });
-    return { ...made, updated_at };
+    return { ...result, updated_at };
   });
 }

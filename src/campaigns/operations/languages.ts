@@ -63,12 +63,12 @@ function change(
   { db, clock, accountId, actor }: Context,
   utr: unknown,
   unchangedSince: string | undefined,
-  made: (send: SingleSend) => LanguageVersion[] | null,
+  changed: (send: SingleSend) => LanguageVersion[] | null,
 ): { updated_at: string } {
   return inTransaction(db, () => {
     const send = requireChangeable(db, accountId, utr, unchangedSince);
     const updated_at = isoTimestamp(clock.now());
-    changeUnsent(db, send.id, { languages: made(send), changed_by: actor.userId, updated_at });
+    changeUnsent(db, send.id, { languages: changed(send), changed_by: actor.userId, updated_at });
     return { updated_at };
   });
 }

@@ -365,12 +365,12 @@ export async function resendScreen(app: FastifyInstance): Promise<void> {
     const subject = field(request, 'subject');
     const { languages } = await ask(request, listLanguages, request.params);
     const subjects = languages.map(({ language }) => field(request, `subject-${language}`).trim());
-    const made = await attempt(request, resendToUnopened, { utr: request.params.utr, subject, subjects });
-    if (!('problems' in made)) return reply.redirect(stepPath(made.output.utr, 'audience'), SEE_OTHER);
-    const { status, problems } = made;
+    const created = await attempt(request, resendToUnopened, { utr: request.params.utr, subject, subjects });
+    if (!('problems' in created)) return reply.redirect(stepPath(created.output.utr, 'audience'), SEE_OTHER);
+    const { status, problems } = created;
     if (problems.subject !== undefined || problems.subjects !== undefined)
       return show(request, reply.code(status), { subject, subjects, problems });
-    return refuse(request, reply, made);
+    return refuse(request, reply, created);
   });
 
   async function show(

@@ -205,8 +205,8 @@ export class DkimKeys {
   findKey(domain: string): DkimKey | null {
     const id = this.#newest.get(domain);
     if (!id) return null;
-    const present = this.#keys.get(id);
-    if (present !== undefined) return present;
+    const known = this.#keys.get(id);
+    if (known !== undefined) return known;
     const row = this.#key.get(id);
     if (row === undefined) return null;
     const key = dkimKey(row.domain, row.selector, row.private_key);

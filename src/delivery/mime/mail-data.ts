@@ -124,9 +124,9 @@ export class MailForm {
     const known = this.#arrangements.get(length);
     if (known !== undefined) return known;
     if (this.#arrangements.size === MAX_ARRANGEMENTS) this.#arrangements.clear();
-    const made = this.#arrange(length);
-    this.#arrangements.set(length, made);
-    return made;
+    const arranged = this.#arrange(length);
+    this.#arrangements.set(length, arranged);
+    return arranged;
   }
 
   #arrange(length: number): Arrangement {

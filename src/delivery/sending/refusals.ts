@@ -159,9 +159,9 @@ export class Refusals {
   #refusalsFor(mailingId: number): MailingRefusals {
     const known = this.#known.get(mailingId);
     if (known !== undefined) return known;
-    const made: MailingRefusals = { streak: newStreak(), accepted: new Set(), acceptedAt: 0, refusing: new Set() };
-    this.#known.set(mailingId, made);
-    return made;
+    const refusals: MailingRefusals = { streak: newStreak(), accepted: new Set(), acceptedAt: 0, refusing: new Set() };
+    this.#known.set(mailingId, refusals);
+    return refusals;
   }
 }
 

@@ -93,11 +93,11 @@ export function checkBackup(path: string, name: string, databasePath: string): C
     } catch (error) {
       throw new SaidError(sentence('backup_damaged', { file: name, reason: reasonOf(error) }));
     }
-    const present = connect(databasePath);
+    const current = connect(databasePath);
     try {
-      return compare(backup.$client, present.$client);
+      return compare(backup.$client, current.$client);
     } finally {
-      present.$client.close();
+      current.$client.close();
     }
   } finally {
     backup.$client.pragma('journal_mode = DELETE');
@@ -105,19 +105,19 @@ export function checkBackup(path: string, name: string, databasePath: string): C
   }
 }
 
-function compare(backup: Database, present: Database): Comparison {
-  const isOwn = allSecrets(backup).some((secret) => allSecrets(present).includes(secret));
+function compare(backup: Database, current: Database): Comparison {
+  const isOwn = allSecrets(backup).some((secret) => allSecrets(current).includes(secret));
   const beat = latestBeatAt(backup);
-  const made = copiedAt(backup) ?? (beat === 0 ? null : isoTimestamp(new Date(beat)));
+  const madeAt = copiedAt(backup) ?? (beat === 0 ? null : isoTimestamp(new Date(beat)));
   // Ids are never used twice, so rows with higher ids were added after the backup.
-  const since = (table: string) => count(present, table, isOwn ? lastId(backup, table) : 0);
+  const since = (table: string) => count(current, table, isOwn ? lastId(backup, table) : 0);
   return {
-    made_at: made,
+    made_at: madeAt,
     is_own: isOwn ? 1 : 0,
     people: count(backup, 'contacts'),
     mailings: count(backup, 'mailings'),
-    people_now: count(present, 'contacts'),
-    mailings_now: count(present, 'mailings'),
+    people_now: count(current, 'contacts'),
+    mailings_now: count(current, 'mailings'),
     people_lost: since('contacts'),
     mailings_lost: since('mailings'),
     left_since: since('unsubscribers') + since('suppressions'),
@@ -170,13 +170,13 @@ const LITESTREAM_TABLES = new Map([
  * Throws if the schema cannot be read.
  */
 export function findForeignPart(client: Database): string | null {
-  const [actual, made] = [partsOf(client), partsMadeUntil(newestMigration(client))];
+  const [actual, expected] = [partsOf(client), partsMadeUntil(newestMigration(client))];
   for (const [name, definition] of LITESTREAM_TABLES) if (actual.get(name) === definition) actual.delete(name);
   const isCompared = hasTriggersOutsideMigrations(client)
     ? (name: string) => !name.startsWith('the trigger ')
     : () => true;
-  for (const name of new Set([...actual.keys(), ...made.keys()]))
-    if (isCompared(name) && actual.get(name) !== made.get(name)) return name;
+  for (const name of new Set([...actual.keys(), ...expected.keys()]))
+    if (isCompared(name) && actual.get(name) !== expected.get(name)) return name;
   return null;
 }
 

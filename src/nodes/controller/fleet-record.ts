@@ -103,9 +103,9 @@ export class FleetRecord {
   /** Why no node can take mail; null if one can, or soon will. */
   #whyStuck(nodes: readonly FleetNode[], isConnected: boolean): Sentence | null {
     if (!isConnected) return sentence('waits_nats');
-    const present = nodes.filter((node) => !['silent', 'draining'].includes(this.#stateOf(node)));
-    if (present.length === 0) return sentence('waits_no_node');
-    const matching = present.filter(({ protocol }) => isUnderstood(protocol));
+    const active = nodes.filter((node) => !['silent', 'draining'].includes(this.#stateOf(node)));
+    if (active.length === 0) return sentence('waits_no_node');
+    const matching = active.filter(({ protocol }) => isUnderstood(protocol));
     if (matching.length === 0) return sentence('waits_release');
     const taking = matching.filter((node) => this.#stateOf(node) !== 'refused');
     if (taking.length === 0) return sentence('waits_refused');

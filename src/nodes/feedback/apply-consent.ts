@@ -129,12 +129,18 @@ function loggedSource({ source }: Change): 'api' | 'page' | 'form' {
   return source === 'page' || source === 'form' ? source : 'api';
 }
 
-function suppress(db: Db, ids: RecipientIds, { suppression }: Change, now: string, present: number | undefined): void {
+function suppress(
+  db: Db,
+  ids: RecipientIds,
+  { suppression }: Change,
+  now: string,
+  suppressionId: number | undefined,
+): void {
   if (suppression !== undefined) {
     const address_id = addressId(db, ids.user, addressOf(ids));
     const diagnostic = readStored(suppression.diagnostic);
     suppressAddress(db.$client, { user_id: ids.user, address_id, ...suppression, diagnostic, created_at: now });
-  } else if (present !== undefined) removeSuppression(db.$client, present);
+  } else if (suppressionId !== undefined) removeSuppression(db.$client, suppressionId);
 }
 
 function track(

@@ -120,17 +120,17 @@ async function currentPlace({
   const manager = await jetstreamManager(connection);
   const { created, state } = await manager.streams.info(stream);
   const stored = findPosition(db.$client, stream);
-  const made = String(created);
+  const createdAt = String(created);
   const last = state.last_seq;
-  if (stored?.made === made) return { made, sequence: Math.min(stored.sequence, last), last };
+  if (stored?.made === createdAt) return { made: createdAt, sequence: Math.min(stored.sequence, last), last };
   await begin?.();
-  const place = { made, sequence: 0 };
+  const place = { made: createdAt, sequence: 0 };
   await lock.write(() => savePosition(db.$client, stream, place), LOCK_WAIT_MS);
   return { ...place, last };
 }
 
 /** Applies messages in short transactions. A message that cannot be applied is logged and skipped. */
-async function applyAll(following: FollowDeps, made: string, messages: readonly JsMsg[]): Promise<void> {
+async function applyAll(following: FollowDeps, createdAt: string, messages: readonly JsMsg[]): Promise<void> {
   const { db, lock, stream, apply, applied, refuse } = following;
   const write = async (from: number, most: number, use: FollowDeps['apply']) => {
     const transaction = db.$client.transaction(() => {
@@ -143,7 +143,7 @@ async function applyAll(following: FollowDeps, made: string, messages: readonly 
         const proof = message.headers?.get(PROOF_HEADER) ?? '';
         afterwards.push(use(message.string(), message.subject, proof) ?? (() => undefined));
       }
-      savePosition(db.$client, stream, { made, sequence: messages[at - 1]?.seq ?? 0 });
+      savePosition(db.$client, stream, { made: createdAt, sequence: messages[at - 1]?.seq ?? 0 });
       return { at, afterwards };
     });
     const { at, afterwards } = await lock.write(() => withAnnouncedWrite(() => transaction.immediate()), LOCK_WAIT_MS);

@@ -195,9 +195,9 @@ export class Feedback {
         'warn',
       );
     }
-    const now = missing.length > 0 ? await streamCreationTimes(connection) : created;
-    if (ALL_STREAMS.some((name) => now.get(name) !== this.#created.get(name))) content.forget();
-    this.#created = now;
+    const current = missing.length > 0 ? await streamCreationTimes(connection) : created;
+    if (ALL_STREAMS.some((name) => current.get(name) !== this.#created.get(name))) content.forget();
+    this.#created = current;
   }
 
   /** Records for `/readyz` whether a step worked. Without NATS nothing works, and a restart of the service would not help. */

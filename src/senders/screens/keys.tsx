@@ -27,8 +27,8 @@ export function keyForms(app: FastifyInstance, show: Show): void {
   ] as const) {
     app.post(`/settings/senders/dkim/${action}`, async (request, reply) => {
       const domain = field(request, 'domain');
-      const made = await attempt(request, operation, { domain });
-      if ('problems' in made) return refused(request, reply, made);
+      const outcome = await attempt(request, operation, { domain });
+      if ('problems' in outcome) return refused(request, reply, outcome);
       setFlash(reply, 'good', `dkim.done.${action}`, { domain });
       return reply.redirect(watchPath(domain, app.deps.clock.now()), SEE_OTHER);
     });
@@ -95,7 +95,7 @@ function OneKey({
   isOperator: boolean;
 }) {
   const language = useLanguage();
-  const made = recordTime(one.created_at);
+  const createdAt = recordTime(one.created_at);
   const isNeeded = one.state !== 'former';
   const others = dkim.filter(({ id }) => id !== one.id);
   const left = one.state !== 'signing' ? 'unused' : others.length === 0 ? 'none' : 'another';
@@ -120,8 +120,8 @@ function OneKey({
             {one.state !== 'waiting' && <p>{language.say('dkim.delete.record')}</p>}
           </Confirm>
         )}
-        {made !== null && (
-          <span class="quiet-text small">{language.say('dkim.made', { day: language.date(made) })}</span>
+        {createdAt !== null && (
+          <span class="quiet-text small">{language.say('dkim.made', { day: language.date(createdAt) })}</span>
         )}
       </div>
     </div>

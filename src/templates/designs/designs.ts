@@ -86,21 +86,21 @@ export function designToken(tokens: Tokens, kind: Design['kind'], utr: string, u
 /**
  * Returns the design that a link opens, with the code of the built-in template if nothing was designed yet. Returns null if the link
  * is forged or the record was deleted; `expired` if the link is too old or was revoked, or if a key pair asked for it and one of the
- * account was revoked since; `withdrawn` if its user was removed or may no longer change mails. With `usable` the link is valid for
- * another 24 hours, so that a page left open overnight can still be saved.
+ * account was revoked since; `withdrawn` if its user was removed or may no longer change mails. For a page that is `open` the link is valid
+ * for another 24 hours, so that one left open overnight can still be saved.
  */
 export function findDesign(
   db: Db,
   tokens: Tokens,
   token: string,
   now: Date,
-  what: 'opening' | 'usable',
+  page: 'opening' | 'open',
 ): Design | 'expired' | 'withdrawn' | null {
   // Links of earlier releases have no user.
-  const [kind = '', given = '', end = '', userId = '0'] = tokens.read(PURPOSE, token)?.split(':') ?? [];
+  const [kind = '', signedUtr = '', end = '', userId = '0'] = tokens.read(PURPOSE, token)?.split(':') ?? [];
   const until = Number(end);
-  const utr = recordUtr(given);
-  if (kind !== '' && now.getTime() > until + (what === 'usable' ? LINK_MS : 0)) return 'expired';
+  const utr = recordUtr(signedUtr);
+  if (kind !== '' && now.getTime() > until + (page === 'open' ? LINK_MS : 0)) return 'expired';
   if (kind !== '' && until - LINK_MS <= revokedAt(db, utr)) return 'expired';
   const design = readDesign(db, kind, utr, until);
   if (design === null) return null;
@@ -364,9 +364,9 @@ async function saveSchedule(
     return schedule;
   };
   const schedule = { ...read(), ...content };
-  const present = db.select().from(automations).where(eq(automations.id, schedule.automation_id)).get();
-  if (present === undefined) throw notFound('Record not found');
-  const frozen = await freezeSchedule(deps, present, schedule);
+  const current = db.select().from(automations).where(eq(automations.id, schedule.automation_id)).get();
+  if (current === undefined) throw notFound('Record not found');
+  const frozen = await freezeSchedule(deps, current, schedule);
   const now = isoTimestamp(clock.now());
   inTransaction(db, (tx) => {
     const before = read();

@@ -31,13 +31,13 @@ export async function freezeVariants(
   const variants: FrozenVariant[] = [];
   let { links, destinations } = first;
   for (const { source, name, ...facts } of others) {
-    const made = await freezeContent(db, config, source(), sender, links);
-    if ('problem' in made) {
+    const frozen = await freezeContent(db, config, source(), sender, links);
+    if ('problem' in frozen) {
       const code = facts.language === undefined ? 'ab_variant_problem' : 'language_problem';
-      return { problem: sentence(code, { name, ...made }) };
+      return { problem: sentence(code, { name, ...frozen }) };
     }
-    ({ links, destinations } = made);
-    variants.push({ content: made.frozen.content, ...facts });
+    ({ links, destinations } = frozen);
+    variants.push({ content: frozen.frozen.content, ...facts });
   }
   return { links, destinations, frozen: { ...first.frozen, variants } };
 }
@@ -55,7 +55,7 @@ export async function freezeVersions(
     sender_name: null,
     source: () => asVersion(db, mail, at + 1),
   }));
-  const made = await freezeVariants(db, config, asVersion(db, mail, 0), others, sender);
-  if ('problem' in made || others.length === 0) return made;
-  return { ...made, frozen: { ...made.frozen, language: readMailRules(db, mail.user_id).mail_language } };
+  const frozen = await freezeVariants(db, config, asVersion(db, mail, 0), others, sender);
+  if ('problem' in frozen || others.length === 0) return frozen;
+  return { ...frozen, frozen: { ...frozen.frozen, language: readMailRules(db, mail.user_id).mail_language } };
 }

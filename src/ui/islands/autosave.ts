@@ -125,14 +125,14 @@ function namedProblem(place: Element): string {
 /** Updates the parts of the page from the answer, and the digest that tells whether somebody else changed the fields. */
 function refresh(form: HTMLFormElement, page: Document): void {
   for (const fresh of page.querySelectorAll('[data-fresh]')) {
-    const present = document.getElementById(fresh.id);
-    if (present !== null && !present.isEqualNode(fresh) && !isInUse(present)) {
-      present.replaceChildren(...document.adoptNode(fresh).childNodes);
+    const current = document.getElementById(fresh.id);
+    if (current !== null && !current.isEqualNode(fresh) && !isInUse(current)) {
+      current.replaceChildren(...document.adoptNode(fresh).childNodes);
     }
   }
   for (const name of ['unchanged_since', 'seen']) {
     const fresh = page.querySelector<HTMLInputElement>(`form[data-autosave] input[name="${name}"]`);
-    const present = form.querySelector<HTMLInputElement>(`input[name="${name}"]`);
-    if (fresh !== null && present !== null) present.value = fresh.value;
+    const input = form.querySelector<HTMLInputElement>(`input[name="${name}"]`);
+    if (fresh !== null && input !== null) input.value = fresh.value;
   }
 }

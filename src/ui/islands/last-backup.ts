@@ -15,11 +15,9 @@ document.querySelector('[data-island="last-backup"] form')?.addEventListener('su
   const until = Date.now() + LONGEST_MS;
   const look = async () => {
     const page = await readPage(location.href);
-    const [present, fresh] = [document, page instanceof Document ? page : null].map((from) =>
-      from?.querySelector(LAST),
-    );
-    const isNew = madeAt(fresh) !== undefined && madeAt(fresh) !== madeAt(present);
-    if (isNew) present?.replaceChildren(...(fresh?.childNodes ?? []));
+    const [shown, fresh] = [document, page instanceof Document ? page : null].map((from) => from?.querySelector(LAST));
+    const isNew = madeAt(fresh) !== undefined && madeAt(fresh) !== madeAt(shown);
+    if (isNew) shown?.replaceChildren(...(fresh?.childNodes ?? []));
     else if (page !== 'signed-out' && Date.now() < until) timer = setTimeout(look, EVERY_MS);
   };
   timer = setTimeout(look, EVERY_MS);

@@ -182,10 +182,10 @@ function replaceParts(page: Document, parts: readonly string[]): void {
   const before = document.querySelector<HTMLElement>(NOW)?.dataset.state;
   for (const part of parts) {
     const fresh = page.querySelector(part);
-    const present = document.querySelector(part);
-    if (fresh === null || present === null) continue;
-    if (isInUse(present)) inUse.push(part);
-    else present.replaceWith(document.adoptNode(fresh));
+    const shown = document.querySelector(part);
+    if (fresh === null || shown === null) continue;
+    if (isInUse(shown)) inUse.push(part);
+    else shown.replaceWith(document.adoptNode(fresh));
   }
   const after = document.querySelector<HTMLElement>(NOW)?.dataset.state ?? '';
   const left = before === 'scheduled' && STARTED.includes(after) ? takeLeave() : '';

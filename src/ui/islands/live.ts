@@ -106,11 +106,11 @@ function show(page: Document, results: string, url: string): { outcome: Outcome;
   const first = page.querySelector<HTMLElement>(results);
   if (first === null) location.assign(url);
   let outcome: Outcome = 'shown';
-  for (const present of document.querySelectorAll(results)) {
-    const fresh = page.getElementById(present.id);
-    if (fresh === null || fresh.isEqualNode(present)) continue;
-    if (isInUse(present)) outcome = 'in use';
-    else present.replaceWith(document.adoptNode(fresh));
+  for (const shown of document.querySelectorAll(results)) {
+    const fresh = page.getElementById(shown.id);
+    if (fresh === null || fresh.isEqualNode(shown)) continue;
+    if (isInUse(shown)) outcome = 'in use';
+    else shown.replaceWith(document.adoptNode(fresh));
   }
   return { outcome, news: first?.dataset.news ?? '', isActive: first?.dataset.active === 'yes' };
 }

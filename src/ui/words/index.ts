@@ -245,9 +245,9 @@ function formatter<Options, Instance>(kind: Formatter<Options, Instance>, locale
   const kept = formatters.get(key);
   if (kept instanceof kind) return kept;
   if (formatters.size >= MAX_FORMATTERS) formatters.clear();
-  const made = new kind(locale, options);
-  formatters.set(key, made);
-  return made;
+  const format = new kind(locale, options);
+  formatters.set(key, format);
+  return format;
 }
 
 const Current = createContext(new Language('en'));

@@ -27,10 +27,10 @@ const SMALLEST = { scopes: SCOPES.slice(0, 1) };
 
 /** Registers the list of key pairs, with the form for a new one. */
 export async function keyScreen(app: FastifyInstance): Promise<void> {
-  const show = async (request: FastifyRequest, reply: FastifyReply, made: NewKey | null, sent: Submitted = {}) => {
+  const show = async (request: FastifyRequest, reply: FastifyReply, newKey: NewKey | null, sent: Submitted = {}) => {
     const { status = 200, values = SMALLEST, problems } = sent;
     const keys = await ask(request, listKeys, {});
-    const page = <Keys keys={keys} made={made} values={values} problems={problems} />;
+    const page = <Keys keys={keys} newKey={newKey} values={values} problems={problems} />;
     return sendSettings(request, reply.code(status), 'keys', page, sent.problem);
   };
 
@@ -38,9 +38,9 @@ export async function keyScreen(app: FastifyInstance): Promise<void> {
 
   app.post('/settings/keys', async (request, reply) => {
     const values = KEY_FORM.read(request);
-    const made = await attempt(request, createKeyPair, values);
-    if ('problems' in made) return show(request, reply, null, { ...made, values });
-    return show(request, reply, made.output.key);
+    const created = await attempt(request, createKeyPair, values);
+    if ('problems' in created) return show(request, reply, null, { ...created, values });
+    return show(request, reply, created.output.key);
   });
 
   app.post<{ Params: { id: string } }>('/settings/keys/:id/revoke', async (request, reply) => {
@@ -51,28 +51,28 @@ export async function keyScreen(app: FastifyInstance): Promise<void> {
 
 function Keys({
   keys,
-  made,
+  newKey,
   ...fields
 }: {
   keys: readonly KeyRow[];
-  made: NewKey | null;
+  newKey: NewKey | null;
   values: Readonly<Record<string, unknown>>;
   problems: Problems | undefined;
 }) {
   const language = useLanguage();
   return (
     <>
-      {made && (
+      {newKey && (
         <Notice tone="good" isNews>
           <p>{language.say('keys.made')}</p>
           <dl>
             <dt>PublicKey</dt>
             <dd>
-              <code class="once">{made.public_key}</code>
+              <code class="once">{newKey.public_key}</code>
             </dd>
             <dt>SecretKey</dt>
             <dd>
-              <code class="once">{made.secret_key}</code>
+              <code class="once">{newKey.secret_key}</code>
             </dd>
           </dl>
         </Notice>

@@ -261,9 +261,9 @@ async function previewColumns(
   const planned = await attempt(request, startPreview, { upload_id, mapping });
   if ('problems' in planned && planned.problems.mapping !== undefined)
     return { refusal: { ...planned, problems: { mapping: planned.problems.mapping } }, values: named };
-  const made = await attempt(request, addContactType, { name: values.newType });
-  if ('problems' in made) return { refusal: made, values: named };
-  const type = String(made.output.id);
+  const created = await attempt(request, addContactType, { name: values.newType });
+  if ('problems' in created) return { refusal: created, values: named };
+  const type = String(created.output.id);
   const started = await attempt(request, startPreview, { upload_id, contact_type_id: type, mapping });
   return 'problems' in started ? { refusal: started, values: { mapping, type, newType: '' } } : null;
 }

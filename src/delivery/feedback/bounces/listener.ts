@@ -173,9 +173,9 @@ export class ConnectionLimiter {
   /** Registers a connection. Returns false if there are too many from the same address. */
   connected(connection: Connection): boolean {
     const network = networkKey(connection.remoteAddress);
-    const present = this.#perNetwork.get(network) ?? 0;
-    if (present >= this.#limits.perAddress) return false;
-    this.#perNetwork.set(network, present + 1);
+    const connections = this.#perNetwork.get(network) ?? 0;
+    if (connections >= this.#limits.perAddress) return false;
+    this.#perNetwork.set(network, connections + 1);
     const lifetimeTimer = setTimeout(
       () => connection.send(421, 'Connected for too long'),
       this.#limits.lifetimeMs,

@@ -189,10 +189,10 @@ function forget(db: Db, intakeId: number, { added, most }: { added: number; most
     .prepare(`DELETE FROM provider_event_keys WHERE intake_id = @id AND key IN (
        SELECT key FROM provider_event_keys WHERE intake_id = @id AND seen_at < @before ORDER BY seen_at LIMIT ${FORGOTTEN_AT_ONCE})`)
     .run({ id: intakeId, before: now.getTime() - REMEMBERED_MS });
-  const present = client
+  const count = client
     .prepare<[number], { remembered: number }>('SELECT remembered FROM provider_intakes WHERE id = ?')
     .get(intakeId);
-  const tooMany = (present?.remembered ?? 0) + added - changes - most;
+  const tooMany = (count?.remembered ?? 0) + added - changes - most;
   if (tooMany <= 0) return changes;
   const excess = client
     .prepare(`DELETE FROM provider_event_keys WHERE intake_id = @id AND key IN (

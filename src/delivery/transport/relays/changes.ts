@@ -69,8 +69,8 @@ export function deleteRelay(db: Db, id: number): void {
 /** Orders the SMTP relays by these ids; relays not listed follow. Call it inside a transaction. */
 export function orderRelays(db: Db, ids: readonly number[]): void {
   countRelayChange(db.$client);
-  const present = db.select({ id: relays.id }).from(relays).orderBy(asc(relays.position), asc(relays.id)).all();
-  const rest = present.map(({ id }) => id).filter((id) => !ids.includes(id));
+  const stored = db.select({ id: relays.id }).from(relays).orderBy(asc(relays.position), asc(relays.id)).all();
+  const rest = stored.map(({ id }) => id).filter((id) => !ids.includes(id));
   for (const [position, id] of [...ids, ...rest].entries())
     db.update(relays)
       .set({ position: position + 1 })

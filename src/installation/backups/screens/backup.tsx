@@ -32,9 +32,12 @@ export async function backupScreen(app: FastifyInstance): Promise<void> {
   app.get('/settings/backup/file', async (request, reply) => {
     // Otherwise another website could make the browser request backups again and again.
     if (!isSameOrigin(request)) throw new Failure(FORBIDDEN, sentence('other_site'));
-    const made = await makeUntilClosed(reply, app.deps.backups, () => attempt(request, makeBackup, {}));
-    if ('problem' in made) return show(request, reply, made.status, made.text);
-    return sendBackup(reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }), made.output);
+    const outcome = await makeUntilClosed(reply, app.deps.backups, () => attempt(request, makeBackup, {}));
+    if ('problem' in outcome) return show(request, reply, outcome.status, outcome.text);
+    return sendBackup(
+      reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }),
+      outcome.output,
+    );
   });
 
   app.post('/settings/backup/upload', { config: { upload: true } }, async (request, reply) => {
@@ -135,7 +138,7 @@ function Restarting({ title }: { title: string }) {
 
 function RestoreQuestion(restore: Restore) {
   const language = useLanguage();
-  const made = recordTime(restore.made_at);
+  const madeAt = recordTime(restore.made_at);
   const both = (people: number, mailings: number) =>
     language.say('restore.both', {
       people: language.say('restore.people', { count: people }),
@@ -149,7 +152,7 @@ function RestoreQuestion(restore: Restore) {
           { label: language.say('restore.file.name'), value: restore.file_name },
           {
             label: language.say('restore.made'),
-            value: made === null ? language.say('restore.unknown') : <Time at={made} />,
+            value: madeAt === null ? language.say('restore.unknown') : <Time at={madeAt} />,
           },
           { label: language.say('restore.inside'), value: both(restore.people, restore.mailings) },
           { label: language.say('restore.now'), value: both(restore.people_now, restore.mailings_now) },

@@ -104,7 +104,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
       .send({ problem: status < 500 ? error.message : 'Something went wrong. Please try again.' });
   });
   const requireDesign = (token: string): Design => {
-    const design = findDesign(db, tokens, token, clock.now(), 'usable');
+    const design = findDesign(db, tokens, token, clock.now(), 'open');
     if (design === null) throw notFound('This link does not work any more.');
     if (design === 'expired')
       throw new Failure(HTTP_GONE, 'This link has expired. Copy what you changed and open a new one.');

@@ -28,10 +28,10 @@ export async function postForm(
 
 /** Replaces a part of the present page by the same part of another page, and restores the focus. */
 export function exchange(part: string, page: Document): void {
-  const [present, fresh] = [document.querySelector(part), page.querySelector(part)];
-  if (present === null || fresh === null || present.isEqualNode(fresh)) return;
-  const focused = present.contains(document.activeElement) ? document.activeElement?.id : undefined;
-  present.replaceWith(document.adoptNode(fresh));
+  const [shown, fresh] = [document.querySelector(part), page.querySelector(part)];
+  if (shown === null || fresh === null || shown.isEqualNode(fresh)) return;
+  const focused = shown.contains(document.activeElement) ? document.activeElement?.id : undefined;
+  shown.replaceWith(document.adoptNode(fresh));
   if (focused) document.getElementById(focused)?.focus();
 }
 

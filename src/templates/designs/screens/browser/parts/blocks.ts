@@ -62,7 +62,7 @@ export function listBlocks(brand: Brand): Block[] {
   const logo = brand.logo
     ? `<mj-image src="${brand.logo.src}" alt="${brand.logo.alt}" width="${brand.logo.width}px" align="center"></mj-image>`
     : title('((sender_name))', 22, ' align="center"', 1);
-  const made: Record<Name, [isSection: boolean, mjml: string, icon: string]> = {
+  const byName: Record<Name, [isSection: boolean, mjml: string, icon: string]> = {
     header: [true, section(logo), 'M3 4h18v6H3zM6 7h5M3 14h18M3 18h18'],
     hero: [
       true,
@@ -125,9 +125,9 @@ export function listBlocks(brand: Brand): Block[] {
       'M8 7l-5 5 5 5M16 7l5 5-5 5M13 5l-2 14',
     ],
   };
-  const names = Object.keys(made).filter((name): name is Name => Object.hasOwn(made, name));
+  const names = Object.keys(byName).filter((name): name is Name => Object.hasOwn(byName, name));
   const blocks = names.map((name) => {
-    const [isSection, mjml, icon] = made[name];
+    const [isSection, mjml, icon] = byName[name];
     return { name, isSection, mjml, icon };
   });
   return [...blocks.filter(({ isSection }) => !isSection), ...blocks.filter(({ isSection }) => isSection)];

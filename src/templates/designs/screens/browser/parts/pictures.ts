@@ -45,16 +45,16 @@ export async function uploadPicture(file: File): Promise<Picture[]> {
 /**
  * Asks for a picture, with the present one preselected. Returns null if the dialog is cancelled. `isPlain` asks for the picture alone.
  */
-export async function choosePicture(present: PlacedPicture, isPlain = false): Promise<PlacedPicture | null> {
+export async function choosePicture(current: PlacedPicture, isPlain = false): Promise<PlacedPicture | null> {
   const form = element('picture-form', HTMLFormElement);
   const [alt, decoration, link] = [altField(), decorationField(), linkField()];
   form.classList.toggle('plain-choice', isPlain);
   tellProblem('');
   element('picture-news', HTMLElement).textContent = '';
-  await showLibrary(present.src);
-  alt.value = present.alt;
-  decoration.checked = present.isDecoration;
-  link.value = present.href;
+  await showLibrary(current.src);
+  alt.value = current.alt;
+  decoration.checked = current.isDecoration;
+  link.value = current.href;
   isChoiceComplete = () => {
     const isNamed = isPlain || decoration.checked || alt.value.trim() !== '';
     tellProblem(
