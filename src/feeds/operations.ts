@@ -262,7 +262,7 @@ export const removeFeedLanguage = operation({
     changeLanguages(context, id, ({ languages }) => withoutVersion(languages, language)),
 });
 
-/** Replaces the versions of the mails of a feed by those that `made` returns. */
+/** Replaces the versions of the mails of a feed by those that `changed` returns. */
 function changeLanguages(
   context: Context,
   id: unknown,

@@ -222,7 +222,7 @@ export function deleteContacts(db: Db, ids: readonly number[], now: string): voi
 }
 
 /**
- * Returns the columns to set for these fields. `present` has the current values of custom fields. An absent field is not set,
+ * Returns the columns to set for these fields. `stored` has the current values of custom fields. An absent field is not set,
  * an empty one is cleared. Throws 409 for an erased address.
  */
 function contactColumns(db: Db, accountId: number, input: ContactInput, stored: Record<string, string>, now: string) {

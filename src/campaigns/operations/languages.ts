@@ -58,7 +58,7 @@ export const removeLanguage = operation({
     change(context, utr, unchanged_since, ({ languages }) => withoutVersion(languages, language)),
 });
 
-/** Replaces the versions of a single send that is not sent yet by the versions that `made` returns. */
+/** Replaces the versions of a single send that is not sent yet by the versions that `changed` returns. */
 function change(
   { db, clock, accountId, actor }: Context,
   utr: unknown,
