@@ -17,7 +17,7 @@ import { designPage } from './templates/designs/screens/page.ts';
 import { dashboard } from './ui/index.ts';
 import { installMailFrames } from './ui/mail-frame.ts';
 import { answerUnknown } from './ui/signed-in.ts';
-import { SENT_EVENTS } from './webhooks/operations/event-data.ts';
+import { SENT_EVENTS } from './webhooks/operations/event-types.ts';
 
 /** Returns the application, ready for `listen` or `inject`. */
 export async function buildApp(

@@ -1,7 +1,7 @@
 /** What steps do to contacts: each changes a page of contacts at once, in the transaction that takes the step. */
 import { sql } from 'drizzle-orm';
 import { moveToType } from '../audience/bulk/apply.ts';
-import { isLineField } from '../audience/contacts/contact-fields.ts';
+import { isLineField, RESERVED_FIELDS } from '../audience/contacts/contact-fields.ts';
 import { storedLine } from '../audience/contacts/contacts.ts';
 import { countryId } from '../audience/contacts/countries.ts';
 import { customValuePath, listCustomFields } from '../audience/fields/custom-fields.ts';
@@ -145,13 +145,16 @@ function tellWebhooks(db: Db, step: number, people: readonly AtStep[]): Set<numb
   return new Set(rows.map(({ id }) => id));
 }
 
+/** SQL: the fields of a contact `c` with their names, as arguments of json_object. */
+const CONTACT_COLUMNS = RESERVED_FIELDS.map((field) => (field === 'country' ? 'country_id' : field))
+  .map((column) => `'${column}', c.${column}`)
+  .join(', ');
+
 const STEP_EVENTS = `
   INSERT INTO webhook_events (user_id, type, lane, data)
   SELECT c.user_id, w.event, c.address_id,
     json_object('automation_utr', au.utr, 'automation_name', au.automation_name, 'step_utr', s.utr, 'note', s.value, 'run', e.run,
-      'contact_id', c.id, 'contact_type_id', c.contact_type_id, 'first_name', c.first_name, 'last_name', c.last_name, 'email', c.email,
-      'alt_email', c.alt_email, 'country_id', c.country_id, 'state', c.state, 'city', c.city,
-      'address_line1', c.address_line1, 'address_line2', c.address_line2, 'state_province_region', c.state_province_region, 'postal_code', c.postal_code, 'language', c.language,
+      'contact_id', c.id, 'contact_type_id', c.contact_type_id, ${CONTACT_COLUMNS},
       'custom_field', json(ifnull((SELECT json_group_object(f.field_name, v.value) FROM json_each(c.custom_values) v
         CROSS JOIN custom_fields f ON f.id = CAST(v.key AS INTEGER) AND f.user_id = c.user_id), '{}')))
   FROM json_each(@people) p CROSS JOIN contacts c ON c.id = p.value ->> 'contact_id' AND c.deleted_at IS NULL

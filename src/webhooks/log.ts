@@ -3,7 +3,6 @@ import type { Database } from 'better-sqlite3';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { readStored } from '../errors/stored.ts';
 import type { Endpoint } from './endpoints.ts';
-import { TEST_EVENT } from './event-types.ts';
 import type { Attempt } from './store.ts';
 
 /** An entry of the log as the API returns it. */
@@ -13,6 +12,8 @@ export interface LoggedAttempt extends Attempt {
   is_kept: 0 | 1;
 }
 
+/** The type of a test event. No endpoint asks for it. */
+export const TEST_EVENT = 'webhook.test';
 const MAX_COUNTED = 1000;
 /** The maximum number of tests and replays that may wait for one endpoint. */
 export const MAX_MANUAL = 100;

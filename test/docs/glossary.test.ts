@@ -11,7 +11,7 @@ import { de } from '../../src/ui/words/de/index.ts';
 import { sentenceFields, sentences } from '../../src/ui/words/de/sentences.ts';
 import { en } from '../../src/ui/words/en/index.ts';
 import { sentences as englishSentences } from '../../src/ui/words/en/sentences.ts';
-import { EVENTS } from '../../src/webhooks/event-types.ts';
+import { EVENTS } from '../../src/webhooks/operations/event-types.ts';
 import { ROOT } from '../support/documents.ts';
 
 /** The texts of people who use Sendlark, by where they stand. */

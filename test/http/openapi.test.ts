@@ -2,7 +2,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';
 import Schema from 'typebox/schema';
-import { TEST_EVENT, WEBHOOK_EVENTS } from '../../src/webhooks/event-types.ts';
+import { TEST_EVENT } from '../../src/webhooks/log.ts';
+import { WEBHOOK_EVENTS } from '../../src/webhooks/operations/event-types.ts';
 import { buildWorld } from '../support/account-records.ts';
 import { startApp } from '../support/app.ts';
 import { type Operation, operationsOf, readDocument } from '../support/openapi-operations.ts';

@@ -1,7 +1,7 @@
 /** The events of webhooks: what writes one, in which transaction, and that nobody pays for what nobody asks for. */
 import t, { type Test } from 'tap';
 import { recordBounce } from '../../src/delivery/feedback/bounces/record.ts';
-import { WEBHOOK_EVENTS } from '../../src/webhooks/event-types.ts';
+import { WEBHOOK_EVENTS } from '../../src/webhooks/operations/event-types.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { DAY, HOUR, withPaths, withWelcomeSeries } from '../support/automations.ts';
 import { mustSucceed, sendCampaign } from '../support/campaign.ts';

@@ -37,8 +37,8 @@ import {
   listEndpoints,
   rotateSecret,
 } from '../endpoints.ts';
-import { WEBHOOK_EVENTS } from '../event-types.ts';
 import { countManual, countWaiting, lastFailure, listAttempts, MAX_MANUAL, replayEvent, sendTest } from '../log.ts';
+import { WEBHOOK_EVENTS } from './event-types.ts';
 
 const MAX_ENDPOINTS = 10;
 const MAX_URL_CHARACTERS = 2000;

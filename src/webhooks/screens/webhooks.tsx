@@ -18,7 +18,7 @@ import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
 import { requireOwner } from '../../ui/signed-in.ts';
 import { field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
-import { EVENTS } from '../event-types.ts';
+import { EVENTS } from '../operations/event-types.ts';
 import {
   deleteWebhook,
   type LogEntry,

@@ -1,7 +1,7 @@
 /** Sunset: whom the rule stops or puts elsewhere, and what those who are stopped do not get. */
 import t from 'tap';
 import { cutoffOf } from '../../../src/audience/sunset/rule.ts';
-import { WEBHOOK_EVENTS } from '../../../src/webhooks/event-types.ts';
+import { WEBHOOK_EVENTS } from '../../../src/webhooks/operations/event-types.ts';
 import { DAY } from '../../support/automations.ts';
 import { addContact, mustAnswer, queueSend, storeSegment } from '../../support/segments.ts';
 import { sent, stateOf } from '../../support/transactional.ts';

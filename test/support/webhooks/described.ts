@@ -1,7 +1,7 @@
 /** Holds events of webhooks to what the OpenAPI document says of them. */
 import type { Test } from 'tap';
 import Schema from 'typebox/schema';
-import { SENT_EVENTS } from '../../../src/webhooks/operations/event-data.ts';
+import { SENT_EVENTS } from '../../../src/webhooks/operations/event-types.ts';
 
 interface Properties {
   properties?: object;
