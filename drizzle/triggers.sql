@@ -304,7 +304,7 @@ CREATE TRIGGER schedules_unversioned AFTER DELETE ON automation_schedules BEGIN
 END;
 
 -- The events of webhooks are written by the rows themselves, so that none is missing or without its change; only `contact.event` is written by
--- src/audience/events/record-events.ts. Each trigger looks first whether anybody asks for the event. Their names are in src/webhooks/event-types.ts.
+-- src/audience/events/record-events.ts. Each trigger looks first whether anybody asks for the event. Their names are in src/webhooks/operations/event-types.ts.
 CREATE TRIGGER webhooks_contact_deleted AFTER UPDATE OF deleted_at ON contacts
   WHEN EXISTS (SELECT 1 FROM webhook_wants WHERE user_id = old.user_id AND event = 'contact.deleted') AND old.deleted_at IS NULL AND new.deleted_at IS NOT NULL BEGIN
   INSERT INTO webhook_events (user_id, type, lane, data) SELECT old.user_id, 'contact.deleted', old.address_id,
