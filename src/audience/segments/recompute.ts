@@ -73,8 +73,8 @@ export async function nameFields(
  * background thread finishes large ones.
  */
 export async function recomputeAndWait(db: Db, ids: readonly number[], clock: Clock): Promise<void> {
-  const given = sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
-  markForRecompute(db, sql`${given} AND check_at IS NOT NULL AND recompute_after IS NULL`);
+  const areThese = sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+  markForRecompute(db, sql`${areThese} AND check_at IS NOT NULL AND recompute_after IS NULL`);
   await recomputeSoon(db, ids, clock);
 }
 
@@ -110,8 +110,8 @@ export async function recomputeDueSegments(
 ): Promise<boolean> {
   const now = clock.now().getTime();
   // If the clock was set back, the next check could be far in the future. Never wait longer than an hour.
-  const due = 'check_at IS NOT NULL AND (check_at <= @now OR check_at > @hence)';
-  const times = { now, hence: now + HOUR_MS };
+  const due = 'check_at IS NOT NULL AND (check_at <= @now OR check_at > @nextCheck)';
+  const times = { now, nextCheck: now + HOUR_MS };
   // Finish what has been started first. Choose randomly among the others, so that a segment that is marked repeatedly does not
   // keep the others waiting for ever.
   const pending = db.$client.prepare<
@@ -121,7 +121,7 @@ export async function recomputeDueSegments(
     ORDER BY recompute_after DESC, random()`);
   if (db.$client.prepare(`SELECT 1 FROM segments WHERE ${due} LIMIT 1`).get(times) !== undefined) {
     db.$client
-      .prepare(`UPDATE segments SET recompute_after = iif(deleted_at IS NULL, 0, NULL), check_at = iif(deleted_at IS NULL, @hence, NULL)
+      .prepare(`UPDATE segments SET recompute_after = iif(deleted_at IS NULL, 0, NULL), check_at = iif(deleted_at IS NULL, @nextCheck, NULL)
       WHERE ${due}`)
       .run(times);
   }

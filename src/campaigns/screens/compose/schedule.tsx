@@ -189,7 +189,7 @@ function Schedule({
     hasCaps ? <CapField name={name} kind="mailing" value={String(draft.ignores_caps)} /> : null;
   return (
     <div class="stack">
-      {draft.status === SINGLE_SEND_STATUS.queued && draft.schedule_type === LATER && <Present draft={draft} />}
+      {draft.status === SINGLE_SEND_STATUS.queued && draft.schedule_type === LATER && <BookedNotice draft={draft} />}
       <LeavingNotice times={times} />
       <Review draft={draft} choices={choices} />
       <Total audience={audience} />
@@ -224,10 +224,11 @@ function Schedule({
   );
 }
 
-function Present({ draft }: { draft: Draft }) {
+/** When the campaign is scheduled now, until it is scheduled anew. */
+function BookedNotice({ draft }: { draft: Draft }) {
   const language = useLanguage();
-  const { schedule_date: date, schedule_time: day, time_zone: zone } = draft;
-  const time = language.weekdayTime(toUtc(date, day, zone), zone);
+  const { schedule_date: date, schedule_time: hour, time_zone: zone } = draft;
+  const time = language.weekdayTime(toUtc(date, hour, zone), zone);
   const text =
     draft.local_time === 1
       ? language.say('local.is', { time })
@@ -274,10 +275,10 @@ interface When {
  * Returns the chosen moment. If each recipient gets the mail in their own time zone, it is the moment for recipients
  * whose time zone is unknown. Returns null if it is invalid, which the API reports in its own words.
  */
-function findStart({ date, time, zone: given }: When, accountZone: string, ownZone: string): Date | null {
+function findStart({ date, time, zone: chosen }: When, accountZone: string, ownZone: string): Date | null {
   const day = parseScheduleDate(date);
   const hour = parseScheduleTime(time);
-  const zone = given === OWN_ZONES || given === BEST_HOURS ? accountZone : given;
+  const zone = chosen === OWN_ZONES || chosen === BEST_HOURS ? accountZone : chosen;
   return day === null || hour === null || ![accountZone, ownZone].includes(zone) ? null : toUtc(day, hour, zone);
 }
 

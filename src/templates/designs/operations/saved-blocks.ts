@@ -72,11 +72,11 @@ export function addBlock({ db, clock }: BlockDeps, accountId: number, block_name
 export function changeBlock(
   { db, clock }: BlockDeps,
   accountId: number,
-  value: unknown,
+  blockId: unknown,
   { block_name, json_code }: { block_name?: string; json_code?: string },
 ): void {
   const change = () => {
-    const { id, size: before } = requireBlock(db, accountId, value);
+    const { id, size: before } = requireBlock(db, accountId, blockId);
     const size = json_code === undefined ? undefined : Buffer.byteLength(json_code);
     if (size !== undefined && size > before) requireRoom(db, accountId, size - before, 0);
     const updated_at = isoTimestamp(clock.now());

@@ -76,8 +76,8 @@ export function languageVersionScreens<Params>(app: FastifyInstance, { route, re
     };
     const saved = await translated.save({ ...values, unchanged_since: field(request, 'unchanged_since') });
     if ('problems' in saved) {
-      const fields = { values, problems: saved.problems };
-      return show(request, reply.code(saved.status), translated, fields, saved.text);
+      const submitted = { values, problems: saved.problems };
+      return show(request, reply.code(saved.status), translated, submitted, saved.text);
     }
     setFlash(reply, 'good', 'compose.saved');
     return reply.redirect(translated.address, SEE_OTHER);
@@ -97,26 +97,26 @@ export function languageVersionScreens<Params>(app: FastifyInstance, { route, re
     request: FastifyRequest,
     reply: FastifyReply,
     translated: Translated,
-    values?: SubmittedVersion,
+    submitted?: SubmittedVersion,
     problem?: string,
   ) {
     const templates = await ask(request, listTemplates, { built_in: 1 });
-    return translated.send(reply, <VersionsPage {...{ translated, templates, values }} />, problem);
+    return translated.send(reply, <VersionsPage {...{ translated, templates, submitted }} />, problem);
   }
 }
 
 interface PageProps {
   translated: Translated;
   templates: readonly ListedTemplate[];
-  values: SubmittedVersion | undefined;
+  submitted: SubmittedVersion | undefined;
 }
 
-function VersionsPage({ translated, templates, values }: PageProps) {
+function VersionsPage({ translated, templates, submitted }: PageProps) {
   const { versions, address, back, see, updatedAt } = translated;
   const { languages, account_language, missing } = versions;
   const language = useLanguage();
   const nameOf = languageNamer(language);
-  const isNew = !languages.some((version) => version.language === values?.values.language);
+  const isNew = !languages.some((version) => version.language === submitted?.values.language);
   return (
     <div class="stack">
       <h2>{language.say('languages.title')}</h2>
@@ -139,8 +139,8 @@ function VersionsPage({ translated, templates, values }: PageProps) {
             translated={translated}
             templates={templates}
             id={stored.language}
-            {...(values?.values.language === stored.language
-              ? values
+            {...(submitted?.values.language === stored.language
+              ? submitted
               : { values: { ...stored, template_id: String(stored.template_id || '') }, problems: {} })}
           >
             <input type="hidden" name="language" value={stored.language} />
@@ -171,14 +171,14 @@ function VersionsPage({ translated, templates, values }: PageProps) {
           id={NEW}
           values={{ language: '', subject: '', preheader: '', template_id: '' }}
           problems={{}}
-          {...(isNew && values)}
+          {...(isNew && submitted)}
         >
           <SelectField
             name="language"
             label={language.say('field.language')}
-            value={isNew ? (values?.values.language ?? '') : ''}
+            value={isNew ? (submitted?.values.language ?? '') : ''}
             options={[{ value: '', label: '–' }, ...languageOptions(language)]}
-            {...(isNew && values && { problems: values.problems })}
+            {...(isNew && submitted && { problems: submitted.problems })}
           />
         </VersionForm>
       </Card>
