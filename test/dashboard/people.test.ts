@@ -43,6 +43,23 @@ t.test('a German page of a person names fields, mails and reasons in German', as
   t.match(text, /Autumn reading list<\/a> · (Im Test-Postausgang|Wartet|Bounce)/);
 });
 
+t.test('countries have their German names on German pages, and contacts are found by them', async (t) => {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  const germany = app.db.prepare<[], number>("SELECT id FROM countries WHERE name = 'Germany'").pluck().get();
+  await must('/contacts-type/add', { name: 'Readers' });
+  await must('/contacts/add', { contact_type_id: 1, email: 'zoe@example.org', country: germany });
+  await must('/contacts/add', { contact_type_id: 1, email: 'ann@example.org', country: 1 });
+  const { open } = visitor(app, 'owner', { language: 'de' });
+  t.match((await open('/contacts/1')).text, '<dd>Deutschland</dd>');
+  const { text } = await open('/contacts?field=country&value=deutschland&fields=country');
+  t.match(text, /zoe@example\.org.*<td>Deutschland<\/td>/s);
+  t.notMatch(text, 'ann@example.org');
+  t.match(text, 'value="Deutschland"', 'the filter keeps the name');
+  for (const page of ['/settings/senders/new', '/contacts/1/edit'])
+    t.match((await open(page)).text, />Afghanistan<.*>Ägypten<.*>Albanien<.*>Zypern</s, `${page}: in German order`);
+});
+
 t.test('a person’s page names the groups they have not left', async (t) => {
   const app = await startApp(t);
   const must = mustSucceed(t, app.one);

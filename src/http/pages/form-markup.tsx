@@ -102,7 +102,7 @@ export function FormInputs({ shown: { form, fields, groups, trackingText }, fill
 export function fieldLabel(words: PageWords['form'], { label, name }: Pick<AskedField, 'label' | 'name'>): string {
   if (label !== '') return label;
   const usual: Readonly<Record<string, string>> = words.fields;
-  return usual[name] ?? name.replaceAll('_', ' ');
+  return usual[name] ?? (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
 }
 
 interface FieldProps {

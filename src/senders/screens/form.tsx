@@ -13,6 +13,7 @@ import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
 import { requireOwner, viewerOf } from '../../ui/signed-in.ts';
 import { field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
+import { countryOptions } from '../../ui/words/known.ts';
 import {
   addSender,
   changeSender,
@@ -195,10 +196,7 @@ function SenderForm({ changed, values, countries, sending, problems = {} }: Form
         <SelectField
           name="country_id"
           label={language.say('senders.field.country_id')}
-          options={[
-            { value: '', label: language.say('senders.choose') },
-            ...countries.map(({ id, name }) => ({ value: String(id), label: name })),
-          ]}
+          options={[{ value: '', label: language.say('senders.choose') }, ...countryOptions(language, countries)]}
           value={values.country_id}
           problems={problems}
         />

@@ -1,5 +1,7 @@
 /** Labels for values of the API. A value without a label is shown as it is. */
 import { languageCodes } from '../../audience/contacts/contact-languages.ts';
+import { readCountries } from '../../database/reference-data.ts';
+import { LANGUAGE_CODES } from '../../languages.ts';
 import { isWordKey, type Language } from './index.ts';
 
 /**
@@ -25,6 +27,53 @@ export function languageOptions(language: Language): { value: string; label: str
   return languageCodes()
     .map((code) => ({ value: code, label: nameOf(code) }))
     .sort((one, other) => one.label.localeCompare(other.label, language.locale));
+}
+
+/** A country by its English name and its code of ISO 3166-1. */
+interface NamedCountry {
+  name: string;
+  iso2: string;
+}
+
+/** Returns a function that names a country in the user's language, or in English if the language has no name for it. */
+export function countryNamer(language: Pick<Language, 'code' | 'locale'>): (country: NamedCountry) => string {
+  const names = new Intl.DisplayNames(language.locale, { type: 'region', fallback: 'none' });
+  return ({ name, iso2 }) => (language.code === 'en' ? name : (findName(names, iso2) ?? name));
+}
+
+/** Some codes of the reference data have a form that Intl does not accept. */
+function findName(names: Intl.DisplayNames, code: string): string | undefined {
+  return /^[A-Z]{2}$/.test(code) ? names.of(code) : undefined;
+}
+
+/** Returns countries as options of a choice, by their names in the user's language. */
+export function countryOptions(
+  language: Language,
+  countries: readonly (NamedCountry & { id: number })[],
+): { value: string; label: string }[] {
+  const nameOf = countryNamer(language);
+  return countries
+    .map((country) => ({ value: String(country.id), label: nameOf(country) }))
+    .sort((one, other) => one.label.localeCompare(other.label, language.locale));
+}
+
+let countriesByName: ReadonlyMap<string, NamedCountry> | undefined;
+
+/** Finds the country with this name in English or another language of the dashboard, in capital or small letters. */
+export function findCountry(name: string): NamedCountry | undefined {
+  countriesByName ??= new Map(
+    [...LANGUAGE_CODES].reverse().flatMap((code) => {
+      const nameOf = countryNamer({ code, locale: code });
+      return readCountries().map((country) => [nameOf(country).toLowerCase(), country] as const);
+    }),
+  );
+  return countriesByName.get(name.toLowerCase());
+}
+
+/** Returns the value of a contact's field as it is shown: a country by its name in the user's language. */
+export function fieldText(language: Language, field: string, value: string): string {
+  const country = field === 'country' ? findCountry(value) : undefined;
+  return country === undefined ? value : countryNamer(language)(country);
 }
 
 /** Returns the label of a value of the API in the user's language, or the value if there is none. */

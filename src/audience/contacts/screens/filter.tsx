@@ -6,7 +6,7 @@ import { CheckField, SelectField, TextField } from '../../../ui/components/field
 import { ask } from '../../../ui/operations.ts';
 import { texts } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
-import { fieldLabel } from '../../../ui/words/known.ts';
+import { fieldLabel, fieldText, findCountry } from '../../../ui/words/known.ts';
 import { type ListedContactType, listContactTypes } from '../../contact-types/operations.ts';
 import { type Field, listOwnFields } from '../../fields/operations.ts';
 import { CONTACT_ORDERS, CONTACT_STATES } from '../../search/find-contacts.ts';
@@ -47,6 +47,9 @@ export function readFilter(input: unknown): PeopleFilter {
   if (chosen.field === undefined || chosen.value === undefined) {
     delete chosen.field;
     delete chosen.value;
+  } else if (chosen.field === 'country') {
+    // Contacts have their country by its English name, whatever the language of the user.
+    chosen.value = findCountry(chosen.value)?.name ?? chosen.value;
   }
   return { chosen, view: pick(VIEW_NAMES), fields: texts(values.fields).slice(0, MAX_COLUMNS) };
 }
@@ -146,7 +149,11 @@ export function FilterBar({ filter, choices }: { filter: PeopleFilter; choices: 
                 ...choices.fields.map(({ field_name: name }) => ({ value: name, label: fieldLabel(language, name) })),
               ]}
             />
-            <TextField name="value" label={language.say('contacts.value')} value={chosen.value ?? ''} />
+            <TextField
+              name="value"
+              label={language.say('contacts.value')}
+              value={fieldText(language, chosen.field ?? '', chosen.value ?? '')}
+            />
             <SelectField
               name="order"
               label={language.say('contacts.order')}

@@ -14,7 +14,7 @@ import { languageOf, sendPage, sendParts } from '../../../ui/page.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
 import { texts } from '../../../ui/submitted.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
-import { fieldLabel } from '../../../ui/words/known.ts';
+import { fieldLabel, fieldText } from '../../../ui/words/known.ts';
 import type { ListedContactType } from '../../contact-types/operations.ts';
 import { countContacts, type FoundContact, type FoundContacts, findContacts } from '../../search/operations.ts';
 import { exportContacts } from '../operations.ts';
@@ -293,7 +293,7 @@ function PeopleTable({
     },
     ...filter.fields.map((name) => ({
       heading: fieldLabel(language, name),
-      cell: (row: FoundContact) => row.fields[name] ?? '',
+      cell: (row: FoundContact) => fieldText(language, name, row.fields[name] ?? ''),
     })),
     {
       heading: language.say('contacts.added'),

@@ -12,7 +12,7 @@ import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { field, fieldList } from '../../../ui/submitted.ts';
 import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
-import { fieldLabel, languageOptions } from '../../../ui/words/known.ts';
+import { countryOptions, fieldLabel, languageOptions } from '../../../ui/words/known.ts';
 import { listContactTypes } from '../../contact-types/operations.ts';
 import { RESERVED_FIELDS } from '../../contacts/contact-fields.ts';
 import { meantDomain } from '../../contacts/misspelt-domains.ts';
@@ -278,6 +278,7 @@ function ContactForm({ action, save, back, own, values, problems, children }: Co
 }
 
 function Country({ label, value, problems }: { label: string; value: unknown; problems: Problems }) {
+  const language = useLanguage();
   return (
     <SelectField
       name="country"
@@ -287,7 +288,7 @@ function Country({ label, value, problems }: { label: string; value: unknown; pr
       options={[
         // Only a contact without a country may stay without one.
         ...(value === '' ? [{ value: '', label: '–' }] : []),
-        ...COUNTRIES.map(({ id, name }) => ({ value: String(id), label: name })),
+        ...countryOptions(language, COUNTRIES),
       ]}
     />
   );

@@ -18,7 +18,7 @@ import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { texts } from '../../../ui/submitted.ts';
 import { withQuery } from '../../../ui/with-query.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
-import { fieldLabel, knownWord, languageNamer } from '../../../ui/words/known.ts';
+import { fieldLabel, fieldText, knownWord, languageNamer } from '../../../ui/words/known.ts';
 import { RESERVED_FIELDS } from '../../contacts/contact-fields.ts';
 import type { Contact } from '../../contacts/operations.ts';
 import { unsubscribeFromAll, unsubscribeFromGroup } from '../../unsubscribed/entries.ts';
@@ -140,7 +140,11 @@ function Facts({ person, canChange }: { person: Person; canChange: boolean }) {
               <Fact
                 key={name}
                 label={name}
-                value={name === 'language' ? languageNamer(language)(contact[name]) : contact[name]}
+                value={
+                  name === 'language'
+                    ? languageNamer(language)(contact[name])
+                    : fieldText(language, name, contact[name] ?? '')
+                }
               />
             ))}
             {customValues(contact).map(([name, value]) => (

@@ -12,7 +12,7 @@ import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { addSegment, changeSegment, countMatches, readSegment } from '../operations.ts';
-import { type Choices, countriesByName, readChoices } from './choices.ts';
+import { type Choices, readChoices } from './choices.ts';
 import { type CountedMatches, MatchesCard, readMatches } from './matches.tsx';
 import { Rules } from './rule-rows.tsx';
 import { changed, type Draft, draftOf, emptyDraft, readDraft, submittedRules } from './rules.ts';
@@ -46,7 +46,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
       const draft = readDraft(request.body, choices.fields);
       const action = field(request, 'do');
       if (action !== 'save') return show(request, reply, choices, changed(draft, action));
-      const about = { segment_name: draft.name, ...submittedRules(draft, namesOf(request, choices)) };
+      const about = { segment_name: draft.name, ...submittedRules(draft) };
       const saved =
         segment_id === undefined
           ? await attempt(request, addSegment, about)
@@ -57,7 +57,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
       }
       return show(request, reply.code(saved.status), choices, draft, {
         ...problemsAt(saved, 'segment_name'),
-        ...(await ruleProblems(request, draft, choices)),
+        ...(await ruleProblems(request, draft)),
       });
     });
   }
@@ -71,7 +71,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
   ) {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
-    const matches = await readMatches(request, submittedRules(draft, namesOf(request, choices)));
+    const matches = await readMatches(request, submittedRules(draft));
     const title = language.say(request.params.id === undefined ? 'segments.new' : 'segments.change');
     const content = <Edit {...{ draft, choices, matches, problems }} id={request.params.id} />;
     return sendPage(request, reply, viewer, { title, section: 'contacts' }, content);
@@ -81,10 +81,10 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
    * Returns the problems of each rule, by the name of its field in the form. A refusal names only the list with the fault, so
    * each rule is tried alone, without a contact type, so that nothing is counted.
    */
-  async function ruleProblems(request: FastifyRequest, draft: Draft, choices: Choices): Promise<Problems> {
+  async function ruleProblems(request: FastifyRequest, draft: Draft): Promise<Problems> {
     const problems: Record<string, readonly string[]> = {};
     for (const [at, rule] of draft.rules.entries()) {
-      const alone = submittedRules({ ...draft, typeId: '', rules: [rule] }, namesOf(request, choices));
+      const alone = submittedRules({ ...draft, typeId: '', rules: [rule] });
       const tried = await attempt(request, countMatches, alone);
       if ('output' in tried) throw new Error('rules without a contact type were counted');
       const { select_field, select_operator, value } = tried.problems;
@@ -92,10 +92,6 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
       for (const [part, texts] of Object.entries(parts)) if (texts !== undefined) problems[`${part}${at}`] = texts;
     }
     return problems;
-  }
-
-  function namesOf(request: FastifyRequest, choices: Choices) {
-    return countriesByName(languageOf(request, viewerOf(request)), choices.countries);
   }
 }
 

@@ -5,14 +5,15 @@ import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { plainSubject } from '../../../ui/components/subject.tsx';
 import { isWordKey, type Language, useLanguage } from '../../../ui/words/index.ts';
-import { fieldLabel } from '../../../ui/words/known.ts';
+import { countryNamer, fieldLabel } from '../../../ui/words/known.ts';
 import { eventOfField } from '../../events/names.ts';
+import { COUNTRIES } from '../../places/operations.ts';
 import { MAX_MAIL_DAYS, MAX_MAILS, MAX_RULES } from '../rules.ts';
-import { type Choices, countryNamer, type RuleField } from './choices.ts';
+import type { Choices, RuleField } from './choices.ts';
 import { reasonOptions } from './reasons.ts';
 import { operandCount, operatorsFor, type Rule, typeOf } from './rules.ts';
 
-const COUNTRIES = 'countries';
+const COUNTRY_LIST = 'countries';
 
 /** The rows, which the script replaces when a choice changes them. */
 export function Rules({ rules, choices, problems }: { rules: readonly Rule[]; choices: Choices; problems: Problems }) {
@@ -24,8 +25,8 @@ export function Rules({ rules, choices, problems }: { rules: readonly Rule[]; ch
         <Row key={at} {...{ rule, at, choices, problems }} canRemove={rules.length > 1} />
       ))}
       {rules.some(({ field }) => field === 'country') && (
-        <datalist id={COUNTRIES}>
-          {choices.countries.map((country) => (
+        <datalist id={COUNTRY_LIST}>
+          {COUNTRIES.map((country) => (
             <option key={country.iso2} value={nameOf(country)} />
           ))}
         </datalist>
@@ -220,5 +221,5 @@ function inputType({ field, operator }: Rule, type: RuleField['field_type'], val
   if (type === 'number') return { type: 'number', step: 'any' } as const;
   if (type === 'datetime-local')
     return value.includes('T') ? ({ type: 'datetime-local' } as const) : ({ type: 'date' } as const);
-  return field === 'country' ? { list: COUNTRIES } : {};
+  return field === 'country' ? { list: COUNTRY_LIST } : {};
 }

@@ -2,10 +2,10 @@
 
 import { plainSubject } from '../../../ui/components/subject.tsx';
 import { isWordKey, type Language } from '../../../ui/words/index.ts';
-import { fieldLabel } from '../../../ui/words/known.ts';
+import { countryNamer, fieldLabel, findCountry } from '../../../ui/words/known.ts';
 import { eventOfField } from '../../events/names.ts';
 import { isValidValue } from '../../fields/custom-fields.ts';
-import { type Choices, countriesByName, countryNamer, type RuleField } from './choices.ts';
+import type { Choices, RuleField } from './choices.ts';
 import { reasonInWords } from './reasons.ts';
 import { type Draft, isFilledIn, operandsOf, type Rule, typeOf } from './rules.ts';
 
@@ -54,7 +54,7 @@ function valueInWords(
   { field, operator }: Rule,
   type: RuleField['field_type'],
   value: string,
-  { countries, mails, automations }: Choices,
+  { mails, automations }: Choices,
 ): string {
   if (type === 'mail' || type === 'automation') {
     const named =
@@ -77,7 +77,7 @@ function valueInWords(
     return time === undefined
       ? language.calendarDate(day)
       : language.say('segments.words.moment', { day: language.calendarDate(day), time });
-  const country = field === 'country' ? countriesByName(language, countries).get(value.toLowerCase()) : undefined;
+  const country = field === 'country' ? findCountry(value) : undefined;
   if (country !== undefined) return countryNamer(language)(country);
   return type === 'text' || type === 'link' ? language.say('segments.words.quoted', { value }) : value;
 }

@@ -1,10 +1,11 @@
 /** The rules of a segment in the form: read from the form or a segment, and converted to the input of an operation. */
 
 import { texts } from '../../../ui/submitted.ts';
+import { findCountry } from '../../../ui/words/known.ts';
 import { eventOfField } from '../../events/names.ts';
 import type { Segment } from '../operations.ts';
 import { ACTIVITY_FIELDS, ACTIVITY_OPERATORS, MAX_RULES, OPERATORS, operatorsOf } from '../rules.ts';
-import type { countriesByName, RuleField } from './choices.ts';
+import type { RuleField } from './choices.ts';
 
 export interface Rule {
   field: string;
@@ -127,12 +128,9 @@ export function isFilledIn(rule: Rule): boolean {
 }
 
 /** Returns the rules as operations take them. A country is stored by its English name, whatever the language of the user. */
-export function submittedRules(
-  { rules, typeId, join }: Omit<Draft, 'name'>,
-  countryNames: ReturnType<typeof countriesByName>,
-) {
+export function submittedRules({ rules, typeId, join }: Omit<Draft, 'name'>) {
   const english = (rule: Rule, value: string) =>
-    rule.field === 'country' ? (countryNames.get(value.toLowerCase())?.name ?? value) : value;
+    rule.field === 'country' ? (findCountry(value)?.name ?? value) : value;
   return {
     ...(typeId && { contact_type_id: typeId }),
     query_type: join,

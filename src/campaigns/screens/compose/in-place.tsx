@@ -12,6 +12,7 @@ import { setFlash } from '../../../ui/flash.ts';
 import { type Attempt, ask, attempt } from '../../../ui/operations.ts';
 import { field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
+import { countryOptions } from '../../../ui/words/known.ts';
 import { type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
 import { stepPath } from './step.tsx';
 
@@ -125,10 +126,7 @@ export function InPlace({ utr, lacking, countries, refused }: InPlaceProps) {
           <SelectField
             {...input('sender', 'country_id')}
             label={language.say('senders.field.country_id')}
-            options={[
-              { value: '', label: language.say('compose.choose') },
-              ...countries.map(({ id, name: label }) => ({ value: String(id), label })),
-            ]}
+            options={[{ value: '', label: language.say('compose.choose') }, ...countryOptions(language, countries)]}
             required
           />
         </Folded>
