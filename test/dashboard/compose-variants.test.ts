@@ -88,10 +88,9 @@ t.test('what is wrong with a test is said on its page, with what was written', a
   const same = await send('/variants', { ...TEST, subject_1: 'New', subject_2: 'New' });
   t.match(same, { status: 422, text: /Two variants are the same e-mail/ });
   t.match(same.text, /name="subject_2"[^>]*value="New"|value="New"[^>]*name="subject_2"/);
-  t.match(await send('/variants', { ...TEST, subject_1: 'New', share: '0', hours: 'x', winner_by: 'luck' }), {
-    status: 422,
-    text: /id="share-problem"/,
-  });
+  const wrong = await send('/variants', { ...TEST, subject_1: 'New', share: '0', hours: 'x', winner_by: 'luck' });
+  t.match(wrong, { status: 422, text: /id="share-problem".*id="hours-problem">Enter a whole number\./s });
+  t.notMatch(wrong.text, 'must be an integer', 'nothing is said twice');
   t.match(await send('/variants', { ...TEST, subject_1: 'New', template_id_1: '4711' }), { status: 422 });
   const old = await send('/variants', { ...TEST, subject_1: 'New', unchanged_since: '2020-01-01T00:00:00.000000Z' });
   t.match(old, { status: 409, text: /changed in the meantime/ });
@@ -128,6 +127,7 @@ t.test('each variant is looked at and sent as a test mail', async (t) => {
     status: 422,
     text: /No test was sent/,
   });
+  t.match((await send('/test', { email_address: 'ada' })).text, 'No test was sent: Enter a valid e-mail address.');
   const cookie = cookieOf(app, addPerson(app, 'viewer', { name: 'Vic' }));
   const preview = (query: string) =>
     app.page('GET', `/campaigns/${utr}/preview${query}`, { headers: { ...FROM_PAGE, cookie } });

@@ -145,6 +145,19 @@ t.test(
   },
 );
 
+t.test('what is wrong with a warm-up stands beside its field, and what was typed stays', async (t) => {
+  const { app, get, post } = await signedIn(t);
+  await mustSucceed(t, app.one)('/sender/save', SENDER);
+  t.match((await get('/settings/senders')).text, 'id="until_volume"');
+  const plan = { domain: 'example.com', volume: 'many', growth: '50', until_volume: '', starts_on: '2026-01-16' };
+  const { status, text } = await post('/settings/senders/warm-up', plan);
+  t.equal(status, 422);
+  t.match(text, /id="volume-problem">Enter a whole number\./);
+  t.match(text, /id="until_volume-problem">This is required\./);
+  t.match(text, 'value="many"');
+  t.notMatch(text, 'until volume', 'no name of the API');
+});
+
 t.test('before a sender is deleted, the page says in numbers what stops', async (t) => {
   const { app, get, post } = await signedIn(t);
   await post('/settings/senders/new', SENDER);

@@ -78,7 +78,10 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
       return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
     }
     const language = languageOf(request, viewerOf(request));
-    const problem = saved.status === CONFLICT ? language.say('compose.variants.changed') : saved.text;
+    // The page has a place for the problems of these fields.
+    const isPlaced = Object.keys(saved.problems).every((name) => ['share', 'winner_by', 'hours'].includes(name));
+    const problem =
+      saved.status === CONFLICT ? language.say('compose.variants.changed') : isPlaced ? saved.problem : saved.text;
     const sent = { ...(values && { values }), problems: saved.problems, problem };
     return show(request, reply.code(saved.status), sent);
   }

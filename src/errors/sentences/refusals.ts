@@ -44,7 +44,7 @@ export const REFUSAL_SENTENCES = {
   colour_wrong: '{name} is no colour such as #1d5b46.',
   templates_full: 'The templates of an account can take {size} MB together: delete some first',
   archive_full: 'The archive of an account can have {count} e-mails: take some out first',
-  archive_slug: 'The slug has 3 to 60 small letters, digits and single hyphens between them.',
+  archive_slug: 'The name in the address has 3 to 60 lowercase letters, digits and single hyphens between them.',
   action_ended: 'The action has ended',
   action_not_ready: 'The action does not wait for a confirmation',
   import_final: 'This import cannot be undone, or no longer',

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { USUAL_PLAN } from '../../delivery/warm-up/plans.ts';
 import { Confirm } from '../../ui/components/confirm.tsx';
+import type { Problems } from '../../ui/components/field.tsx';
 import { type FormValues, form, SentForm } from '../../ui/components/form.tsx';
 import { Badge, Card } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
@@ -20,8 +21,11 @@ const PLAN_FORM = form(changeWarmUp.input, [
 ]);
 const TONES = { waiting: 'plain', on: 'busy', over: 'good' } as const;
 
-/** The values of the form: submitted ones, or the defaults. */
-export type WarmUpForm = FormValues;
+/** What was submitted with the form, and the problems of its fields. */
+export interface WarmUpForm {
+  values?: FormValues;
+  problems?: Problems;
+}
 
 /** Sends the page of the senders with a message about a failed action. */
 type Show = (request: FastifyRequest, reply: FastifyReply, problem: string, form: WarmUpForm) => Promise<unknown>;
@@ -32,7 +36,7 @@ export function warmUpForms(app: FastifyInstance, show: Show): void {
     const values = PLAN_FORM.read(request);
     const saved = await attempt(request, changeWarmUp, values);
     if ('output' in saved) return backTo(reply, 'senders', 'settings.done.warmUp');
-    return show(request, reply.code(saved.status), saved.text, values);
+    return show(request, reply.code(saved.status), saved.problem, { values, problems: saved.problems });
   });
 
   app.post('/settings/senders/warm-up/stop', async (request, reply) => {
@@ -64,7 +68,8 @@ export function WarmUps({
         <SentForm
           form={PLAN_FORM}
           action="/settings/senders/warm-up"
-          values={{ ...USUAL_PLAN, starts_on: today, ...typed }}
+          values={{ ...USUAL_PLAN, starts_on: today, ...typed.values }}
+          problems={typed.problems}
           options={{ domain: domains.map((domain) => ({ value: domain, label: domain })) }}
           look="plain"
           submit={language.say('warmUp.save')}

@@ -53,7 +53,9 @@ export async function checkStep(
     const variant = composed.variants > 1 ? field(request, 'test_variant') : '';
     const tested = await composed.test({ email_address: address, ...(variant && { variant }) });
     if ('problems' in tested) {
-      const test = { address, problem: tested.text };
+      const language = languageOf(request, viewerOf(request));
+      const isNoAddress = tested.problems.email_address !== undefined;
+      const test = { address, problem: isNoAddress ? language.say('problem.field_email') : tested.text };
       return show(request, reply.code(tested.status), { variant }, test);
     }
     const isKept = isTestMode(db.$client, config);
