@@ -106,9 +106,8 @@ export function storeTrackingChoice(client: Database, input: TrackingChoice, pro
     .run({ choice, address: input.addressId, account: input.accountId });
   if (changes === 0) return;
   client
-    .prepare<
-      [object]
-    >(`INSERT INTO consent_log (user_id, address_id, action, source, mailing_id, consent_text, form_name, asked_at, asked_from, confirmed_from, created_at)
+    .prepare<[object]>(`
+    INSERT INTO consent_log (user_id, address_id, action, source, mailing_id, consent_text, form_name, asked_at, asked_from, confirmed_from, created_at)
     VALUES (@accountId, @addressId, @action, @source, @mailingId, @text, @formName, @askedAt, @askedFrom, @confirmedFrom, @now)`)
     .run({ ...log, ...(proof ?? NO_FORM), action: isAllowed ? 'tracking_allowed' : 'tracking_refused' });
 }

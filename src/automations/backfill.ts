@@ -57,9 +57,8 @@ export function foundEntries(people: string): string {
 
 /** Returns the statement that records the entry of one contact, which enrolment applies: by hand (`joined`) or in a backfill (`let_in`). */
 export function entryRecord(client: Database, change: 'joined' | 'let_in'): Statement<[object]> {
-  return client.prepare<
-    [object]
-  >(`INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
+  return client.prepare<[object]>(`
+    INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
     VALUES (@account, @automation, @address_id, @contact_id, '${change}', @at)`);
 }
 
@@ -137,9 +136,8 @@ export async function countEntries(client: Database, automation: Automation, seg
 export function startBackfill(client: Database, automation: Automation, segment: number): void {
   const { table, id } = sourceOf(automation, segment);
   client
-    .prepare<
-      [object]
-    >(`INSERT INTO automation_backfills (automation_id, source_table, source_id, after_address) VALUES (@automation, @table, @id, 0)
+    .prepare<[object]>(`
+    INSERT INTO automation_backfills (automation_id, source_table, source_id, after_address) VALUES (@automation, @table, @id, 0)
     ON CONFLICT DO NOTHING`)
     .run({ automation: automation.id, table, id });
 }

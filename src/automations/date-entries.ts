@@ -120,10 +120,8 @@ export class DateEntries {
       const automations = client.prepare<[object], DatedAutomation>(dated).all({ account, field });
       const contacts = JSON.stringify(
         client
-          .prepare<
-            [object],
-            number
-          >(`DELETE FROM rezoned_contacts WHERE user_id = @account AND field_id = @field AND contact_id IN (
+          .prepare<[object], number>(`
+          DELETE FROM rezoned_contacts WHERE user_id = @account AND field_id = @field AND contact_id IN (
             SELECT contact_id FROM rezoned_contacts WHERE user_id = @account AND field_id = @field ORDER BY contact_id LIMIT @rows)
           RETURNING contact_id`)
           .pluck()
@@ -168,9 +166,8 @@ export class DateEntries {
   #record({ id, user_id }: DatedAutomation, key: string, entering: readonly Entering[]): void {
     inTransaction(this.#db, () => {
       this.#db.$client
-        .prepare<
-          [object]
-        >(`INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, event_key, happened_at)
+        .prepare<[object]>(`
+        INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, event_key, happened_at)
         SELECT @user_id, @id, value ->> 1, value ->> 0, 'joined', @key, value ->> 2
         FROM json_each(@entering) CROSS JOIN contacts c ON c.id = value ->> 0`)
         .run({ user_id, id, key, entering: JSON.stringify(entering) });
@@ -202,10 +199,8 @@ function readDay(
   // A day of every year comes for the first time in the year of the date.
   const isMeant = automation.trigger_yearly === 1 ? 'd.date <= @meant' : 'd.date = @meant';
   const rows = client
-    .prepare<
-      [object],
-      Row
-    >(`SELECT d.contact_id, c.address_id, unixepoch(c.created_at) * 1000 AS added_at, ifnull(c.deleted_at IS NULL AND ${isMeant} AND ${isMember}, 0) AS fits, ${placeColumns(client, user_id, 'c')}
+    .prepare<[object], Row>(`
+    SELECT d.contact_id, c.address_id, unixepoch(c.created_at) * 1000 AS added_at, ifnull(c.deleted_at IS NULL AND ${isMeant} AND ${isMember}, 0) AS fits, ${placeColumns(client, user_id, 'c')}
     FROM (SELECT contact_id, date FROM contact_dates INDEXED BY contact_dates_day
       WHERE field_id = @field AND day = @day AND ${only === undefined ? 'contact_id > @after' : 'contact_id IN (SELECT value FROM json_each(@only))'}
       ORDER BY contact_id LIMIT ${PAGE_ROWS}) d
@@ -291,17 +286,14 @@ function fillFields(client: Database): boolean {
   client
     .transaction(() => {
       const ids = client
-        .prepare<
-          [object],
-          number
-        >(`SELECT id FROM contacts INDEXED BY contacts_user WHERE user_id = @user_id AND deleted_at IS NULL AND id > @filled_to
+        .prepare<[object], number>(`
+        SELECT id FROM contacts INDEXED BY contacts_user WHERE user_id = @user_id AND deleted_at IS NULL AND id > @filled_to
         ORDER BY id LIMIT ${PAGE_ROWS}`)
         .pluck()
         .all(field);
       client
-        .prepare<
-          [object]
-        >(`INSERT INTO contact_dates (contact_id, field_id, day, date) SELECT contact_id, field_id, day, date FROM contact_date_values
+        .prepare<[object]>(`
+        INSERT INTO contact_dates (contact_id, field_id, day, date) SELECT contact_id, field_id, day, date FROM contact_date_values
         WHERE contact_id IN (SELECT value FROM json_each(@ids)) AND field_id = @field_id ON CONFLICT DO NOTHING`)
         .run({ field_id: field.field_id, ids: JSON.stringify(ids) });
       const filled = ids.length < PAGE_ROWS ? null : (ids.at(-1) ?? null);

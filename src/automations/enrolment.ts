@@ -329,10 +329,8 @@ function takeStep({ db, config }: AutomationDeps, place: DuePlace, schedule: num
   return client
     .transaction(() => {
       const step = client
-        .prepare<
-          [object],
-          OtherStep
-        >(`SELECT s.*, automations.goal_segment_id, automations.exit_segment_id, automations.exit_criteria
+        .prepare<[object], OtherStep>(`
+        SELECT s.*, automations.goal_segment_id, automations.exit_segment_id, automations.exit_criteria
         FROM automation_schedules s JOIN automations ON automations.id = s.automation_id WHERE s.id = @schedule AND ${IS_NEXT} AND ${IS_GOING}`)
         .get({ ...place, schedule });
       if (step === undefined) return 0;

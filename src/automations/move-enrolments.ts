@@ -42,10 +42,8 @@ export function hasFewEnrolments(client: Database, automationId: number): boolea
 /** Returns the next enrolments in the order of their addresses, at most `limit`; null after the last. */
 export function nextRange(client: Database, automation: number, after: number, limit: number): AddressRange | null {
   const row = client
-    .prepare<
-      [number, number, number],
-      { last: number | null }
-    >(`SELECT max(address_id) AS last FROM (SELECT address_id FROM enrolments INDEXED BY enrolments_person
+    .prepare<[number, number, number], { last: number | null }>(`
+      SELECT max(address_id) AS last FROM (SELECT address_id FROM enrolments INDEXED BY enrolments_person
       WHERE automation_id = ? AND address_id > ? ORDER BY address_id LIMIT ?)`)
     .get(automation, after, limit);
   return row?.last ? { automation, after, to: row.last } : null;

@@ -83,10 +83,8 @@ export function setField(
   const set = assignment(db, account, field, field_id, value ?? '');
   if (set === null) return;
   const changed = db.$client
-    .prepare<
-      [object],
-      { contact_type_id: number; address_id: number }
-    >(`UPDATE contacts SET ${set.text}, updated_at = @now WHERE id IN (
+    .prepare<[object], { contact_type_id: number; address_id: number }>(`
+      UPDATE contacts SET ${set.text}, updated_at = @now WHERE id IN (
       SELECT ${CONTACT} FROM steps t CROSS JOIN enrolments e ON e.id = t.enrolment_id JOIN automations au ON au.id = e.automation_id ${ENROLLED_PERSON}
       WHERE t.id > @after AND t.outcome = 'done') RETURNING contact_type_id, address_id`)
     .all({ ...set.values, after, now });

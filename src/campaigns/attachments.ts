@@ -39,10 +39,8 @@ export function requireRoomForFiles(
   added: readonly Pick<StoredAttachment, 'size'>[],
 ): void {
   const { files, bytes } = $client
-    .prepare<
-      [{ account: number }],
-      { files: number; bytes: number }
-    >(`SELECT count(*) AS files, ifnull(sum(size), 0) AS bytes FROM (
+    .prepare<[{ account: number }], { files: number; bytes: number }>(`
+      SELECT count(*) AS files, ifnull(sum(size), 0) AS bytes FROM (
       SELECT f.size FROM single_sends s CROSS JOIN single_send_attachments f ON f.single_send_id = s.id WHERE s.user_id = @account
       UNION ALL SELECT f.size FROM single_send_attachments f INDEXED BY single_send_attachments_mailing
         CROSS JOIN mailings m ON m.id = f.mailing_id WHERE f.single_send_id IS NULL AND m.user_id = @account)`)

@@ -26,10 +26,8 @@ interface WaitingItem {
 /** Returns the ids of the feeds for which a mail is due, without those in `resting`, a JSON array of ids. */
 export function dueFeeds(client: Database, now: number, resting: string): number[] {
   return client
-    .prepare<
-      [number, string],
-      number
-    >(`SELECT id FROM feeds WHERE state = 'active' AND issue_at IS NOT NULL AND issue_at <= ? AND id NOT IN (SELECT value FROM json_each(?))
+    .prepare<[number, string], number>(`
+    SELECT id FROM feeds WHERE state = 'active' AND issue_at IS NOT NULL AND issue_at <= ? AND id NOT IN (SELECT value FROM json_each(?))
     ORDER BY issue_at LIMIT 100`)
     .pluck()
     .all(now, resting);

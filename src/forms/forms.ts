@@ -83,10 +83,8 @@ export function changeForm(db: Db, { id, user_id }: Form, input: FormInput, now:
 export function formOffCode(client: Database, config: Config, form: Form): FormOffCode | null {
   if (form.is_active === 0) return 'off';
   const row = client
-    .prepare<
-      [number, number],
-      { has_type: 0 | 1; is_verified: 0 | 1 | null }
-    >(`SELECT EXISTS (SELECT 1 FROM contact_types WHERE id = ? AND deleted_at IS NULL) AS has_type,
+    .prepare<[number, number], { has_type: 0 | 1; is_verified: 0 | 1 | null }>(`
+       SELECT EXISTS (SELECT 1 FROM contact_types WHERE id = ? AND deleted_at IS NULL) AS has_type,
        (SELECT is_verified FROM senders WHERE id = ? AND deleted_at IS NULL) AS is_verified`)
     .get(form.contact_type_id, form.sender_id);
   if (row?.has_type !== 1) return 'type_deleted';

@@ -231,10 +231,8 @@ export function currentHold({ db: { $client: client }, config, clock }: Pick<Dep
 /** Counts what would be sent if the hold ended at `now`, epoch milliseconds. */
 function countWaiting(client: Database, now: number): Pick<Hold, 'mails' | 'due_single_sends'> {
   const counted = client
-    .prepare<
-      [number],
-      Pick<Hold, 'mails' | 'due_single_sends'>
-    >(`SELECT ifnull(sum((SELECT count(*) FROM deliveries d WHERE d.mailing_id = m.id AND d.state = ${DELIVERY_STATE.queued})), 0) AS mails,
+    .prepare<[number], Pick<Hold, 'mails' | 'due_single_sends'>>(`
+     SELECT ifnull(sum((SELECT count(*) FROM deliveries d WHERE d.mailing_id = m.id AND d.state = ${DELIVERY_STATE.queued})), 0) AS mails,
        (SELECT count(*) FROM single_sends WHERE status = ${SINGLE_SEND_STATUS.queued} AND starts_at <= ?) AS due_single_sends
      FROM mailings m WHERE m.finished_at IS NULL`)
     .get(now);

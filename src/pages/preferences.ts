@@ -153,10 +153,8 @@ export class PreferenceStore {
 /** Whether opens and clicks of a link's recipient are recorded; null if the account records none, or the database lacks the recipient. */
 function findTracking(client: Database, { address, user }: RecipientIds): boolean | null {
   const row = client
-    .prepare<
-      [number, number],
-      { tracking: TrackingMode; is_unmeasured: 0 | 1 }
-    >(`SELECT u.tracking, ${IS_UNMEASURED} AS is_unmeasured FROM addresses a CROSS JOIN accounts u ON u.id = a.user_id
+    .prepare<[number, number], { tracking: TrackingMode; is_unmeasured: 0 | 1 }>(`
+    SELECT u.tracking, ${IS_UNMEASURED} AS is_unmeasured FROM addresses a CROSS JOIN accounts u ON u.id = a.user_id
     WHERE a.id = ? AND a.user_id = ?`)
     .get(address, user);
   return row === undefined || row.tracking === 'off' || row.tracking === 'totals' ? null : row.is_unmeasured === 0;

@@ -86,10 +86,8 @@ export const readSentTransactionalMail = operation({
   input: Type.Object({ utr: identifier('The transactional e-mail.') }),
   async run({ db, accountId }, { utr }): Promise<string> {
     const mail = db.$client
-      .prepare<
-        [string, number],
-        { message: Buffer | null }
-      >(`SELECT s.message FROM transactional_mails t LEFT JOIN sent_transactional_mails s ON s.mail_id = t.id
+      .prepare<[string, number], { message: Buffer | null }>(`
+      SELECT s.message FROM transactional_mails t LEFT JOIN sent_transactional_mails s ON s.mail_id = t.id
       WHERE t.utr = ? AND t.user_id = ?`)
       .get(recordUtr(utr), accountId);
     if (mail === undefined) throw notFound('Record not found');

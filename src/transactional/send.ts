@@ -175,10 +175,8 @@ function listAttachments(files: readonly GivenFile[]): Attachment[] {
 /** Throws 429 if too many mails or bytes of the account wait. */
 function checkRoom(client: Database, accountId: number, size: number): void {
   const waiting = client
-    .prepare<
-      [number],
-      { mails: number; bytes: number }
-    >(`SELECT count(*) AS mails, ifnull(sum(size), 0) AS bytes FROM transactional_mails INDEXED BY transactional_mails_queue
+    .prepare<[number], { mails: number; bytes: number }>(`
+     SELECT count(*) AS mails, ifnull(sum(size), 0) AS bytes FROM transactional_mails INDEXED BY transactional_mails_queue
      WHERE user_id = ? AND state = ${DELIVERY_STATE.queued}`)
     .get(accountId);
   if ((waiting?.mails ?? 0) >= MAX_WAITING || (waiting?.bytes ?? 0) + size > MAX_WAITING_BYTES)

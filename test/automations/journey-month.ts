@@ -436,7 +436,8 @@ export async function startJourneys(t: Test, seed: number) {
           [],
           { key: string; at: number; run: number; code: string; step: number | null; reason: string | null }
         >(
-          `SELECT l.automation_id || ' ' || a.normalized_email AS key, l.happened_at AS at, l.run, l.code, l.step_id AS step, l.reason
+          `
+          SELECT l.automation_id || ' ' || a.normalized_email AS key, l.happened_at AS at, l.run, l.code, l.step_id AS step, l.reason
           FROM enrolment_log l JOIN addresses a ON a.id = l.address_id ORDER BY l.id`,
         )
         .all();

@@ -128,10 +128,8 @@ function erasedRows(
   if (key === null) return [];
   const forms = addresses.map((normalized) => [normalized, formWith(key, accountId, normalized)]);
   return client
-    .prepare<
-      [{ account: number; forms: string }],
-      { id: number; normalized: string }
-    >(`SELECT a.id, value ->> 0 AS normalized FROM json_each(@forms)
+    .prepare<[{ account: number; forms: string }], { id: number; normalized: string }>(`
+       SELECT a.id, value ->> 0 AS normalized FROM json_each(@forms)
        CROSS JOIN addresses a ON a.user_id = @account AND a.normalized_email = value ->> 1`)
     .all({ account: accountId, forms: JSON.stringify(forms) });
 }

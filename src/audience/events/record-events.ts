@@ -121,9 +121,8 @@ function writeEvents(
 ): Omit<Recorded, 'created'> {
   const after = newestEvent(client);
   const nameIds = new Map<string, number>();
-  const insert = client.prepare<
-    unknown[]
-  >(`INSERT INTO contact_events (user_id, address_id, name_id, happened_at, event_key, value, currency, properties)
+  const insert = client.prepare(`
+    INSERT INTO contact_events (user_id, address_id, name_id, happened_at, event_key, value, currency, properties)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
   const unknown: number[] = [];
   let recorded = 0;

@@ -58,9 +58,8 @@ export function startAutomations(client: Database, account: number, { after, nam
     if (name === undefined || members === undefined) continue;
     const { passes, values } = filterOf(automation.trigger_filter, account);
     client
-      .prepare<
-        [object]
-      >(`INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, event_key, happened_at)
+      .prepare<[object]>(`
+      INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, event_key, happened_at)
       SELECT @account, @automation, address_id, contact_id, 'joined', event_key, @at FROM (
       SELECT v.address_id, ${members.contact} AS contact_id, v.event_key, min(v.id)
       FROM contact_events v CROSS JOIN ${members.from}
@@ -108,9 +107,8 @@ export function wakeWaiting(client: Database, account: number, { after, nameIds,
     if (name === undefined) continue;
     const { passes, values } = filterOf(event_filter, account);
     client
-      .prepare<
-        [object]
-      >(`INSERT INTO membership_changes (user_id, automation_id, address_id, change, step_id, happened_at)
+      .prepare<[object]>(`
+      INSERT INTO membership_changes (user_id, automation_id, address_id, change, step_id, happened_at)
       SELECT @account, @automation, v.address_id, 'arrived', @step, min(max(v.happened_at), @now) FROM contact_events v
       WHERE v.id > @after AND v.name_id = @name ${passes} ${mayEnter ? '' : isIn} GROUP BY v.address_id`)
       .run({ ...values, account, automation, step, after, name, now });

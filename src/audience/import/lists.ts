@@ -243,10 +243,8 @@ export function undoTrackingChoices(
   input: object,
 ): void {
   const people = db.$client
-    .prepare<
-      [object],
-      { address: number; choice: number }
-    >(`SELECT u.address_id AS address, CAST(u.before AS INTEGER) AS choice FROM ${records} WHERE u.row_id = (
+    .prepare<[object], { address: number; choice: number }>(`
+      SELECT u.address_id AS address, CAST(u.before AS INTEGER) AS choice FROM ${records} WHERE u.row_id = (
       SELECT max(l.id) FROM consent_log l
       WHERE l.address_id = u.address_id AND l.action IN ('tracking_allowed', 'tracking_refused', 'tracking_undone'))`)
     .all(input);

@@ -105,10 +105,8 @@ export async function continueUndos(
   onFailure: (id: number, error: unknown) => void,
 ): Promise<boolean> {
   // Of two imports the later one is undone first, because its records have the values that the earlier one wrote.
-  const next = db.$client.prepare<
-    [number],
-    ImportToUndo
-  >(`SELECT id, user_id, contact_type_id, written_at FROM contact_imports WHERE state = 'undoing'
+  const next = db.$client.prepare<[number], ImportToUndo>(`
+     SELECT id, user_id, contact_type_id, written_at FROM contact_imports WHERE state = 'undoing'
      ORDER BY user_id < ?, user_id, id DESC LIMIT 1`);
   const account = next.get(lastAccount + 1)?.user_id;
   // Nothing expires while sending is held, because one cause of a hold is a wrong clock, by which everything may seem
@@ -248,17 +246,13 @@ function peopleBefore(db: Db, parameters: UndoParameters): number[] {
 function leaveSegments(db: Db, parameters: UndoParameters): void {
   const client = db.$client;
   const removed = client
-    .prepare<
-      [UndoParameters],
-      Recipient
-    >(`DELETE FROM segment_recipients WHERE id IN (SELECT row_id FROM ${records('member')} WHERE before IS NULL)
+    .prepare<[UndoParameters], Recipient>(`
+       DELETE FROM segment_recipients WHERE id IN (SELECT row_id FROM ${records('member')} WHERE before IS NULL)
        AND by_hand = 1 AND is_removed = 0 AND updated_at = @written RETURNING *`)
     .all(parameters);
   const changed = client
-    .prepare<
-      [UndoParameters],
-      Recipient
-    >(`UPDATE segment_recipients SET ${MEMBER_COLUMNS.map((column) => `${column} = u.before ->> '${column}'`).join(', ')}
+    .prepare<[UndoParameters], Recipient>(`
+     UPDATE segment_recipients SET ${MEMBER_COLUMNS.map((column) => `${column} = u.before ->> '${column}'`).join(', ')}
      FROM ${records('member')} WHERE segment_recipients.id = u.row_id AND u.before IS NOT NULL AND segment_recipients.updated_at = @written
      RETURNING *`)
     .all(parameters);
@@ -340,10 +334,8 @@ function restoreMembers(db: Db, parameters: UndoParameters): void {
 /** Undoes the unsubscribes of the import. An entry that was unsubscribed again since has another `updated_at` and stays. */
 function resubscribe(db: Db, parameters: UndoParameters): void {
   const ids = db.$client
-    .prepare<
-      [UndoParameters],
-      number
-    >(`SELECT e.id FROM ${records('unsubscribed')} CROSS JOIN unsubscribers e ON e.id = u.row_id
+    .prepare<[UndoParameters], number>(`
+     SELECT e.id FROM ${records('unsubscribed')} CROSS JOIN unsubscribers e ON e.id = u.row_id
      WHERE e.created_at = @written AND e.updated_at = @written`)
     .pluck()
     .all(parameters);
@@ -363,10 +355,8 @@ function removeAdded(db: Db, { id, contact_type_id: type, written_at }: ImportTo
     .get(id);
   if (range === undefined) return null;
   const contacts = client
-    .prepare<
-      [Record<string, unknown>],
-      { id: number; address_id: number; reason: string | null }
-    >(`SELECT c.id, c.address_id, CASE
+    .prepare<[Record<string, unknown>], { id: number; address_id: number; reason: string | null }>(`
+     SELECT c.id, c.address_id, CASE
         WHEN c.deleted_at IS NOT NULL THEN 'deleted'
         WHEN c.contact_type_id <> @type THEN 'moved'
         WHEN c.updated_at <> @written_at THEN 'changed'

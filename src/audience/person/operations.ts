@@ -265,10 +265,8 @@ function keptValues(
   deliveries: readonly number[],
 ): Map<number, Record<string, string>> {
   const rows = client
-    .prepare<
-      [string],
-      { id: number; recipient: string; facts: string }
-    >(`SELECT s.delivery_id AS id, s.recipient, f.facts FROM json_each(?) j CROSS JOIN sent_mails s ON s.delivery_id = j.value
+    .prepare<[string], { id: number; recipient: string; facts: string }>(`
+      SELECT s.delivery_id AS id, s.recipient, f.facts FROM json_each(?) j CROSS JOIN sent_mails s ON s.delivery_id = j.value
       CROSS JOIN sent_facts f ON f.id = s.facts_id`)
     .all(JSON.stringify(deliveries));
   return new Map(

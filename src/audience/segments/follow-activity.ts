@@ -99,10 +99,8 @@ function readHits(db: Db, rows: number, clock: Clock): ReadEvents | null {
   const after = followedTo(client);
   const events = Math.min(rows, eventsAtOnce(client));
   const next = client
-    .prepare<
-      [object],
-      { last: number | null; count: number }
-    >(`WITH next AS (SELECT id, ${IS_UNSETTLED} AS is_unsettled FROM events WHERE id > @after ORDER BY id LIMIT @events)
+    .prepare<[object], { last: number | null; count: number }>(`
+    WITH next AS (SELECT id, ${IS_UNSETTLED} AS is_unsettled FROM events WHERE id > @after ORDER BY id LIMIT @events)
     SELECT max(id) AS last, count(*) AS count FROM next
     WHERE id < ifnull((SELECT min(id) FROM next WHERE is_unsettled = 1), 9e15)`)
     .get({ after, events, ...settling(clock) });

@@ -49,10 +49,8 @@ export function readContactEvents(db: Db, rows: number, clock: Clock): ReadEvent
   }
   const limit = Math.min(rows, eventsAtOnce(client));
   const events = client
-    .prepare<
-      [number, number],
-      NewEvent
-    >(`SELECT v.id, v.address_id, v.user_id, w.word FROM contact_events v CROSS JOIN event_words w ON w.id = v.name_id
+    .prepare<[number, number], NewEvent>(`
+    SELECT v.id, v.address_id, v.user_id, w.word FROM contact_events v CROSS JOIN event_words w ON w.id = v.name_id
     WHERE v.id > ? ORDER BY v.id LIMIT ?`)
     .all(followedTo(client), limit);
   const last = events.at(-1);

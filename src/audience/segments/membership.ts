@@ -102,9 +102,8 @@ const MAY_WAIT = `
 /** Records that these contacts (address ids) may have another date or time zone, where they wait for a time in an automation. */
 function wakeWaitingForTimes(db: Db, typeId: number, people: readonly number[], now: string): void {
   db.$client
-    .prepare<
-      [object]
-    >(`INSERT INTO membership_changes (user_id, automation_id, address_id, change, step_id, happened_at)
+    .prepare<[object]>(`
+    INSERT INTO membership_changes (user_id, automation_id, address_id, change, step_id, happened_at)
     SELECT s.user_id, s.automation_id, p.value, 'changed', s.id, @at
     FROM contact_types t CROSS JOIN automation_schedules s INDEXED BY automation_schedules_until ON s.user_id = t.user_id AND s.until IN (${TIMES})
       CROSS JOIN json_each(@people) p CROSS JOIN enrolments e INDEXED BY enrolments_active
@@ -248,9 +247,8 @@ function syncSegment(
   }
   if (joined.length > 0) {
     db.$client
-      .prepare<
-        [object]
-      >(`INSERT INTO segment_recipients (user_id, segment_id, address_id, contact_id, email, created_at, updated_at)
+      .prepare<[object]>(`
+      INSERT INTO segment_recipients (user_id, segment_id, address_id, contact_id, email, created_at, updated_at)
       SELECT @user, @segment, c.address_id, c.id, c.email, @now, @now
       FROM json_each(@contacts) p CROSS JOIN contacts c ON c.id = p.value WHERE true ON CONFLICT DO NOTHING`)
       .run({ user: user_id, segment: id, now, contacts: JSON.stringify(joined.map(({ contact }) => contact)) });
@@ -270,9 +268,8 @@ function syncSegment(
         .all(rows),
     );
     db.$client
-      .prepare<
-        [object]
-      >(`UPDATE segment_recipients SET contact_id = p.value ->> 1, updated_at = @now FROM json_each(@rows) p
+      .prepare<[object]>(`
+      UPDATE segment_recipients SET contact_id = p.value ->> 1, updated_at = @now FROM json_each(@rows) p
       WHERE segment_recipients.id = p.value ->> 0`)
       .run({ rows, now });
   }

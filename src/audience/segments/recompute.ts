@@ -114,10 +114,8 @@ export async function recomputeDueSegments(
   const times = { now, nextCheck: now + HOUR_MS };
   // Finish what has been started first. Choose randomly among the others, so that a segment that is marked repeatedly does not
   // keep the others waiting for ever.
-  const pending = db.$client.prepare<
-    [string],
-    { id: number }
-  >(`SELECT id FROM segments WHERE recompute_after IS NOT NULL AND id NOT IN (SELECT value FROM json_each(?))
+  const pending = db.$client.prepare<[string], { id: number }>(`
+    SELECT id FROM segments WHERE recompute_after IS NOT NULL AND id NOT IN (SELECT value FROM json_each(?))
     ORDER BY recompute_after DESC, random()`);
   if (db.$client.prepare(`SELECT 1 FROM segments WHERE ${due} LIMIT 1`).get(times) !== undefined) {
     db.$client

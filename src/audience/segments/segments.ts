@@ -42,10 +42,8 @@ const MAX_RULES_IN_ALL = 2000;
 function countPresent(client: Database, account: number, id: number): { segments: number; rules: number; own: number } {
   return (
     client
-      .prepare<
-        [object],
-        { segments: number; rules: number; own: number }
-      >(`SELECT count(*) AS segments, ifnull(sum(json_array_length(rules)), 0) AS rules,
+      .prepare<[object], { segments: number; rules: number; own: number }>(`
+      SELECT count(*) AS segments, ifnull(sum(json_array_length(rules)), 0) AS rules,
         ifnull(sum(json_array_length(rules)) FILTER (WHERE id = @id), 0) AS own
       FROM segments INDEXED BY segments_user WHERE user_id = @account AND deleted_at IS NULL`)
       .get({ account, id }) ?? { segments: 0, rules: 0, own: 0 }

@@ -179,10 +179,8 @@ function withGoingOn(
   const low = moves.places?.low ?? 0;
   const high = moves.places?.high ?? 0;
   const contacts = db.$client
-    .prepare<
-      [object],
-      WaitingContact & { position: number; date_before: string | null }
-    >(`SELECT e.id, e.address_id, e.position, ${CONTACT} AS contact_id, ${waitColumns(db, wait.after)},
+    .prepare<[object], WaitingContact & { position: number; date_before: string | null }>(`
+    SELECT e.id, e.address_id, e.position, ${CONTACT} AS contact_id, ${waitColumns(db, wait.after)},
       ${dateColumn(db, wait.before.user_id, wait.before.field_id)} AS date_before
     FROM enrolments e INDEXED BY enrolments_person JOIN automations au ON au.id = e.automation_id ${WITH_PERSON}
     WHERE e.automation_id = @automation AND e.address_id > @after AND e.address_id <= @to AND e.state = 'active' AND e.delivery_id IS NULL

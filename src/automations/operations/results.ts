@@ -209,10 +209,8 @@ async function countResults(client: Database, automation: number, since: number)
   const page = client.prepare<[object], Entry>(`SELECT address_id, run, entered_at, reason IS @held AS is_held, goal_at
       FROM enrolments INDEXED BY enrolments_person
       WHERE automation_id = @automation AND (address_id, run) > (@address, @run) ORDER BY address_id, run LIMIT ${PAGE_ROWS}`);
-  const values = client.prepare<
-    [string],
-    { is_held: 0 | 1; currency: string; value: number }
-  >(`SELECT p.value ->> 'is_held' AS is_held, ifnull(v.currency, '') AS currency, sum(v.value) AS value
+  const values = client.prepare<[string], { is_held: 0 | 1; currency: string; value: number }>(`
+      SELECT p.value ->> 'is_held' AS is_held, ifnull(v.currency, '') AS currency, sum(v.value) AS value
       FROM json_each(?) p CROSS JOIN contact_events v INDEXED BY contact_events_person
         ON v.address_id = p.value ->> 'address_id' AND v.happened_at >= p.value ->> 'entered_at'
       WHERE v.value IS NOT NULL GROUP BY v.address_id, 2`);

@@ -161,10 +161,8 @@ function eventSource({ user_id: account, trigger_filter }: Automation, { to }: S
 
 /** Reads the rows of a source, newest first, until one is older than the span. */
 function* readBack(client: Database, automation: Automation, { from }: Span, source: Source): Generator<Page> {
-  const page = client.prepare<
-    [object],
-    { id: number; at: string | number; address_id: number; is_met: 0 | 1 }
-  >(`SELECT p.id, p.at, p.address_id, ifnull(p.fits AND ${isMember('p')}, 0) AS is_met
+  const page = client.prepare<[object], { id: number; at: string | number; address_id: number; is_met: 0 | 1 }>(`
+    SELECT p.id, p.at, p.address_id, ifnull(p.fits AND ${isMember('p')}, 0) AS is_met
     FROM (${source.rows} LIMIT ${PAGE_ROWS}) p CROSS JOIN automations au ON au.id = @automation`);
   const { id, user_id: account, automation_for: target, trigger_event: event, trigger_form_id: form } = automation;
   const since = isoTimestamp(new Date(from));

@@ -421,9 +421,8 @@ class Post {
     const client = this.#view.$client;
     const now = clock.now().getTime();
     const opened = client
-      .prepare<
-        [object]
-      >(`UPDATE temp.deliveries SET by_person = by_person | iif(h.clicks = 1, ${BY_PERSON.opened | BY_PERSON.clicked}, ${BY_PERSON.opened}),
+      .prepare<[object]>(`
+        UPDATE temp.deliveries SET by_person = by_person | iif(h.clicks = 1, ${BY_PERSON.opened | BY_PERSON.clicked}, ${BY_PERSON.opened}),
         opened_at = h.at, opens = 1, clicks = h.clicks FROM replay_hits h WHERE h.at <= @now AND deliveries.id = h.delivery_id`)
       .run({ now }).changes;
     if (opened === 0) return;

@@ -343,10 +343,8 @@ export class Feed {
 
   /** Reads what happened after `after` and up to `to`, epoch milliseconds, in its order and in parts. */
   *#pages(after: number, to: number): Generator<readonly Item[]> {
-    const read = this.#view.$client.prepare<
-      [object],
-      Item & { rowid: number }
-    >(`SELECT rowid, at, kind, ref, address_id, place FROM history
+    const read = this.#view.$client.prepare<[object], Item & { rowid: number }>(`
+      SELECT rowid, at, kind, ref, address_id, place FROM history
       WHERE at > @after AND at <= @to AND at >= @at AND (at, kind, ifnull(ref, 0), rowid) > (@at, @kind, @ref, @rowid)
       ORDER BY at, kind, ifnull(ref, 0), rowid LIMIT ${ITEMS_AT_ONCE}`);
     let last: Record<'at' | 'kind' | 'ref' | 'rowid', number> = { at: after, kind: 0, ref: 0, rowid: 0 };
@@ -495,10 +493,8 @@ export class Feed {
       case 'form':
         for (const { address_id } of items) {
           const contact = db.$client
-            .prepare<
-              [number | null, number],
-              { id: number }
-            >(`SELECT id FROM contacts WHERE contact_type_id = (SELECT contact_type_id FROM forms WHERE id = ?)
+            .prepare<[number | null, number], { id: number }>(`
+              SELECT id FROM contacts WHERE contact_type_id = (SELECT contact_type_id FROM forms WHERE id = ?)
               AND address_id = ? AND deleted_at IS NULL`)
             .get(form, address_id);
           if (contact !== undefined)

@@ -102,7 +102,8 @@ export const explainSingleSend = operation({
         [number, number],
         { state: number; attempts: number; reply: string | null; updated: number; due: number }
       >(
-        `SELECT state, attempt AS attempts, reply, updated_at AS updated, due_at AS due FROM deliveries
+        `
+        SELECT state, attempt AS attempts, reply, updated_at AS updated, due_at AS due FROM deliveries
         WHERE mailing_id = ? AND address_id = ?`,
       )
       .get(mailing?.id ?? 0, address);

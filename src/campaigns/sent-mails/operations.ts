@@ -60,10 +60,8 @@ type KeptDelivery = MailingColumns & (KeptColumns | { [Column in keyof KeptColum
 
 function findKept(client: Database, delivery: number, accountId: number): KeptDelivery | undefined {
   return client
-    .prepare<
-      [number, number],
-      KeptDelivery
-    >(`SELECT m.id, m.user_id, m.unsubscribe_group_id, m.owner_kind, a.normalized_email,
+    .prepare<[number, number], KeptDelivery>(`
+     SELECT m.id, m.user_id, m.unsubscribe_group_id, m.owner_kind, a.normalized_email,
        f.facts, s.recipient, s.rendered_at AS renderedAt, s.digest
      FROM deliveries d JOIN mailings m ON m.id = d.mailing_id JOIN addresses a ON a.id = d.address_id
        LEFT JOIN (sent_mails s JOIN sent_facts f ON f.id = s.facts_id) ON s.delivery_id = d.id

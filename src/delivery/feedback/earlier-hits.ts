@@ -70,10 +70,8 @@ function reclassifySome(client: Database, recorded: RecordedHits, rows: number):
     return false;
   }
   const deliveries = client
-    .prepare<
-      [object],
-      Delivery
-    >(`SELECT d.id, d.mailing_id, d.address_id, m.owner_kind, d.state, d.opened_at, d.opens, d.clicks, d.machine_hits, d.by_person, d.updated_at
+    .prepare<[object], Delivery>(`
+    SELECT d.id, d.mailing_id, d.address_id, m.owner_kind, d.state, d.opened_at, d.opens, d.clicks, d.machine_hits, d.by_person, d.updated_at
     FROM deliveries d CROSS JOIN mailings m ON m.id = d.mailing_id
     WHERE d.id > @after AND d.id <= @last AND d.opens + d.clicks > 0 ORDER BY d.id`)
     .all({ after: unfinished.after, last });

@@ -53,10 +53,8 @@ export function mailFinder(client: Database): (names: MailNames) => FoundMail | 
   const unsignedUpTo = unsignedLimits(client).deliveries;
   const findRow = (id: number) =>
     client
-      .prepare<
-        [number],
-        Row
-      >(`SELECT d.id, d.mailing_id, d.address_id, m.user_id, m.content ->> 'message_key' AS message_key, a.normalized_email
+      .prepare<[number], Row>(`
+       SELECT d.id, d.mailing_id, d.address_id, m.user_id, m.content ->> 'message_key' AS message_key, a.normalized_email
        FROM deliveries d JOIN mailings m ON m.id = d.mailing_id JOIN addresses a ON a.id = d.address_id WHERE d.id = ?`)
       .get(id);
 

@@ -131,10 +131,8 @@ export interface BestHour {
 /** Returns the best hours of contacts in the order given; null for a contact about whom nothing is known. */
 export function findBestHours(client: Database, best: Evident, people: readonly Person[]): (BestHour | null)[] {
   const rows = client
-    .prepare<
-      [object],
-      Evidence
-    >(`SELECT d.address_id, ${EVIDENCE_OF_D} FROM json_each(@people) p CROSS JOIN json_each(@mailings) m
+    .prepare<[object], Evidence>(`
+      SELECT d.address_id, ${EVIDENCE_OF_D} FROM json_each(@people) p CROSS JOIN json_each(@mailings) m
       CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.value AND d.address_id = p.value AND ${BY_PEOPLE}
       ${WITH_EVENTS} GROUP BY d.id, hour`)
     .all({
@@ -168,10 +166,8 @@ export function bestHourTimes(client: Database, mailingId: number): (after: numb
   const count = waitCounter(client, mailingId);
   return (after, best) => {
     const added = client
-      .prepare<
-        [number, number],
-        Person & { id: number }
-      >(`SELECT d.id, d.address_id, c.contact_type_id AS list, ${placeColumns(client, account.get(mailingId) ?? 0, 'c')}
+      .prepare<[number, number], Person & { id: number }>(`
+        SELECT d.id, d.address_id, c.contact_type_id AS list, ${placeColumns(client, account.get(mailingId) ?? 0, 'c')}
         FROM deliveries d INDEXED BY deliveries_mailing LEFT JOIN contacts c ON c.id = d.contact_id
         WHERE d.mailing_id = ? AND d.id > ? AND d.state = ${DELIVERY_STATE.queued}`)
       .all(mailingId, after);

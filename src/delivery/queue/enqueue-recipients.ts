@@ -51,10 +51,8 @@ export const MEMBERS = {
  */
 export function mailingsToEnqueue(client: Database): { id: number; state: 'enqueueing' | 'cancelled' }[] {
   return client
-    .prepare<
-      [],
-      { id: number; state: 'enqueueing' | 'cancelled' }
-    >(`SELECT id, state FROM mailings WHERE finished_at IS NULL AND state IN ('enqueueing', 'cancelled') AND enqueue_progress IS NOT NULL
+    .prepare<[], { id: number; state: 'enqueueing' | 'cancelled' }>(`
+      SELECT id, state FROM mailings WHERE finished_at IS NULL AND state IN ('enqueueing', 'cancelled') AND enqueue_progress IS NOT NULL
       ORDER BY random()`)
     .all();
 }

@@ -183,9 +183,8 @@ export function passStepTo(client: Database, passed: PassedStep, now: number, ne
     WHERE id IN (${theirs}) AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @id)`)
     .run(parameters);
   client.prepare<[]>('DELETE FROM batch_moves').run();
-  const count = client.prepare<
-    [object]
-  >(`INSERT INTO enrolment_counts (automation_id, state, position, people) VALUES (@automation, 'active', @position, @people)
+  const count = client.prepare<[object]>(`
+    INSERT INTO enrolment_counts (automation_id, state, position, people) VALUES (@automation, 'active', @position, @people)
     ON CONFLICT DO UPDATE SET people = people + @people`);
   count.run({ automation, position, people: -changes });
   count.run({ automation, position: next.before, people: changes });

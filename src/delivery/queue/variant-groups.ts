@@ -31,10 +31,8 @@ function variantFor(addressId: number, { share, variants, key }: Division): numb
  */
 export function divideRecipients(client: Database, mailingId: number, after: number): void {
   const division = client
-    .prepare<
-      [number],
-      Division
-    >(`SELECT share, json_array_length(variants) AS variants, (SELECT content ->> 'message_key' FROM mailings WHERE id = mailing_id) AS key
+    .prepare<[number], Division>(`
+      SELECT share, json_array_length(variants) AS variants, (SELECT content ->> 'message_key' FROM mailings WHERE id = mailing_id) AS key
       FROM ab_tests WHERE mailing_id = ?`)
     .get(mailingId);
   if (division === undefined) return;

@@ -88,10 +88,8 @@ export function findRecipients(
   const isWanted = filter.reason === undefined ? null : reasonTest(filter.reason);
   const most = isWanted === null ? MAX_EXAMINED : MAX_COMPARED;
   const rows = client
-    .prepare<
-      Record<string, string | number | null>,
-      Row
-    >(`SELECT ${COLUMNS}, ${wantedSql(filter)} AS is_wanted, key FROM (${select} LIMIT ${most})
+    .prepare<Record<string, string | number | null>, Row>(`
+      SELECT ${COLUMNS}, ${wantedSql(filter)} AS is_wanted, key FROM (${select} LIMIT ${most})
       CROSS JOIN deliveries d ON d.id = delivery CROSS JOIN addresses a ON a.id = d.address_id`)
     .all({
       mailing: mailing.id,

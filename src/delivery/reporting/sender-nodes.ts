@@ -31,10 +31,8 @@ export interface SenderNode {
 /** The nodes ordered by name; `now` is epoch milliseconds. */
 export function listSenderNodes(client: Database, now: number): SenderNode[] {
   return client
-    .prepare<
-      Record<string, string | number>[],
-      SenderNode
-    >(`SELECT n.run, n.name, n.version, iif(n.heard_at < @silent, 'silent', n.state) AS state, n.refusal,
+    .prepare<Record<string, string | number>[], SenderNode>(`
+     SELECT n.run, n.name, n.version, iif(n.heard_at < @silent, 'silent', n.state) AS state, n.refusal,
        iif(n.heard_at < @silent, 0, n.rate) AS rate, n.capacity, n.load, n.heard_at, n.lease_until, d.ceiling,
        ifnull(d.given, 0) AS given, ifnull(d.accepted, 0) AS accepted, ifnull(d.deferred, 0) AS deferred, ifnull(d.refused, 0) AS refused
      FROM sender_nodes n LEFT JOIN node_days d ON d.name = n.name AND d.day = @today

@@ -39,10 +39,8 @@ export function bestHourResults(client: Database, mailingId: number, now: number
     )
     .get(mailingId);
   const at_start = client
-    .prepare<
-      [number],
-      HourGroup
-    >(`SELECT count(*) AS delivered, ifnull(sum(d.by_person & ${BY_PERSON.opened} > 0), 0) AS opened,
+    .prepare<[number], HourGroup>(`
+      SELECT count(*) AS delivered, ifnull(sum(d.by_person & ${BY_PERSON.opened} > 0), 0) AS opened,
         ifnull(sum(d.by_person & ${BY_PERSON.clicked} > 0), 0) AS clicked
       FROM best_hour_holdouts h CROSS JOIN deliveries d ON d.id = h.delivery_id
       WHERE h.mailing_id = ? AND d.state = ${DELIVERY_STATE.accepted} AND d.is_unmeasured = 0`)

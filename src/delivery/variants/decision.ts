@@ -50,10 +50,8 @@ function decidedTests(client: Database): Test[] {
  */
 function dueTests(client: Database, now: number): Test[] {
   return client
-    .prepare<
-      [{ now: number }],
-      Test
-    >(`SELECT mailing_id, winner, tried_at, winner_by FROM ab_tests INDEXED BY ab_tests_due WHERE is_released = 0 AND ${AB_TEST_DUE} <= @now
+    .prepare<[{ now: number }], Test>(`
+      SELECT mailing_id, winner, tried_at, winner_by FROM ab_tests INDEXED BY ab_tests_due WHERE is_released = 0 AND ${AB_TEST_DUE} <= @now
       UNION SELECT mailing_id, NULL, tried_at, winner_by FROM ab_tests INDEXED BY ab_tests_tried WHERE is_released = 0 AND winner IS NULL AND tried_at > @now`)
     .all({ now });
 }
@@ -153,9 +151,8 @@ async function release(client: Database, { mailing_id }: Test, mayContinue: () =
     markReleased(client, mailing_id);
     return false;
   }
-  const some = client.prepare<
-    [number, number]
-  >(`UPDATE deliveries SET due_at = 0 WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue
+  const some = client.prepare<[number, number]>(`
+      UPDATE deliveries SET due_at = 0 WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue
       WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} AND due_at = ${DUE.awaitsDecision} LIMIT ?)`);
   let hasMore = true;
   await inChunks(client, (rows) => {

@@ -133,10 +133,8 @@ async function countVariant(client: Database, mailingId: number, variant: number
   const findNext = client.prepare<[object], CountGroup>(
     `SELECT state, by_person, is_unmeasured ${OF_VARIANT} > (@state, @by_person, @is_unmeasured) ORDER BY 1, 2, 3 LIMIT 1`,
   );
-  const countPage = client.prepare<
-    [object],
-    Page
-  >(`SELECT count(*) AS count, max(id) AS last, total(reply IS ${storedSql('kept_in_outbox')}) AS kept FROM (
+  const countPage = client.prepare<[object], Page>(`
+      SELECT count(*) AS count, max(id) AS last, total(reply IS ${storedSql('kept_in_outbox')}) AS kept FROM (
       SELECT id, iif(@has_kept, reply, NULL) AS reply ${OF_VARIANT} = (@state, @by_person, @is_unmeasured) AND id > @after ORDER BY id LIMIT ${PAGE_ROWS})`);
   const counts = { recipients: 0, delivered: 0, kept: 0, measured: 0, known: 0, opened: 0, clicked: 0 };
   // Replies are not in the index, so they are read only if the outbox kept mails.

@@ -62,10 +62,8 @@ export function findWarmUp(client: Database, senderId: number, today: string): (
 }
 
 function progressOf(client: Database, id: number, today: string): Progress {
-  const read = client.prepare<
-    [{ id: number; today: string }],
-    Progress
-  >(`SELECT ifnull(sum(day < @today AND mails * 2 >= volume), 0) AS step, ifnull(sum(iif(day = @today, mails, 0)), 0) AS mails
+  const read = client.prepare<[{ id: number; today: string }], Progress>(`
+      SELECT ifnull(sum(day < @today AND mails * 2 >= volume), 0) AS step, ifnull(sum(iif(day = @today, mails, 0)), 0) AS mails
       FROM warm_up_days WHERE warm_up_id = @id`);
   return read.get({ id, today }) ?? { step: 0, mails: 0 };
 }

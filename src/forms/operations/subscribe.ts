@@ -206,10 +206,8 @@ function groupsOf(form: Form, { group_ids: chosen }: SubscriptionInput): Record<
 /** Returns true if an address confirmed a subscription and confirming once more would change nothing. */
 function isSubscribed(db: Db, form: Form, address: number, groups: Readonly<Record<string, 0 | 1>>): boolean {
   const row = db.$client
-    .prepare<
-      [number, number, number],
-      { one: 1 }
-    >(`SELECT 1 AS one FROM contacts WHERE contact_type_id = ? AND address_id = ? AND deleted_at IS NULL
+    .prepare<[number, number, number], { one: 1 }>(`
+       SELECT 1 AS one FROM contacts WHERE contact_type_id = ? AND address_id = ? AND deleted_at IS NULL
        AND EXISTS (SELECT 1 FROM consent_log WHERE address_id = ? AND action = 'subscribed')`)
     .get(form.contact_type_id, address, address);
   const isJoining = form.segment_id !== null && !isMember(db.$client, form.segment_id, address);

@@ -171,10 +171,8 @@ function applyEffect(
  */
 function oldestRemembered(client: Database, intakeId: number): number {
   const oldest = client
-    .prepare<
-      [number, number],
-      { at: number | null }
-    >(`SELECT (SELECT min(seen_at) FROM provider_event_keys WHERE intake_id = i.id) AS at
+    .prepare<[number, number], { at: number | null }>(`
+     SELECT (SELECT min(seen_at) FROM provider_event_keys WHERE intake_id = i.id) AS at
      FROM provider_intakes i WHERE id = ? AND remembered >= ?`)
     .get(intakeId, MAX_SIGNED_REMEMBERED);
   return oldest?.at ?? Number.NEGATIVE_INFINITY;

@@ -108,10 +108,8 @@ const MARK_OF_MAILING = `
 /** The next mailing in order of end time, latest first. A mailing that ends meanwhile comes again or later. */
 function findNextMailing(client: Database, account: number, before: CapProgress, since: string): CapProgress | null {
   const next = client
-    .prepare<
-      [object],
-      CapProgress
-    >(`SELECT id AS mailing, ${MAILING_ENDED} AS ended, 0 AS delivery FROM mailings INDEXED BY mailings_recent
+    .prepare<[object], CapProgress>(`
+    SELECT id AS mailing, ${MAILING_ENDED} AS ended, 0 AS delivery FROM mailings INDEXED BY mailings_recent
     WHERE user_id = @account AND ${IN_CAMPAIGN} AND ${MAILING_ENDED} BETWEEN @since AND @ended AND (${MAILING_ENDED}, id) < (@ended, @mailing)
     ORDER BY ${MAILING_ENDED} DESC, id DESC LIMIT 1`)
     .get({ ...before, account, since });
