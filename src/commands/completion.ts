@@ -11,9 +11,9 @@ interface Entry {
 
 const COMMON = ['--json', '--help'];
 
-/** The command, for the commands of `all`, which it reads when it runs. */
-export function completionOf(all: ReadonlyMap<string, Command>): Command {
-  const print = (script: (entries: Entry[]) => string) => () => console.log(script(entriesOf(all)));
+/** The command, for the commands that `loadAll` gives when it runs. */
+export function completionOf(loadAll: () => Promise<ReadonlyMap<string, Command>>): Command {
+  const print = (script: (entries: Entry[]) => string) => async () => console.log(script(entriesOf(await loadAll())));
   return {
     forms: ['completion bash', 'completion zsh', 'completion fish'],
     about: 'Print what makes a shell complete these commands.',

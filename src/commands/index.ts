@@ -2,50 +2,33 @@
 
 import { isNear } from '../errors/edit-distance.ts';
 import { VERSION } from '../version.ts';
-import { account } from './account.ts';
-import { backup } from './backup.ts';
-import { check } from './check.ts';
 import { type Command, parseCall, UsageError, wantsJson } from './command.ts';
 import { completionOf } from './completion.ts';
-import { designLinks } from './design-links.ts';
-import { dkim } from './dkim.ts';
-import { doctor } from './doctor.ts';
-import { exportFile } from './export.ts';
-import { importFile } from './import.ts';
-import { keys } from './keys.ts';
-import { loginLink } from './login-link.ts';
-import { mcp } from './mcp.ts';
-import { migrate } from './migrate.ts';
-import { nodes } from './nodes.ts';
-import { purge } from './purge.ts';
-import { release } from './release.ts';
-import { restore } from './restore.ts';
-import { node, serve } from './serve.ts';
 import { endWithOutput } from './standard-streams.ts';
-import { users } from './users.ts';
 
-const COMMANDS = new Map<string, Command>([
-  ['serve', serve],
-  ['node', node],
-  ['nodes', nodes],
-  ['account', account],
-  ['keys', keys],
-  ['users', users],
-  ['login-link', loginLink],
-  ['design-links', designLinks],
-  ['import', importFile],
-  ['migrate', migrate],
-  ['export', exportFile],
-  ['backup', backup],
-  ['restore', restore],
-  ['release', release],
-  ['purge', purge],
-  ['check', check],
-  ['dkim', dkim],
-  ['doctor', doctor],
-  ['mcp', mcp],
+/** Each command by its name, imported when it is asked for: loading all of them takes longer than what most of them do. */
+const COMMANDS = new Map<string, () => Promise<Command>>([
+  ['serve', async () => (await import('./serve.ts')).serve],
+  ['node', async () => (await import('./serve.ts')).node],
+  ['nodes', async () => (await import('./nodes.ts')).nodes],
+  ['account', async () => (await import('./account.ts')).account],
+  ['keys', async () => (await import('./keys.ts')).keys],
+  ['users', async () => (await import('./users.ts')).users],
+  ['login-link', async () => (await import('./login-link.ts')).loginLink],
+  ['design-links', async () => (await import('./design-links.ts')).designLinks],
+  ['import', async () => (await import('./import.ts')).importFile],
+  ['migrate', async () => (await import('./migrate.ts')).migrate],
+  ['export', async () => (await import('./export.ts')).exportFile],
+  ['backup', async () => (await import('./backup.ts')).backup],
+  ['restore', async () => (await import('./restore.ts')).restore],
+  ['release', async () => (await import('./release.ts')).release],
+  ['purge', async () => (await import('./purge.ts')).purge],
+  ['check', async () => (await import('./check.ts')).check],
+  ['dkim', async () => (await import('./dkim.ts')).dkim],
+  ['doctor', async () => (await import('./doctor.ts')).doctor],
+  ['mcp', async () => (await import('./mcp.ts')).mcp],
+  ['completion', async () => completionOf(loadAll)],
 ]);
-COMMANDS.set('completion', completionOf(COMMANDS));
 const HELP = ['help', '--help', '-h'];
 const VERSION_WORDS = ['version', '--version', '-v'];
 
@@ -54,19 +37,24 @@ async function main([name = 'serve', ...args]: string[]): Promise<void> {
   if (name !== 'serve' && name !== 'node') endWithOutput(fail);
   if (HELP.includes(name)) return help(args[0]);
   if (VERSION_WORDS.includes(name)) return console.log(VERSION);
-  const command = requireCommand(name);
+  const command = await loadCommand(name);
   if (args.some((word) => word === '--help' || word === '-h')) return help(name);
   await command.run(parseCall(command, args));
 }
 
-function help(name: string | undefined): void {
-  console.log(name === undefined ? overview([...COMMANDS.values()]) : manual(requireCommand(name)));
+async function help(name: string | undefined): Promise<void> {
+  console.log(name === undefined ? overview([...(await loadAll()).values()]) : manual(await loadCommand(name)));
 }
 
-/** Returns the command of this name. Throws UsageError if there is none. */
-function requireCommand(name: string): Command {
-  const command = COMMANDS.get(name);
-  if (command !== undefined) return command;
+async function loadAll(): Promise<Map<string, Command>> {
+  const entries = [...COMMANDS].map(async ([name, load]) => [name, await load()] as const);
+  return new Map(await Promise.all(entries));
+}
+
+/** Resolves with the command of this name. Throws UsageError if there is none. */
+async function loadCommand(name: string): Promise<Command> {
+  const load = COMMANDS.get(name);
+  if (load !== undefined) return load();
   if (name.startsWith('-')) throw new UsageError(`Unknown option '${name}'`);
   const meant = [...COMMANDS.keys()].find((known) => isNear(name, known, known.length < 6 ? 1 : 2));
   throw new UsageError(`There is no command ${name}${meant === undefined ? '' : `; did you mean ${meant}?`}`);
