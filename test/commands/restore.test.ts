@@ -78,8 +78,10 @@ for (const [way, goBack] of Object.entries(WAYS_BACK)) {
         'recipient_id[0]': 'contacts_1',
         schedule_type: '0',
       });
-      const left = () => sink.mails.slice(before).filter(({ from }) => from.startsWith('bounce+'));
-      await until(left, (mails) => mails.filter(({ to }) => to !== 'lark@example.com').length === 6);
+      // Without the mail that confirms the sender: if it still waited at the backup, it leaves after the restore, too.
+      const left = () =>
+        sink.mails.slice(before).filter(({ from, to }) => from.startsWith('bounce+') && to !== 'lark@example.com');
+      await until(left, (mails) => mails.length === 6);
       return Promise.all(left().map(async ({ from, to, raw }) => ({ from, to, ...(await linksOf(raw)) })));
     };
     const copy = join(database, 'copy.db');
