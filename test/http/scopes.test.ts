@@ -12,7 +12,7 @@ const NOT_FOR_KEYS = /^A key pair may not do this|^Only an owner of the first ac
 
 /** The features that each scope may change, by the tags of the document. */
 const CHANGED_WITH: Partial<Record<Scope, readonly string[]>> = {
-  transactional: ['Transactional mail'],
+  transactional: ['Transactional e-mail'],
   contacts: [
     'Bounces and suppressions',
     'Contacts',

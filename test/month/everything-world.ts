@@ -50,7 +50,8 @@ export class Shop {
   /** Starts the service with a sender, a group, a contact type and the first people. */
   static async open(t: Test, seed: number, people: number): Promise<Shop> {
     const shop = new Shop(seed, await startSite(t));
-    const app = await startApp(t, { WEBHOOK_PRIVATE_ADDRESSES: 'allow' }, () =>
+    // Without the seconds in which a send can be recalled, it begins before readers open anything else.
+    const app = await startApp(t, { WEBHOOK_PRIVATE_ADDRESSES: 'allow', RECALL_SECONDS: '0' }, () =>
       relayOf(shop.left, () => app.clock.now().getTime()),
     );
     shop.#app = app;
