@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createAccount } from '../../src/database/accounts.ts';
-import { connect, migrateAndSeed } from '../../src/database/open.ts';
+import { connect } from '../../src/database/open.ts';
 import { holdSending } from '../../src/delivery/queue/holds.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
 import { findDoctorFindings } from '../../src/installation/health-checks/doctor-findings.ts';
@@ -16,6 +16,7 @@ import { checkReturnPath } from '../../src/installation/health-checks/domain-aut
 import type { Finding } from '../../src/installation/health-checks/finding.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { sendlark } from '../support/command-line.ts';
+import { seededCopy } from '../support/seeded-copy.ts';
 import { Service, startSink } from '../support/service.ts';
 import { startDns } from '../support/smtp/dns-server.ts';
 
@@ -36,8 +37,8 @@ async function examine(settings: Record<string, string>, dns: string): Promise<E
 function databaseOf(t: Test, ...domains: string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'sendlark-doctor-'));
   const path = join(folder, 'test.db');
+  seededCopy(path);
   const db = connect(path);
-  migrateAndSeed(db);
   createAccount(db, systemClock, 'Main');
   const insert = db.$client.prepare(`
     INSERT INTO senders (user_id, from_name, from_email, reply_to_email, country_id, company_address, nickname, utr, send_at, created_at, updated_at)

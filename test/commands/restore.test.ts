@@ -16,6 +16,7 @@ import { createSession, findSession } from '../../src/users/sessions.ts';
 import { addUser } from '../../src/users/users.ts';
 import { startApp } from '../support/app.ts';
 import { sendlark } from '../support/command-line.ts';
+import { seededCopy } from '../support/seeded-copy.ts';
 import { Service, startSink } from '../support/service.ts';
 import { until } from '../support/service-campaign.ts';
 import { prepared } from './prepared.ts';
@@ -169,8 +170,8 @@ t.test('ids continue beyond those of the lost time, also when one backup is rest
     db.$client.close();
     return { type, field };
   };
+  seededCopy(path);
   const made = connect(path);
-  migrateAndSeed(made);
   made.$client.exec("INSERT INTO accounts (name, created_at) VALUES ('Main', '')");
   made.$client.close();
   await run('backup', copy);
