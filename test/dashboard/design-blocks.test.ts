@@ -1,6 +1,6 @@
 /** The designer's blocks in a browser: adding them, moving them, and doing all of it with the keyboard alone. */
 import type { AddressInfo } from 'node:net';
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
 import { mail, withSchedule } from '../support/dashboard/designed-mails.ts';
@@ -8,16 +8,15 @@ import { uploadPicture } from '../support/pictures.ts';
 import { skipWithout } from '../support/tools.ts';
 
 /** The design page of a mail with one text, open in a tab. */
-async function openDesigner(t: Test, { language = 'en', mjml = mail('First'), brand = {} } = {}) {
+async function openDesigner(t: Test, browser: Browser, { language = 'en', mjml = mail('First'), brand = {} } = {}) {
   const { app, path } = await withSchedule(t);
   const picture = await uploadPicture(app.one);
   if (Object.keys(brand).length > 0) t.equal((await app.one.call('POST', '/brand/save', { form: brand })).status, 200);
   await app.page('POST', path, { json: { mjml } });
-  const browser = await launch(t);
   await app.fastify.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.fastify.server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
-  const tab = await openTab(t, browser, origin, {});
+  const tab = await openTab(t, browser, origin);
   await tab.page.goto(`${origin}${path}?lang=${language}`);
   await tab.page.waitForSelector('body[data-ready=yes]');
   const stored = () => app.db.prepare<[], string>('SELECT template_json FROM automation_schedules').pluck().get() ?? '';
@@ -31,8 +30,10 @@ async function openDesigner(t: Test, { language = 'en', mjml = mail('First'), br
 const markup = (page: Page) => page.evaluate(() => window.editor.getHtml());
 
 t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
+  const browser = await launch(t);
+
   t.test('every block is added after the chosen part, compiles, and is sent with what it says', async (t) => {
-    const { app, path, page, complaints, outside, save, stored } = await openDesigner(t);
+    const { app, path, page, complaints, outside, save, stored } = await openDesigner(t, browser);
     await page.setViewportSize({ width: 1280, height: 860 });
     const blocks = await page.getByRole('button', { name: /^Add: / }).all();
     t.equal(blocks.length, 16);
@@ -55,7 +56,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
   });
 
   t.test('a block gets a name by keyboard, which the mail keeps and a saved block brings along', async (t) => {
-    const { page, save, stored, complaints } = await openDesigner(t, { mjml: mail('Alpha') });
+    const { page, save, stored, complaints } = await openDesigner(t, browser, { mjml: mail('Alpha') });
     const press = (name: string) => page.getByRole('button', { name, exact: true }).first().press('Enter');
     await page.getByRole('button', { name: 'Text: Alpha' }).press('Enter');
     await press('Name');
@@ -76,7 +77,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
   });
 
   t.test('a mail is made with the keyboard alone: add, move, duplicate, remove, write, choose a picture', async (t) => {
-    const { page, picture, save, stored, complaints } = await openDesigner(t, { mjml: mail('Alpha') });
+    const { page, picture, save, stored, complaints } = await openDesigner(t, browser, { mjml: mail('Alpha') });
     const press = (name: string) => page.getByRole('button', { name, exact: true }).first().press('Enter');
     await page.getByRole('button', { name: 'Text: Alpha' }).press('Enter');
     await press('Add: Text');
@@ -136,7 +137,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
   });
 
   t.test('in German the page, its blocks and what they say are German', async (t) => {
-    const { page, complaints } = await openDesigner(t, { language: 'de' });
+    const { page, complaints } = await openDesigner(t, browser, { language: 'de' });
     t.equal(await page.getAttribute('html', 'lang'), 'de');
     await page.getByRole('button', { name: 'Hinzufügen: Aufmacher' }).press('Enter');
     await page.getByRole('button', { name: 'Hinzufügen: Fuß' }).press('Enter');
@@ -153,7 +154,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     'a part is kept as a block, put into a mail again, renamed and deleted, with the brand of the account',
     async (t) => {
       const brand = { colours: ['#0a5d46'], text_font: 'Verdana', heading_font: 'Georgia', button_shape: 'pill' };
-      const { app, page, complaints } = await openDesigner(t, { mjml: mail('Kept & "quoted"'), brand });
+      const { app, page, complaints } = await openDesigner(t, browser, { mjml: mail('Kept & "quoted"'), brand });
       const press = (name: string) => page.getByRole('button', { name, exact: true }).first().press('Enter');
       await press('Add: Button');
       t.match(await markup(page), /font-family="Verdana[^"]*"[^>]*background-color="#0a5d46"[^>]*border-radius="24px"/);
@@ -192,7 +193,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       ['en', 'Add: Button', 'Style', 'Settings', ['Size and spacing', 'Link']],
       ['de', 'Hinzufügen: Schaltfläche', 'Aussehen', 'Einstellungen', ['Maße', 'Link']],
     ] as const) {
-      const { page } = await openDesigner(t, { language });
+      const { page } = await openDesigner(t, browser, { language });
       await page.getByRole('button', { name: button, exact: true }).press('Enter');
       const panels = page.locator('.gjs-pn-views-container');
       await page.getByRole('button', { name: style, exact: true }).first().press('Enter');
@@ -212,7 +213,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     const brand = { colours: ['#7a1f5c'], text_font: 'Verdana', heading_font: 'Georgia', button_shape: 'pill' };
     const mjml = `<mjml><mj-body><mj-section><mj-column><mj-text font-size="28px" font-family="Arial" color="#222222">Title</mj-text>
       <mj-text font-family="Arial">Text</mj-text><mj-button background-color="#000000" href="https://shop.example">Buy</mj-button></mj-column></mj-section></mj-body></mjml>`;
-    const { page, save, stored, complaints } = await openDesigner(t, { mjml, brand });
+    const { page, save, stored, complaints } = await openDesigner(t, browser, { mjml, brand });
     const before = await markup(page);
     await page.getByRole('button', { name: 'Apply your brand' }).press('Enter');
     await page.getByText('The e-mail has the fonts and buttons of your brand.').waitFor();
@@ -228,7 +229,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     t.match(stored(), '#7a1f5c');
     await page.evaluate('void window.editor.UndoManager.undo()');
     t.equal(await markup(page), before);
-    const other = await openDesigner(t);
+    const other = await openDesigner(t, browser);
     t.equal(
       await other.page.getByRole('button', { name: 'Apply your brand' }).count(),
       0,

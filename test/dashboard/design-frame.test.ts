@@ -7,26 +7,30 @@ import { png, uploadPicture } from '../support/pictures.ts';
 import { readyToSend } from '../support/single-sends.ts';
 import { skipWithout } from '../support/tools.ts';
 
-/** The designer of a draft made from a template, within the dashboard, in a window of 1440 × 900. */
-async function openDraft(t: Test) {
+/** An account and a browser; gives what opens the designer of a new draft made from a template, within the dashboard, in a window of 1440 × 900. */
+async function startDesigning(t: Test) {
   const { app } = await readyToSend(t);
   const browser = await launch(t);
   await app.fastify.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.fastify.server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
-  const { page } = await openTab(t, browser, origin, { cookie: cookieOf(app, addPerson(app, 'editor')) });
-  await page.setViewportSize({ width: 1440, height: 900 });
-  const made = await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'Spring' } });
-  const { utr } = made.body.message;
-  await app.one.call('POST', '/single/send/save', { form: { utr, template_id: 9, subject: 'News '.repeat(12) } });
-  await page.goto(`${origin}/campaigns/${utr}/edit/design`);
-  const designer = page.frameLocator('iframe.designer');
-  await designer.locator('body[data-ready=yes]').waitFor();
-  const mail = designer.frameLocator('iframe.gjs-frame');
-  return { app, page, designer, mail };
+  const cookie = cookieOf(app, addPerson(app, 'editor'));
+  return async (t: Test) => {
+    const { page } = await openTab(t, browser, origin, { cookie, viewport: { width: 1440, height: 900 } });
+    const made = await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'Spring' } });
+    const { utr } = made.body.message;
+    await app.one.call('POST', '/single/send/save', { form: { utr, template_id: 9, subject: 'News '.repeat(12) } });
+    await page.goto(`${origin}/campaigns/${utr}/edit/design`);
+    const designer = page.frameLocator('iframe.designer');
+    await designer.locator('body[data-ready=yes]').waitFor();
+    const mail = designer.frameLocator('iframe.gjs-frame');
+    return { app, utr, page, designer, mail };
+  };
 }
 
 t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
+  const openDraft = await startDesigning(t);
+
   t.test('a mail has at least 700 pixels in a window of 1440, and does not move when it is changed', async (t) => {
     const { page, designer } = await openDraft(t);
     const canvas = designer.locator('.gjs-cv-canvas');
@@ -61,14 +65,14 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
   );
 
   t.test('subject and preview text are edited above the mail, and saved with it', async (t) => {
-    const { app, designer } = await openDraft(t);
+    const { app, utr, designer } = await openDraft(t);
     await designer.getByLabel('Subject').fill('Spring is here');
     await designer.getByLabel('Preview text').fill('  With flowers ');
     await designer.getByRole('button', { name: 'Save', exact: true }).click();
     await designer.getByText('Saved', { exact: true }).waitFor();
-    const stored = () => app.db.prepare('SELECT subject, preheader FROM single_sends').raw().all();
+    const stored = () => app.db.prepare('SELECT subject, preheader FROM single_sends WHERE utr = ?').raw().all(utr);
     t.strictSame(stored(), [['Spring is here', 'With flowers']]);
-    app.db.exec("UPDATE single_sends SET subject = 'Changed elsewhere'");
+    app.db.prepare("UPDATE single_sends SET subject = 'Changed elsewhere' WHERE utr = ?").run(utr);
     await designer.getByLabel('Preview text').fill('Other flowers');
     await designer.getByText('Not saved yet').waitFor();
     await designer.getByRole('button', { name: 'Save', exact: true }).click();

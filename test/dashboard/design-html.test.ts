@@ -1,5 +1,6 @@
 /** HTML in the designer: switching between blocks and HTML, parts kept as they are, and HTML that means harm. */
 import type { AddressInfo } from 'node:net';
+import type { Browser } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { fromMarkup } from '../../src/delivery/content/mjml-editor.ts';
 import { launch, openTab } from '../support/dashboard/browser.ts';
@@ -53,17 +54,16 @@ const nastyMail = JSON.stringify({
 });
 
 /** The design page of a mail with this content, open in a tab. */
-async function openDesigner(t: Test, code: { template_json?: string; template_html?: string }) {
+async function openDesigner(t: Test, browser: Browser, code: { template_json?: string; template_html?: string }) {
   const { app, path } = await withSchedule(t);
   const { template_json = '', template_html = '' } = code;
   app.db
     .prepare('UPDATE automation_schedules SET template_json = ?, template_html = ?')
     .run(template_json, template_html);
-  const browser = await launch(t);
   await app.fastify.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.fastify.server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
-  const tab = await openTab(t, browser, origin, {});
+  const tab = await openTab(t, browser, origin);
   await tab.page.goto(origin + path);
   const stored = () =>
     app.db
@@ -81,10 +81,12 @@ async function openDesigner(t: Test, code: { template_json?: string; template_ht
 }
 
 t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
+  const browser = await launch(t);
+
   t.test(
     'parts in HTML and MJML that the editor does not know survive it to the letter, and run nothing',
     async (t) => {
-      const { page, save, stored, outside, complaints } = await openDesigner(t, { template_json: nastyMail });
+      const { page, save, stored, outside, complaints } = await openDesigner(t, browser, { template_json: nastyMail });
       await page.waitForSelector('body[data-ready=yes]');
       await page.getByRole('button', { name: 'Text: Between' }).press('Enter');
       await page.getByRole('button', { name: 'Add: Divider' }).press('Enter');
@@ -117,7 +119,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     'looking at the HTML keeps the blocks; changing it makes the mail HTML; going back says what is lost',
     async (t) => {
       const template_json = JSON.stringify(fromMarkup(mail('Written in blocks')));
-      const { page, save, stored, mode, html, complaints } = await openDesigner(t, { template_json });
+      const { page, save, stored, mode, html, complaints } = await openDesigner(t, browser, { template_json });
       await page.waitForSelector('body[data-ready=yes]');
       await mode('Edit as HTML');
       await page.getByText('The blocks stay until you change the HTML.').waitFor();
@@ -142,7 +144,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
 
   t.test('a mail in HTML becomes one block among others, and stays its HTML until a block is changed', async (t) => {
     const template_html = `<!doctype html><html><head><style>.a > b { color: #123456 }</style></head><body bgcolor="#fff">${NASTY}</body></html>`;
-    const { app, path, page, save, stored, mode, html, complaints } = await openDesigner(t, { template_html });
+    const { app, path, page, save, stored, mode, html, complaints } = await openDesigner(t, browser, { template_html });
     await mode('Use blocks');
     await page.waitForSelector('body[data-ready=yes]');
     await mode('Edit as HTML');
@@ -165,7 +167,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
 
   t.test('long and deep HTML with scripts is edited and shown, and runs nothing on our pages', async (t) => {
     const long = `<p>${'0123456789'.repeat(2000)}</p>${'<div>'.repeat(90)}deep<img src=x onerror="top.hit=1"><script>top.hit=1</script>`;
-    const { page, mode, html, complaints } = await openDesigner(t, { template_html: long });
+    const { page, mode, html, complaints } = await openDesigner(t, browser, { template_html: long });
     await html.waitFor();
     t.equal(await html.inputValue(), long);
     await page.getByRole('button', { name: 'Preview' }).click();
