@@ -37,13 +37,11 @@ export const en = {
     },
     tooLarge: {
       title: 'This e-mail is too large',
-      text: ['With what it says about its recipient it is larger than 2 MB and cannot be shown.'],
+      text: ['With the data of its recipient it is larger than 2 MB, so it cannot be shown.'],
     },
     linkTooLong: {
       title: 'This link is too long',
-      text: [
-        'With what the e-mail says about its recipient its address has more than 8000 characters and cannot be opened.',
-      ],
+      text: ['With the data of the recipient its address has more than 8000 characters, so it cannot be opened.'],
     },
     outdatedLink: {
       title: 'This link does not work',
