@@ -53,9 +53,9 @@ function upgrade(db: Db, path: string): void {
 
 /** Returns the number given with --type. Throws UsageError without one. */
 export function typeOption(call: Call): number {
-  const given = call.option('type');
-  if (given === undefined) throw new UsageError('--type N is missing: the number of a list');
-  return requireNumber(given, '--type');
+  const type = call.option('type');
+  if (type === undefined) throw new UsageError('--type N is missing: the number of a list');
+  return requireNumber(type, '--type');
 }
 
 /** Returns the account that owns the contact type. Throws a one-line Error if there is no such type. */

@@ -84,7 +84,7 @@ function words(raw: RawText | undefined, most: number): string {
 }
 
 function absolute(link: string, base: string): string {
-  const given = link.trim();
-  const url = given !== '' && URL.canParse(given, base) ? new URL(given, base) : null;
+  const trimmed = link.trim();
+  const url = trimmed !== '' && URL.canParse(trimmed, base) ? new URL(trimmed, base) : null;
   return url !== null && /^https?:$/.test(url.protocol) && url.href.length <= MAX_LINK ? url.href : '';
 }

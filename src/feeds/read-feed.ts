@@ -207,13 +207,13 @@ function imageIn(html: string): string {
 /** Parses JSON Feed 1.1. */
 function readJson(text: string): RawFeed | null {
   if (hasManyParts(text)) return null;
-  let given: unknown;
+  let parsed: unknown;
   try {
-    given = JSON.parse(text);
+    parsed = JSON.parse(text);
   } catch {
     return null;
   }
-  const feed: Record<string, unknown> = Object(given);
+  const feed: Record<string, unknown> = Object(parsed);
   if (!string(feed.version).startsWith('https://jsonfeed.org/version/') || !Array.isArray(feed.items)) return null;
   return {
     title: plain(feed.title),

@@ -143,8 +143,8 @@ function fillIn(db: Db, form: Form, request: FormRequest, contact: Contact, now:
   for (const [name, value] of Object.entries(columns) as [keyof typeof columns, string][])
     if (contact[name] === '') input[name] = value;
   const empty = listCustomFields(db, form.user_id).filter(({ id }) => (contact.custom_values?.[id] ?? '') === '');
-  const given = empty.flatMap(({ field_name: name }) => (custom[name] === undefined ? [] : [[name, custom[name]]]));
-  if (given.length > 0) input.custom_field = Object.fromEntries(given);
+  const filled = empty.flatMap(({ field_name: name }) => (custom[name] === undefined ? [] : [[name, custom[name]]]));
+  if (filled.length > 0) input.custom_field = Object.fromEntries(filled);
   if (Object.keys(input).length > 3) updateContact(db, form.user_id, contact.id, input, now);
 }
 

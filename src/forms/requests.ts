@@ -237,8 +237,8 @@ const ANSWER_TEXTS = ['title', 'mail_subject', 'mail_text', 'confirmed_text', 'a
  * contact. If the language is unknown, or the owner has written one of the texts, the form stays in its own language, so
  * that no answer mixes two.
  */
-export function inLanguageOf(db: Db, form: Form, addressId: number, given: FilledForm['given']): Form {
-  const known = languageOfAddress(db.$client, form.user_id, addressId) ?? languageCode(given.language ?? '');
+export function inLanguageOf(db: Db, form: Form, addressId: number, values: FilledForm['given']): Form {
+  const known = languageOfAddress(db.$client, form.user_id, addressId) ?? languageCode(values.language ?? '');
   const language = languageOfLocale(known ?? '', PAGE_LANGUAGES);
   const usual = USUAL_TEXTS[form.language];
   if (language === null || ANSWER_TEXTS.some((name) => form[name] !== usual[name])) return form;

@@ -56,8 +56,8 @@ export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
   });
 
   async function addWarnings(request: FastifyRequest, reply: FastifyReply, isOfContacts: boolean): Promise<void> {
-    const given: Record<string, unknown> = Object.assign(Object.create(null), request.body);
-    const texts = TEXTS.map((name) => given[name]).filter((text) => typeof text === 'string');
+    const body: Record<string, unknown> = Object.assign(Object.create(null), request.body);
+    const texts = TEXTS.map((name) => body[name]).filter((text) => typeof text === 'string');
     const known = isOfContacts ? knownPlaceholders(db, request.accountId) : null;
     try {
       const found = await withinTime(warnings(request.accountId, texts, known));

@@ -126,7 +126,7 @@ function answer(reply: FastifyReply, status: number, text: string): FastifyReply
 function isPassword(header: string | undefined, expected: string | null): boolean {
   const [, scheme = '', text = ''] = /^(basic|bearer) +([\x21-\x7e]{1,1000})$/i.exec(header ?? '') ?? [];
   const login = Buffer.from(text, 'base64').toString('utf8');
-  const given = scheme.toLowerCase() === 'basic' ? login.slice(login.indexOf(':') + 1) : text;
+  const secret = scheme.toLowerCase() === 'basic' ? login.slice(login.indexOf(':') + 1) : text;
   const hash = (value: string) => createHash('sha256').update(value).digest();
-  return expected !== null && scheme !== '' && timingSafeEqual(hash(given), hash(expected));
+  return expected !== null && scheme !== '' && timingSafeEqual(hash(secret), hash(expected));
 }

@@ -89,9 +89,9 @@ export function sendEmptyFrame(reply: FastifyReply, language: Language, status: 
 }
 
 /** Returns the mail for a frame, and the headers of the answer. A request with `images=all` also gets the images of other sites. */
-async function atRest({ server, request }: FastifyReply, html: string, accountId: number, given: FrameLook = {}) {
+async function atRest({ server, request }: FastifyReply, html: string, accountId: number, options: FrameLook = {}) {
   const isAsked = (request.query as { images?: unknown }).images === 'all';
-  const look: FrameLook = isAsked ? { images: 'all', ...given } : given;
+  const look: FrameLook = isAsked ? { images: 'all', ...options } : options;
   const origins = server.pictureOrigins();
   const library = server.ownPictures(accountId, await pictureIds(accountId, html));
   const shown = await frame(accountId, { html, look, library, origins });

@@ -39,8 +39,8 @@ export async function hashPassword(password: string): Promise<string> {
  */
 export async function verifyPassword(password: string, stored: string | null, turn: Turn): Promise<boolean> {
   const { cost, salt, hash } = stored === null ? NOBODYS : parse(stored);
-  const given = await inTurn(turn, () => derive(password, salt, cost));
-  return timingSafeEqual(given, hash) && stored !== null;
+  const derived = await inTurn(turn, () => derive(password, salt, cost));
+  return timingSafeEqual(derived, hash) && stored !== null;
 }
 
 /** Returns true if a stored text was made with weaker parameters than the present ones. */

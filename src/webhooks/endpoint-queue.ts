@@ -60,7 +60,7 @@ export class EndpointQueue {
   #blocked: Set<number>;
   /** The waiting events that are being sent, or whose result is not on disk yet, by id and kind. */
   readonly #trying = new Set<string>();
-  #flying = 0;
+  #running = 0;
   /** True if the last read did not reach the end. */
   #hasMore = false;
   readonly #attempts = new UnwrittenAttempts();
@@ -89,8 +89,8 @@ export class EndpointQueue {
       void this.#requests.close();
       this.#requests = this.#open(endpoint.url);
     }
-    const wasDisabled = this.#endpoint.state === 'disabled' && endpoint.state === 'enabled';
-    if (wasDisabled) {
+    const isEnabledAgain = this.#endpoint.state === 'disabled' && endpoint.state === 'enabled';
+    if (isEnabledAgain) {
       this.#failures = 0;
       // Some of the waiting events may have been removed meanwhile.
       this.#blocked = new Set(blockedLanes(this.#deps.client, endpoint.id));
@@ -109,7 +109,7 @@ export class EndpointQueue {
     if (this.#isStopped) return;
     this.#retry();
     if (!this.#takesNew()) {
-      if (this.#flying === 0) this.#window.forgetUnsent();
+      if (this.#running === 0) this.#window.forgetUnsent();
       return;
     }
     if (this.#window.readyCount < MAX_CONNECTIONS) this.#read();
@@ -119,7 +119,7 @@ export class EndpointQueue {
   /** Returns the progress to write; null if there is none. Call `recorded` when it is on disk. */
   progress(): Progress | null {
     this.#window.advance();
-    const attempts = this.#attempts.due(this.#deps.clock.monotonic(), this.#flying === 0);
+    const attempts = this.#attempts.due(this.#deps.clock.monotonic(), this.#running === 0);
     const isIdle = this.#attempts.count + attempts.length + this.#waits.length + this.#ended.length === 0;
     if (isIdle && this.#window.position === this.#recordedPosition && this.#disable === null) return null;
     return {
@@ -175,7 +175,7 @@ export class EndpointQueue {
   #mayBegin(): boolean {
     const most = this.#isFailing() ? 1 : MAX_CONNECTIONS;
     const isRecording = this.#attempts.count < MAX_UNRECORDED;
-    return !this.#isStopped && isRecording && this.#flying < most && this.#deps.mayBegin();
+    return !this.#isStopped && isRecording && this.#running < most && this.#deps.mayBegin();
   }
 
   /** Sends waiting events that are due. A disabled endpoint gets only tests and replays. */
@@ -218,10 +218,10 @@ export class EndpointQueue {
     const when = new Date(event.created_at).toISOString();
     const body = `{"type":"${event.type}","timestamp":"${when}","data":${inEnglish(event.data)}}`;
     const headers = signedHeaders(this.#keys, `${this.#prefix}${event.id}`, at, body);
-    this.#flying++;
+    this.#running++;
     this.#deps.began();
     this.#requests.post(headers, body, (answer) => {
-      this.#flying--;
+      this.#running--;
       this.#deps.ended();
       const { isSuccess, status, reply } = answer;
       const took_ms = Math.round(performance.now() - started);

@@ -209,11 +209,11 @@ export function recordMoves(
 /** Marks contacts as deleted. The caller has checked that they belong to the account. */
 export function deleteContacts(db: Db, ids: readonly number[], now: string): void {
   inTransaction(db, (tx) => {
-    const given = sql`${contacts.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+    const areThese = sql`${contacts.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
     const gone = tx
       .update(contacts)
       .set({ deleted_at: now })
-      .where(and(given, isNull(contacts.deleted_at)))
+      .where(and(areThese, isNull(contacts.deleted_at)))
       .returning({ id: contacts.id, type: contacts.contact_type_id, address_id: contacts.address_id })
       .all();
     for (const [type, left] of Map.groupBy(gone, (contact) => contact.type))

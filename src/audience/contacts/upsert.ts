@@ -183,11 +183,11 @@ function columnsOf({ contact_type_id: _list, email: _email, custom_field: _own, 
 
 /** Reads a contact of a request, whose shape nothing has checked yet. The address is null if it is not valid. */
 function readContact(
-  given: unknown,
+  contact: unknown,
   list: number,
 ): { input: ContactInput; address: Address | null; errors: [string, Said][] } {
   const errors: [string, Said][] = [];
-  const fields = new Map<string, unknown>(Object.entries(Object(given)));
+  const fields = new Map<string, unknown>(Object.entries(Object(contact)));
   const text = (name: string): string | undefined => {
     const value = fields.get(name);
     if (value === undefined) return undefined;

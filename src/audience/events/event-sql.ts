@@ -22,16 +22,16 @@ export function filterHolds(filter: string, account: number, bind: Bind): string
   const parsed = parseFilter(filter);
   if (parsed === null) throw new Error('a malformed filter of events was stored');
   const { comparison, operand, isNumber } = parsed;
-  const given = `FROM (SELECT ${propertyValue(parsed, account, bind)} AS g)`;
+  const fromProperty = `FROM (SELECT ${propertyValue(parsed, account, bind)} AS g)`;
   const number = () => `CAST(${bind(operand)} AS REAL)`;
   if (comparison === '=' || comparison === '!=') {
     const isSameText = `fold(CAST(g AS TEXT)) = ${bind(fold(operand))}`;
     const isSame = isNumber ? `iif(typeof(g) = 'text', ${isSameText}, g = ${number()})` : isSameText;
-    const isEqual = `ifnull((SELECT ${isSame} ${given}), 0)`;
+    const isEqual = `ifnull((SELECT ${isSame} ${fromProperty}), 0)`;
     return comparison === '=' ? isEqual : `NOT ${isEqual}`;
   }
   // A text counts as a number if it is written like one, because forms have only texts.
-  return `ifnull((SELECT iif(typeof(g) = 'text' AND NOT (${IS_NUMERIC_TEXT}), 0, CAST(g AS REAL) ${comparison} ${number()}) ${given}), 0)`;
+  return `ifnull((SELECT iif(typeof(g) = 'text' AND NOT (${IS_NUMERIC_TEXT}), 0, CAST(g AS REAL) ${comparison} ${number()}) ${fromProperty}), 0)`;
 }
 
 function propertyValue({ property }: PropertyFilter, account: number, bind: Bind): string {

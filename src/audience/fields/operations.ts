@@ -120,9 +120,9 @@ export const renameField = operation({
     if (field_name !== undefined && isTaken(context, field_name, recordId(id)))
       errors.add('field_name', messages.taken('field_name'));
   },
-  async run(context, { id: given, field_name }) {
+  async run(context, { id: fieldId, field_name }) {
     const { db, clock, accountId, wake } = context;
-    const id = recordId(given);
+    const id = recordId(fieldId);
     const before = requireField(context, id).field_name;
     if (before === field_name) return;
     const placeholders = await countPlaceholderUses(db.$client, accountId, before);
@@ -154,8 +154,8 @@ export const deleteField = operation({
   name: 'Delete a field of your own',
   role: 'editor',
   input: Type.Object(ById),
-  async run({ db, clock, accountId, wake }, { id: given }) {
-    const id = recordId(given);
+  async run({ db, clock, accountId, wake }, { id: fieldId }) {
+    const id = recordId(fieldId);
     const now = isoTimestamp(clock.now());
     inTransaction(db, (tx) => {
       const [deleted] = tx

@@ -186,14 +186,14 @@ export class RowReader {
 
   /** Returns the address of a cell, with a misspelt domain corrected if that was chosen; null if the cell is not an address. */
   #address(cell: string): Address | null {
-    const given = parseAddress(cell);
-    const meant = given && this.#meantDomain(given.domain);
-    if (given === null || meant === null) return given;
-    const known = this.misspelt.get(given.domain);
+    const address = parseAddress(cell);
+    const meant = address && this.#meantDomain(address.domain);
+    if (address === null || meant === null) return address;
+    const known = this.misspelt.get(address.domain);
     if (known !== undefined) known.rows++;
-    else if (this.misspelt.size < MAX_MISSPELT) this.misspelt.set(given.domain, { meant, rows: 1 });
-    if (!this.#corrected.has(given.domain)) return given;
-    return parseAddress(given.address.slice(0, given.address.lastIndexOf('@') + 1) + meant);
+    else if (this.misspelt.size < MAX_MISSPELT) this.misspelt.set(address.domain, { meant, rows: 1 });
+    if (!this.#corrected.has(address.domain)) return address;
+    return parseAddress(address.address.slice(0, address.address.lastIndexOf('@') + 1) + meant);
   }
 
   /** Returns the result of `meantDomain`, cached for most domains of a file. */
@@ -264,11 +264,11 @@ export class RowReader {
   }
 
   #countryId(value: string): number | null {
-    const given = value.toLowerCase();
-    const known = this.#countries.get(given);
+    const name = value.toLowerCase();
+    const known = this.#countries.get(name);
     if (known !== undefined) return known;
-    const id = countryId(given);
-    this.#countries.set(given, id);
+    const id = countryId(name);
+    this.#countries.set(name, id);
     return id;
   }
 }

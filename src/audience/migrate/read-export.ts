@@ -210,11 +210,11 @@ async function writeFiles(
       const values = valuesWithLists(one, listsField);
       let length = 0;
       const cells = columns.map((column) => {
-        const given = values.get(column.column) ?? '';
-        const value = migratedValue(column, given);
+        const cell = values.get(column.column) ?? '';
+        const value = migratedValue(column, cell);
         length += value.length;
         const isKept = value !== '' && length <= MAX_ROW;
-        if (given.trim() !== '' && !isKept) addMisfit(misfits, column.column, given);
+        if (cell.trim() !== '' && !isKept) addMisfit(misfits, column.column, cell);
         return isKept ? value : '';
       });
       await people.write([one.email.slice(0, MAX_EMAIL), ...cells]);

@@ -271,9 +271,9 @@ function keptValues(
     .all(JSON.stringify(deliveries));
   return new Map(
     rows.map(({ id, recipient, facts }) => {
-      const given: SentRecipient = JSON.parse(recipient);
+      const sent: SentRecipient = JSON.parse(recipient);
       const { names }: SentFacts = JSON.parse(facts);
-      const values = Object.entries(mergeValues(given, names, given.normalized_email)).filter(
+      const values = Object.entries(mergeValues(sent, names, sent.normalized_email)).filter(
         ([name, value]) => value !== '' && !name.startsWith('#'),
       );
       return [id, Object.fromEntries(values)];

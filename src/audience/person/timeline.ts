@@ -107,10 +107,10 @@ function moment(key: string, { kind, at, state, made_by, device, ...row }: Momen
 /** Returns the properties of an event by their names, as texts; null without any. */
 function propertiesOf(stored: string | null | undefined): Record<string, string> | null {
   if (!stored) return null;
-  const given: Record<string, unknown> = JSON.parse(stored);
+  const properties: Record<string, unknown> = JSON.parse(stored);
   // Without a prototype, so that a property may be named `__proto__`.
   const named: Record<string, string> = Object.create(null);
-  for (const [name, value] of Object.entries(given)) named[name] = String(value);
+  for (const [name, value] of Object.entries(properties)) named[name] = String(value);
   return named;
 }
 

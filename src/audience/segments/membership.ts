@@ -64,8 +64,8 @@ export function syncAfterContactChange(
   const [first] = affected;
   if (first === undefined) return;
   const facts = readSyncFacts(db, first);
-  const given = asJson(people);
-  for (const segment of affected) syncSegment(db, segment, given, now, facts, options);
+  const json = asJson(people);
+  for (const segment of affected) syncSegment(db, segment, json, now, facts, options);
 }
 
 function hasRuleAbout(rules: readonly SegmentRule[], { name, customId }: Required<SyncOptions>['field']): boolean {

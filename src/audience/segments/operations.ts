@@ -357,8 +357,8 @@ export const addRecipientByHand = operation({
     if (segment_id !== undefined) errors.reference('segment_id', () => hasSegment(db, accountId, segment_id));
     if (isErased(db.$client, accountId, email)) errors.add('email', messages.erased('email'));
   },
-  run({ db, clock, accountId }, { segment_id, first_name, last_name, email: given }) {
-    const address = parseAddress(given);
+  run({ db, clock, accountId }, { segment_id, first_name, last_name, email }) {
+    const address = parseAddress(email);
     if (address === null) throw invalid('email', messages.email('email'));
     addRecipient(db, accountId, segment_id, { first_name, last_name, address }, isoTimestamp(clock.now()));
   },

@@ -191,13 +191,13 @@ export function addContactsToSegment(
     .where(ownedRecord(segments, segmentId, accountId))
     .get();
   if (segment === undefined) return;
-  const given = sql`json_each(${JSON.stringify(contactIds)}) i CROSS JOIN contacts c ON c.id = i.value`;
+  const chosen = sql`json_each(${JSON.stringify(contactIds)}) i CROSS JOIN contacts c ON c.id = i.value`;
   const added = db.all<{ address_id: number; contact_id: number; is_new: number }>(sql`
     SELECT c.address_id, c.id AS contact_id, NOT EXISTS (SELECT 1 FROM segment_recipients r
-      WHERE r.segment_id = ${segmentId} AND r.address_id = c.address_id AND r.is_removed = 0) AS is_new FROM ${given}`);
+      WHERE r.segment_id = ${segmentId} AND r.address_id = c.address_id AND r.is_removed = 0) AS is_new FROM ${chosen}`);
   db.run(sql`
     INSERT INTO segment_recipients (user_id, segment_id, address_id, contact_id, by_hand, first_name, last_name, email, created_at, updated_at)
-    SELECT ${accountId}, ${segmentId}, c.address_id, c.id, 1, c.first_name, c.last_name, c.email, ${now}, ${now} FROM ${given} WHERE true
+    SELECT ${accountId}, ${segmentId}, c.address_id, c.id, 1, c.first_name, c.last_name, c.email, ${now}, ${now} FROM ${chosen} WHERE true
     ON CONFLICT (segment_id, address_id) DO UPDATE SET by_hand = 1, is_removed = 0, updated_at = excluded.updated_at,
       rejoined_at = iif(is_removed = 1, excluded.updated_at, rejoined_at)`);
   syncMembers(

@@ -232,12 +232,12 @@ export const reportBounce = operation({
     kind: choice('bounce', 'complaint'),
     diagnostic: Type.Optional(text({ description: 'What the provider said.' })),
   }),
-  run({ db, clock, accountId }, { address: given, kind, ...more }) {
+  run({ db, clock, accountId }, { address: text, kind, ...more }) {
     const diagnostic = sanitizeText(more.diagnostic ?? '');
-    const address = parseAddress(given);
+    const address = parseAddress(text);
     if (address === null) throw new Error('an invalid address passed the schema');
     // An erased address gets no mail anyway, and an entry would name it again.
-    if (isErased(db.$client, accountId, given)) return;
+    if (isErased(db.$client, accountId, text)) return;
     const now = clock.now();
     const created_at = isoTimestamp(now);
     inTransaction(db, () => {
@@ -254,9 +254,9 @@ export const removeFromSuppressionList = operation({
   name: 'Remove an address from the suppression list',
   role: 'editor',
   input: Type.Object({ id: identifier('The suppression.') }),
-  async run(context, { id: given }) {
+  async run(context, { id: entryId }) {
     const { db, accountId } = context;
-    const ids = await requireOwnedIds(db, suppressions, [given], ownedBy(suppressions, accountId), notFound());
+    const ids = await requireOwnedIds(db, suppressions, [entryId], ownedBy(suppressions, accountId), notFound());
     for (const id of ids) removeSuppression(db.$client, id);
     auditChange(context, 'suppression_lifted', null);
   },

@@ -118,10 +118,10 @@ export const deleteGroup = operation({
   role: 'editor',
   isOneWrite: true,
   input: Type.Object(ById),
-  run(context, { id: given }) {
+  run(context, { id: groupId }) {
     const { db, clock } = context;
     inTransaction(db, (tx) => {
-      const id = requireGroup(context, given);
+      const id = requireGroup(context, groupId);
       const uses = countUses(context, id);
       if (uses.single_sends + uses.automations > 0) throw conflict(sentence('group_used', uses));
       const now = isoTimestamp(clock.now());

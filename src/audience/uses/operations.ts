@@ -83,9 +83,9 @@ export const countUsesOfField = operation({
   role: 'viewer',
   input: Type.Object({ id: identifier('The custom field.') }),
   output: Type.Object({ uses: FieldUses }),
-  run(context, { id: given }) {
+  run(context, { id: fieldId }) {
     const { db, accountId } = context;
-    const id = recordId(given);
+    const id = recordId(fieldId);
     if (!isOwned(db, customFields, id, accountId)) throw notFound();
     const named = segmentsWithField(db, accountId, id).map((segment) => ({ id: segment }));
     return { uses: { segments: named.length, ...usingCampaigns(context, targets('segments', named), id) } };

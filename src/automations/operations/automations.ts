@@ -183,10 +183,10 @@ export const duplicateAutomation = operation({
   role: 'editor',
   input: ByUtr,
   output: Type.Object({ utr: Type.String() }),
-  async run(context, { utr: given }) {
+  async run(context, { utr: sourceUtr }) {
     const { db, clock, config, accountId } = context;
     const now = isoTimestamp(clock.now());
-    const { id: sourceId, ...source } = requireAutomation(db, accountId, given);
+    const { id: sourceId, ...source } = requireAutomation(db, accountId, sourceUtr);
     const utr = randomUUID();
     const automation_name = [...`Copy of ${source.automation_name}`].slice(0, 255).join('');
     const steps = listSchedules(db, sourceId);
@@ -302,9 +302,9 @@ export const deleteAutomations = operation({
   async run(context, { strIds = [] }) {
     const { db, accountId } = context;
     const byId = new Map<number, Automation>();
-    for (const given of strIds) {
-      const utr = recordUtr(given);
-      const which = utr === '' ? eq(automations.id, recordId(given)) : eq(automations.utr, utr);
+    for (const idOrUtr of strIds) {
+      const utr = recordUtr(idOrUtr);
+      const which = utr === '' ? eq(automations.id, recordId(idOrUtr)) : eq(automations.utr, utr);
       const where = and(ownedBy(automations, accountId), which);
       const automation = db.select().from(automations).where(where).get();
       if (automation === undefined) throw notFound('Record not found');

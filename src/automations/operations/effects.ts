@@ -147,19 +147,19 @@ export async function withEffects<Result>(
     return client
       .transaction(() => {
         const before = listPlaces(client, id);
-        const given = change(false);
-        const effects = compare([placesAndMoves(before, given, wholeRange(id))], at);
-        if (given.moves !== null) moveOrStore(client, id, given.moves);
-        return { result: given.result, effects };
+        const changed = change(false);
+        const effects = compare([placesAndMoves(before, changed, wholeRange(id))], at);
+        if (changed.moves !== null) moveOrStore(client, id, changed.moves);
+        return { result: changed.result, effects };
       })
       .immediate();
   }
   const effects = compare(await tryInSlices(client, id, tryChange), at);
   if (isOnlyAsked) return { result: null, effects };
   const result = await writeWithoutMoves(client, id, () => {
-    const given = change(false);
-    if (given.moves !== null) moveOrStore(client, id, given.moves);
-    return given.result;
+    const changed = change(false);
+    if (changed.moves !== null) moveOrStore(client, id, changed.moves);
+    return changed.result;
   });
   wake();
   await untilMovesDone(client, id);

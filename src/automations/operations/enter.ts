@@ -65,15 +65,15 @@ export const enterAutomation = operation({
       description: 'What became of each contact, in the order in which they were given.',
     }),
   }),
-  async run(context, { utr, contacts: given }) {
+  async run(context, { utr, contacts }) {
     const { db, clock, accountId, wake } = context;
     requireAutomation(db, accountId, utr);
     const outcomes: Outcome[] = [];
     const write = () => {
       const automation = requireLive(context, utr);
-      const some = given.slice(outcomes.length, outcomes.length + ROWS);
+      const some = contacts.slice(outcomes.length, outcomes.length + ROWS);
       outcomes.push(...enterSome(db.$client, automation, some, clock.now().getTime()));
-      return outcomes.length < given.length;
+      return outcomes.length < contacts.length;
     };
     await inChunks(db.$client, write, MAX_WAIT_MS);
     wake();

@@ -47,11 +47,11 @@ export const readLog = operation({
     log: Type.Array(Line, { description: 'The lines, newest first.' }),
     next_before_id: nullable(integer(), 'The before_id of the next page; null at the end.'),
   }),
-  run({ db, accountId }, { utr, email: given, limit = DEFAULT_ROWS, before_id: before }) {
+  run({ db, accountId }, { utr, email, limit = DEFAULT_ROWS, before_id: before }) {
     const { id: automation } = requireAutomation(db, accountId, utr);
-    const which = given === undefined ? 'INDEXED BY enrolment_log_automation' : 'INDEXED BY enrolment_log_person';
+    const which = email === undefined ? 'INDEXED BY enrolment_log_automation' : 'INDEXED BY enrolment_log_person';
     const theirs =
-      given === undefined
+      email === undefined
         ? ''
         : 'AND l.address_id = (SELECT id FROM addresses WHERE user_id = @account AND normalized_email = @address)';
     const rows = db.$client
@@ -66,7 +66,7 @@ export const readLog = operation({
       .all({
         automation,
         account: accountId,
-        address: (given === undefined ? null : parseAddress(given))?.normalized ?? '',
+        address: (email === undefined ? null : parseAddress(email))?.normalized ?? '',
         before: before ?? Number.MAX_SAFE_INTEGER,
         limit: limit + 1,
       });

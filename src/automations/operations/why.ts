@@ -83,14 +83,18 @@ export const explainAutomation = operation({
   role: 'viewer',
   input: Type.Object({ ...ByUtr.properties, email: emailSchema() }),
   output: Type.Object({ why: Why }),
-  run(context, { utr, email: given }) {
+  run(context, { utr, email: typedEmail }) {
     const { db, clock, config, accountId } = context;
     const client = db.$client;
     const automation = requireAutomation(db, accountId, utr);
     const now = clock.now();
-    const plan = forecastFor(db, automation, given, { now: now.getTime(), zone: config.TIME_ZONE, asIfLive: false });
-    const address = findAddressId(client, accountId, given);
-    const email = parseAddress(given)?.normalized ?? '';
+    const plan = forecastFor(db, automation, typedEmail, {
+      now: now.getTime(),
+      zone: config.TIME_ZONE,
+      asIfLive: false,
+    });
+    const address = findAddressId(client, accountId, typedEmail);
+    const email = parseAddress(typedEmail)?.normalized ?? '';
     const question = {
       account: accountId,
       address,

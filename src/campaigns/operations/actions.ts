@@ -51,11 +51,11 @@ export const duplicateSingleSend = operation({
   role: 'editor',
   input: ByUtr,
   output: Type.Object({ utr: Type.String() }),
-  run({ db, clock, accountId }, { utr: given }) {
+  run({ db, clock, accountId }, { utr: originalUtr }) {
     const now = isoTimestamp(clock.now());
     const utr = randomUUID();
     inTransaction(db, () => {
-      const { id, ...send } = requireSingleSend(db, accountId, given);
+      const { id, ...send } = requireSingleSend(db, accountId, originalUtr);
       const copy = insertCopy(db, {
         ...send,
         single_send_name: [...`Copy of ${send.single_send_name}`].slice(0, 255).join(''),

@@ -235,8 +235,8 @@ export const updateSingleSend = operation({
   input: Type.Object({ ...ByUtr, unchanged_since: unchangedSince(), ...NewSingleSend.properties }),
   output: Utr,
   check: addSingleSendErrors,
-  run(context, { utr: given, unchanged_since, ...input }) {
-    const { utr } = changeSingleSend(context, { utr: given, unchanged_since }, input, {
+  run(context, { utr: sentUtr, unchanged_since, ...input }) {
+    const { utr } = changeSingleSend(context, { utr: sentUtr, unchanged_since }, input, {
       columnsOf: (copied) => singleSendColumns(context, context.accountId, copied),
       store: ({ id }, changed) => requeue(context.db, id, changed),
     });

@@ -82,12 +82,12 @@ export const explainSingleSend = operation({
   role: 'viewer',
   input: Type.Object({ utr: identifier('The single send.'), email: emailSchema() }),
   output: Type.Object({ why: Why }),
-  run({ db, clock, config, accountId }, { utr, email: given }) {
+  run({ db, clock, config, accountId }, { utr, email: typedEmail }) {
     const client = db.$client;
     const send = requireSingleSend(db, accountId, utr);
     const mailing = findSingleSendMailing(db, send);
-    const address = findAddressId(client, accountId, given);
-    const email = parseAddress(given)?.normalized ?? '';
+    const address = findAddressId(client, accountId, typedEmail);
+    const email = parseAddress(typedEmail)?.normalized ?? '';
     const question = {
       account: accountId,
       address,

@@ -406,8 +406,8 @@ function merge(template: Template, values: Values, encode: (text: string) => str
 // Makes a URL from a value. Characters not allowed in URLs are encoded and a missing scheme is added. The result is empty for any scheme
 // that could run code.
 function toWebUrl(text: string): string {
-  const given = text.trim();
-  const url = /^(?:[\p{L}\p{N}-]{1,63}\.){1,9}\p{L}{2,63}(?:[/?#]|$)/u.test(given) ? `https://${given}` : given;
+  const trimmed = text.trim();
+  const url = /^(?:[\p{L}\p{N}-]{1,63}\.){1,9}\p{L}{2,63}(?:[/?#]|$)/u.test(trimmed) ? `https://${trimmed}` : trimmed;
   if (/^https?:\/\/[\w.~:/?#@!$()*+,;=%-]*$/.test(url)) return url;
   if (!/^(?:https?:\/\/|mailto:|tel:)/i.test(url)) return '';
   return wellFormed(url).replace(/[^\w.~:/?#[\]@!$&'()*+,;=%-]/gu, encodeURIComponent);

@@ -21,8 +21,8 @@ export function rootSecrets(client: Database): string[] {
 
 /** The secrets for recipients' links, newest first: the only secrets that sender nodes have. They are the same in every backup. */
 export function linkSecrets(client: Database): string[] {
-  const given = listUnder(client, GIVEN_TO_NODES);
-  return given.length > 0 ? given : derivedLinkSecrets(rootSecrets(client));
+  const received = listUnder(client, GIVEN_TO_NODES);
+  return received.length > 0 ? received : derivedLinkSecrets(rootSecrets(client));
 }
 
 /** The link secrets of an installation whose sender nodes were never given any others. */

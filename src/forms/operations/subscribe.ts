@@ -171,15 +171,15 @@ function checkCustomFields(
   values: Readonly<Record<string, string>>,
   errors: FieldErrorCollector,
 ): void {
-  const given = Object.entries(values);
-  if (given.length > MAX_FIELDS) errors.addAll([['custom_field', messages.items('custom_field', MAX_FIELDS)]]);
+  const entries = Object.entries(values);
+  if (entries.length > MAX_FIELDS) errors.addAll([['custom_field', messages.items('custom_field', MAX_FIELDS)]]);
   const isFaulty = ([name, value]: [string, string]) => {
     const field = findField(db, accountId, name);
     if (typeof field !== 'number') return true;
     const [asked] = askedFields(db, accountId, [{ field, label: '', required: 0 }]);
     return asked === undefined || valueFault(asked, value) !== null;
   };
-  const faulty = given.slice(0, MAX_FIELDS).find(isFaulty);
+  const faulty = entries.slice(0, MAX_FIELDS).find(isFaulty);
   if (faulty !== undefined) errors.addAll([['custom_field', messages.selected(faulty[0])]]);
 }
 

@@ -150,9 +150,9 @@ export function exampleValue(
   name: string,
   { enum: choices, type, items }: { enum?: unknown[]; type?: unknown; items?: { type?: unknown } },
 ): unknown {
-  const given = knownExample(name);
-  if (Array.isArray(given) && items?.type === 'integer') return given.map(Number);
-  const value = type === 'string' && typeof given === 'number' ? String(given) : given;
+  const example = knownExample(name);
+  if (Array.isArray(example) && items?.type === 'integer') return example.map(Number);
+  const value = type === 'string' && typeof example === 'number' ? String(example) : example;
   if (type === 'integer' && typeof value === 'string') return Number(value);
   if (value !== undefined && (choices === undefined || choices.includes(value))) return value;
   return choices?.[0] ?? (type === 'integer' ? 1 : 'text');

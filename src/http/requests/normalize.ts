@@ -89,8 +89,8 @@ function readText(value: unknown): unknown {
 }
 
 function readFlag(value: unknown): unknown {
-  const given = typeof value === 'string' ? value.trim() : value;
-  return FLAGS.get(given) ?? given;
+  const trimmed = typeof value === 'string' ? value.trim() : value;
+  return FLAGS.get(trimmed) ?? trimmed;
 }
 
 /** Accepts plain digits only; Ajv's own coercion would also read ` 1`, `1e3` and `0x10` as numbers. */

@@ -70,8 +70,8 @@ export function check<T extends TObject>(
   rule: (body: Partial<Static<T>>, errors: FieldErrorCollector, request: FastifyRequest) => void | Promise<void>,
 ): Check {
   return (request, errors) => {
-    const given: Record<string, unknown> = Object.assign({}, request.method === 'GET' ? request.query : request.body);
-    return rule(passedFields(schema, given, errors), errors, request);
+    const body: Record<string, unknown> = Object.assign({}, request.method === 'GET' ? request.query : request.body);
+    return rule(passedFields(schema, body, errors), errors, request);
   };
 }
 

@@ -143,16 +143,16 @@ export class NodeHandoffs implements Handoffs {
   }
 
   assign(batches: readonly Batch[]): void {
-    const given = new Map<string, number>();
+    const assigned = new Map<string, number>();
     for (const batch of batches) {
       for (let from = 0; from < batch.claims.length; ) {
-        const node = this.#fleet.leastLoaded(batch.mailing.relay_id, (run) => given.get(run) ?? 0);
+        const node = this.#fleet.leastLoaded(batch.mailing.relay_id, (run) => assigned.get(run) ?? 0);
         // There was capacity a moment ago in the same turn of the event loop, so there is a node; at worst it gets slightly more than it
         // asked for.
         const run = node?.run ?? '';
         const claims = pageOf(batch, from).slice(0, node && this.#days.left(node));
         from += claims.length;
-        given.set(run, (given.get(run) ?? 0) + claims.length);
+        assigned.set(run, (assigned.get(run) ?? 0) + claims.length);
         const ids = claims.map(({ id }) => id);
         const id = this.#stored.add(run, batch.mailing.id, ids);
         if (node !== undefined) this.#days.reserve(node, id, claims.length);
@@ -424,11 +424,11 @@ class NodePacing {
   }
 
   async wait(): Promise<void> {
-    const given = this.#given;
+    const count = this.#given;
     this.#given = 0;
     // Lets messages of nodes be read, even if rounds follow each other without a pause.
     await setImmediate();
-    if (given >= FULL_ROUND && this.#room() >= FULL_ROUND) return;
+    if (count >= FULL_ROUND && this.#room() >= FULL_ROUND) return;
     const timer = new AbortController();
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;

@@ -69,16 +69,16 @@ const MAX_ANSWER = 1024 * 1024;
 
 /** The answer as JSON; null if the question is malformed. */
 async function answer(answers: Answers, subject: string, asked: string): Promise<string | null> {
-  const given = readQuestion(asked);
-  if (given === null) return null;
+  const question = readQuestion(asked);
+  if (question === null) return null;
   try {
     const work: Record<string, () => unknown> = {
-      link: () => answers.link(given),
-      preferences: () => answers.preferences(given),
-      variant: () => answers.variant(given),
-      values: () => answers.values(given),
-      mailing: () => answers.mailing(given),
-      picture: () => answers.picture(given),
+      link: () => answers.link(question),
+      preferences: () => answers.preferences(question),
+      variant: () => answers.variant(question),
+      values: () => answers.values(question),
+      mailing: () => answers.mailing(question),
+      picture: () => answers.picture(question),
     };
     const text = JSON.stringify((await work[subject.slice(SUBJECT.ask.length + 1)]?.()) ?? null);
     return Buffer.byteLength(text) <= MAX_ANSWER ? text : 'null';
@@ -103,9 +103,9 @@ interface AnyQuestion {
 /** A node's question, with empty values for fields that this kind of question lacks; null if it is malformed. */
 function readQuestion(text: string): AnyQuestion | null {
   try {
-    const given: unknown = JSON.parse(text);
-    if (typeof given !== 'object' || given === null) return null;
-    const { purpose = '', token = '', mailing = 0, picture = '' }: { [Name in keyof AnyQuestion]?: unknown } = given;
+    const fields: unknown = JSON.parse(text);
+    if (typeof fields !== 'object' || fields === null) return null;
+    const { purpose = '', token = '', mailing = 0, picture = '' }: { [Name in keyof AnyQuestion]?: unknown } = fields;
     if (typeof purpose !== 'string' || typeof token !== 'string' || typeof picture !== 'string') return null;
     return Number.isSafeInteger(mailing) ? { purpose, token, mailing: Number(mailing), picture } : null;
   } catch {

@@ -101,14 +101,14 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
     },
     readShared: (token) => readShared(tokens(), token),
     async readPreferences(ids, token) {
-      const given = await ask('preferences', { token }).catch(() => null);
-      return given === null
+      const answer = await ask('preferences', { token }).catch(() => null);
+      return answer === null
         ? preferencesWithoutController(ids)
         : {
-            ...given,
-            brand: given.brand ?? NO_PUBLIC_BRAND,
-            tracking: given.tracking ?? null,
-            unsubscribed: new Map(given.unsubscribed),
+            ...answer,
+            brand: answer.brand ?? NO_PUBLIC_BRAND,
+            tracking: answer.tracking ?? null,
+            unsubscribed: new Map(answer.unsubscribed),
           };
     },
     async keepChoice(ids, token, before, choice) {

@@ -98,9 +98,9 @@ export async function shownVersions(
 export function withVersion(
   { db, accountId }: Context,
   versions: readonly LanguageVersion[] | null,
-  { language: given, subject = '', preheader = '', template_id = 0 }: VersionInput,
+  { language: code, subject = '', preheader = '', template_id = 0 }: VersionInput,
 ): LanguageVersion[] {
-  const language = requireLanguage(given);
+  const language = requireLanguage(code);
   requireConditions('subject', [subject]);
   requireConditions('preheader', [preheader]);
   if (template_id !== 0 && !hasTemplate(db, accountId, template_id))

@@ -90,13 +90,13 @@ export async function receivePicture(
 function readTexts({ fields, errors }: FileUpload): { name?: string; alt?: string } {
   const texts: { name?: string; alt?: string } = {};
   for (const field of ['name', 'alt'] as const) {
-    const given = fields[field];
-    if (given === undefined) continue;
-    if (typeof given !== 'string') {
+    const value = fields[field];
+    if (value === undefined) continue;
+    if (typeof value !== 'string') {
       errors.add(field, messages.string(field));
       continue;
     }
-    const text = given.trim();
+    const text = value.trim();
     if (text.length > MAX_LINE_CHARACTERS) errors.add(field, messages.maximum(field, MAX_LINE_CHARACTERS));
     if (/[\p{Cc}\u2028\u2029]/u.test(text)) errors.add(field, messages.oneLine(field));
     texts[field] = text;

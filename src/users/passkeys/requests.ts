@@ -83,9 +83,9 @@ const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', '
 
 /** Parses a browser's answer from JSON; null if it is not valid. */
 export function readPasskeyAnswer(json: string): PasskeyAnswer | null {
-  const given = parse(json);
-  const response = part(given, 'response');
-  const id = base64url(given, 'id');
+  const credential = parse(json);
+  const response = part(credential, 'response');
+  const id = base64url(credential, 'id');
   const clientData = base64url(response, 'clientDataJSON');
   const challenge = base64url(parse(Buffer.from(clientData, 'base64url').toString()), 'challenge');
   if (id === '' || id.length > MAX_ID || challenge === '') return null;

@@ -223,8 +223,8 @@ export const replayWebhookEvent = operation({
   role: 'owner',
   input: Type.Object({ ...ById, event_id: identifier('The event, as the log names it.') }),
   output: Sent,
-  run(context, { id, event_id: given }) {
-    const event_id = recordId(given);
+  run(context, { id, event_id: eventId }) {
+    const event_id = recordId(eventId);
     sendOnce(context, id, (endpoint, now) => {
       if (!replayEvent(context.db.$client, endpoint, event_id, now)) throw notFound();
     });

@@ -467,12 +467,12 @@ export async function importCsv({ db, config, accountId, importer }: Context, fo
     const path = join(folder, 'contacts.csv');
     const { fileName, fields, errors } = await readFileUpload(form, path, config.MAX_UPLOAD_BYTES);
     if (!errors.has('file') && !/\.csv$/i.test(fileName)) errors.add('file', sentence('file_not_csv'));
-    const given = fields.contact_type_id;
-    if (given === undefined || (typeof given === 'string' && given.trim() === ''))
+    const chosenType = fields.contact_type_id;
+    if (chosenType === undefined || (typeof chosenType === 'string' && chosenType.trim() === ''))
       errors.add('contact_type_id', messages.required('contact_type_id'));
-    else if (typeof given !== 'string' || !/^\d{1,16}$/.test(given))
+    else if (typeof chosenType !== 'string' || !/^\d{1,16}$/.test(chosenType))
       errors.add('contact_type_id', messages.integer('contact_type_id'));
-    else errors.reference('contact_type_id', () => hasContactType(db, accountId, given));
+    else errors.reference('contact_type_id', () => hasContactType(db, accountId, chosenType));
     const { empty_cells, start_automations: starts = 1 } = normalize(CsvForm, fields);
     const asked = empty_cells || DEFAULT_OPTIONS.emptyCells;
     if (asked !== 'keep' && asked !== 'clear') errors.add('empty_cells', messages.selected('empty_cells'));
@@ -482,7 +482,7 @@ export async function importCsv({ db, config, accountId, importer }: Context, fo
     const report = await importer.run({
       databasePath: config.DATABASE_PATH,
       accountId,
-      typeId: recordId(given),
+      typeId: recordId(chosenType),
       path,
       fileName,
       options: { ...DEFAULT_OPTIONS, emptyCells, startsAutomations: starts === 1 },
@@ -506,9 +506,9 @@ export async function inspectFile(context: Context, form: FastifyRequest): Promi
   try {
     const path = join(folder, 'upload');
     const { fileName, fields, errors } = await readFileUpload(form, path, config.MAX_UPLOAD_BYTES);
-    const { source: given = '' } = fields;
-    const vendor = VENDOR_NAMES.find((name) => name === given);
-    if (vendor === undefined && given !== '') errors.add('source', messages.selected('source'));
+    const { source: service = '' } = fields;
+    const vendor = VENDOR_NAMES.find((name) => name === service);
+    if (vendor === undefined && service !== '') errors.add('source', messages.selected('source'));
     const isNamed = vendor === undefined ? /\.csv$/i : /\.(?:zip|csv|json)$/i;
     if (!errors.has('file') && !isNamed.test(fileName))
       errors.add('file', vendor === undefined ? sentence('file_not_csv') : sentence('file_not_export'));

@@ -107,9 +107,10 @@ async function processReturnedMail(
  * requires.
  */
 function findRole(rcpt: string, domain: string): RoleMailbox | null {
-  const given = rcpt.toLowerCase();
+  const recipient = rcpt.toLowerCase();
   return (
-    ROLE_MAILBOXES.find((name) => given === `${name}@${domain}` || (given === name && name === 'postmaster')) ?? null
+    ROLE_MAILBOXES.find((name) => recipient === `${name}@${domain}` || (recipient === name && name === 'postmaster')) ??
+    null
   );
 }
 

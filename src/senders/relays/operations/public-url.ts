@@ -66,8 +66,8 @@ export const changePublicUrl = operation({
       description: 'An http or https address without a path, under which recipients reach the service.',
     }),
   }),
-  check(_context, { public_url: given = '' }, errors) {
-    const origin = findOrigin(given);
+  check(_context, { public_url: text = '' }, errors) {
+    const origin = findOrigin(text);
     if (origin === null) errors.add('public_url', sentence('address_invalid'));
     else if (isThisMachine(origin)) errors.add('public_url', sentence('address_loopback'));
   },

@@ -169,10 +169,10 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   app.post<Call>('/design/:token/preview', { onRequest }, async (request, reply) => {
     const design = requireDesign(request.params.token);
     const { subject, preheader } = { ...design, ...readLines({ ...design, isDraft: true }, request.body) };
-    const given = trimmedText(request.body?.email);
-    const address = given === '' ? null : parseAddress(given);
-    const person = given !== '' && address === null ? null : sampleValues(db, design, address);
-    if (given !== '' && person === null) throw notFound(`No contact this mail is for has the address ${given}.`);
+    const typed = trimmedText(request.body?.email);
+    const address = typed === '' ? null : parseAddress(typed);
+    const person = typed !== '' && address === null ? null : sampleValues(db, design, address);
+    if (typed !== '' && person === null) throw notFound(`No contact this mail is for has the address ${typed}.`);
     const sample = { [PREFERENCES]: `${publicUrl()}/u/preview`, [WEB_COPY]: `${publicUrl()}/w/preview` };
     const { json } = await withinShare(design.user_id, async () => {
       const code = await readTemplateCode(design, request.body);
