@@ -32,9 +32,7 @@ export function sendErrorPage(
       {viewer === null && <h1>{title}</h1>}
       <p>{said || language.say(`error.${kind}.text`)}</p>
       <p>
-        <LinkButton href="/" look="plain">
-          {language.say('error.home')}
-        </LinkButton>
+        <LinkButton href="/" look="plain" label={language.say('error.home')} />
       </p>
     </div>
   );

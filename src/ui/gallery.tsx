@@ -115,7 +115,7 @@ export function Gallery() {
       <Confirm id="delete" action="/gallery" label="Delete 12,431 contacts" title="Delete 12,431 contacts?">
         <p>They get no more mail, and their history is deleted. You can undo this until tomorrow.</p>
       </Confirm>
-      <Empty pose="flies" title="No campaigns yet" action={<LinkButton href="#new">Write the first</LinkButton>}>
+      <Empty pose="flies" title="No campaigns yet" action={<LinkButton href="#new" label="Write the first" />}>
         What you send appears here with its progress and its results.
       </Empty>
       <NothingFound title="No campaign matches." all="#all" />

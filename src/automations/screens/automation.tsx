@@ -433,9 +433,7 @@ function Actions({ series, target, forms, trigger, isUnverified }: ActionsProps)
   const isReady = series.mails.length > 0 && series.unsubscribe_group_id !== 0 && target !== undefined;
   return (
     <div class="buttons">
-      <LinkButton look={isReady ? 'plain' : 'primary'} href={editAddress(utr)}>
-        {language.say('compose.edit')}
-      </LinkButton>
+      <LinkButton look={isReady ? 'plain' : 'primary'} href={editAddress(utr)} label={language.say('compose.edit')} />
       {series.is_live === 1 ? (
         <Confirm
           id="pause-automation"

@@ -40,9 +40,7 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
       section: 'automations',
       action: (
         <div class="buttons">
-          <LinkButton look="plain" href="/feeds">
-            {languageOf(request, viewer).say('feeds.title')}
-          </LinkButton>
+          <LinkButton look="plain" href="/feeds" label={languageOf(request, viewer).say('feeds.title')} />
           {canChange && !isEmpty && <NewAutomation />}
         </div>
       ),
@@ -80,7 +78,7 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
 }
 
 function NewAutomation() {
-  return <LinkButton href="/automations/new">{useLanguage().say('automations.new')}</LinkButton>;
+  return <LinkButton href="/automations/new" label={useLanguage().say('automations.new')} />;
 }
 
 function NoAutomation({ canChange }: { canChange: boolean }) {

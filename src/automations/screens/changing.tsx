@@ -47,11 +47,7 @@ export const mailAddress = (automation: string, mail: string, step = 'content') 
 
 /** The link back to the page of an automation. */
 export function BackToAutomation({ utr }: { utr: string }) {
-  return (
-    <LinkButton look="plain" href={automationAddress(utr)}>
-      {useLanguage().say('automations.back')}
-    </LinkButton>
-  );
+  return <LinkButton look="plain" href={automationAddress(utr)} label={useLanguage().say('automations.back')} />;
 }
 
 /**
@@ -157,9 +153,7 @@ function QuestionCard({ series, effects, after = series.mails, action, fields, s
       <form method="post" action={action}>
         <div class="buttons">
           <Button look={what === undefined ? 'primary' : 'danger'}>{submit}</Button>
-          <LinkButton look="quiet" href={editAddress(series.utr)}>
-            {language.say('confirm.cancel')}
-          </LinkButton>
+          <LinkButton look="quiet" href={editAddress(series.utr)} label={language.say('confirm.cancel')} />
         </div>
         {Object.entries(fields).map(([name, value]) => (
           <input key={name} type="hidden" name={name} value={value} />

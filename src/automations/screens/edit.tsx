@@ -378,9 +378,11 @@ function NewAutomation({ recipe, values, choices, problems }: NewAutomationProps
           )}
           <div class="buttons">
             <Button>{language.say('automations.create')}</Button>
-            <LinkButton look="quiet" href={recipe === undefined ? '/automations' : '/automations/new'}>
-              {language.say('confirm.cancel')}
-            </LinkButton>
+            <LinkButton
+              look="quiet"
+              href={recipe === undefined ? '/automations' : '/automations/new'}
+              label={language.say('confirm.cancel')}
+            />
           </div>
         </form>
       </Card>
@@ -635,18 +637,21 @@ function StepActions({ series, step }: { series: Series; step: SeriesStep }) {
       <div class="buttons">
         {hasNeighbour(-1) && <Move series={series} step={step} where="up" />}
         {hasNeighbour(1) && <Move series={series} step={step} where="down" />}
-        <LinkButton look="quiet" href={`${automationAddress(utr)}/mails/new?before=${step.utr}`}>
-          {language.say('automations.addBefore')}
-        </LinkButton>
-        <LinkButton look="quiet" href={`${automationAddress(utr)}/steps/new?before=${step.utr}`}>
-          {language.say('automations.addStepBefore')}
-        </LinkButton>
+        <LinkButton
+          look="quiet"
+          href={`${automationAddress(utr)}/mails/new?before=${step.utr}`}
+          label={language.say('automations.addBefore')}
+        />
+        <LinkButton
+          look="quiet"
+          href={`${automationAddress(utr)}/steps/new?before=${step.utr}`}
+          label={language.say('automations.addStepBefore')}
+        />
         <LinkButton
           look="quiet"
           href={step.kind === 'mail' ? mailAddress(utr, step.utr, 'remove') : `${stepAddress(utr, step.utr)}/remove`}
-        >
-          {language.say('automations.remove')}
-        </LinkButton>
+          label={language.say('automations.remove')}
+        />
       </div>
     </>
   );
@@ -665,15 +670,16 @@ function AddLinks({
   const language = useLanguage();
   return (
     <div class="buttons add-links">
-      <LinkButton look={look} href={withQuery(`${automationAddress(utr)}/mails/new`, query)}>
-        {language.say('automations.addMail')}
-      </LinkButton>
+      <LinkButton
+        look={look}
+        href={withQuery(`${automationAddress(utr)}/mails/new`, query)}
+        label={language.say('automations.addMail')}
+      />
       <LinkButton
         look={look === 'primary' ? 'plain' : look}
         href={withQuery(`${automationAddress(utr)}/steps/new`, query)}
-      >
-        {language.say('automations.addStep')}
-      </LinkButton>
+        label={language.say('automations.addStep')}
+      />
     </div>
   );
 }

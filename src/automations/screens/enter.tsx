@@ -156,9 +156,7 @@ function Choice({ subject, summaries, hiddenField }: ChoiceProps) {
         ))}
         <div class="buttons">
           <Button>{language.say(isSegment ? 'automations.enter.count' : 'automations.enter')}</Button>
-          <LinkButton look="plain" href={subject.back}>
-            {language.say('confirm.cancel')}
-          </LinkButton>
+          <LinkButton look="plain" href={subject.back} label={language.say('confirm.cancel')} />
         </div>
       </form>
     </Card>
@@ -211,9 +209,11 @@ function EntryPreview({ automation, entries, segment, segment_id }: EntryPreview
                 ? language.say('automations.enter.startWith', { count: entered + held_out })
                 : language.say('automations.enter.let', { count: entered + held_out })}
             </Button>
-            <LinkButton look="plain" href={segment?.back ?? automationAddress(utr)}>
-              {language.say('confirm.cancel')}
-            </LinkButton>
+            <LinkButton
+              look="plain"
+              href={segment?.back ?? automationAddress(utr)}
+              label={language.say('confirm.cancel')}
+            />
           </div>
         </form>
       )}

@@ -166,11 +166,7 @@ function Steps({ series, mail, current }: { series: Series; mail: SeriesMail; cu
 
 /** The link back to the page with all steps of an automation. */
 export function BackToEdit({ utr }: { utr: string }) {
-  return (
-    <LinkButton look="plain" href={editAddress(utr)}>
-      {useLanguage().say('automations.mail.back')}
-    </LinkButton>
-  );
+  return <LinkButton look="plain" href={editAddress(utr)} label={useLanguage().say('automations.mail.back')} />;
 }
 
 function NoContent() {
@@ -330,9 +326,7 @@ export function AddingEnd({ series, place: { before, parent, branch }, label }: 
       ))}
       <div class="buttons">
         <Button>{label}</Button>
-        <LinkButton look="quiet" href={editAddress(series.utr)}>
-          {language.say('confirm.cancel')}
-        </LinkButton>
+        <LinkButton look="quiet" href={editAddress(series.utr)} label={language.say('confirm.cancel')} />
       </div>
     </>
   );

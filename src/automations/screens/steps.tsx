@@ -406,9 +406,7 @@ function EditStep({
           <input type="hidden" name="unchanged_since" value={step.updated_at} />
           <div class="buttons">
             <Button>{language.say('compose.save')}</Button>
-            <LinkButton look="quiet" href={editAddress(series.utr)}>
-              {language.say('confirm.cancel')}
-            </LinkButton>
+            <LinkButton look="quiet" href={editAddress(series.utr)} label={language.say('confirm.cancel')} />
           </div>
         </form>
       </Card>

@@ -100,9 +100,7 @@ function AttachmentsPage({ draft, problem }: { draft: Draft; problem: string | u
         </form>
       </Card>
       <div class="buttons">
-        <LinkButton look="quiet" href={stepPath(utr, 'content')}>
-          {language.say('compose.design.back')}
-        </LinkButton>
+        <LinkButton look="quiet" href={stepPath(utr, 'content')} label={language.say('compose.design.back')} />
       </div>
     </div>
   );
@@ -116,9 +114,11 @@ export function AttachmentsCard({ draft: { utr, attachments } }: { draft: Draft 
     <Card title={language.say('attachments.title')}>
       <p>{files === '' ? language.say('attachments.none') : <bdi>{files}</bdi>}</p>
       <div class="buttons">
-        <LinkButton look="plain" href={stepPath(utr, 'attachments')}>
-          {language.say(files === '' ? 'attachments.open' : 'attachments.change')}
-        </LinkButton>
+        <LinkButton
+          look="plain"
+          href={stepPath(utr, 'attachments')}
+          label={language.say(files === '' ? 'attachments.open' : 'attachments.change')}
+        />
       </div>
     </Card>
   );

@@ -87,15 +87,9 @@ function Month({ month, today, byDay, zone }: MonthProps) {
     <>
       <nav class="calendar-head" aria-label={language.say('calendar.months')}>
         <h2>{name}</h2>
-        <LinkButton look="plain" href={`${path}?month=${monthBefore(month)}`}>
-          {language.say('calendar.before')}
-        </LinkButton>
-        <LinkButton look="plain" href={path}>
-          {language.say('calendar.today')}
-        </LinkButton>
-        <LinkButton look="plain" href={`${path}?month=${monthAfter(month)}`}>
-          {language.say('calendar.after')}
-        </LinkButton>
+        <LinkButton look="plain" href={`${path}?month=${monthBefore(month)}`} label={language.say('calendar.before')} />
+        <LinkButton look="plain" href={path} label={language.say('calendar.today')} />
+        <LinkButton look="plain" href={`${path}?month=${monthAfter(month)}`} label={language.say('calendar.after')} />
         <span class="small quiet-text">{language.say('calendar.zone', { zone })}</span>
       </nav>
       {byDay.size === 0 && <p>{language.say('calendar.none')}</p>}

@@ -266,17 +266,17 @@ export function Actions({ summary, report, now }: { summary: Summary; report: Re
         </Confirm>
       )}
       {!isLaunched && ['draft', 'scheduled', 'held'].includes(state) && (
-        <LinkButton href={`/campaigns/${utr}/edit/audience`}>{language.say('compose.edit')}</LinkButton>
+        <LinkButton href={`/campaigns/${utr}/edit/audience`} label={language.say('compose.edit')} />
       )}
       {isOver && report.tracking === 1 && report.funnel.delivered > 0 && (
-        <LinkButton look={failed > 0 ? 'plain' : 'primary'} href={`/campaigns/${utr}/again`}>
-          {language.say('campaigns.again')}
-        </LinkButton>
+        <LinkButton
+          look={failed > 0 ? 'plain' : 'primary'}
+          href={`/campaigns/${utr}/again`}
+          label={language.say('campaigns.again')}
+        />
       )}
       {state === 'done' && report.ab_test === null && (
-        <LinkButton look="plain" href={`/campaigns/${utr}/joined`}>
-          {language.say('campaigns.joined')}
-        </LinkButton>
+        <LinkButton look="plain" href={`/campaigns/${utr}/joined`} label={language.say('campaigns.joined')} />
       )}
       {plain('duplicate')}
     </div>
@@ -424,9 +424,7 @@ function Joined({ utr, count }: { utr: string; count: number }) {
       {count > 0 && <p class="quiet-text">{language.say('joined.about')}</p>}
       <form method="post" action={`/campaigns/${utr}/joined`} class="buttons">
         {count > 0 && <Button>{language.say('joined.send')}</Button>}
-        <LinkButton look="quiet" href={`/campaigns/${utr}`}>
-          {language.say('confirm.cancel')}
-        </LinkButton>
+        <LinkButton look="quiet" href={`/campaigns/${utr}`} label={language.say('confirm.cancel')} />
       </form>
     </Card>
   );
@@ -450,11 +448,7 @@ function Resend({
 }) {
   const language = useLanguage();
   const nameOf = languageNamer(language);
-  const back = (
-    <LinkButton look="quiet" href={`/campaigns/${summary.utr}`}>
-      {language.say('confirm.cancel')}
-    </LinkButton>
-  );
+  const back = <LinkButton look="quiet" href={`/campaigns/${summary.utr}`} label={language.say('confirm.cancel')} />;
   if (count === 0)
     return (
       <Card>

@@ -137,11 +137,7 @@ async function hasNone(request: FastifyRequest): Promise<boolean> {
 }
 
 function NewCampaign() {
-  return (
-    <LinkButton icon="plus" href="/campaigns/new">
-      {useLanguage().say('compose.new')}
-    </LinkButton>
-  );
+  return <LinkButton icon="plus" href="/campaigns/new" label={useLanguage().say('compose.new')} />;
 }
 
 function NoCampaign({ mayAdd }: { mayAdd: boolean }) {
@@ -150,13 +146,7 @@ function NoCampaign({ mayAdd }: { mayAdd: boolean }) {
     <Empty
       pose="flies"
       title={language.say('campaigns.empty.title')}
-      action={
-        mayAdd && (
-          <LinkButton look="plain" href="/campaigns/new">
-            {language.say('compose.new')}
-          </LinkButton>
-        )
-      }
+      action={mayAdd && <LinkButton look="plain" href="/campaigns/new" label={language.say('compose.new')} />}
     >
       {language.say('campaigns.empty.text')}
     </Empty>
@@ -165,11 +155,7 @@ function NoCampaign({ mayAdd }: { mayAdd: boolean }) {
 
 /** The link to the transactional mails, which belong to no campaign. */
 function TransactionalLink() {
-  return (
-    <LinkButton look="plain" href="/transactional">
-      {useLanguage().say('transactional.all')}
-    </LinkButton>
-  );
+  return <LinkButton look="plain" href="/transactional" label={useLanguage().say('transactional.all')} />;
 }
 
 /** The list that campaigns go to, and the order where the window is too narrow for the headings that sort. */
@@ -468,9 +454,7 @@ function DeleteDrafts({ ids, kept, drafts, others }: DeleteProps) {
               {language.say('campaigns.delete', { count: drafts })}
             </Button>
           )}
-          <LinkButton look="plain" href={withQuery('/campaigns', kept)}>
-            {language.say('confirm.cancel')}
-          </LinkButton>
+          <LinkButton look="plain" href={withQuery('/campaigns', kept)} label={language.say('confirm.cancel')} />
         </div>
       </form>
     </Card>

@@ -93,11 +93,7 @@ function Busy({ utr }: { utr: string }) {
     <Empty
       pose="flies"
       title={language.say('preview.busy.title')}
-      action={
-        <LinkButton href={`/campaigns/${utr}/preview`} look="plain">
-          {language.say('preview.again')}
-        </LinkButton>
-      }
+      action={<LinkButton href={`/campaigns/${utr}/preview`} look="plain" label={language.say('preview.again')} />}
     >
       {language.say('preview.busy')}
     </Empty>
@@ -138,9 +134,11 @@ function Preview({ utr, mail: { subject, problem, ...mail }, keep, variant, vari
       <MailFrames source={withQuery(`/campaigns/${utr}/preview/mail`, { variant })} />
       {keep !== null && (
         <div class="buttons">
-          <LinkButton look="plain" href={withQuery('/templates/new', { mail: utr, name: keep })}>
-            {language.say('templates.keep')}
-          </LinkButton>
+          <LinkButton
+            look="plain"
+            href={withQuery('/templates/new', { mail: utr, name: keep })}
+            label={language.say('templates.keep')}
+          />
         </div>
       )}
       <Card title={language.say('mail.plainText')}>
@@ -224,11 +222,7 @@ function Links({ utr, report, links, hasMail }: LinksProps) {
       <Empty
         pose="flies"
         title={language.say('links.none.title')}
-        action={
-          <LinkButton look="plain" href={`/campaigns/${utr}`}>
-            {language.say('campaigns.part.overview')}
-          </LinkButton>
-        }
+        action={<LinkButton look="plain" href={`/campaigns/${utr}`} label={language.say('campaigns.part.overview')} />}
       >
         {language.say(report.tracking === 0 ? 'campaigns.untracked' : 'links.none.text')}
       </Empty>

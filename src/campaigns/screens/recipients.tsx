@@ -215,11 +215,7 @@ function shownFilter(language: Language, filter: Filter, link: string | undefine
 }
 
 function ExportLink({ href }: { href: string }) {
-  return (
-    <LinkButton href={href} look="plain">
-      {useLanguage().say('recipients.export')}
-    </LinkButton>
-  );
+  return <LinkButton href={href} look="plain" label={useLanguage().say('recipients.export')} />;
 }
 
 interface RecipientsProps extends FoundPage {

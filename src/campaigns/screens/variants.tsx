@@ -195,9 +195,11 @@ function VariantsPage({ draft, stored: { ab_test: test, plan }, templates, value
           <input type="hidden" name="unchanged_since" value={draft.updated_at} />
           <div class="buttons">
             <Button>{language.say('compose.variants.save')}</Button>
-            <LinkButton look="quiet" href={stepPath(draft.utr, 'content')}>
-              {language.say('compose.design.back')}
-            </LinkButton>
+            <LinkButton
+              look="quiet"
+              href={stepPath(draft.utr, 'content')}
+              label={language.say('compose.design.back')}
+            />
           </div>
         </form>
       </div>
@@ -298,9 +300,11 @@ export function TestCard({ draft: { utr, variants, languages } }: { draft: Draft
           : language.say('compose.variants.none')}
       </p>
       <div class="buttons">
-        <LinkButton look="plain" href={stepPath(utr, 'variants')}>
-          {language.say(isTested ? 'compose.variants.change' : 'compose.variants.open')}
-        </LinkButton>
+        <LinkButton
+          look="plain"
+          href={stepPath(utr, 'variants')}
+          label={language.say(isTested ? 'compose.variants.change' : 'compose.variants.open')}
+        />
       </div>
     </Card>
   );

@@ -45,9 +45,11 @@ export async function whyScreen(app: FastifyInstance): Promise<void> {
 
 function Back({ utr }: { utr: string }) {
   return (
-    <LinkButton look="plain" href={`/campaigns/${encodeURIComponent(utr)}/recipients`}>
-      {useLanguage().say('campaigns.recipients')}
-    </LinkButton>
+    <LinkButton
+      look="plain"
+      href={`/campaigns/${encodeURIComponent(utr)}/recipients`}
+      label={useLanguage().say('campaigns.recipients')}
+    />
   );
 }
 

@@ -195,11 +195,7 @@ const NEW_FEED = {
 
 /** The button that adds a feed. */
 function NewFeed() {
-  return (
-    <LinkButton icon="plus" href="/feeds/new">
-      {useLanguage().say('feeds.new')}
-    </LinkButton>
-  );
+  return <LinkButton icon="plus" href="/feeds/new" label={useLanguage().say('feeds.new')} />;
 }
 
 /** Shown instead of the form: what is needed before mail can be sent. */
@@ -209,7 +205,7 @@ function Lacking() {
     <Empty
       pose="flies"
       title={language.say('feeds.lacking.title')}
-      action={<LinkButton href="/campaigns/new">{language.say('compose.new')}</LinkButton>}
+      action={<LinkButton href="/campaigns/new" label={language.say('compose.new')} />}
     >
       {language.say('feeds.lacking.text')}
     </Empty>

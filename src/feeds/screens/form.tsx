@@ -120,9 +120,11 @@ export function FeedForm({ id, values, choices, templates, placeholders, problem
           <TemplateTags />
           <div class="buttons">
             <Button>{language.say(id === null ? 'feeds.add.submit' : 'feeds.save')}</Button>
-            <LinkButton look="plain" href="/feeds">
-              {language.say(id === null ? 'confirm.cancel' : 'feeds.back')}
-            </LinkButton>
+            <LinkButton
+              look="plain"
+              href="/feeds"
+              label={language.say(id === null ? 'confirm.cancel' : 'feeds.back')}
+            />
           </div>
         </div>
       </form>

@@ -77,9 +77,7 @@ export function StateCard({ feed, now, mayChange }: { feed: Feed; now: Date; may
               { what: 'skip' },
               <Button look="plain">{language.say('feeds.skip', { count: waiting })}</Button>,
             )}
-          <LinkButton look="plain" href={`/feeds/${id}/preview`}>
-            {language.say('feeds.preview')}
-          </LinkButton>
+          <LinkButton look="plain" href={`/feeds/${id}/preview`} label={language.say('feeds.preview')} />
           {state === 'active' &&
             action(
               'switch',

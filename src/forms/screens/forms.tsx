@@ -76,11 +76,7 @@ export async function formScreens(app: FastifyInstance): Promise<void> {
 }
 
 function New() {
-  return (
-    <LinkButton href="/forms/new" icon="plus">
-      {useLanguage().say('forms.new')}
-    </LinkButton>
-  );
+  return <LinkButton href="/forms/new" icon="plus" label={useLanguage().say('forms.new')} />;
 }
 
 function Forms({ forms, canChange }: { forms: readonly Form[]; canChange: boolean }) {
@@ -124,7 +120,7 @@ function NewForm({ typed, choices, problems }: { typed: Typed; choices: Choices;
     return (
       <Empty
         title={language.say('forms.noTypes.title')}
-        action={<LinkButton href="/settings/lists">{language.say('forms.toTypes')}</LinkButton>}
+        action={<LinkButton href="/settings/lists" label={language.say('forms.toTypes')} />}
       >
         {language.say('forms.noTypes.text')}
       </Empty>
@@ -134,7 +130,7 @@ function NewForm({ typed, choices, problems }: { typed: Typed; choices: Choices;
       <Empty
         pose="flies"
         title={language.say('forms.noSenders.title')}
-        action={<LinkButton href="/settings/senders">{language.say('forms.toSenders')}</LinkButton>}
+        action={<LinkButton href="/settings/senders" label={language.say('forms.toSenders')} />}
       >
         {language.say('forms.noSenders.text')}
       </Empty>

@@ -128,9 +128,7 @@ function PublicAddress({ health, now }: { health: Health; now: Date }) {
           <>
             <p>{language.say('health.address.unset')}</p>
             <p>
-              <LinkButton look="plain" href="/settings/sending#address">
-                {language.say('health.address.go')}
-              </LinkButton>
+              <LinkButton look="plain" href="/settings/sending#address" label={language.say('health.address.go')} />
             </p>
           </>
         ) : (
@@ -226,9 +224,7 @@ function FindingItem({ name, state, found, advice, isOperator, freeBytes }: Heal
       )}
       {state !== 'ok' && page && (isOperator || !page.isForOperators) && (
         <p>
-          <LinkButton look="plain" href={page.href}>
-            {language.say(page.label)}
-          </LinkButton>
+          <LinkButton look="plain" href={page.href} label={language.say(page.label)} />
         </p>
       )}
     </li>

@@ -42,11 +42,7 @@ export async function nodeScreen(app: FastifyInstance, { clock }: Deps): Promise
 function NodeList({ nodes, fleet, now }: Nodes & { now: Date }) {
   const language = useLanguage();
   if (fleet.is_used === 0) {
-    const action = (
-      <LinkButton look="plain" href="/settings/sending">
-        {language.say('settings.sending')}
-      </LinkButton>
-    );
+    const action = <LinkButton look="plain" href="/settings/sending" label={language.say('settings.sending')} />;
     return (
       <Empty title={language.say('nodes.off.title')} action={action}>
         {language.say('nodes.off.text')}

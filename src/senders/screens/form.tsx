@@ -204,9 +204,7 @@ function SenderForm({ changed, values, countries, sending, problems = {} }: Form
         {sending !== null && <RelayField {...{ sending, problems }} value={values.relay_id} />}
         <div class="buttons">
           <Button>{language.say(changed === null ? 'senders.add.submit' : 'senders.save')}</Button>
-          <LinkButton look="plain" href="/settings/senders">
-            {language.say('confirm.cancel')}
-          </LinkButton>
+          <LinkButton look="plain" href="/settings/senders" label={language.say('confirm.cancel')} />
         </div>
       </form>
       {changed && <Delete {...changed} />}

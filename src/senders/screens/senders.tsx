@@ -122,11 +122,7 @@ function Senders({
 }
 
 function AddLink() {
-  return (
-    <LinkButton href="/settings/senders/new" icon="plus">
-      {useLanguage().say('senders.add')}
-    </LinkButton>
-  );
+  return <LinkButton href="/settings/senders/new" icon="plus" label={useLanguage().say('senders.add')} />;
 }
 
 function State({ is_verified: isVerified, only }: Row) {

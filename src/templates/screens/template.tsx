@@ -141,7 +141,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
 }
 
 function ToDesigner({ id }: { id: number }) {
-  return <LinkButton href={`${pathOf(id)}/design`}>{useLanguage().say('compose.content.design')}</LinkButton>;
+  return <LinkButton href={`${pathOf(id)}/design`} label={useLanguage().say('compose.content.design')} />;
 }
 
 function TransactionalOnly() {
@@ -149,11 +149,7 @@ function TransactionalOnly() {
 }
 
 function Back({ id }: { id: number }) {
-  return (
-    <LinkButton look="plain" href={pathOf(id)}>
-      {useLanguage().say('templates.back')}
-    </LinkButton>
-  );
+  return <LinkButton look="plain" href={pathOf(id)} label={useLanguage().say('templates.back')} />;
 }
 
 function Designer({ source }: { source: string }) {

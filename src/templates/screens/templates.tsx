@@ -52,11 +52,7 @@ export async function templateScreens(app: FastifyInstance): Promise<void> {
 }
 
 function New() {
-  return (
-    <LinkButton href="/templates/new" icon="plus">
-      {useLanguage().say('templates.new')}
-    </LinkButton>
-  );
+  return <LinkButton href="/templates/new" icon="plus" label={useLanguage().say('templates.new')} />;
 }
 
 interface Listed {
@@ -91,13 +87,7 @@ function List({ templates, builtIn, search, isLater, mayAdd }: Listed) {
         search === '' && !isLater ? (
           <Empty
             title={language.say('templates.empty.title')}
-            action={
-              mayAdd && (
-                <LinkButton look="plain" href="/templates/new">
-                  {language.say('templates.new')}
-                </LinkButton>
-              )
-            }
+            action={mayAdd && <LinkButton look="plain" href="/templates/new" label={language.say('templates.new')} />}
           >
             {language.say('templates.empty.text')}
           </Empty>

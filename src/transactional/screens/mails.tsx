@@ -58,11 +58,7 @@ function Mails({ mails, next_before_id: next, email, state, isLater, now }: Mail
       <Empty
         pose="flies"
         title={language.say('transactional.empty.title')}
-        action={
-          <LinkButton look="plain" href="/settings/keys">
-            {language.say('settings.keys')}
-          </LinkButton>
-        }
+        action={<LinkButton look="plain" href="/settings/keys" label={language.say('settings.keys')} />}
       >
         {language.say('transactional.empty.text')}
       </Empty>

@@ -7,7 +7,6 @@ type Look = 'primary' | 'plain' | 'quiet' | 'danger';
 interface ButtonProps {
   look?: Look;
   icon?: IconName;
-  children: ComponentChildren;
 }
 
 /** What a button does: it submits the form, with a value if it has one, or opens and closes an element of the page. */
@@ -25,7 +24,13 @@ interface ButtonAttributes {
 }
 
 /** A button. Unless its type is `button` it submits its form. */
-export function Button({ look = 'primary', icon, children, type = 'submit', ...rest }: ButtonProps & ButtonAttributes) {
+export function Button({
+  look = 'primary',
+  icon,
+  children,
+  type = 'submit',
+  ...rest
+}: ButtonProps & ButtonAttributes & { children: ComponentChildren }) {
   return (
     <button type={type} class={look} {...rest}>
       {icon && <Icon name={icon} />}
@@ -35,11 +40,11 @@ export function Button({ look = 'primary', icon, children, type = 'submit', ...r
 }
 
 /** A link to a page with an action. */
-export function LinkButton({ look = 'primary', icon, href, children }: ButtonProps & { href: string }) {
+export function LinkButton({ look = 'primary', icon, href, label }: ButtonProps & { href: string; label: string }) {
   return (
     <a class={`button ${look}`} href={href}>
       {icon && <Icon name={icon} />}
-      {children}
+      {label}
     </a>
   );
 }

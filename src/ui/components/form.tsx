@@ -153,9 +153,7 @@ export function SentForm<Input extends TObject>({
       ) : (
         <div class="buttons">
           {button}
-          <LinkButton look="plain" href={back.href}>
-            {language.say(back.label)}
-          </LinkButton>
+          <LinkButton look="plain" href={back.href} label={language.say(back.label)} />
         </div>
       )}
     </form>

@@ -46,9 +46,7 @@ export function LiveNotes() {
         <div class="notice warn">
           <Icon name="warning" />
           <div>{language.say('live.signedOut')}</div>
-          <LinkButton look="plain" href="/login">
-            {language.say('live.signIn')}
-          </LinkButton>
+          <LinkButton look="plain" href="/login" label={language.say('live.signIn')} />
         </div>
       </template>
     </>

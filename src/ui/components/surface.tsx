@@ -100,15 +100,7 @@ export function Empty({
 export function NothingFound({ title, all }: { title: string; all: string }) {
   const language = useLanguage();
   return (
-    <Empty
-      pose="looks"
-      title={title}
-      action={
-        <LinkButton look="plain" href={all}>
-          {language.say('empty.all')}
-        </LinkButton>
-      }
-    >
+    <Empty pose="looks" title={title} action={<LinkButton look="plain" href={all} label={language.say('empty.all')} />}>
       {language.say('empty.none')}
     </Empty>
   );

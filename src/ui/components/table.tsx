@@ -98,16 +98,8 @@ export function Pager({ first, next }: { first: string | null; next: string | nu
   if (first === null && next === null) return null;
   return (
     <nav class="pager" aria-label={language.say('pager.label')}>
-      {first !== null && (
-        <LinkButton href={first} look="plain">
-          {language.say('pager.first')}
-        </LinkButton>
-      )}
-      {next !== null && (
-        <LinkButton href={next} look="plain">
-          {language.say('pager.next')}
-        </LinkButton>
-      )}
+      {first !== null && <LinkButton href={first} look="plain" label={language.say('pager.first')} />}
+      {next !== null && <LinkButton href={next} look="plain" label={language.say('pager.next')} />}
     </nav>
   );
 }

@@ -40,11 +40,7 @@ export async function auditScreen(app: FastifyInstance): Promise<void> {
 function Entries({ entries }: { entries: readonly Entry[] }) {
   const language = useLanguage();
   if (entries.length === 0) {
-    const action = (
-      <LinkButton look="plain" href="/settings/users">
-        {language.say('settings.users')}
-      </LinkButton>
-    );
+    const action = <LinkButton look="plain" href="/settings/users" label={language.say('settings.users')} />;
     return (
       <Empty title={language.say('audit.none.title')} action={action}>
         {language.say('audit.none.text')}

@@ -94,9 +94,7 @@ function MakePasskey({ name, asked }: { name: string; asked: object }) {
             <Button icon="key" disabled>
               {language.say('passkeys.make.submit')}
             </Button>
-            <LinkButton href="/settings/account" look="plain">
-              {language.say('confirm.cancel')}
-            </LinkButton>
+            <LinkButton href="/settings/account" look="plain" label={language.say('confirm.cancel')} />
           </div>
         </form>
       </Island>

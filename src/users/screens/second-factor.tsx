@@ -87,7 +87,7 @@ function RecoveryCodes({ codes }: { codes: readonly string[] }) {
           </li>
         ))}
       </ul>
-      <LinkButton href="/settings/account">{language.say('factor.codes.done')}</LinkButton>
+      <LinkButton href="/settings/account" label={language.say('factor.codes.done')} />
     </Card>
   );
 }
@@ -157,9 +157,7 @@ export function SecondFactor({
     return (
       <Card title={language.say('factor.title')}>
         <p class="quiet-text">{language.say('factor.off.text')}</p>
-        <LinkButton href="/settings/second-factor" look="plain">
-          {language.say('factor.on.start')}
-        </LinkButton>
+        <LinkButton href="/settings/second-factor" look="plain" label={language.say('factor.on.start')} />
       </Card>
     );
   }

@@ -235,11 +235,7 @@ function Events({ label, value, problems }: { label: string; value: unknown; pro
 /** The list of webhooks with the state of each. */
 function Webhooks({ webhooks, now }: { webhooks: readonly Webhook[]; now: Date }) {
   const language = useLanguage();
-  const add = (
-    <LinkButton icon="plus" href="/settings/webhooks/new">
-      {language.say('webhooks.add')}
-    </LinkButton>
-  );
+  const add = <LinkButton icon="plus" href="/settings/webhooks/new" label={language.say('webhooks.add')} />;
   if (webhooks.length === 0)
     return (
       <Empty title={language.say('webhooks.none.title')} action={add}>

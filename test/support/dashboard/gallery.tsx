@@ -29,11 +29,7 @@ export async function gallery(app: FastifyInstance): Promise<void> {
       {
         title: 'Components',
         section: 'campaigns',
-        action: (
-          <LinkButton href="#new" icon="plus">
-            New campaign
-          </LinkButton>
-        ),
+        action: <LinkButton href="#new" icon="plus" label="New campaign" />,
       },
       <Gallery />,
     ),

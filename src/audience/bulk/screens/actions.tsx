@@ -149,9 +149,7 @@ function Confirm({ asked, choices, count }: { asked: ActionRequest; choices: Cho
         <input type="hidden" name="action" value={`${asked.action}:${asked.target}`} />
         <div class="buttons">
           <ConfirmButton action={action} count={count} />
-          <LinkButton look="plain" href={listAddress(asked.filter)}>
-            {language.say('contacts.confirm.no')}
-          </LinkButton>
+          <LinkButton look="plain" href={listAddress(asked.filter)} label={language.say('contacts.confirm.no')} />
         </div>
       </form>
     </Card>
@@ -221,9 +219,7 @@ function ActionProgress({
             )}
             {(job.state === 'selecting' || job.state === 'ready' || job.state === 'running') && button('cancel')}
             {job.is_undoable === 1 && button('undo')}
-            <LinkButton look="quiet" href="/contacts">
-              {language.say('contacts.back')}
-            </LinkButton>
+            <LinkButton look="quiet" href="/contacts" label={language.say('contacts.back')} />
           </div>
         )}
       </Card>

@@ -130,9 +130,7 @@ function OneType({ type, uses, shown }: { type: ContactType; uses: ContactTypeUs
           {uses.segments > 0 && <p>{language.say('lists.delete.segments', { count: uses.segments })}</p>}
           <CampaignsUsing uses={uses} />
         </Confirm>
-        <LinkButton look="quiet" href="/settings/lists">
-          {language.say('confirm.cancel')}
-        </LinkButton>
+        <LinkButton look="quiet" href="/settings/lists" label={language.say('confirm.cancel')} />
       </div>
     </>
   );

@@ -50,10 +50,8 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
       ...(canChoose && {
         action: (
           <>
-            <LinkButton look="plain" href="/contacts/new" icon="plus">
-              {language.say('person.new')}
-            </LinkButton>
-            <LinkButton href="/contacts/import">{language.say('contacts.import')}</LinkButton>
+            <LinkButton look="plain" href="/contacts/new" icon="plus" label={language.say('person.new')} />
+            <LinkButton href="/contacts/import" label={language.say('contacts.import')} />
           </>
         ),
       }),
@@ -145,11 +143,7 @@ function People({
       <Empty
         title={language.say('contacts.none.title')}
         action={
-          canChoose && (
-            <LinkButton look="plain" href="/contacts/import">
-              {language.say('contacts.import')}
-            </LinkButton>
-          )
+          canChoose && <LinkButton look="plain" href="/contacts/import" label={language.say('contacts.import')} />
         }
       >
         {language.say('contacts.none.text')}

@@ -31,9 +31,7 @@ export async function recentScreen(app: FastifyInstance): Promise<void> {
         <Actions jobs={jobs} choices={choices} />
         <Imports imports={imports} canChange={viewer.role !== 'viewer'} />
         <p>
-          <LinkButton look="quiet" href="/contacts">
-            {languageOf(request, viewer).say('contacts.back')}
-          </LinkButton>
+          <LinkButton look="quiet" href="/contacts" label={languageOf(request, viewer).say('contacts.back')} />
         </p>
       </div>
     );

@@ -133,9 +133,7 @@ function OneField({ one, uses, shown }: { one: Field; uses: FieldUses; shown: Su
           {uses.segments > 0 && <p>{language.say('fields.delete.segments', { count: uses.segments })}</p>}
           <CampaignsUsing uses={uses} />
         </Confirm>
-        <LinkButton look="quiet" href="/settings/fields">
-          {language.say('confirm.cancel')}
-        </LinkButton>
+        <LinkButton look="quiet" href="/settings/fields" label={language.say('confirm.cancel')} />
       </div>
     </Card>
   );

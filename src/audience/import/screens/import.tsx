@@ -182,14 +182,12 @@ function ChooseFile({ beginning, problem }: { beginning: Beginning; problem: str
           />
           <div class="buttons">
             <Button>{language.say('import.look')}</Button>
-            {!isExport && (
-              <LinkButton look="plain" href="/contacts/migrate">
-                {language.say('contacts.migrate')}
-              </LinkButton>
-            )}
-            <LinkButton look="quiet" href={isExport ? '/contacts/import' : '/contacts'}>
-              {language.say('contacts.confirm.no')}
-            </LinkButton>
+            {!isExport && <LinkButton look="plain" href="/contacts/migrate" label={language.say('contacts.migrate')} />}
+            <LinkButton
+              look="quiet"
+              href={isExport ? '/contacts/import' : '/contacts'}
+              label={language.say('contacts.confirm.no')}
+            />
           </div>
         </form>
       </Card>
@@ -342,9 +340,7 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
       </ScrollRegion>
       <div class="buttons">
         <Button>{language.say('import.next')}</Button>
-        <LinkButton look="quiet" href="/contacts/import">
-          {language.say('import.other')}
-        </LinkButton>
+        <LinkButton look="quiet" href="/contacts/import" label={language.say('import.other')} />
       </div>
     </form>
   );
@@ -378,9 +374,7 @@ function MigrationPlan({
           <TypeChoice choices={choices} type={type} newType={newType} proposed={migration.source} problems={problems} />
           <div class="buttons">
             <Button>{language.say('import.next')}</Button>
-            <LinkButton look="quiet" href="/contacts/migrate">
-              {language.say('import.other')}
-            </LinkButton>
+            <LinkButton look="quiet" href="/contacts/migrate" label={language.say('import.other')} />
           </div>
         </form>
       </Card>

@@ -127,13 +127,17 @@ function Start({ upload, plan, preview }: { upload: Upload; plan: Plan; preview:
         <HiddenOptions plan={plan} />
         {what !== '' && <Button>{language.say('import.go', { what })}</Button>}
         {upload.migration === null && (
-          <LinkButton look="plain" href={`/contacts/import/${upload.id}?columns=1`}>
-            {language.say('import.columns.again')}
-          </LinkButton>
+          <LinkButton
+            look="plain"
+            href={`/contacts/import/${upload.id}?columns=1`}
+            label={language.say('import.columns.again')}
+          />
         )}
-        <LinkButton look="quiet" href={upload.migration === null ? '/contacts/import' : '/contacts/migrate'}>
-          {language.say('import.other')}
-        </LinkButton>
+        <LinkButton
+          look="quiet"
+          href={upload.migration === null ? '/contacts/import' : '/contacts/migrate'}
+          label={language.say('import.other')}
+        />
       </form>
     </>
   );

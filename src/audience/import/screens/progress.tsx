@@ -76,10 +76,8 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
         {!isRunning && report && <UndoUntil past={report} />}
         {!isRunning && (
           <div class="buttons">
-            <LinkButton href="/contacts">{language.say('contacts.back')}</LinkButton>
-            <LinkButton look="plain" href="/contacts/import">
-              {language.say('import.other')}
-            </LinkButton>
+            <LinkButton href="/contacts" label={language.say('contacts.back')} />
+            <LinkButton look="plain" href="/contacts/import" label={language.say('import.other')} />
             {failed > 0 && <DownloadFailed id={upload.id} />}
             {report && <UndoImport past={report} />}
           </div>
@@ -121,9 +119,7 @@ export function PastImport({ past, kept }: { past: Import; kept: readonly KeptCo
         <div class="buttons">
           <UndoImport past={past} />
           {past.failed > 0 && <DownloadFailed id={past.id} />}
-          <LinkButton look="quiet" href="/contacts/recent">
-            {language.say('contacts.recent')}
-          </LinkButton>
+          <LinkButton look="quiet" href="/contacts/recent" label={language.say('contacts.recent')} />
         </div>
       </Card>
       {kept.length > 0 && <UnchangedContacts kept={kept} whole={past.kept} />}
@@ -134,11 +130,7 @@ export function PastImport({ past, kept }: { past: Import; kept: readonly KeptCo
 
 function DownloadFailed({ id }: { id: number | string }) {
   const language = useLanguage();
-  return (
-    <LinkButton look="plain" href={`/contacts/import/${id}/errors`}>
-      {language.say('import.errors')}
-    </LinkButton>
-  );
+  return <LinkButton look="plain" href={`/contacts/import/${id}/errors`} label={language.say('import.errors')} />;
 }
 
 /** Until when an import can be undone, if it can be. */

@@ -78,7 +78,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
       types.length === 0 ? (
         <Empty
           title={language.say('lists.none.title')}
-          action={<LinkButton href="/settings/lists">{language.say('lists.add')}</LinkButton>}
+          action={<LinkButton href="/settings/lists" label={language.say('lists.add')} />}
         >
           {language.say('lists.none.text')}
         </Empty>
@@ -268,9 +268,7 @@ function ContactForm({ action, save, back, own, values, problems, children }: Co
         })}
         <div class="buttons">
           <Button>{language.say(save)}</Button>
-          <LinkButton look="plain" href={back}>
-            {language.say('contacts.confirm.no')}
-          </LinkButton>
+          <LinkButton look="plain" href={back} label={language.say('contacts.confirm.no')} />
         </div>
       </form>
     </Card>

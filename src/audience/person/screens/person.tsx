@@ -49,11 +49,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
     const here = `/contacts/${encodeURIComponent(contact_id)}`;
     const name = person.contacts.map(({ fullname }) => fullname).find((text) => text !== '');
     const title = name ?? person.email;
-    const action = (
-      <LinkButton look="plain" href={`${here}/export`}>
-        {language.say('person.export')}
-      </LinkButton>
-    );
+    const action = <LinkButton look="plain" href={`${here}/export`} label={language.say('person.export')} />;
     return sendPage(
       request,
       reply,
@@ -76,9 +72,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
         </Card>
         {viewer.role !== 'viewer' && (
           <p>
-            <LinkButton look="plain" href={`${here}/erase`}>
-              {language.say('person.erase')}
-            </LinkButton>
+            <LinkButton look="plain" href={`${here}/erase`} label={language.say('person.erase')} />
           </p>
         )}
       </>,
@@ -153,12 +147,12 @@ function Facts({ person, canChange }: { person: Person; canChange: boolean }) {
           </dl>
           {canChange && (
             <div class="buttons">
-              <LinkButton look="plain" href={`/contacts/${contact.id}/edit`}>
-                {language.say('person.edit')}
-              </LinkButton>
-              <LinkButton look="plain" href={withQuery('/automations/enter', { contact_id: String(contact.id) })}>
-                {language.say('automations.enter')}
-              </LinkButton>
+              <LinkButton look="plain" href={`/contacts/${contact.id}/edit`} label={language.say('person.edit')} />
+              <LinkButton
+                look="plain"
+                href={withQuery('/automations/enter', { contact_id: String(contact.id) })}
+                label={language.say('automations.enter')}
+              />
             </div>
           )}
         </Card>
@@ -202,9 +196,8 @@ function Consent({ person, groups, here, canChange }: ConsentProps) {
       <LinkButton
         look="plain"
         href={`/unsubscribes/lift?${new URLSearchParams({ ...list, email: person.email, contact: here.slice('/contacts/'.length) })}`}
-      >
-        {language.say(list.list === 'suppressions' ? 'unsubscribes.lift.suppressions.do' : 'person.resubscribe')}
-      </LinkButton>
+        label={language.say(list.list === 'suppressions' ? 'unsubscribes.lift.suppressions.do' : 'person.resubscribe')}
+      />
     ) : null;
   return (
     <Card title={language.say('person.mail')}>
@@ -283,9 +276,7 @@ function Erase({ person, contact_id }: { person: Person; contact_id: string }) {
         <p class="quiet-text">{language.say('person.erase.final')}</p>
         <div class="buttons">
           <Button look="danger">{language.say('person.erase.yes')}</Button>
-          <LinkButton look="plain" href={here}>
-            {language.say('contacts.confirm.no')}
-          </LinkButton>
+          <LinkButton look="plain" href={here} label={language.say('contacts.confirm.no')} />
         </div>
       </form>
     </Card>

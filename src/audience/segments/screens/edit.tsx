@@ -113,7 +113,7 @@ function Edit({
     return (
       <Empty
         title={language.say('segments.noTypes.title')}
-        action={<LinkButton href="/contacts/import">{language.say('contacts.import')}</LinkButton>}
+        action={<LinkButton href="/contacts/import" label={language.say('contacts.import')} />}
       >
         {language.say('segments.noTypes.text')}
       </Empty>
@@ -159,9 +159,11 @@ function Edit({
           <Button name="do" value="save">
             {language.say('segments.save')}
           </Button>
-          <LinkButton look="quiet" href={id === undefined ? '/contacts/segments' : `/contacts/segments/${id}`}>
-            {language.say('confirm.cancel')}
-          </LinkButton>
+          <LinkButton
+            look="quiet"
+            href={id === undefined ? '/contacts/segments' : `/contacts/segments/${id}`}
+            label={language.say('confirm.cancel')}
+          />
         </div>
       </form>
     </Island>

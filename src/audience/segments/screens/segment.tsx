@@ -118,9 +118,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
       section: 'contacts',
       back: { href: '/contacts/segments', label: 'segments.title' },
       ...(canChange && {
-        action: (
-          <LinkButton href={`/contacts/segments/${segment.id}/edit`}>{language.say('segments.change')}</LinkButton>
-        ),
+        action: <LinkButton href={`/contacts/segments/${segment.id}/edit`} label={language.say('segments.change')} />,
       }),
     } as const;
     const content = (
@@ -169,9 +167,11 @@ function SegmentView(props: Props) {
           <AddPerson {...props} />
           <div class="buttons below">
             {uses.people > 0 && (
-              <LinkButton look="plain" href={withQuery('/automations/enter', { segment_id: String(segment.id) })}>
-                {language.say('segments.enter')}
-              </LinkButton>
+              <LinkButton
+                look="plain"
+                href={withQuery('/automations/enter', { segment_id: String(segment.id) })}
+                label={language.say('segments.enter')}
+              />
             )}
             <Confirm
               id="delete-segment"
@@ -197,13 +197,7 @@ function Members({ segment, members, hasMore, isLater, canChange }: Props) {
       <Empty
         pose="looks"
         title={language.say('segments.empty.title')}
-        action={
-          canChange && (
-            <LinkButton look="plain" href={`${path}/edit`}>
-              {language.say('segments.change')}
-            </LinkButton>
-          )
-        }
+        action={canChange && <LinkButton look="plain" href={`${path}/edit`} label={language.say('segments.change')} />}
       >
         {language.say('segments.empty.text')}
       </Empty>

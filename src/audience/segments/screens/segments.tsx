@@ -29,11 +29,7 @@ export async function segmentScreens(app: FastifyInstance): Promise<void> {
       section: 'contacts',
       ...(canChange &&
         segments.length > 0 && {
-          action: (
-            <LinkButton href="/contacts/segments/new" icon="plus">
-              {language.say('segments.new')}
-            </LinkButton>
-          ),
+          action: <LinkButton href="/contacts/segments/new" icon="plus" label={language.say('segments.new')} />,
         }),
     } as const;
     const content = <Segments segments={segments} choices={choices} canChange={canChange} />;
@@ -59,7 +55,7 @@ function Segments({
       {segments.length === 0 ? (
         <Empty
           title={language.say('segments.none.title')}
-          action={canChange && <LinkButton href="/contacts/segments/new">{language.say('segments.new')}</LinkButton>}
+          action={canChange && <LinkButton href="/contacts/segments/new" label={language.say('segments.new')} />}
         >
           {language.say('segments.none.text')}
         </Empty>

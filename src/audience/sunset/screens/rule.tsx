@@ -312,9 +312,7 @@ export function RuleInWords({ sunset }: { sunset: Sunset }) {
       </p>
       <p>{language.say('inactive.stopped', { count: sunset.stopped })}</p>
       <div class="buttons">
-        <LinkButton href="/unsubscribes/inactive/rule" look="plain">
-          {language.say('inactive.rule.open')}
-        </LinkButton>
+        <LinkButton href="/unsubscribes/inactive/rule" look="plain" label={language.say('inactive.rule.open')} />
       </div>
     </div>
   );

@@ -43,11 +43,7 @@ export async function groupScreens(app: FastifyInstance): Promise<void> {
       title: language.say('nav.unsubscribes'),
       section: 'unsubscribes',
       ...(canChange && {
-        action: (
-          <LinkButton href={`${LIST_PATH}/new`} icon="plus">
-            {language.say('topics.new')}
-          </LinkButton>
-        ),
+        action: <LinkButton href={`${LIST_PATH}/new`} icon="plus" label={language.say('topics.new')} />,
       }),
     } as const;
     return sendPage(request, reply, viewer, frame, <Groups groups={groups} canChange={canChange} />);
@@ -62,13 +58,7 @@ function Groups({ groups, canChange }: { groups: readonly Group[]; canChange: bo
       {groups.length === 0 ? (
         <Empty
           title={language.say('unsubscribes.topics.empty.title')}
-          action={
-            canChange && (
-              <LinkButton look="plain" href={`${LIST_PATH}/new`}>
-                {language.say('topics.new')}
-              </LinkButton>
-            )
-          }
+          action={canChange && <LinkButton look="plain" href={`${LIST_PATH}/new`} label={language.say('topics.new')} />}
         >
           {language.say('unsubscribes.topics.empty.text')}
         </Empty>

@@ -113,9 +113,7 @@ function Confirmation({
         )}
         <div class="buttons">
           <Button look="danger">{language.say(`unsubscribes.lift.${name}.do`)}</Button>
-          <LinkButton look="plain" href={back}>
-            {language.say('unsubscribes.lift.cancel')}
-          </LinkButton>
+          <LinkButton look="plain" href={back} label={language.say('unsubscribes.lift.cancel')} />
         </div>
       </form>
     </Card>

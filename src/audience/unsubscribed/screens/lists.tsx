@@ -82,11 +82,7 @@ function List({ name, entries, sunset, email, groupId, isLater, canLift, now }: 
       {isEmpty ? (
         <Empty
           title={language.say(`unsubscribes.${name}.empty.title`)}
-          action={
-            <LinkButton look="plain" href="/contacts">
-              {language.say('nav.contacts')}
-            </LinkButton>
-          }
+          action={<LinkButton look="plain" href="/contacts" label={language.say('nav.contacts')} />}
         >
           {language.say(`unsubscribes.${name}.empty.text`)}
         </Empty>

@@ -39,12 +39,8 @@ export async function homeScreen(app: FastifyInstance, { clock }: Deps): Promise
       ...(viewer.role !== 'viewer' && {
         action: (
           <div class="buttons">
-            <LinkButton href="/contacts/import" look="plain" icon="plus">
-              {language.say('home.import')}
-            </LinkButton>
-            <LinkButton href="/campaigns/new" icon="plus">
-              {language.say('compose.new')}
-            </LinkButton>
+            <LinkButton href="/contacts/import" look="plain" icon="plus" label={language.say('home.import')} />
+            <LinkButton href="/campaigns/new" icon="plus" label={language.say('compose.new')} />
           </div>
         ),
       }),
@@ -186,11 +182,7 @@ function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Da
       <Empty
         pose="flies"
         title={language.say('campaigns.empty.title')}
-        action={
-          <LinkButton look="plain" href="/campaigns">
-            {language.say('home.last.all')}
-          </LinkButton>
-        }
+        action={<LinkButton look="plain" href="/campaigns" label={language.say('home.last.all')} />}
       >
         {language.say('home.last.empty.text')}
       </Empty>
@@ -298,9 +290,11 @@ function LastCampaign({ mailing, usual, now, mayResend }: LastCampaignProps) {
         />
       </div>
       {mayResend && unopened > 0 && (
-        <LinkButton look="plain" href={`/campaigns/${utr}/again`}>
-          {language.say('home.next.resend', { count: unopened })}
-        </LinkButton>
+        <LinkButton
+          look="plain"
+          href={`/campaigns/${utr}/again`}
+          label={language.say('home.next.resend', { count: unopened })}
+        />
       )}
     </Card>
   );

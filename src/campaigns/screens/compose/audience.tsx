@@ -121,11 +121,7 @@ function AudienceForm({ draft, values, choices, audience, problems, countries, r
       {targets.length === 0 ? (
         <Empty
           title={language.say('compose.audience.empty.title')}
-          action={
-            <LinkButton look="plain" href="/contacts/import">
-              {language.say('contacts.import')}
-            </LinkButton>
-          }
+          action={<LinkButton look="plain" href="/contacts/import" label={language.say('contacts.import')} />}
         >
           {language.say('compose.audience.empty.text')}
         </Empty>

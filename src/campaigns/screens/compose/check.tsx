@@ -182,7 +182,7 @@ function LinkParameters({ parameters }: { parameters: string }) {
 }
 
 function ToReview({ href }: { href: string }) {
-  return <LinkButton href={href}>{useLanguage().say('compose.check.next')}</LinkButton>;
+  return <LinkButton href={href} label={useLanguage().say('compose.check.next')} />;
 }
 
 /** The findings that need attention, each with a link to fix it. Passed checks are collapsed. */

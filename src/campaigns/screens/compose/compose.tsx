@@ -79,9 +79,7 @@ function NewCampaign({ name = '', problems }: { name?: string; problems?: Proble
         />
         <div class="buttons">
           <Button>{language.say('compose.create')}</Button>
-          <LinkButton look="quiet" href="/campaigns">
-            {language.say('confirm.cancel')}
-          </LinkButton>
+          <LinkButton look="quiet" href="/campaigns" label={language.say('confirm.cancel')} />
         </div>
       </form>
     </Card>

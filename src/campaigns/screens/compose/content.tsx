@@ -241,23 +241,17 @@ export function MailContent({ mail, template }: { mail: Composed; template: stri
       )}
       <div class="buttons">
         {source !== 'none' && (
-          <LinkButton look="plain" href={mail.address('design')}>
-            {language.say('compose.content.design')}
-          </LinkButton>
+          <LinkButton look="plain" href={mail.address('design')} label={language.say('compose.content.design')} />
         )}
-        <LinkButton look="plain" href={mail.address('templates')}>
-          {language.say('compose.content.choose')}
-        </LinkButton>
-        <LinkButton look="plain" href={mail.address('html')}>
-          {language.say('compose.content.paste')}
-        </LinkButton>
-        <LinkButton look="quiet" href={`/versions/${utr}`}>
-          {language.say('versions.open')}
-        </LinkButton>
+        <LinkButton look="plain" href={mail.address('templates')} label={language.say('compose.content.choose')} />
+        <LinkButton look="plain" href={mail.address('html')} label={language.say('compose.content.paste')} />
+        <LinkButton look="quiet" href={`/versions/${utr}`} label={language.say('versions.open')} />
         {source !== 'none' && (
-          <LinkButton look="quiet" href={withQuery('/templates/new', { mail: utr, name })}>
-            {language.say('templates.keep')}
-          </LinkButton>
+          <LinkButton
+            look="quiet"
+            href={withQuery('/templates/new', { mail: utr, name })}
+            label={language.say('templates.keep')}
+          />
         )}
       </div>
     </Card>

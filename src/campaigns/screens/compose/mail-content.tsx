@@ -168,11 +168,7 @@ export async function designScreen(app: FastifyInstance, kind: ComposedKind): Pr
 }
 
 function Back({ href }: { href: string }) {
-  return (
-    <LinkButton look="plain" href={href}>
-      {useLanguage().say('compose.design.back')}
-    </LinkButton>
-  );
+  return <LinkButton look="plain" href={href} label={useLanguage().say('compose.design.back')} />;
 }
 
 function Designer({ source }: { source: string }) {
@@ -225,9 +221,7 @@ function Templates({ mail, templates }: Choice) {
         </>
       )}
       <Pictures mail={mail} templates={templates.filter((template) => !isOwn(template))} />
-      <LinkButton look="quiet" href={mail.address('content')}>
-        {language.say('compose.design.back')}
-      </LinkButton>
+      <LinkButton look="quiet" href={mail.address('content')} label={language.say('compose.design.back')} />
     </section>
   );
 }
@@ -321,9 +315,7 @@ function PasteHtml({ mail, html, size }: { mail: Composed } & Code) {
       </div>
       <div class="buttons">
         <Button>{language.say('compose.html.save')}</Button>
-        <LinkButton look="quiet" href={mail.address('content')}>
-          {language.say('compose.design.back')}
-        </LinkButton>
+        <LinkButton look="quiet" href={mail.address('content')} label={language.say('compose.design.back')} />
       </div>
     </form>
   );

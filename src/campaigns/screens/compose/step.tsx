@@ -80,11 +80,7 @@ function QueuedNote() {
 }
 
 function ToCampaign({ utr }: { utr: string }) {
-  return (
-    <LinkButton look="plain" href={`/campaigns/${utr}`}>
-      {useLanguage().say('compose.back')}
-    </LinkButton>
-  );
+  return <LinkButton look="plain" href={`/campaigns/${utr}`} label={useLanguage().say('compose.back')} />;
 }
 
 /** The steps in their order, those with everything they need ticked. An automatic save updates the ticks. */
@@ -303,9 +299,7 @@ function Versions({ draft, step, values, now, choices }: Conflict & { choices: C
           [value].flat().map((text) => <input key={`${name} ${text}`} type="hidden" name={name} value={text} />),
         )}
         <Button>{language.say('compose.conflict.keepMine')}</Button>
-        <LinkButton look="plain" href={stepPath(draft.utr, step)}>
-          {language.say('compose.conflict.keepTheirs')}
-        </LinkButton>
+        <LinkButton look="plain" href={stepPath(draft.utr, step)} label={language.say('compose.conflict.keepTheirs')} />
       </form>
     </>
   );

@@ -60,7 +60,7 @@ async function sentMailScreen<Input extends TObject>(
     const frame = {
       title: language.say('sentMails.title'),
       section: 'campaigns',
-      ...(back !== undefined && { action: <LinkButton href={back}>{language.say('sentMails.back')}</LinkButton> }),
+      ...(back !== undefined && { action: <LinkButton href={back} label={language.say('sentMails.back')} /> }),
     } as const;
     if (!('output' in outcome)) {
       const problem = <Notice tone="warn">{outcome.text}</Notice>;
@@ -121,9 +121,7 @@ function Mail({ here, raw, parts, view }: MailProps) {
         </dd>
       </dl>
       <div class="buttons">
-        <LinkButton look="plain" href={`${here}/mail.eml`}>
-          {language.say('sentMails.download')}
-        </LinkButton>
+        <LinkButton look="plain" href={`${here}/mail.eml`} label={language.say('sentMails.download')} />
       </div>
       <Tabs
         label={language.say('sentMails.views')}

@@ -66,11 +66,7 @@ function Outbox({ mails, search, isLater, leaves, now }: OutboxList) {
       <Empty
         pose="flies"
         title={language.say(leaves ? 'outbox.relay.title' : 'outbox.empty.title')}
-        action={
-          <LinkButton look="plain" href="/campaigns">
-            {language.say('nav.campaigns')}
-          </LinkButton>
-        }
+        action={<LinkButton look="plain" href="/campaigns" label={language.say('nav.campaigns')} />}
       >
         {language.say(leaves ? 'outbox.relay.text' : 'outbox.empty.text')}
       </Empty>
@@ -285,19 +281,13 @@ function Recipient({ mail, parts, isOpened, origins }: MailProps) {
         {language.say('outbox.note')}
       </p>
       <div class="buttons">
-        <LinkButton href={`/outbox/${mail.id}?open=1`}>{language.say('outbox.be.open')}</LinkButton>
+        <LinkButton href={`/outbox/${mail.id}?open=1`} label={language.say('outbox.be.open')} />
         <NewTab look="button plain" url={pathHere(leave, origins)}>
           {language.say('outbox.be.leave')}
         </NewTab>
-        {report !== null && (
-          <LinkButton look="plain" href={report}>
-            {language.say('outbox.be.report')}
-          </LinkButton>
-        )}
+        {report !== null && <LinkButton look="plain" href={report} label={language.say('outbox.be.report')} />}
         {contact !== null && (
-          <LinkButton look="plain" href={`/contacts/${contact}`}>
-            {language.say('outbox.be.contact')}
-          </LinkButton>
+          <LinkButton look="plain" href={`/contacts/${contact}`} label={language.say('outbox.be.contact')} />
         )}
         {mail.web_copy && (
           <NewTab look="button quiet" url={pathHere(mail.web_copy, origins)}>

@@ -142,11 +142,7 @@ function Environment({ relays }: { relays: readonly string[] }) {
 }
 
 function AddLink() {
-  return (
-    <LinkButton href="/settings/sending/new" icon="plus">
-      {useLanguage().say('smtp.add')}
-    </LinkButton>
-  );
+  return <LinkButton href="/settings/sending/new" icon="plus" label={useLanguage().say('smtp.add')} />;
 }
 
 function State({ relay, isUsed, now }: { relay: Relay; isUsed: boolean; now: Date }) {

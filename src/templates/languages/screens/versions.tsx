@@ -146,11 +146,7 @@ function VersionsPage({ translated, templates, submitted }: PageProps) {
             <input type="hidden" name="language" value={stored.language} />
           </VersionForm>
           <div class="buttons">
-            {see && (
-              <LinkButton look="plain" href={see(at + 1)}>
-                {language.say('languages.see')}
-              </LinkButton>
-            )}
+            {see && <LinkButton look="plain" href={see(at + 1)} label={language.say('languages.see')} />}
             <Confirm
               id={`remove-${stored.language}`}
               action={`${address}/remove`}
@@ -183,9 +179,7 @@ function VersionsPage({ translated, templates, submitted }: PageProps) {
         </VersionForm>
       </Card>
       <div class="buttons">
-        <LinkButton look="quiet" href={back.href}>
-          {language.say(back.label)}
-        </LinkButton>
+        <LinkButton look="quiet" href={back.href} label={language.say(back.label)} />
       </div>
     </div>
   );
@@ -243,9 +237,11 @@ export function LanguagesCard({ languages, href }: { languages: readonly string[
     <Card title={language.say('languages.title')}>
       <p>{languages.length === 0 ? language.say('languages.none') : language.say('languages.are', { names })}</p>
       <div class="buttons">
-        <LinkButton look="plain" href={href}>
-          {language.say(languages.length === 0 ? 'languages.open' : 'languages.change')}
-        </LinkButton>
+        <LinkButton
+          look="plain"
+          href={href}
+          label={language.say(languages.length === 0 ? 'languages.open' : 'languages.change')}
+        />
       </div>
     </Card>
   );

@@ -60,11 +60,7 @@ export async function versionScreens(app: FastifyInstance): Promise<void> {
 
 function Back({ utr, mail }: { utr: string; mail: Versions['mail'] }) {
   const href = mail.kind === 'single_send' ? stepPath(mail.utr, 'content') : mailAddress(mail.utr, utr);
-  return (
-    <LinkButton look="plain" href={href}>
-      {useLanguage().say('compose.design.back')}
-    </LinkButton>
-  );
+  return <LinkButton look="plain" href={href} label={useLanguage().say('compose.design.back')} />;
 }
 
 interface Listed extends Versions {

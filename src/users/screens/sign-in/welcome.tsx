@@ -149,9 +149,7 @@ function sendExpired(request: FastifyRequest, reply: FastifyReply) {
     title,
     <SignInPanel title={title}>
       <p>{language.say('welcome.expired.text')}</p>
-      <LinkButton href="/login" look="plain">
-        {language.say('login.title')}
-      </LinkButton>
+      <LinkButton href="/login" look="plain" label={language.say('login.title')} />
     </SignInPanel>,
   );
 }
