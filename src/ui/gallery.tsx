@@ -104,11 +104,11 @@ export function Gallery() {
           />
           <CheckField name="news" label="Send me a summary every Monday" checked />
           <div class="buttons">
-            <Button icon="check">Save</Button>
-            <Button look="plain">Cancel</Button>
-            <Button look="quiet">Reset</Button>
-            <Button look="danger">Delete 12,431 contacts</Button>
-            <Button disabled>Not now</Button>
+            <Button icon="check" label="Save" />
+            <Button look="plain" label="Cancel" />
+            <Button look="quiet" label="Reset" />
+            <Button look="danger" label="Delete 12,431 contacts" />
+            <Button disabled label="Not now" />
           </div>
         </form>
       </Card>

@@ -73,7 +73,7 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: V
             {language.fill(flash.key, flash.values)}
             {flash.undo && (
               <form method="post" action={flash.undo}>
-                <Button look="plain">{language.say('flash.undo')}</Button>
+                <Button look="plain" label={language.say('flash.undo')} />
               </form>
             )}
           </Notice>
@@ -164,9 +164,13 @@ function Shortcuts({ keys }: { keys: string }) {
     <dialog popover="auto" id="shortcuts" class="confirm" aria-labelledby="shortcuts-title">
       <div class="card-head">
         <h2 id="shortcuts-title">{language.say('keys.title')}</h2>
-        <Button type="button" look="plain" popovertarget="shortcuts" popovertargetaction="hide">
-          {language.say('keys.close')}
-        </Button>
+        <Button
+          type="button"
+          look="plain"
+          popovertarget="shortcuts"
+          popovertargetaction="hide"
+          label={language.say('keys.close')}
+        />
       </div>
       <dl class="keys">
         <dt>

@@ -259,7 +259,7 @@ function Entering({ series: { utr, is_live }, canChange }: { series: Series; can
       <p>{language.say(is_live === 1 ? 'automations.enter.running' : 'automations.enter.waiting')}</p>
       {canChange && (
         <form method="post" action={`${enterAddress(utr)}/stop`}>
-          <Button look="plain">{language.say('automations.enter.stop')}</Button>
+          <Button look="plain" label={language.say('automations.enter.stop')} />
         </form>
       )}
     </Notice>
@@ -475,7 +475,7 @@ function Actions({ series, target, forms, trigger, isUnverified }: ActionsProps)
         )
       )}
       <form method="post" action={`${address}/duplicate`}>
-        <Button look="plain">{language.say('automations.duplicate')}</Button>
+        <Button look="plain" label={language.say('automations.duplicate')} />
       </form>
       <Confirm
         id="delete-automation"

@@ -152,7 +152,7 @@ function QuestionCard({ series, effects, after = series.mails, action, fields, s
       )}
       <form method="post" action={action}>
         <div class="buttons">
-          <Button look={what === undefined ? 'primary' : 'danger'}>{submit}</Button>
+          <Button look={what === undefined ? 'primary' : 'danger'} label={submit} />
           <LinkButton look="quiet" href={editAddress(series.utr)} label={language.say('confirm.cancel')} />
         </div>
         {Object.entries(fields).map(([name, value]) => (

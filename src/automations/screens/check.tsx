@@ -40,9 +40,7 @@ function Start({ utr }: { utr: string }) {
     <Card title={language.say('automations.check')}>
       <form method="get" action={checkAddress(utr)}>
         <p class="quiet-text">{language.say('automations.check.about')}</p>
-        <Button look="plain" name="all" value="1">
-          {language.say('automations.check.start')}
-        </Button>
+        <Button look="plain" name="all" value="1" label={language.say('automations.check.start')} />
       </form>
     </Card>
   );

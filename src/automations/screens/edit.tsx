@@ -216,7 +216,7 @@ function Editing({ series, choices, hasCaps, triggers, trigger, values, problems
           <AutomationFieldset values={values ?? stored} choices={choices} triggers={triggers} problems={problems} />
           <input type="hidden" name="unchanged_since" value={series.updated_at} />
           <div class="buttons">
-            <Button>{language.say('compose.save')}</Button>
+            <Button label={language.say('compose.save')} />
             {saved !== null && (
               <span class="small quiet-text">
                 {language.say('compose.savedAt', { time: language.dateTime(saved) })}
@@ -377,7 +377,7 @@ function NewAutomation({ recipe, values, choices, problems }: NewAutomationProps
             </>
           )}
           <div class="buttons">
-            <Button>{language.say('automations.create')}</Button>
+            <Button label={language.say('automations.create')} />
             <LinkButton
               look="quiet"
               href={recipe === undefined ? '/automations' : '/automations/new'}
@@ -411,7 +411,7 @@ function InactiveSegment({ targets }: Pick<Choices, 'targets'>) {
       {Object.entries(values).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}
-      <Button look="plain">{language.say('automations.inactiveSegment')}</Button>
+      <Button look="plain" label={language.say('automations.inactiveSegment')} />
     </form>
   );
 }
@@ -688,7 +688,7 @@ function Move({ series, step, where }: { series: Series; step: SeriesStep; where
   const language = useLanguage();
   return (
     <form method="post" action={`${automationAddress(series.utr)}/order`}>
-      <Button look="quiet">{language.say(`automations.move.${where}`)}</Button>
+      <Button look="quiet" label={language.say(`automations.move.${where}`)} />
       <input type="hidden" name="mail" value={step.utr} />
       <input type="hidden" name="where" value={where} />
       <input type="hidden" name="unchanged_since" value={series.updated_at} />

@@ -155,7 +155,7 @@ function Choice({ subject, summaries, hiddenField }: ChoiceProps) {
           <input key={name} type="hidden" name={name} value={value} />
         ))}
         <div class="buttons">
-          <Button>{language.say(isSegment ? 'automations.enter.count' : 'automations.enter')}</Button>
+          <Button label={language.say(isSegment ? 'automations.enter.count' : 'automations.enter')} />
           <LinkButton look="plain" href={subject.back} label={language.say('confirm.cancel')} />
         </div>
       </form>
@@ -204,11 +204,13 @@ function EntryPreview({ automation, entries, segment, segment_id }: EntryPreview
           {segment_id !== undefined && <input type="hidden" name="segment_id" value={segment_id} />}
           <p class="quiet-text">{language.say(isStart ? 'automations.enter.start' : 'automations.enter.now')}</p>
           <div class="buttons">
-            <Button>
-              {isStart
-                ? language.say('automations.enter.startWith', { count: entered + held_out })
-                : language.say('automations.enter.let', { count: entered + held_out })}
-            </Button>
+            <Button
+              label={
+                isStart
+                  ? language.say('automations.enter.startWith', { count: entered + held_out })
+                  : language.say('automations.enter.let', { count: entered + held_out })
+              }
+            />
             <LinkButton
               look="plain"
               href={segment?.back ?? automationAddress(utr)}

@@ -264,7 +264,7 @@ function Form({ series, mail, composed, values, problems, senders, placeholders,
         <Placeholders names={placeholders} />
         <input type="hidden" name="unchanged_since" value={mail.updated_at} />
         <div class="buttons">
-          <Button>{language.say('compose.save')}</Button>
+          <Button label={language.say('compose.save')} />
         </div>
       </form>
       <div class="stack compose-beside">
@@ -325,7 +325,7 @@ export function AddingEnd({ series, place: { before, parent, branch }, label }: 
         <input key={name} type="hidden" name={name} value={value} />
       ))}
       <div class="buttons">
-        <Button>{label}</Button>
+        <Button label={label} />
         <LinkButton look="quiet" href={editAddress(series.utr)} label={language.say('confirm.cancel')} />
       </div>
     </>

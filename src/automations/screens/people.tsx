@@ -141,7 +141,7 @@ export function PersonForecast({ email, asked, now, isTrial }: PersonForecastPro
           autocomplete="off"
           problems={'problems' in asked ? asked.problems : {}}
         />
-        <Button look="plain">{language.say('compose.check.see')}</Button>
+        <Button look="plain" label={language.say('compose.check.see')} />
       </form>
       {hasMails && isTrial && <p>{language.say('automations.forecast.trial')}</p>}
       {hasMails && email === '' && <p>{language.say('automations.forecast.anybody')}</p>}

@@ -133,7 +133,7 @@ function Assumptions({
           />
         </Island>
         <input type="hidden" name="run" value="1" />
-        <Button>{language.say('automations.replay.run')}</Button>
+        <Button label={language.say('automations.replay.run')} />
       </form>
     </Card>
   );

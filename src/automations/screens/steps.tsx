@@ -405,7 +405,7 @@ function EditStep({
           <WaitFields values={values} isFirst={isFirst(series, step.utr)} problems={problems} />
           <input type="hidden" name="unchanged_since" value={step.updated_at} />
           <div class="buttons">
-            <Button>{language.say('compose.save')}</Button>
+            <Button label={language.say('compose.save')} />
             <LinkButton look="quiet" href={editAddress(series.utr)} label={language.say('confirm.cancel')} />
           </div>
         </form>

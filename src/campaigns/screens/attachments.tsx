@@ -96,7 +96,7 @@ function AttachmentsPage({ draft, problem }: { draft: Draft; problem: string | u
             hint={language.say('attachments.file.hint')}
             problem={problem}
           />
-          <Button>{language.say('attachments.save')}</Button>
+          <Button label={language.say('attachments.save')} />
         </form>
       </Card>
       <div class="buttons">

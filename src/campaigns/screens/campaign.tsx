@@ -145,7 +145,7 @@ function Countdown({ utr, start, now, mayStop }: { utr: string; start: Date; now
       </span>
       {mayStop && (
         <form method="post" action={`/campaigns/${utr}/cancel`}>
-          <Button look="primary">{language.say('compose.stop')}</Button>
+          <Button look="primary" label={language.say('compose.stop')} />
         </form>
       )}
     </div>
@@ -232,11 +232,15 @@ export function Actions({ summary, report, now }: { summary: Summary; report: Re
   const isHeldByResults = RESULT_HELD_CODES.some((code) => code === report.held_code);
   const plain = (action: 'pause' | 'resume' | 'duplicate', icon?: 'pause' | 'play') => (
     <form method="post" action={`/campaigns/${utr}/${action}`}>
-      <Button look={action === 'resume' && !isHeldByResults ? 'primary' : 'plain'} {...(icon && { icon })}>
-        {action === 'resume' && isHeldByResults
-          ? language.say('campaigns.goOn', { count: summary.recipients - summary.finished })
-          : language.say(`campaigns.${action}`)}
-      </Button>
+      <Button
+        look={action === 'resume' && !isHeldByResults ? 'primary' : 'plain'}
+        {...(icon && { icon })}
+        label={
+          action === 'resume' && isHeldByResults
+            ? language.say('campaigns.goOn', { count: summary.recipients - summary.finished })
+            : language.say(`campaigns.${action}`)
+        }
+      />
     </form>
   );
   return (
@@ -245,7 +249,7 @@ export function Actions({ summary, report, now }: { summary: Summary; report: Re
       {['paused', 'held'].includes(state) && isLaunched && plain('resume', 'play')}
       {state === 'sending' && report.watch?.canary_stage === 'waiting' && (
         <form method="post" action={`/campaigns/${utr}/resume`}>
-          <Button look="primary">{language.say('campaigns.first.release')}</Button>
+          <Button look="primary" label={language.say('campaigns.first.release')} />
         </form>
       )}
       {(['preparing', 'sending', 'paused'].includes(state) ||
@@ -332,7 +336,7 @@ export function ArchiveCard({ utr, archived, mayChange }: { utr: string; archive
       </p>
       {mayChange && isArchived === 0 && (
         <form method="post" action={`/campaigns/${utr}/archive`}>
-          <Button look="plain">{language.say('archive.mail.add')}</Button>
+          <Button look="plain" label={language.say('archive.mail.add')} />
         </form>
       )}
       {mayChange && isArchived === 1 && (
@@ -423,7 +427,7 @@ function Joined({ utr, count }: { utr: string; count: number }) {
       </p>
       {count > 0 && <p class="quiet-text">{language.say('joined.about')}</p>}
       <form method="post" action={`/campaigns/${utr}/joined`} class="buttons">
-        {count > 0 && <Button>{language.say('joined.send')}</Button>}
+        {count > 0 && <Button label={language.say('joined.send')} />}
         <LinkButton look="quiet" href={`/campaigns/${utr}`} label={language.say('confirm.cancel')} />
       </form>
     </Card>
@@ -487,7 +491,7 @@ function Resend({
           />
         ))}
         <div class="buttons">
-          <Button>{language.say('compose.create')}</Button>
+          <Button label={language.say('compose.create')} />
           {back}
         </div>
       </form>

@@ -380,14 +380,10 @@ function CampaignMenu({ summary, kept }: { summary: Summary; kept: KeptQuery }) 
   const isWaiting = state === 'scheduled';
   const isAtRest = isUnsent(summary) || ['done', 'kept', 'cancelled'].includes(state);
   const button = (action: 'archive' | 'unarchive' | 'delete') => (
-    <Button look="quiet" name="action" value={action}>
-      {language.say(`campaigns.menu.${action}`)}
-    </Button>
+    <Button look="quiet" name="action" value={action} label={language.say(`campaigns.menu.${action}`)} />
   );
   const elsewhere = (action: 'duplicate' | 'cancel', text: string) => (
-    <Button look="quiet" formaction={`/campaigns/${utr}/${action}`}>
-      {text}
-    </Button>
+    <Button look="quiet" formaction={`/campaigns/${utr}/${action}`} label={text} />
   );
   return (
     <RowMenu id={`campaign-${id}`} label={language.say('campaigns.menu', { name })}>
@@ -414,17 +410,11 @@ function ChosenBar({ kept }: { kept: KeptQuery }) {
     <form id={CHOSEN} method="post" action={withQuery('/campaigns/actions', kept)} class="chosen-bar">
       <span class="chosen-count">{language.say('campaigns.chosen')}</span>
       {kept.state === 'archived' ? (
-        <Button look="plain" name="action" value="unarchive">
-          {language.say('campaigns.menu.unarchive')}
-        </Button>
+        <Button look="plain" name="action" value="unarchive" label={language.say('campaigns.menu.unarchive')} />
       ) : (
-        <Button look="plain" name="action" value="archive">
-          {language.say('campaigns.menu.archive')}
-        </Button>
+        <Button look="plain" name="action" value="archive" label={language.say('campaigns.menu.archive')} />
       )}
-      <Button look="plain" name="action" value="delete">
-        {language.say('campaigns.deleteDrafts')}
-      </Button>
+      <Button look="plain" name="action" value="delete" label={language.say('campaigns.deleteDrafts')} />
     </form>
   );
 }
@@ -450,9 +440,12 @@ function DeleteDrafts({ ids, kept, drafts, others }: DeleteProps) {
         <input type="hidden" name="sure" value="1" />
         <div class="buttons">
           {drafts > 0 && (
-            <Button look="danger" name="action" value="delete">
-              {language.say('campaigns.delete', { count: drafts })}
-            </Button>
+            <Button
+              look="danger"
+              name="action"
+              value="delete"
+              label={language.say('campaigns.delete', { count: drafts })}
+            />
           )}
           <LinkButton look="plain" href={withQuery('/campaigns', kept)} label={language.say('confirm.cancel')} />
         </div>

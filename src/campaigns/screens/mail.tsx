@@ -125,7 +125,7 @@ function Preview({ utr, mail: { subject, problem, ...mail }, keep, variant, vari
       {variants > 1 && (
         <form method="get" action={`/campaigns/${utr}/preview`} class="search">
           <VariantField name="variant" variants={variants} languages={languages} value={variant} />
-          <Button look="plain">{language.say('compose.check.see')}</Button>
+          <Button look="plain" label={language.say('compose.check.see')} />
         </form>
       )}
       <p>

@@ -194,9 +194,7 @@ function SaveSegment({ summary, rules, filter, link, lists }: SaveSegmentProps) 
           </option>
         ))}
       </select>
-      <Button look="plain" name="do" value="save">
-        {language.say('recipients.segment.save')}
-      </Button>
+      <Button look="plain" name="do" value="save" label={language.say('recipients.segment.save')} />
     </form>
   );
 }

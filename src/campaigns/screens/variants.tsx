@@ -194,7 +194,7 @@ function VariantsPage({ draft, stored: { ab_test: test, plan }, templates, value
           </Card>
           <input type="hidden" name="unchanged_since" value={draft.updated_at} />
           <div class="buttons">
-            <Button>{language.say('compose.variants.save')}</Button>
+            <Button label={language.say('compose.variants.save')} />
             <LinkButton
               look="quiet"
               href={stepPath(draft.utr, 'content')}

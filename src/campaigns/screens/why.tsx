@@ -67,7 +67,7 @@ export function WhyForm({ email, problems }: { email: string; problems: Paramete
           autocomplete="off"
           problems={problems}
         />
-        <Button look="plain">{language.say('compose.check.see')}</Button>
+        <Button look="plain" label={language.say('compose.check.see')} />
       </form>
     </Card>
   );

@@ -119,7 +119,7 @@ export function FeedForm({ id, values, choices, templates, placeholders, problem
           <TEMPLATE_FORM.Fields {...{ values, problems }} options={mail} />
           <TemplateTags />
           <div class="buttons">
-            <Button>{language.say(id === null ? 'feeds.add.submit' : 'feeds.save')}</Button>
+            <Button label={language.say(id === null ? 'feeds.add.submit' : 'feeds.save')} />
             <LinkButton
               look="plain"
               href="/feeds"

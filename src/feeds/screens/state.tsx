@@ -75,24 +75,20 @@ export function StateCard({ feed, now, mayChange }: { feed: Feed; now: Date; may
             action(
               'decide',
               { what: 'skip' },
-              <Button look="plain">{language.say('feeds.skip', { count: waiting })}</Button>,
+              <Button look="plain" label={language.say('feeds.skip', { count: waiting })} />,
             )}
           <LinkButton look="plain" href={`/feeds/${id}/preview`} label={language.say('feeds.preview')} />
           {state === 'active' &&
             action(
               'switch',
               { is_active: '0' },
-              <Button look="plain" icon="pause">
-                {language.say('feeds.pause')}
-              </Button>,
+              <Button look="plain" icon="pause" label={language.say('feeds.pause')} />,
             )}
           {state === 'paused' &&
             action(
               'switch',
               { is_active: '1' },
-              <Button look="plain" icon="play">
-                {language.say('feeds.resume')}
-              </Button>,
+              <Button look="plain" icon="play" label={language.say('feeds.resume')} />,
             )}
           <Confirm
             id="delete-feed"

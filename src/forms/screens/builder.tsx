@@ -42,12 +42,8 @@ export function Builder({ id, draft, choices, problems, canChange }: BuilderProp
           </fieldset>
           {canChange && (
             <div class="buttons">
-              <Button name="do" value="save">
-                {language.say('forms.save')}
-              </Button>
-              <Button name="do" value="show" look="plain" formnovalidate>
-                {language.say('forms.preview.show')}
-              </Button>
+              <Button name="do" value="save" label={language.say('forms.save')} />
+              <Button name="do" value="show" look="plain" formnovalidate label={language.say('forms.preview.show')} />
             </div>
           )}
         </form>

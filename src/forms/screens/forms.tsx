@@ -149,7 +149,7 @@ function NewForm({ typed, choices, problems }: { typed: Typed; choices: Choices;
           problems={problems}
         />
         <Basics {...{ typed, choices, problems }} />
-        <Button>{language.say('forms.create')}</Button>
+        <Button label={language.say('forms.create')} />
       </form>
     </Card>
   );

@@ -140,7 +140,7 @@ function PublicAddress({ health, now }: { health: Health; now: Date }) {
               {language.say('health.address.unseen')}
             </Seen>
             <form method="post" action="/settings/health/public-address">
-              <Button look="plain">{language.say('health.address.look')}</Button>
+              <Button look="plain" label={language.say('health.address.look')} />
             </form>
           </>
         )}
@@ -182,7 +182,7 @@ function ReturnedMail({ health, now }: { health: Health; now: Date }) {
               {language.say('bounces.mx', { domain })}
             </Seen>
             <form method="post" action="/settings/health/returned-mail">
-              <Button look="plain">{language.say('bounces.test')}</Button>
+              <Button look="plain" label={language.say('bounces.test')} />
             </form>
           </>
         ) : (

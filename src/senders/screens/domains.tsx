@@ -29,7 +29,7 @@ export function Domains({ domains, ...shown }: DomainsProps & { domains: readonl
       <p class="quiet-text">{language.say('domains.text')}</p>
       {domains.length > 1 && (
         <form method="post" action="/settings/senders/check">
-          <Button look="plain">{language.say(isAsked ? 'domains.again' : 'domains.now')}</Button>
+          <Button look="plain" label={language.say(isAsked ? 'domains.again' : 'domains.now')} />
         </form>
       )}
       {domains.map((domain, at) => (
@@ -94,7 +94,7 @@ function CheckedAt({
       ) : (
         <form method="post" action="/settings/senders/check">
           <input type="hidden" name="domain" value={domain} />
-          <Button look="plain">{language.say(asked === null ? 'domains.now' : 'domains.again')}</Button>
+          <Button look="plain" label={language.say(asked === null ? 'domains.now' : 'domains.again')} />
         </form>
       )}
     </div>

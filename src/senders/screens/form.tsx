@@ -203,7 +203,7 @@ function SenderForm({ changed, values, countries, sending, problems = {} }: Form
         <CityField value={values.city} problems={problems} />
         {sending !== null && <RelayField {...{ sending, problems }} value={values.relay_id} />}
         <div class="buttons">
-          <Button>{language.say(changed === null ? 'senders.add.submit' : 'senders.save')}</Button>
+          <Button label={language.say(changed === null ? 'senders.add.submit' : 'senders.save')} />
           <LinkButton look="plain" href="/settings/senders" label={language.say('confirm.cancel')} />
         </div>
       </form>

@@ -72,9 +72,7 @@ function FirstKey({ domain: { domain, may_sign: maySign } }: { domain: CheckedDo
       {maySign === 1 ? (
         <form method="post" action="/settings/senders/dkim/create">
           <input type="hidden" name="domain" value={domain} />
-          <Button look="plain" icon="plus">
-            {language.say('dkim.create')}
-          </Button>
+          <Button look="plain" icon="plus" label={language.say('dkim.create')} />
         </form>
       ) : (
         <p class="quiet-text">{language.say('dkim.verifyFirst', { domain })}</p>

@@ -160,7 +160,7 @@ function VerificationMail({ row, now }: { row: Row; now: Date }) {
       {row.is_verified === 0 &&
         (resendAt === null ? (
           <form method="post" action={`/settings/senders/${row.id}/resend`}>
-            <Button look="plain">{language.say('senders.resend')}</Button>
+            <Button look="plain" label={language.say('senders.resend')} />
           </form>
         ) : (
           <span class="second-line quiet-text">

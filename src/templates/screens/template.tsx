@@ -182,16 +182,16 @@ function OneTemplate({
             <form method="post" action={pathOf(id)} class="narrow">
               <RENAME_FORM.Fields values={{ template_name: name }} problems={problems} />
               <div class="buttons">
-                <Button look="plain">{language.say('templates.rename')}</Button>
+                <Button look="plain" label={language.say('templates.rename')} />
               </div>
             </form>
           </Card>
           <div class="buttons template-actions">
             <form method="post" action={`${pathOf(id)}/mailing`}>
-              <Button look="plain">{language.say('templates.mailing')}</Button>
+              <Button look="plain" label={language.say('templates.mailing')} />
             </form>
             <form method="post" action="/templates/new">
-              <Button look="plain">{language.say('templates.duplicate')}</Button>
+              <Button look="plain" label={language.say('templates.duplicate')} />
               <input type="hidden" name="template_id" value={id} />
               <input
                 type="hidden"

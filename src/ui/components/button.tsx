@@ -1,10 +1,10 @@
 /** Buttons, and links that look like buttons. */
-import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 
 type Look = 'primary' | 'plain' | 'quiet' | 'danger';
 
 interface ButtonProps {
+  label: string;
   look?: Look;
   icon?: IconName;
 }
@@ -24,23 +24,17 @@ interface ButtonAttributes {
 }
 
 /** A button. Unless its type is `button` it submits its form. */
-export function Button({
-  look = 'primary',
-  icon,
-  children,
-  type = 'submit',
-  ...rest
-}: ButtonProps & ButtonAttributes & { children: ComponentChildren }) {
+export function Button({ label, look = 'primary', icon, type = 'submit', ...rest }: ButtonProps & ButtonAttributes) {
   return (
     <button type={type} class={look} {...rest}>
       {icon && <Icon name={icon} />}
-      {children}
+      {label}
     </button>
   );
 }
 
 /** A link to a page with an action. */
-export function LinkButton({ look = 'primary', icon, href, label }: ButtonProps & { href: string; label: string }) {
+export function LinkButton({ label, look = 'primary', icon, href }: ButtonProps & { href: string }) {
   return (
     <a class={`button ${look}`} href={href}>
       {icon && <Icon name={icon} />}

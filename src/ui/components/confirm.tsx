@@ -32,18 +32,26 @@ export function Confirm({
   const language = useLanguage();
   return (
     <>
-      <Button type="button" look={look === 'danger' ? 'plain' : look} popovertarget={id} {...(icon && { icon })}>
-        {label}
-      </Button>
+      <Button
+        type="button"
+        look={look === 'danger' ? 'plain' : look}
+        popovertarget={id}
+        {...(icon && { icon })}
+        label={label}
+      />
       <div popover="auto" id={id} class="confirm" role="dialog" aria-labelledby={`${id}-title`}>
         <h2 id={`${id}-title`}>{title}</h2>
         <form method="post" action={action}>
           <div class="quiet-text">{children}</div>
           <div class="buttons">
-            <Button look={look === 'plain' ? 'primary' : look}>{label}</Button>
-            <Button type="button" look="plain" popovertarget={id} popovertargetaction="hide">
-              {dismiss ?? language.say('confirm.cancel')}
-            </Button>
+            <Button look={look === 'plain' ? 'primary' : look} label={label} />
+            <Button
+              type="button"
+              look="plain"
+              popovertarget={id}
+              popovertargetaction="hide"
+              label={dismiss ?? language.say('confirm.cancel')}
+            />
           </div>
         </form>
       </div>

@@ -139,11 +139,7 @@ export function SentForm<Input extends TObject>({
   children?: ComponentChildren;
 }) {
   const language = useLanguage();
-  const button = (
-    <Button look={look} {...(icon && { icon })}>
-      {submit}
-    </Button>
-  );
+  const button = <Button look={look} {...(icon && { icon })} label={submit} />;
   return (
     <form method="post" {...(action !== undefined && { action })} class="narrow">
       <Fields {...fields} />

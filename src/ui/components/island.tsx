@@ -37,9 +37,7 @@ export function LiveNotes() {
         <div class="notice bad">
           <Icon name="stop" />
           <div>{language.say('live.failed')}</div>
-          <Button type="button" look="plain">
-            {language.say('live.again')}
-          </Button>
+          <Button type="button" look="plain" label={language.say('live.again')} />
         </div>
       </template>
       <template data-live="signed-out">

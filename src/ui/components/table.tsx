@@ -126,9 +126,7 @@ export function SearchForm({
         </label>
         <input id={name} type="search" name={name} value={value} placeholder={label} />
         {children}
-        <Button look="plain" icon="search">
-          {find}
-        </Button>
+        <Button look="plain" icon="search" label={find} />
       </form>
     </search>
   );

@@ -97,7 +97,7 @@ function PasswordForm({ email, problems }: { email: string; problems: Problems |
         <CurrentPassword name="current" email={email} problems={problems} />
         <NewPasswordField problems={problems} />
         <p class="quiet-text small">{language.say('own.password.text')}</p>
-        <Button look="plain">{language.say('own.password.submit')}</Button>
+        <Button look="plain" label={language.say('own.password.submit')} />
       </form>
     </Card>
   );
@@ -151,7 +151,7 @@ function Preferences({
           value={density}
         />
         <CheckField name="shortcuts" label={language.say('own.shortcuts')} checked={me.shortcuts === 1} />
-        <Button>{language.say('users.save')}</Button>
+        <Button label={language.say('users.save')} />
       </form>
     </Card>
   );

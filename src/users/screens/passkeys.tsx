@@ -91,9 +91,7 @@ function MakePasskey({ name, asked }: { name: string; asked: object }) {
           </div>
           <div class="buttons">
             {/* The script enables the button, because without the script the form would be submitted without a passkey. */}
-            <Button icon="key" disabled>
-              {language.say('passkeys.make.submit')}
-            </Button>
+            <Button icon="key" disabled label={language.say('passkeys.make.submit')} />
             <LinkButton href="/settings/account" look="plain" label={language.say('confirm.cancel')} />
           </div>
         </form>
@@ -153,9 +151,7 @@ export function Passkeys({
             problems={problems}
           />
           <CurrentPassword name="passkey-password" email={email} problems={problems} />
-          <Button look="plain" icon="plus">
-            {language.say('passkeys.add')}
-          </Button>
+          <Button look="plain" icon="plus" label={language.say('passkeys.add')} />
         </form>
       ) : (
         <p>{language.say(allowsPasskeys(address) ? 'passkeys.elsewhere' : 'passkeys.impossible', { address })}</p>

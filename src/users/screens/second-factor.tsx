@@ -123,7 +123,7 @@ function Setup({
           problems={problems}
         />
         <CurrentPassword name="confirmation" email={email} problems={problems} />
-        <Button>{language.say('factor.on.submit')}</Button>
+        <Button label={language.say('factor.on.submit')} />
       </form>
     </Card>
   );
@@ -167,7 +167,7 @@ export function SecondFactor({
       <form method="post" action="/settings/second-factor/codes" class="narrow">
         <CurrentPassword name="confirmation" email={email} problems={problems} />
         <div class="buttons">
-          <Button look="plain">{language.say('factor.codes.renew')}</Button>
+          <Button look="plain" label={language.say('factor.codes.renew')} />
           <button type="submit" class="danger" formAction="/settings/second-factor/off">
             {language.say('factor.off.submit')}
           </button>

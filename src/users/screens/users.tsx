@@ -210,7 +210,7 @@ function Actions({ user: { id, email } }: { user: UserRow }) {
     <div class="buttons">
       <form method="post" action={`/settings/users/${id}/link`} class="in-row">
         <input type="hidden" name="email" value={email} />
-        <Button look="plain">{language.say('users.newLink')}</Button>
+        <Button look="plain" label={language.say('users.newLink')} />
       </form>
       <Confirm
         id={`remove-${id}`}

@@ -39,7 +39,7 @@ export function TestCard({ id, asked }: { id: number; asked: Requested | null })
       )}
       <p class="quiet-text">{language.say('webhooks.test.text')}</p>
       <form method="post" action={`/settings/webhooks/${id}/test`}>
-        <Button look="plain">{language.say('webhooks.test.submit')}</Button>
+        <Button look="plain" label={language.say('webhooks.test.submit')} />
       </form>
     </Card>
   );
@@ -110,9 +110,12 @@ export function LogCard({ id, log, now }: { id: number; log: Log; now: Date }) {
                     <span class="quiet-text">{language.say('webhooks.log.gone')}</span>
                   ) : (
                     <form method="post" action={`${path}/replay`}>
-                      <Button look="quiet" name="event_id" value={String(event_id)}>
-                        {language.say('webhooks.log.again')}
-                      </Button>
+                      <Button
+                        look="quiet"
+                        name="event_id"
+                        value={String(event_id)}
+                        label={language.say('webhooks.log.again')}
+                      />
                     </form>
                   ),
               },

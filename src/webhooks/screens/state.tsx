@@ -44,9 +44,7 @@ export function StateCard({ webhook, now }: { webhook: Webhook; now: Date }) {
       <div class="buttons">
         {state === 'disabled' ? (
           <form method="post" action={`/settings/webhooks/${id}/switch`}>
-            <Button name="is_enabled" value="1">
-              {language.say('webhooks.switchOn')}
-            </Button>
+            <Button name="is_enabled" value="1" label={language.say('webhooks.switchOn')} />
           </form>
         ) : (
           <Confirm

@@ -182,9 +182,10 @@ function ActionProgress({
       : language.say('contacts.job.of', { finished, count: job.whole }));
   const button = (change: 'cancel' | 'undo') => (
     <form method="post" action={`/contacts/actions/${job.id}/${change}`}>
-      <Button look="plain">
-        {language.say(job.state === 'ready' ? 'contacts.confirm.no' : `contacts.job.${change}`)}
-      </Button>
+      <Button
+        look="plain"
+        label={language.say(job.state === 'ready' ? 'contacts.confirm.no' : `contacts.job.${change}`)}
+      />
     </form>
   );
   return (
@@ -268,8 +269,9 @@ function ConfirmButton({ action, count }: Pick<Action, 'action'> & { count: numb
   const language = useLanguage();
   const people = language.say('contacts.count', { count });
   return (
-    <Button look={action === 'delete' ? 'danger' : 'primary'}>
-      {language.say(`contacts.confirm.yes.${action}`, { people })}
-    </Button>
+    <Button
+      look={action === 'delete' ? 'danger' : 'primary'}
+      label={language.say(`contacts.confirm.yes.${action}`, { people })}
+    />
   );
 }

@@ -109,9 +109,7 @@ export function FilterBar({ filter, choices }: { filter: PeopleFilter; choices: 
             placeholder={language.say('contacts.search.hint')}
             autocomplete="off"
           />
-          <Button look="plain" icon="search">
-            {language.say('contacts.find')}
-          </Button>
+          <Button look="plain" icon="search" label={language.say('contacts.find')} />
         </div>
         <details open={isOpen}>
           <summary>{language.say('contacts.filters')}</summary>
@@ -182,7 +180,7 @@ export function FilterBar({ filter, choices }: { filter: PeopleFilter; choices: 
             </div>
           </fieldset>
           <p class="buttons">
-            <Button look="plain">{language.say('contacts.apply')}</Button>
+            <Button look="plain" label={language.say('contacts.apply')} />
             <a class="button quiet" href="/contacts">
               {language.say('contacts.clear')}
             </a>

@@ -355,7 +355,7 @@ function ExportForm({ types, type }: { types: readonly ListedContactType[]; type
           </option>
         ))}
       </select>
-      <Button look="plain">{language.say('contacts.export')}</Button>
+      <Button look="plain" label={language.say('contacts.export')} />
     </form>
   );
 }
@@ -385,7 +385,7 @@ function ActionBar({ choices, whom }: { choices: Choices; whom: ComponentChildre
       <legend class="visually-hidden">{language.say('contacts.action')}</legend>
       {whom}
       <SelectField name="action" label={language.say('contacts.action')} options={options} required />
-      <Button look="plain">{language.say('contacts.action.next')}</Button>
+      <Button look="plain" label={language.say('contacts.action.next')} />
     </fieldset>
   );
 }

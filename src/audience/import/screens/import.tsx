@@ -181,7 +181,7 @@ function ChooseFile({ beginning, problem }: { beginning: Beginning; problem: str
             problem={problem}
           />
           <div class="buttons">
-            <Button>{language.say('import.look')}</Button>
+            <Button label={language.say('import.look')} />
             {!isExport && <LinkButton look="plain" href="/contacts/migrate" label={language.say('contacts.migrate')} />}
             <LinkButton
               look="quiet"
@@ -339,7 +339,7 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
         </table>
       </ScrollRegion>
       <div class="buttons">
-        <Button>{language.say('import.next')}</Button>
+        <Button label={language.say('import.next')} />
         <LinkButton look="quiet" href="/contacts/import" label={language.say('import.other')} />
       </div>
     </form>
@@ -373,7 +373,7 @@ function MigrationPlan({
         <form method="post" action={`/contacts/import/${upload.id}`} class="import-mapping stack">
           <TypeChoice choices={choices} type={type} newType={newType} proposed={migration.source} problems={problems} />
           <div class="buttons">
-            <Button>{language.say('import.next')}</Button>
+            <Button label={language.say('import.next')} />
             <LinkButton look="quiet" href="/contacts/migrate" label={language.say('import.other')} />
           </div>
         </form>

@@ -125,7 +125,7 @@ function Start({ upload, plan, preview }: { upload: Upload; plan: Plan; preview:
       )}
       <form method="post" action={`/contacts/import/${upload.id}/start`} class="buttons">
         <HiddenOptions plan={plan} />
-        {what !== '' && <Button>{language.say('import.go', { what })}</Button>}
+        {what !== '' && <Button label={language.say('import.go', { what })} />}
         {upload.migration === null && (
           <LinkButton
             look="plain"
@@ -179,7 +179,7 @@ function Misspelt({ upload, plan, misspelt }: { upload: Upload; plan: Plan; miss
           />
         ))}
         <div class="buttons">
-          <Button look="plain">{language.say('import.misspelt.correct')}</Button>
+          <Button look="plain" label={language.say('import.misspelt.correct')} />
         </div>
       </form>
     </Card>
@@ -417,7 +417,7 @@ function ImportOptions({ action, plan, choices }: { action: string; plan: Plan; 
           />
         ))}
         <div class="buttons">
-          <Button look="plain">{language.say('import.options.show')}</Button>
+          <Button look="plain" label={language.say('import.options.show')} />
         </div>
       </form>
     </Card>

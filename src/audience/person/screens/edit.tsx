@@ -267,7 +267,7 @@ function ContactForm({ action, save, back, own, values, problems, children }: Co
           );
         })}
         <div class="buttons">
-          <Button>{language.say(save)}</Button>
+          <Button label={language.say(save)} />
           <LinkButton look="plain" href={back} label={language.say('contacts.confirm.no')} />
         </div>
       </form>

@@ -275,7 +275,7 @@ function Erase({ person, contact_id }: { person: Person; contact_id: string }) {
         <p>{language.say('person.erase.keeps')}</p>
         <p class="quiet-text">{language.say('person.erase.final')}</p>
         <div class="buttons">
-          <Button look="danger">{language.say('person.erase.yes')}</Button>
+          <Button look="danger" label={language.say('person.erase.yes')} />
           <LinkButton look="plain" href={here} label={language.say('contacts.confirm.no')} />
         </div>
       </form>

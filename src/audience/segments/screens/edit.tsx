@@ -156,9 +156,7 @@ function Edit({
         <LiveNotes />
         <MatchesCard draft={draft} choices={choices} matches={matches} />
         <div class="buttons">
-          <Button name="do" value="save">
-            {language.say('segments.save')}
-          </Button>
+          <Button name="do" value="save" label={language.say('segments.save')} />
           <LinkButton
             look="quiet"
             href={id === undefined ? '/contacts/segments' : `/contacts/segments/${id}`}

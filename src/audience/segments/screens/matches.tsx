@@ -38,9 +38,7 @@ export function MatchesCard({ draft, choices, matches }: { draft: Draft; choices
       </p>
       <Count matches={matches} />
       <Sample matches={matches} />
-      <Button look="plain" name="do" value="show">
-        {language.say('segments.show')}
-      </Button>
+      <Button look="plain" name="do" value="show" label={language.say('segments.show')} />
     </Card>
   );
 }
@@ -63,11 +61,7 @@ function Count({ matches }: { matches: CountedMatches }) {
       </p>
       <input type="hidden" name="counted" value={count} />
       <input type="hidden" name="counted_rules" value={matches.rules} />
-      {next !== null && (
-        <Button look="plain" name="after" value={next}>
-          {language.say('segments.countOn')}
-        </Button>
-      )}
+      {next !== null && <Button look="plain" name="after" value={next} label={language.say('segments.countOn')} />}
     </div>
   );
 }

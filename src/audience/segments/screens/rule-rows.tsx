@@ -32,9 +32,7 @@ export function Rules({ rules, choices, problems }: { rules: readonly Rule[]; ch
         </datalist>
       )}
       {rules.length < MAX_RULES && (
-        <Button look="plain" icon="plus" name="do" value="add">
-          {language.say('segments.add')}
-        </Button>
+        <Button look="plain" icon="plus" name="do" value="add" label={language.say('segments.add')} />
       )}
     </div>
   );

@@ -182,18 +182,16 @@ function RuleForm({ sunset, segments, types, mayChange, values, preview, isChang
         {isChanged && <Notice tone="warn">{language.say('inactive.changed')}</Notice>}
         {preview && <Found preview={preview} rule={ruleOf(shown.months, shown.least_mails, shown.target)} />}
         <div class="buttons">
-          <Button name="do" value="show" look={preview ? 'plain' : 'primary'}>
-            {language.say('inactive.show')}
-          </Button>
+          <Button name="do" value="show" look={preview ? 'plain' : 'primary'} label={language.say('inactive.show')} />
           {mayChange && preview && (
-            <Button name="do" value="on">
-              {language.say(sunset.is_on === 1 ? 'inactive.save' : 'inactive.switchOn')}
-            </Button>
+            <Button
+              name="do"
+              value="on"
+              label={language.say(sunset.is_on === 1 ? 'inactive.save' : 'inactive.switchOn')}
+            />
           )}
           {mayChange && sunset.is_on === 1 && (
-            <Button name="do" value="off" look="plain">
-              {language.say('inactive.switchOff')}
-            </Button>
+            <Button name="do" value="off" look="plain" label={language.say('inactive.switchOff')} />
           )}
         </div>
         {!mayChange && <p class="quiet-text">{language.say('inactive.owners')}</p>}
@@ -216,9 +214,7 @@ function Found({ preview: { count, contacts, next_after_id }, rule }: { preview:
         <>
           <input type="hidden" name="counted" value={count} />
           <input type="hidden" name="after_id" value={next_after_id} />
-          <Button name="do" value="more" look="plain">
-            {language.say('segments.countOn')}
-          </Button>
+          <Button name="do" value="more" look="plain" label={language.say('segments.countOn')} />
         </>
       )}
     </Notice>

@@ -47,7 +47,7 @@ function Modes({ mode }: { mode: TrackingMode }) {
           ))}
         </fieldset>
         <p class="quiet-text">{language.say('tracking.about')}</p>
-        <Button>{language.say('tracking.save')}</Button>
+        <Button label={language.say('tracking.save')} />
       </form>
     </Card>
   );

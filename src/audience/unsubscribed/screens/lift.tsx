@@ -112,7 +112,7 @@ function Confirmation({
           </>
         )}
         <div class="buttons">
-          <Button look="danger">{language.say(`unsubscribes.lift.${name}.do`)}</Button>
+          <Button look="danger" label={language.say(`unsubscribes.lift.${name}.do`)} />
           <LinkButton look="plain" href={back} label={language.say('unsubscribes.lift.cancel')} />
         </div>
       </form>

@@ -72,7 +72,7 @@ function ArchiveForm({ archive: { slug, title, url, mails }, problems }: { archi
             required
             problems={problems}
           />
-          <Button>{language.say('compose.save')}</Button>
+          <Button label={language.say('compose.save')} />
         </form>
       </Card>
     </div>

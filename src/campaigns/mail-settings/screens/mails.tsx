@@ -81,7 +81,7 @@ function CheckCard({ settings: { stops_errors } }: { settings: MailSettings }) {
           label={language.say('mailSettings.check.stops')}
           checked={stops_errors === 1}
         />
-        <Button>{language.say('mailSettings.save')}</Button>
+        <Button label={language.say('mailSettings.save')} />
       </form>
     </Card>
   );
@@ -99,7 +99,7 @@ function LanguageCard({ settings }: { settings: MailSettings }) {
           value={settings.language}
           options={languageOptions(language)}
         />
-        <Button look="plain">{language.say('mailSettings.save')}</Button>
+        <Button look="plain" label={language.say('mailSettings.save')} />
       </form>
     </Card>
   );
@@ -112,7 +112,7 @@ function LinkCard({ settings }: { settings: MailSettings }) {
       <p class="quiet-text">{language.say('mailSettings.links.about')}</p>
       <form method="post" action="/settings/mails/links" class="stack">
         <LinkFields values={settings} sourceHint={language.say('mailSettings.links.source.hint')} />
-        <Button look="plain">{language.say('mailSettings.save')}</Button>
+        <Button look="plain" label={language.say('mailSettings.save')} />
       </form>
     </Card>
   );
@@ -130,7 +130,7 @@ function SentCard({ settings: { keeps_sent_mails } }: { settings: MailSettings }
           label={language.say('mailSettings.sent.keep')}
           checked={keeps_sent_mails === 1}
         />
-        <Button look="plain">{language.say('mailSettings.save')}</Button>
+        <Button look="plain" label={language.say('mailSettings.save')} />
       </form>
     </Card>
   );

@@ -153,7 +153,7 @@ function Preview({ composed, mail, problems, email, variant, isDark }: PreviewPr
           }))}
         />
         <VariantField name="variant" {...composedVariants(composed)} value={variant} problems={problems} />
-        <Button look="plain">{language.say('compose.check.see')}</Button>
+        <Button look="plain" label={language.say('compose.check.see')} />
       </form>
       {mail !== null && mail.problem !== null && (
         <Notice tone="warn">{language.say('preview.problem', { problem: language.sentence(mail.problem) })}</Notice>
@@ -238,9 +238,7 @@ function ForAll({ address, checked }: { address: string; checked: CheckedForAll[
       {checked === undefined ? (
         <form method="get" action={address}>
           <p class="quiet-text">{language.say('compose.check.all.about')}</p>
-          <Button look="plain" name="all" value="1">
-            {language.say('compose.check.all.start')}
-          </Button>
+          <Button look="plain" name="all" value="1" label={language.say('compose.check.all.start')} />
         </form>
       ) : (
         <FoundForAll checked={checked} />
@@ -301,7 +299,7 @@ function TestMail({ composed, variant, address, problem }: TestMailProps) {
           {...(problem && { problems: { email_address: [language.say('compose.test.refused', { reason: problem })] } })}
         />
         <VariantField name="test_variant" {...composedVariants(composed)} value={variant} />
-        <Button look="plain">{language.say('compose.test.send')}</Button>
+        <Button look="plain" label={language.say('compose.test.send')} />
       </form>
     </Card>
   );

@@ -78,7 +78,7 @@ function NewCampaign({ name = '', problems }: { name?: string; problems?: Proble
           problems={problems}
         />
         <div class="buttons">
-          <Button>{language.say('compose.create')}</Button>
+          <Button label={language.say('compose.create')} />
           <LinkButton look="quiet" href="/campaigns" label={language.say('confirm.cancel')} />
         </div>
       </form>

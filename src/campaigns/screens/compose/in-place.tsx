@@ -159,7 +159,7 @@ function Folded({ title, action, isOpen, problem, children }: FoldedProps) {
       <form method="post" action={action}>
         <Problem>{problem}</Problem>
         {children}
-        <Button look="plain">{useLanguage().say('compose.new.make')}</Button>
+        <Button look="plain" label={useLanguage().say('compose.new.make')} />
       </form>
     </details>
   );

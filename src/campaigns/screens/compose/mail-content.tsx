@@ -234,7 +234,7 @@ function Pictures({ mail, templates }: Choice) {
         <li key={template.id} class="card">
           <TemplatePicture id={template.id} image={template.preview_image} isOwn={isOwn(template)} />
           <form method="post" action={mail.address('templates')}>
-            <Button look="plain">{language.say('compose.templates.use', { name: template.template_name })}</Button>
+            <Button look="plain" label={language.say('compose.templates.use', { name: template.template_name })} />
             <input type="hidden" name="unchanged_since" value={mail.updated_at} />
             <input type="hidden" name="template_id" value={template.id} />
           </form>
@@ -314,7 +314,7 @@ function PasteHtml({ mail, html, size }: { mail: Composed } & Code) {
         </textarea>
       </div>
       <div class="buttons">
-        <Button>{language.say('compose.html.save')}</Button>
+        <Button label={language.say('compose.html.save')} />
         <LinkButton look="quiet" href={mail.address('content')} label={language.say('compose.design.back')} />
       </div>
     </form>

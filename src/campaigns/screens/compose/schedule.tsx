@@ -249,9 +249,7 @@ function Now({ draft, count, caps }: { draft: Draft; count: number; caps: Compon
       <form method="post" action={stepPath(draft.utr, 'schedule')}>
         <FirstPart name="first_now" draft={draft} count={count} />
         {caps}
-        <Button name="when" value="now">
-          {language.say('compose.schedule.send', { count })}
-        </Button>
+        <Button name="when" value="now" label={language.say('compose.schedule.send', { count })} />
         <input type="hidden" name="unchanged_since" value={draft.updated_at} />
       </form>
     </Card>
@@ -388,9 +386,7 @@ function Later({ draft, audience, best, caps, now, when, problems = {} }: LaterP
           <FirstPart name="first_later" draft={draft} count={count} />
           {caps}
           <p data-weekday role="status" />
-          <Button look="plain" name="when" value="later">
-            {language.say('compose.schedule.book', { count })}
-          </Button>
+          <Button look="plain" name="when" value="later" label={language.say('compose.schedule.book', { count })} />
           <input type="hidden" name="unchanged_since" value={draft.updated_at} />
         </form>
       </Island>

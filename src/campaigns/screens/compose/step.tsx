@@ -298,7 +298,7 @@ function Versions({ draft, step, values, now, choices }: Conflict & { choices: C
         {Object.entries(values).flatMap(([name, value]) =>
           [value].flat().map((text) => <input key={`${name} ${text}`} type="hidden" name={name} value={text} />),
         )}
-        <Button>{language.say('compose.conflict.keepMine')}</Button>
+        <Button label={language.say('compose.conflict.keepMine')} />
         <LinkButton look="plain" href={stepPath(draft.utr, step)} label={language.say('compose.conflict.keepTheirs')} />
       </form>
     </>

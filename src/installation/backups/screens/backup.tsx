@@ -97,7 +97,7 @@ function MakeBackup({ last_backup_at, database_bytes, free_bytes }: BackupState)
       <p>{language.say('backup.make.text')}</p>
       <Island name="last-backup">
         <form method="get" action="/settings/backup/file">
-          <Button>{language.say('backup.make.submit')}</Button>
+          <Button label={language.say('backup.make.submit')} />
         </form>
       </Island>
     </Card>
@@ -114,7 +114,7 @@ function ChooseFile({ problem }: { problem: string }) {
         <form method="post" action="/settings/backup/upload" enctype="multipart/form-data">
           <FileField label={language.say('restore.file')} hint={language.say('restore.file.hint')} problem={problem} />
           <div class="buttons">
-            <Button look="plain">{language.say('restore.look')}</Button>
+            <Button look="plain" label={language.say('restore.look')} />
           </div>
         </form>
       </Card>
@@ -185,7 +185,7 @@ function RestoreQuestion(restore: Restore) {
         </Confirm>
         <form method="post" action="/settings/backup/drop">
           {id}
-          <Button look="plain">{language.say('restore.drop')}</Button>
+          <Button look="plain" label={language.say('restore.drop')} />
         </form>
       </div>
     </Card>

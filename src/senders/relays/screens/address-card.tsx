@@ -45,7 +45,7 @@ export function AddressCard({ address, value, problems, now }: AddressForm & { n
               maxLength={255}
               required
             />
-            <Button>{language.say('address.save')}</Button>
+            <Button label={language.say('address.save')} />
           </form>
         )}
         {source !== 'none' && <LastCheck seen={address.seen} now={now} />}
@@ -79,7 +79,7 @@ function LastCheck({ seen, now }: { seen: PublicUrl['seen']; now: Date }) {
         <p class="quiet-text">{language.say('health.address.unseen')}</p>
       )}
       <form method="post" action="/settings/sending/address/look">
-        <Button look="plain">{language.say('health.address.look')}</Button>
+        <Button look="plain" label={language.say('health.address.look')} />
       </form>
     </>
   );

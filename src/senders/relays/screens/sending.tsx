@@ -168,7 +168,7 @@ function Order({ relay, before }: { relay: Relay; before: Relay | undefined }) {
   if (before === undefined) return <>{language.say('smtp.first')}</>;
   return (
     <form method="post" action={`/settings/sending/${relay.id}/up`}>
-      <Button look="plain">{language.say('smtp.up', { name: before.name })}</Button>
+      <Button look="plain" label={language.say('smtp.up', { name: before.name })} />
     </form>
   );
 }

@@ -35,7 +35,7 @@ export function TestCard({ relay, senders, email, chosen, test }: TestForm) {
           options={[...options, you]}
           value={chosen}
         />
-        <Button look="plain">{language.say('smtp.test.submit')}</Button>
+        <Button look="plain" label={language.say('smtp.test.submit')} />
       </form>
     </Card>
   );

@@ -106,7 +106,7 @@ function NewIntake({ provider, problems }: Typed) {
           spellcheck={false}
           problems={problems}
         />
-        <Button>{language.say('providers.add.submit')}</Button>
+        <Button label={language.say('providers.add.submit')} />
       </form>
     </Card>
   );
@@ -266,7 +266,7 @@ function RoleMailsCard({ found: { addresses, mails }, now }: { found: RoleMails;
           </p>
           <pre class="source">{text}</pre>
           <form method="post" action={`/settings/returns/mails/${id}/delete`}>
-            <Button look="plain">{language.say('roleMails.delete')}</Button>
+            <Button look="plain" label={language.say('roleMails.delete')} />
           </form>
         </details>
       ))}

@@ -104,7 +104,7 @@ function Caps({ caps }: { caps: readonly CapFields[] }) {
           </fieldset>
         ))}
         <p class="hint">{language.say('caps.hint')}</p>
-        <Button>{language.say('caps.save')}</Button>
+        <Button label={language.say('caps.save')} />
       </form>
     </Card>
   );
@@ -153,7 +153,7 @@ function WindowCard({ values, zone }: { values: WindowFields; zone: string }) {
             inputMode="numeric"
           />
         </div>
-        <Button look="plain">{language.say('window.save')}</Button>
+        <Button look="plain" label={language.say('window.save')} />
       </form>
     </Card>
   );
@@ -205,9 +205,12 @@ export function HoldCard({ limits: { auto_hold, least_results, limits }, utr = '
       {mayChange && (
         <form method="post" action="/settings/returns/hold">
           <input type="hidden" name="utr" value={utr} />
-          <Button look="plain" name="auto_hold" value={auto_hold === 1 ? '0' : '1'}>
-            {language.say(auto_hold === 1 ? 'holding.switchOff' : 'holding.switchOn')}
-          </Button>
+          <Button
+            look="plain"
+            name="auto_hold"
+            value={auto_hold === 1 ? '0' : '1'}
+            label={language.say(auto_hold === 1 ? 'holding.switchOff' : 'holding.switchOn')}
+          />
         </form>
       )}
     </Card>

@@ -118,7 +118,7 @@ function BrandForm({ brand, pictures, problems, mayChange }: FormProps) {
               value={brand.button_shape}
               problems={problems}
             />
-            {mayChange && <Button>{language.say('compose.save')}</Button>}
+            {mayChange && <Button label={language.say('compose.save')} />}
           </fieldset>
         </form>
       </Card>

@@ -224,7 +224,7 @@ function VersionForm({ translated: { address, updatedAt }, templates, id, values
         problems={problems}
       />
       {updatedAt && <input type="hidden" name="unchanged_since" value={updatedAt} />}
-      <Button look={id === NEW ? 'primary' : 'plain'}>{language.say('languages.save')}</Button>
+      <Button look={id === NEW ? 'primary' : 'plain'} label={language.say('languages.save')} />
     </form>
   );
 }

@@ -132,7 +132,7 @@ function AddForm({ problem }: { problem: string | undefined }) {
         )}
         <ul class="uploads" data-pictures="uploads" hidden />
         <div class="buttons" data-pictures="send">
-          <Button icon="plus">{language.say('images.add')}</Button>
+          <Button icon="plus" label={language.say('images.add')} />
         </div>
       </div>
     </form>
@@ -286,7 +286,7 @@ function OnePicture({ picture, uses, mayChange, values, problems, problem }: One
               problems={problems}
             />
             <div class="buttons">
-              <Button>{language.say('compose.save')}</Button>
+              <Button label={language.say('compose.save')} />
             </div>
           </form>
         </Card>

@@ -118,7 +118,7 @@ function sendLogin(
           required
           autofocus={email !== ''}
         />
-        <Button>{language.say('login.submit')}</Button>
+        <Button label={language.say('login.submit')} />
       </form>
       {withPasskeys && <PasskeyButton next={next} />}
       <p class="quiet-text small">{language.say('login.forgotten')}</p>

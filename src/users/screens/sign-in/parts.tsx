@@ -90,7 +90,7 @@ export function sendCode(
           required
           autofocus
         />
-        <Button>{language.say('login.submit')}</Button>
+        <Button label={language.say('login.submit')} />
       </form>
       <p class="quiet-text small">{language.say('login.code.lost')}</p>
       <p class="small">

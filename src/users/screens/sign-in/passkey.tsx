@@ -53,9 +53,7 @@ export function PasskeyButton({ next }: { next: string }) {
       <form method="post" action="/login/passkey" hidden>
         <input type="hidden" name="next" value={next} />
         <input type="hidden" name="answer" />
-        <Button look="plain" icon="key">
-          {language.say('login.passkey')}
-        </Button>
+        <Button look="plain" icon="key" label={language.say('login.passkey')} />
         <div class="field">
           <span class="problem" role="alert" hidden>
             {language.say('login.passkey.none')}

@@ -52,7 +52,7 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
               autocomplete="off"
               required
             />
-            <Button>{language.say('welcome.continue')}</Button>
+            <Button label={language.say('welcome.continue')} />
           </form>
         </Island>
       </SignInPanel>,
@@ -134,7 +134,7 @@ function sendChoice(
           problems={problems}
         />
         <NewPasswordField problems={problems} />
-        <Button>{language.say('welcome.submit')}</Button>
+        <Button label={language.say('welcome.submit')} />
       </form>
     </SignInPanel>,
   );
