@@ -57,7 +57,7 @@ import { stepAfter } from './path.ts';
 import { holdAutomations, holdFailedAutomation } from './status.ts';
 import { type Acting, type AtStep, act, CHANGES_CONTACTS, setField, type Taken } from './step-actions.ts';
 import { type UsedValues, usedChange, usedField, usedFields, usedValues } from './used-values.ts';
-import { endWaits, type WaitingContact, type Waits, waitColumns } from './waits.ts';
+import { endWaits, type WaitingContact, type WaitStep, waitColumns } from './waits.ts';
 
 const PAGE_ROWS = 250;
 /**
@@ -308,7 +308,7 @@ function enqueueScheduleMail(client: Database, place: DuePlace, schedule: number
 /** A step other than a mail, with what ends the automation. */
 type OtherStep = Pick<Schedule, 'utr' | 'share' | 'user_id'> &
   Acting &
-  Waits &
+  WaitStep &
   Pick<Automation, 'goal_segment_id' | 'exit_segment_id' | 'exit_criteria'>;
 
 /** Returns how many contacts take a step at once: fewer if the rules of many segments are evaluated for each of them. */

@@ -19,7 +19,7 @@ const WEEK = 7;
 const YEARLY = /^\d{2}-\d{2}$/;
 
 /** A step at which contacts wait. */
-export type Waits = Pick<
+export type WaitStep = Pick<
   Schedule,
   | 'id'
   | 'user_id'
@@ -46,7 +46,7 @@ export interface WaitingContact extends AtStep, Place {
  * Returns the SQL of the columns of a `WaitingContact` without the columns of `AtStep`, for enrolment `e` and its
  * contact `p`.
  */
-export function waitColumns(db: Db, { user_id: account, field_id }: Waits): string {
+export function waitColumns(db: Db, { user_id: account, field_id }: WaitStep): string {
   return `e.waiting_since, e.arrived_step, e.arrived_at, ${placeColumns(db.$client, account, 'p')}, ${dateColumn(db, account, field_id)} AS date`;
 }
 
@@ -62,7 +62,7 @@ export function dateColumn(db: Db, account: number, field: number | null): strin
  */
 export function endWaits(
   client: Database,
-  step: Waits,
+  step: WaitStep,
   people: readonly WaitingContact[],
   { now, zone }: { now: number; zone: string },
 ): Taken[] {
@@ -82,14 +82,18 @@ export function endWaits(
  * Returns when a contact who is at a step, or before it, goes on from it, epoch milliseconds; `now` or earlier means at once. For an event
  * that has not happened it is when the wait runs out. `zone`: of contacts without one.
  */
-export function goesOnAt(step: Waits, contact: WaitingContact, { now, zone }: { now: number; zone: string }): number {
+export function goesOnAt(
+  step: WaitStep,
+  contact: WaitingContact,
+  { now, zone }: { now: number; zone: string },
+): number {
   const began = contact.waiting_since + waitMs(step);
   const { time, end } = timesOf(step, contact, zone, Math.max(now, began));
   return Math.max(began, Math.min(time, end));
 }
 
 /** Returns when what a contact waits for comes, and when the wait is over without it, epoch milliseconds; infinite: never. */
-function timesOf(step: Waits, contact: WaitingContact, zone: string, now: number): { time: number; end: number } {
+function timesOf(step: WaitStep, contact: WaitingContact, zone: string, now: number): { time: number; end: number } {
   const began = contact.waiting_since + waitMs(step);
   const end = step.timeout_hours === null ? Number.POSITIVE_INFINITY : began + step.timeout_hours * HOUR_MS;
   return { time: comesAt(step, contact, zone, now) ?? Number.POSITIVE_INFINITY, end };
@@ -110,13 +114,13 @@ export function followTimeZone(client: Database, zone: string): void {
  * Returns when the event or time that a contact waits for came or will come, epoch milliseconds; null if that is not
  * known.
  */
-function comesAt(step: Waits, contact: WaitingContact, zone: string, now: number): number | null {
+function comesAt(step: WaitStep, contact: WaitingContact, zone: string, now: number): number | null {
   if (step.until === 'event') return hasArrived(step, contact) ? 0 : null;
   return awaitedTime(step, contact.date, findZone(contact) ?? zone, now);
 }
 
 /** Returns true if the event that a step awaits now has happened to a contact who waits there. */
-function hasArrived({ id, event_since }: Waits, { arrived_step, arrived_at }: WaitingContact): boolean {
+function hasArrived({ id, event_since }: WaitStep, { arrived_step, arrived_at }: WaitingContact): boolean {
   return arrived_step === id && (event_since === null || (arrived_at !== null && arrived_at > event_since));
 }
 
@@ -127,7 +131,12 @@ function hasArrived({ id, event_since }: Waits, { arrived_step, arrived_at }: Wa
  * @param date The value of the contact's field as `isValidValue` accepts it; null: none.
  * @param zone The contact's time zone.
  */
-function awaitedTime({ until, hour, weekday }: Waits, date: string | null, zone: string, now: number): number | null {
+function awaitedTime(
+  { until, hour, weekday }: WaitStep,
+  date: string | null,
+  zone: string,
+  now: number,
+): number | null {
   const at = (day: string) => toUtc(day, `${String(hour ?? 0).padStart(2, '0')}:00:00`, zone).getTime();
   const today = wallClock(new Date(now), zone).date;
   if (until === 'hour') {
@@ -149,9 +158,9 @@ function awaitedTime({ until, hour, weekday }: Waits, date: string | null, zone:
 /** Returns when a day of every year (MM-DD) comes next, `today` included. */
 function nextYearly(date: string, today: string, at: (day: string) => number): number {
   const year = Number(today.slice(0, 4));
-  const [first = today, next = today] = [year, year + 1].map((one) => {
-    const lastOfFebruary = `${one}-02-28`;
-    return yearlyDays(lastOfFebruary).includes(date) ? lastOfFebruary : `${one}-${date}`;
+  const [first = today, next = today] = [year, year + 1].map((candidate) => {
+    const lastOfFebruary = `${candidate}-02-28`;
+    return yearlyDays(lastOfFebruary).includes(date) ? lastOfFebruary : `${candidate}-${date}`;
   });
   return at(first < today ? next : first);
 }

@@ -1,6 +1,6 @@
 /** Steps at which contacts wait for an event, a date of their own, an hour of their day or a weekday. */
 import t from 'tap';
-import { endWaits, type WaitingContact, type Waits } from '../../src/automations/waits.ts';
+import { endWaits, type WaitingContact, type WaitStep } from '../../src/automations/waits.ts';
 import { WAKE } from '../../src/delivery/queue/enrolment-state.ts';
 import { startApp } from '../support/app.ts';
 import { DAY, HOUR, withPaths } from '../support/automations.ts';
@@ -231,7 +231,7 @@ t.test(
   'an hour, a weekday and a day of every year begin by the clock of the contact, also where the clock changes',
   async (t) => {
     const { db } = await startApp(t);
-    const step: Waits = {
+    const step: WaitStep = {
       ...{
         id: 1,
         user_id: 1,
@@ -246,7 +246,7 @@ t.test(
     /** When a contact goes on who comes to the step at this time; “now” if at once. */
     const next = (
       now: string,
-      given: Partial<Waits>,
+      given: Partial<WaitStep>,
       { zone = 'Europe/Berlin', date = null as string | null } = {},
     ) => {
       const at = Date.parse(now);

@@ -1,8 +1,8 @@
 /** German: unsubscribed and suppressed addresses, unsubscribe groups, and the rule about inactive people. */
 import type { Translation } from '../../ui/words/translation.ts';
-import type { left as english } from './words.en.ts';
+import type { unsubscribed as english } from './words.en.ts';
 
-export const left: Translation<typeof english> = {
+export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.all': 'Alle Mails',
   'unsubscribes.topic': 'Themen',
   'unsubscribes.suppressions': 'Sperren',

@@ -1,6 +1,6 @@
 /** English: unsubscribed and suppressed addresses, unsubscribe groups, and the rule about inactive people. */
 
-export const left = {
+export const unsubscribed = {
   'unsubscribes.all': 'All mail',
   'unsubscribes.topic': 'Topics',
   'unsubscribes.suppressions': 'Suppressions',

@@ -19,7 +19,7 @@ import { isoTimestamp } from '../../time/clock.ts';
 import { CONTACT, WITH_PERSON } from '../enrolled-person.ts';
 import { hasFewEnrolments, isMoving, moveOrStore, nextRange, untilMovesDone, wholeRange } from '../move-enrolments.ts';
 import { mayReach } from '../path.ts';
-import { dateColumn, goesOnAt, type WaitingContact, type Waits, waitColumns } from '../waits.ts';
+import { dateColumn, goesOnAt, type WaitingContact, type WaitStep, waitColumns } from '../waits.ts';
 
 /**
  * The effects of a change in the form of the API: for each mail waited for before the change and each waited for after it, the
@@ -77,8 +77,8 @@ const LOCK_WAIT_MS = 1500;
 
 /** A step at which contacts wait, before and after a change of its settings. */
 interface ChangedWait {
-  before: Waits;
-  after: Waits;
+  before: WaitStep;
+  after: WaitStep;
 }
 
 /**

@@ -21,7 +21,7 @@ const ARRIVAL_MS = 5000;
 const POLL_MS = 100;
 const KEPT = 'returned_mail_seen';
 
-interface Way {
+interface TestSetup {
   resolver: Pick<Resolver, 'resolveMx'>;
   /** Epoch milliseconds. */
   now: number;
@@ -38,12 +38,12 @@ export function takesReturnedMail({ BOUNCE_DOMAIN, BOUNCE_LISTEN }: Config): boo
  * Sends the test mail and waits for its arrival. Ends within half a minute and never rejects. Problems are only warnings, because mail is
  * sent nevertheless.
  */
-export async function returnedMailCheck(client: Database, config: Config, way: Way): Promise<Finding> {
+export async function returnedMailCheck(client: Database, config: Config, setup: TestSetup): Promise<Finding> {
   const { BOUNCE_DOMAIN: domain, BOUNCE_LISTEN: at } = config;
   const listen = at === null ? '' : `${at.host}:${at.port}`;
   try {
-    const servers = await serversOf(way.resolver, domain);
-    return { name: NAME, ...(await sendTest(client, { ...way, domain, listen, servers })) };
+    const servers = await serversOf(setup.resolver, domain);
+    return { name: NAME, ...(await sendTest(client, { ...setup, domain, listen, servers })) };
   } catch (error) {
     const found = sentence('returns_dns', { domain, code: codeOf(error) });
     return { name: NAME, state: 'warn', found, advice: [sentence('returns_dns_cure', { domain })] };
@@ -54,7 +54,7 @@ export async function returnedMailCheck(client: Database, config: Config, way: W
  * The mail servers of a domain, the preferred first; the domain itself if it has no MX record (RFC 5321, 5.1); none if it accepts no mail
  * (RFC 7505).
  */
-async function serversOf(resolver: Way['resolver'], domain: string): Promise<string[]> {
+async function serversOf(resolver: TestSetup['resolver'], domain: string): Promise<string[]> {
   const records = await resolver.resolveMx(domain).catch((error) => {
     if (codeOf(error) !== 'ENODATA') throw error;
     return [{ exchange: domain, priority: 0 }];
@@ -68,7 +68,7 @@ async function serversOf(resolver: Way['resolver'], domain: string): Promise<str
 
 async function sendTest(
   client: Database,
-  { domain, listen, servers, now, port = SMTP_PORT }: Way & { domain: string; listen: string; servers: string[] },
+  { domain, listen, servers, now, port = SMTP_PORT }: TestSetup & { domain: string; listen: string; servers: string[] },
 ): Promise<CheckResult> {
   let silent: CheckResult | null = null;
   for (const host of servers) {

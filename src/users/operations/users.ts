@@ -152,7 +152,7 @@ function requireUser({ db, accountId }: Context, id: unknown): User {
 
 /** Makes a link of a user, which works for `lastsMs` milliseconds, or as long as others by default. */
 function makeLink({ db, clock, accountId, actor, publicUrl }: Context, user: User, lastsMs?: number) {
-  const made = { accountId, user, ...(lastsMs !== undefined && { lastsMs }) };
-  const { secret, expiresAt } = createLoginLink(db, made, actor, clock.now());
+  const options = { accountId, user, ...(lastsMs !== undefined && { lastsMs }) };
+  const { secret, expiresAt } = createLoginLink(db, options, actor, clock.now());
   return { link: `${publicUrl()}${loginLinkPath(secret)}`, expires_at: isoTimestamp(expiresAt) };
 }

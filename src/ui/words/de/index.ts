@@ -3,7 +3,7 @@
 import { people } from '../../../audience/contacts/words.de.ts';
 import { imports } from '../../../audience/import/words.de.ts';
 import { segments } from '../../../audience/segments/words.de.ts';
-import { left } from '../../../audience/unsubscribed/words.de.ts';
+import { unsubscribed } from '../../../audience/unsubscribed/words.de.ts';
 import { automations } from '../../../automations/words.de.ts';
 import { archive } from '../../../campaigns/archive/words.de.ts';
 import { home } from '../../../campaigns/home/words.de.ts';
@@ -44,7 +44,7 @@ export const de = {
   ...home,
   ...imports,
   ...installation,
-  ...left,
+  ...unsubscribed,
   ...mailFrames,
   ...outbox,
   ...people,

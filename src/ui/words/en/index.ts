@@ -3,7 +3,7 @@
 import { people } from '../../../audience/contacts/words.en.ts';
 import { imports } from '../../../audience/import/words.en.ts';
 import { segments } from '../../../audience/segments/words.en.ts';
-import { left } from '../../../audience/unsubscribed/words.en.ts';
+import { unsubscribed } from '../../../audience/unsubscribed/words.en.ts';
 import { automations } from '../../../automations/words.en.ts';
 import { archive } from '../../../campaigns/archive/words.en.ts';
 import { home } from '../../../campaigns/home/words.en.ts';
@@ -44,7 +44,7 @@ export const en = {
   ...home,
   ...imports,
   ...installation,
-  ...left,
+  ...unsubscribed,
   ...mailFrames,
   ...outbox,
   ...people,
