@@ -44,6 +44,7 @@ const MAX_WAIT_MS = 5000;
 const STEPS_MS = 4;
 
 const ByUtr = Type.Object({ utr: identifier('The single send.') });
+const ByIds = { strIds: identifiersOrUtrs('Ids or utrs of single sends.') };
 
 export const duplicateSingleSend = operation({
   name: 'Duplicate a single send',
@@ -81,7 +82,7 @@ export const deleteSingleSend = operation({
 export const deleteSingleSends = operation({
   name: 'Delete several single sends',
   role: 'editor',
-  input: Type.Object({ strIds: identifiersOrUtrs('Ids or utrs of single sends.') }),
+  input: Type.Object(ByIds),
   run: (context, { strIds }) => deleteAll(context, requireIds(context.db, context.accountId, strIds)),
 });
 
@@ -92,15 +93,13 @@ async function deleteAll({ db, wake }: Context, ids: readonly number[]): Promise
   for (const id of cancelled) await waitForAcknowledgement(db.$client, id);
 }
 
-const Several = { strIds: identifiersOrUtrs('Ids or utrs of single sends.') };
-
 export const hideSingleSends = operation({
   name: 'Hide single sends in the list of the dashboard, or show them again (addition)',
   description:
     'The other lists of the API still have them. Those that are scheduled or being sent stay visible, and a hidden one that is scheduled later is shown again.',
   role: 'editor',
   input: Type.Object({
-    ...Several,
+    ...ByIds,
     is_hidden: Type.Unsafe<0 | 1>(flag('1: they are taken off the list. 0: they are put back.')),
   }),
   output: Type.Object({
@@ -119,7 +118,7 @@ export const hideSingleSends = operation({
 export const deleteDrafts = operation({
   name: 'Delete the drafts among several single sends',
   role: 'editor',
-  input: Type.Object({ ...Several, dry_run: Type.Optional(Type.Unsafe<0 | 1>(flag('1: they are only counted.'))) }),
+  input: Type.Object({ ...ByIds, dry_run: Type.Optional(Type.Unsafe<0 | 1>(flag('1: they are only counted.'))) }),
   async run({ db, accountId }, { strIds, dry_run }) {
     const ids = requireIds(db, accountId, strIds);
     const drafts = draftsAmong(db, ids);
@@ -273,7 +272,7 @@ export const countUnopened = operation({
   input: ByUtr,
   output: Type.Object({ count: integer() }),
   async run({ db, accountId }, { utr }) {
-    return { count: await withinShare(accountId, () => count(db, accountId, utr)) };
+    return { count: await withinShare(accountId, () => countUnopenedOf(db, accountId, utr)) };
   },
 });
 
@@ -281,7 +280,7 @@ export const countUnopened = operation({
  * Counts recipients who did not open. Other requests are answered after each part, which takes some milliseconds. Throws 404,
  * and 409 if the single send is not finished or its opens were not counted.
  */
-async function count(db: Db, accountId: number, utr: unknown): Promise<number> {
+async function countUnopenedOf(db: Db, accountId: number, utr: unknown): Promise<number> {
   const { send, mailingId } = requireOpensKnown(db, accountId, utr);
   const types = JSON.stringify(contactTypesOf(db, send));
   const page = db.$client.prepare<unknown[], { last: number | null; count: number }>(`

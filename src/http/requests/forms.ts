@@ -50,7 +50,7 @@ export async function installForms(app: FastifyInstance): Promise<void> {
     parse(request, String(body), done),
   );
   app.addHook('preValidation', (request, _reply, next) => {
-    const body = givenBody(request);
+    const body = bodyOf(request);
     if (body instanceof Promise) {
       body.then((fields) => normalizeRequest(request, fields)).then(() => next(), next);
     } else {
@@ -71,7 +71,7 @@ export function jsonParser(app: FastifyInstance): FastifyBodyParser<string> {
 }
 
 /** The body of a request; a promise if other requests are handled while it is read. */
-function givenBody(request: FastifyRequest): unknown {
+function bodyOf(request: FastifyRequest): unknown {
   const { body } = request;
   if (typeof body === 'object' && body !== null && UNPARSED_FORM in body) {
     return readUrlencoded(String(body[UNPARSED_FORM]), MAX_FORM_PARTS);
