@@ -25,7 +25,7 @@ export interface Links {
 export function followLinks(connection: NatsConnection, signal: AbortSignal): Links {
   let tokens: LinkTokens | null = null;
   let publicUrl = '';
-  let text = '';
+  let lastText = '';
   const take = ({ secrets, publicUrl: url }: LinkSecrets) => {
     tokens = createNodeTokens(secrets);
     publicUrl = url;
@@ -34,9 +34,9 @@ export function followLinks(connection: NatsConnection, signal: AbortSignal): Li
     while (!signal.aborted) {
       try {
         const value = await withTimeout(findValue(connection, BUCKET.secrets, LINKS_KEY), ANSWER_MS);
-        const secrets = new TextDecoder().decode(value ?? undefined);
-        if (secrets !== '' && secrets !== text) take(JSON.parse(secrets));
-        text = secrets;
+        const text = new TextDecoder().decode(value ?? undefined);
+        if (text !== '' && text !== lastText) take(JSON.parse(text));
+        lastText = text;
       } catch {
         // NATS does not reply, or the bucket does not exist yet.
       }

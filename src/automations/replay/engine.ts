@@ -36,7 +36,7 @@ import { markLive } from '../status.ts';
 import { Feed, readHistory, type Scope, segmentsOf } from './history.ts';
 
 const HOUR_MS = 3_600_000;
-/** The maximum number of stops of the clock. What is due in between is done at the next stop. */
+/** The clock stops at the full multiples of this time. What is due in between is done at the next stop. */
 const STOP_MS = HOUR_MS;
 /** After how long a transaction on the view is committed, in milliseconds. */
 const TRANSACTION_MS = 250;
@@ -142,12 +142,10 @@ class Run {
     for (const { id, kind, sender_id } of steps)
       if (kind === 'mail')
         createMailing(this.#view, {
-          ...{
-            user_id: automation.user_id,
-            owner_kind: 'schedule' as const,
-            owner_id: id,
-            automation_id: automationId,
-          },
+          user_id: automation.user_id,
+          owner_kind: 'schedule',
+          owner_id: id,
+          automation_id: automationId,
           revision: 1,
           unsubscribe_group_id: Number(automation.unsubscribe_group_id),
           sender_id,
