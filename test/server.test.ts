@@ -1,4 +1,5 @@
 /** The main job on the real program: a process, a database file, an SMTP server. */
+
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -6,6 +7,7 @@ import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
 import { SHOP_FORM } from './support/sender.ts';
 import { Service, startSink } from './support/service.ts';
+import { type Counters, countersOf } from './support/service-campaign.ts';
 
 const PEOPLE = 2000;
 const NAMES = ['Zoë', 'Łukasz 🎉', 'Ngọc', 'Anna', 'Đorđe', '山田'];
@@ -14,14 +16,6 @@ const nameOf = (at: number) => `${NAMES[at % NAMES.length]} ${at}`;
 const addressOf = (at: number) => `reader${at}@example.org`;
 /** Every tenth has left before: half of them globally, half the group. */
 const hasLeft = (at: number) => at % 10 === 0;
-
-interface Counters {
-  status: number;
-  triggered: number;
-  delivered: number;
-  bounces: number;
-  unsubscribes: number;
-}
 
 async function prepare(t: Test, sinkDelayMs: number) {
   const sink = await startSink(t, sinkDelayMs);
@@ -54,12 +48,7 @@ async function prepare(t: Test, sinkDelayMs: number) {
     schedule_type: '0',
   });
   const { utr } = answer.message as { utr: string };
-  const counters = async (): Promise<Counters> => {
-    const { message } = await service.get(`/single-send/details?utr=${utr}`);
-    const [send] = (message as { singleSend: Counters[] }).singleSend;
-    if (send === undefined) throw new Error('no single send');
-    return send;
-  };
+  const counters = () => countersOf(service, utr);
   const until = async (reached: (counters: Counters) => boolean): Promise<Counters> => {
     for (let tries = 0; tries < 1200; tries++) {
       const now = await counters();

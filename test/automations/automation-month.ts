@@ -4,6 +4,7 @@ import type { Test } from 'tap';
 import { randomOf } from '../../fixtures/random.ts';
 import type { Courier, Outcome } from '../../src/delivery/transport/courier.ts';
 import { startApp } from '../support/app.ts';
+import { mustAnswer } from '../support/segments.ts';
 import { SENDER } from '../support/sender.ts';
 import { AutomationModel, type Mail, type Plan } from './automation-model.ts';
 
@@ -76,11 +77,7 @@ export async function startWorld(t: Test, seed: number) {
   const utrs = new Map<number, string>();
   let people = 0;
 
-  const send = async (method: string, path: string, options: object) => {
-    const answer = await app.one.call(method, path, options);
-    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.text}`);
-    return answer;
-  };
+  const send = (method: string, path: string, options: object) => mustAnswer(app, method, path, options);
   const post = (path: string, form: Record<string, unknown>) => send('POST', path, { form });
   const between = (low: number, high: number) => low + Math.floor(random() * (high - low + 1));
   const newPerson = () => {

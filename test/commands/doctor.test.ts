@@ -1,4 +1,5 @@
 /** The doctor, on good and bad settings, with a relay and a DNS server of this machine. */
+
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -16,6 +17,7 @@ import { checkReturnPath } from '../../src/installation/health-checks/domain-aut
 import type { Finding } from '../../src/installation/health-checks/finding.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { sendlark } from '../support/command-line.ts';
+import { freePort } from '../support/free-port.ts';
 import { seededCopy } from '../support/seeded-copy.ts';
 import { Service, startSink } from '../support/service.ts';
 import { startDns } from '../support/smtp/dns-server.ts';
@@ -293,12 +295,3 @@ t.test('a relay that answers otherwise is told with its answer', async (t) => {
   const { checks } = await examine({ DATABASE_PATH: path, SMTP_URL: 'relay.example' }, '127.0.0.1:9');
   t.match(checks.get('SMTP server'), { state: 'fail', found: /^SMTP_URL is invalid: entry 1/ });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

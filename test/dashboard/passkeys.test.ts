@@ -1,24 +1,12 @@
-/** Passkeys in a real browser with a virtual authenticator: adding one, signing in with it, removing it, and what is refused. */
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import type { CDPSession, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
 import { findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
+import { freePort } from '../support/free-port.ts';
 import { addPerson, cookieOf, PASSWORD } from '../support/people.ts';
 import { skipWithout } from '../support/tools.ts';
 
 const skip = skipWithout('chromium');
-
-/** A port to listen on that PUBLIC_URL can name before. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** A service at an address of which browsers take passkeys, with an owner who has a password. */
 async function start(t: Test) {

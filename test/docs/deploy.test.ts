@@ -1,7 +1,7 @@
 /** The files for machines with sender nodes: units that systemd takes, and a compose file whose servers form a cluster. */
+
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -11,6 +11,7 @@ import { NATS_SERVER } from '../../fixtures/nats.ts';
 import { SETTINGS } from '../../src/config.ts';
 import { makeStreams, STREAM } from '../../src/nodes/streams.ts';
 import { ROOT } from '../support/documents.ts';
+import { freePort } from '../support/free-port.ts';
 import { skipWithout } from '../support/tools.ts';
 import { pairsOf } from './files.ts';
 
@@ -90,14 +91,6 @@ t.test(
     t.equal(cluster?.replicas?.length, 2, 'beside the leader');
   },
 );
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}
 
 /** What `make` gives once it no longer fails, since a cluster needs a moment to choose a leader. */
 async function untilMade<T>(make: () => Promise<T>): Promise<T> {

@@ -1,16 +1,11 @@
 /** The envelope: every answer below /api has it, whatever goes wrong. */
+
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import t from 'tap';
+import { isEnvelope } from '../support/answered.ts';
 import { startApp } from '../support/app.ts';
-
-const isEnvelope = (body: unknown): boolean => {
-  const { status, message, errors } = Object(body);
-  return status === 'success'
-    ? (message === undefined) !== (errors === undefined)
-    : status === 'failed' && errors !== undefined;
-};
 
 t.test('every failure of the framework has the envelope', async (t) => {
   const app = await startApp(t);

@@ -1,16 +1,11 @@
 /** Forms: every encoding means the same, and what is malformed, hostile or too large is refused. */
+
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import t from 'tap';
 import { assembleFields, MALFORMED, readUrlencoded } from '../../src/http/requests/form-fields.ts';
+import { isEnvelope } from '../support/answered.ts';
 import { type CallOptions, type FilePart, startApp } from '../support/app.ts';
-
-const isEnvelope = (body: unknown): boolean => {
-  const { status, message, errors } = Object(body);
-  return status === 'success'
-    ? (message === undefined) !== (errors === undefined)
-    : status === 'failed' && errors !== undefined;
-};
 
 t.test('a part that is marked as JSON but is not JSON makes the request malformed', async (t) => {
   const { fastify, one } = await startApp(t);

@@ -1,9 +1,11 @@
 /** A random month of a shop (repeatable by its seed), run in the real application and in the model, and the relay that both use. */
+
 import PostalMime from 'postal-mime';
 import type { Test } from 'tap';
 import { randomOf } from '../../fixtures/random.ts';
 import type { Outcome } from '../../src/delivery/transport/courier.ts';
 import { startApp } from '../support/app.ts';
+import { mustAnswer } from '../support/segments.ts';
 import { type Mail, MonthModel } from './month-model.ts';
 
 export const HOUR = 3_600_000;
@@ -59,11 +61,7 @@ export async function startWorld(t: Test, seed: number) {
   let people = 0;
   let mails = 0;
 
-  const call = async (method: string, path: string, options: object) => {
-    const answer = await app.one.call(method, path, options);
-    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.text}`);
-    return answer;
-  };
+  const call = (method: string, path: string, options: object) => mustAnswer(app, method, path, options);
   const post = (path: string, form: Record<string, unknown>) => call('POST', path, { form });
   const newPerson = () => `p${++people}@example.org`;
   const pick = <T>(from: readonly T[]): T | undefined => from[between(0, Math.max(0, from.length - 1))];

@@ -1,8 +1,6 @@
 /** The built service with an account, the relay and the model, kills, and what is compared after them. Run `npm run build` before. */
 
-import { once } from 'node:events';
 import { cpSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import nodemailer from 'nodemailer';
@@ -12,6 +10,7 @@ import { randomOf } from '../../fixtures/random.ts';
 import { connect } from '../../src/database/open.ts';
 import { openTokens, type Tokens } from '../../src/delivery/links/tokens.ts';
 import { sendlark } from '../support/command-line.ts';
+import { freePort } from '../support/free-port.ts';
 import { SHOP_SENDER } from '../support/sender.ts';
 import { Service } from '../support/service.ts';
 import { wallClock } from '../support/wall-clock.ts';
@@ -272,12 +271,4 @@ export class World {
       }
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const bound = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof bound === 'object' && bound !== null ? bound.port : 0;
 }

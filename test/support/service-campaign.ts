@@ -5,7 +5,9 @@ import type { Service } from './service.ts';
 
 export interface Counters {
   status: number;
+  triggered: number;
   delivered: number;
+  bounces: number;
   unsubscribes: number;
 }
 
@@ -82,7 +84,8 @@ export async function startAbTest(service: Service, people: number) {
   };
 }
 
-async function countersOf(service: Service, utr: string): Promise<Counters> {
+/** Returns the counters of a single send. */
+export async function countersOf(service: Service, utr: string): Promise<Counters> {
   const { message } = await service.get(`/single-send/details?utr=${utr}`);
   const [send] = (message as { singleSend: Counters[] }).singleSend;
   if (send === undefined) throw new Error('no single send');
