@@ -130,7 +130,7 @@ export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
   segments.change('POST /segment/update', changeSegment, 'Updated Successfully', details);
   segments.record('GET /segment/details', readSegment);
   segments.read('GET /segment/problem', readSegmentProblem);
-  segments.changeInErrors('DELETE /segment/delete', deleteSegment, 'Deleted Successfully');
+  segments.deleteInErrors('DELETE /segment/delete', deleteSegment);
   segments.change('POST /segment/undelete', undeleteSegment, 'Restored Successfully');
   segments.list('GET /segment/email/list', listRecipients);
   segments.change('POST /segment/email/store', addRecipientByHand, 'Added Successfully');
@@ -152,7 +152,7 @@ export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
   );
   types.record('GET /contacts-type/view', readContactType);
   types.change('POST /contacts-type/update', renameContactType, 'Updated Successfully');
-  types.changeInErrors('DELETE /contacts-type/delete', deleteContactType, 'Deleted Successfully');
+  types.deleteInErrors('DELETE /contacts-type/delete', deleteContactType);
 
   const contacts = operationRoutes(app, deps, 'Contacts');
   contacts.list('GET /contacts/list', listContacts);

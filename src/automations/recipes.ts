@@ -351,8 +351,8 @@ const GREY = '#5b6570';
 
 /** Returns a mail of a recipe as MJML that the designer can edit: the logo or the sender's name, the letter, and the footer. */
 export function recipeMjml(language: LanguageCode, { paragraphs }: RecipeTexts, brand: Brand): string {
-  const text = (content: string, size: number, colour: string, more = '') =>
-    `<mj-text font-family="${brand.text_font}" font-size="${size}px" line-height="1.6" color="${colour}"${more}>${content}</mj-text>`;
+  const text = (content: string, size: number, colour: string) =>
+    `<mj-text font-family="${brand.text_font}" font-size="${size}px" line-height="1.6" color="${colour}">${content}</mj-text>`;
   const section = (content: string) => `<mj-section padding="16px 0"><mj-column>${content}</mj-column></mj-section>`;
   const quietLink = (tag: string, label: string) =>
     `<a href="((${tag}))" style="color:${GREY};text-decoration:underline;">${label}</a>`;

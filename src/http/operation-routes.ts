@@ -88,11 +88,11 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
       };
       map(at, operation, done, answer, location !== undefined);
     },
-    /** Like `change`, for the deletes whose contract has the text in `errors`. */
-    changeInErrors<Input extends TObject>(at: Endpoint, operation: Operation<Input, void>, errors: string): void {
+    /** Maps a delete whose contract has the confirmation in `errors`. */
+    deleteInErrors<Input extends TObject>(at: Endpoint, operation: Operation<Input, void>): void {
       map(at, operation, doneInErrors, async (context, input) => {
         await operation.run(context, input);
-        return { status: 'success', errors };
+        return { status: 'success', errors: 'Deleted Successfully' };
       });
     },
     /** An operation whose output is the response; `location` returns the URL of a created record. */

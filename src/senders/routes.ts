@@ -27,7 +27,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
   );
   senders.record('GET /sender/details', readSender);
   senders.change('POST /sender/update', changeSender, 'Updated Successfully');
-  senders.changeInErrors('DELETE /sender/delete', deleteSender, 'Deleted Successfully');
+  senders.deleteInErrors('DELETE /sender/delete', deleteSender);
   senders.read('GET /sender/report', readVerification);
   senders.change('GET /sender/resend-mail', resendVerification, 'Verification Mail Send');
   senders.read('GET /senders/checks', readChecks);

@@ -183,10 +183,10 @@ export function checkMail({ html, text, headers }: MailParts): CheckedMail {
   const { links, language, bareImages, weakTexts } = content;
   const silentLinks = links.filter((link) => link.text === '').length;
   const canLeave = headers.some(({ name }) => name.toLowerCase() === 'list-unsubscribe');
-  const finding = (check: Finding['check'], isGood: boolean, count = 0, limit = 0) => ({
+  const finding = (check: Finding['check'], isGood: boolean, count = 0) => ({
     check,
     isGood,
-    values: { count, limit },
+    values: { count, limit: 0 },
   });
   return {
     ...content,

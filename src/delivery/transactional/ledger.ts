@@ -110,7 +110,7 @@ export class TransactionalLedger {
   readonly #due: Statement<[number, number, number], DueMail>;
   readonly #claim: Statement<[number, number, number]>;
   readonly #postpone: Statement<[number, number]>;
-  readonly #requeue: Statement<[number, number]>;
+  readonly #requeue: Statement<[number]>;
   readonly #finish: Statement<[number, string, number, number, number, number]>;
   readonly #removePieces: Statement<[string]>;
   readonly #keep: Statement<[Buffer, number, string]>;
@@ -125,7 +125,7 @@ export class TransactionalLedger {
       WHERE id = ? AND state = ${queued}`);
     this.#postpone = client.prepare(`UPDATE transactional_mails SET due_at = ? WHERE id = ? AND state = ${queued}`);
     this.#requeue = client.prepare(`
-      UPDATE transactional_mails SET state = ${queued}, attempt = attempt - 1, due_at = ?, first_tried_at = iif(attempt = 1, NULL, first_tried_at)
+      UPDATE transactional_mails SET state = ${queued}, attempt = attempt - 1, due_at = 0, first_tried_at = iif(attempt = 1, NULL, first_tried_at)
       WHERE id = ? AND state = ${sending}`);
     this.#finish = client.prepare(`
       UPDATE transactional_mails SET state = ?, reply = ?, due_at = ?, updated_at = ?, content = iif(?, NULL, content)
@@ -181,8 +181,8 @@ export class TransactionalLedger {
   }
 
   /** Puts a claimed mail whose sending never started back into the queue, as if it had not been claimed. */
-  requeue({ id }: ClaimedMail, due_at = 0): void {
-    this.#requeue.run(due_at, id);
+  requeue({ id }: ClaimedMail): void {
+    this.#requeue.run(id);
   }
 
   /** Records a result. A final state also removes the mail's bodies and attachments. */
