@@ -145,8 +145,8 @@ export function listAutomationSummaries(
     .slice(0, limit)
     .map(({ is_wanted: _, ...summary }) => ({ ...summary, held_reason: readStored(summary.held_reason) }));
   const isCut = wanted.length > limit;
-  const end = isCut ? summaries.at(-1) : isFiltered && rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
-  return { summaries, next_before_id: end?.id ?? null };
+  const last = isCut ? summaries.at(-1) : isFiltered && rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
+  return { summaries, next_before_id: last?.id ?? null };
 }
 
 export const listSummaries = operation({

@@ -436,8 +436,8 @@ export const listSummaries = operation({
       recipient_id: targetNames(JSON.parse(recipient_id)),
     }));
     const isCut = wanted.length > limit;
-    const end = isCut ? summaries.at(-1) : isNewest && rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
-    return { summaries, next_before_id: end?.id ?? null };
+    const last = isCut ? summaries.at(-1) : isNewest && rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
+    return { summaries, next_before_id: last?.id ?? null };
   },
 });
 

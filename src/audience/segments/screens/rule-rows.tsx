@@ -108,7 +108,7 @@ function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choic
     return (
       <>
         <NamedField named={type === 'mail' ? choices.mails : choices.automations} {...{ rule, at, type, problems }} />
-        {count > 1 && <OfMail {...{ rule, at, problems }} />}
+        {count > 1 && <MailDetailField {...{ rule, at, problems }} />}
       </>
     );
   const attributes = (value: string, isLast = false) => ({
@@ -153,7 +153,7 @@ function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choic
 }
 
 /** What a rule says about a mail beside its name: the number of a link, or the reason why it did not arrive. */
-function OfMail({ rule, at, problems }: { rule: Rule; at: number; problems: Problems }) {
+function MailDetailField({ rule, at, problems }: { rule: Rule; at: number; problems: Problems }) {
   const language = useLanguage();
   const field = { name: `until${at}`, value: rule.values[1], problems };
   return rule.operator === 'clicked the link' ? (
