@@ -83,15 +83,15 @@ export async function finishItems<T>(
   await finishInSteps(client, id, step, () => removeRecordedWrite(client, id));
 }
 
-/** Writes items: a few in one transaction, many in several. For many, the change is recorded first with `given`, for the next start. */
+/** Writes items: a few in one transaction, many in several. For many, the change is recorded first with its `inputs`, for the next start. */
 async function writeItems<T>(
   client: Database,
-  note: { kind: Kind; given: () => unknown },
+  change: { kind: Kind; inputs: () => unknown },
   items: readonly T[],
   write: (items: readonly T[]) => void,
 ): Promise<void> {
   if (items.length <= STEP_ITEMS) write(items);
-  else await finishItems(client, recordWrite(client, note.kind, note.given()), items, write);
+  else await finishItems(client, recordWrite(client, change.kind, change.inputs()), items, write);
 }
 
 interface Inputs {
@@ -102,22 +102,24 @@ interface Inputs {
 
 /** Adds addresses to a list of unsubscribed addresses. Resolves when all of them are on it. */
 export async function unsubscribeAll(db: Db, change: ListChange, addresses: readonly Address[]): Promise<void> {
-  const given = (): Inputs['unsubscribe'] => ({ change, addresses: addresses.map(({ address }) => address) });
-  await writeItems(db.$client, { kind: 'unsubscribe', given }, addresses, (some) => addUnsubscribers(db, change, some));
+  const inputs = (): Inputs['unsubscribe'] => ({ change, addresses: addresses.map(({ address }) => address) });
+  await writeItems(db.$client, { kind: 'unsubscribe', inputs }, addresses, (some) =>
+    addUnsubscribers(db, change, some),
+  );
 }
 
 /** Removes entries from their lists by id. The caller has checked that they belong to the account. `now` is an ISO timestamp. */
 export async function resubscribeAll(db: Db, ids: readonly number[], now: string): Promise<void> {
-  const given = (): Inputs['resubscribe'] => ({ ids, now });
-  await writeItems(db.$client, { kind: 'resubscribe', given }, ids, (some) =>
+  const inputs = (): Inputs['resubscribe'] => ({ ids, now });
+  await writeItems(db.$client, { kind: 'resubscribe', inputs }, ids, (some) =>
     removeUnsubscribers(db, some, 'api', now),
   );
 }
 
 /** Deletes contacts by id. The caller has checked that they belong to the account. `now` is an ISO timestamp. */
 export async function deleteAllContacts(db: Db, ids: readonly number[], now: string): Promise<void> {
-  const given = (): Inputs['delete-contacts'] => ({ ids, now });
-  await writeItems(db.$client, { kind: 'delete-contacts', given }, ids, (some) => deleteContacts(db, some, now));
+  const inputs = (): Inputs['delete-contacts'] => ({ ids, now });
+  await writeItems(db.$client, { kind: 'delete-contacts', inputs }, ids, (some) => deleteContacts(db, some, now));
 }
 
 /** Finishes the changes that a kill interrupted. Call it at the start, before any mail is sent. */

@@ -37,13 +37,13 @@ export class Preparations<Subject, Made> {
 
   /** Begins to prepare a subject of an account that is not busy. */
   begin(accountId: number, subject: Subject, prepare: () => Promise<Made>): void {
-    const end = (take: () => Made) => {
+    const finish = (take: () => Made) => {
       preparation.take = take;
     };
     const ended = prepare().then(
-      (result) => end(() => result),
+      (result) => finish(() => result),
       (error: unknown) =>
-        end(() => {
+        finish(() => {
           throw error;
         }),
     );

@@ -126,8 +126,8 @@ export const listMails = operation({
       ...(state !== undefined && { state: DELIVERY_STATE[state] }),
     });
     const page = rows.slice(0, limit);
-    const end = rows.length > limit ? (page.at(-1)?.id ?? null) : oldest > 0 ? oldest : null;
-    return { mails: page.map(mailRecord), next_before_id: end };
+    const nextBefore = rows.length > limit ? (page.at(-1)?.id ?? null) : oldest > 0 ? oldest : null;
+    return { mails: page.map(mailRecord), next_before_id: nextBefore };
   },
 });
 

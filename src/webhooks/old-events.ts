@@ -16,7 +16,7 @@ const MAX_UNSENT = 1_000_000;
  */
 const MAX_RETRIED = 20_000;
 const EVENTS_PER_TRANSACTION = 1000;
-/** The least time between the beginnings of two passes over all accounts. */
+/** The least time between two passes over all accounts. */
 const PASS_MS = 10_000;
 
 export class OldEvents {

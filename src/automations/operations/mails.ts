@@ -234,8 +234,8 @@ export const listWaiting = operation({
         waiting_since: isoTimestamp(new Date(since)),
         due_at: isoTimestamp(new Date(due)),
       }));
-    const end = theirs.length > limit ? page.at(-1) : rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
-    return { people, next_after_id: end?.id ?? null };
+    const last = theirs.length > limit ? page.at(-1) : rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
+    return { people, next_after_id: last?.id ?? null };
   },
 });
 

@@ -431,8 +431,8 @@ class AudienceGrowth {
     for (let after: [string, number] = [firstDay, 0], isCut = true; isCut; ) {
       const groups = page.all(accountId, ...after);
       for (const { day, count } of groups) byDay.set(day, (byDay.get(day) ?? 0) + count);
-      const end = groups.at(-1);
-      if (end !== undefined) after = [end.moment, end.last];
+      const last = groups.at(-1);
+      if (last !== undefined) after = [last.moment, last.last];
       isCut = groups.reduce((sum, { count }) => sum + count, 0) === PAGE_ROWS;
       if (isCut) await setImmediate();
     }

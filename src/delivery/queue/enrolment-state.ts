@@ -70,7 +70,7 @@ export function enrolmentMoves(client: Database) {
     WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND goal_at IS NULL AND entered_at <= @at`);
   const leave = client.prepare(LEAVE_TARGET);
   const wake = client.prepare(WAKE);
-  const end = { goal: client.prepare(endBySegment('goal')), exit: client.prepare(endBySegment('exit')) };
+  const endBy = { goal: client.prepare(endBySegment('goal')), exit: client.prepare(endBySegment('exit')) };
   return {
     enter(entry: Membership & { at: number; event_key: string | null }) {
       if (refresh.run(entry).changes > 0) return;
@@ -82,7 +82,7 @@ export function enrolmentMoves(client: Database) {
     leaveTarget: (membership: Membership & { at: number }) => leave.run(membership),
     joinEnd(membership: Membership & { at: number }, change: keyof typeof ENDS) {
       if (change === 'goal') reach.run(membership);
-      end[change].run(membership);
+      endBy[change].run(membership);
     },
     wake: (woken: Membership & { at: number; step_id: number | null; change: 'arrived' | 'changed' }) =>
       wake.run(woken),

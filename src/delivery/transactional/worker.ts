@@ -177,17 +177,17 @@ export class TransactionalWorker {
   #claimOne(mail: DueMail, steady: number, now: Date): ReadyMail | null | 'later' {
     const { rates } = this.#deps;
     const ledger = this.#ledger;
-    const end = (state: 'suppressed' | 'cancelled', reply: Said) =>
+    const finish = (state: 'suppressed' | 'cancelled', reply: Said) =>
       ledger.record({ mail, state, reply, due_at: 0, suppress: false }, now);
     if (mail.ineligible_because !== null) {
-      end('suppressed', readStored(mail.ineligible_because));
+      finish('suppressed', readStored(mail.ineligible_because));
       return null;
     }
     const sender = this.#senders.get(mail.sender_id);
     if ('held_code' in sender) {
       // The sender may never be verified again, and a mail that waits forever would keep older records from being removed.
       const isTooOld = now.getTime() - mail.created_at >= GIVE_UP_AFTER_MS;
-      if (sender.held_code === 'sender_deleted' || isTooOld) end('cancelled', sender.held_reason);
+      if (sender.held_code === 'sender_deleted' || isTooOld) finish('cancelled', sender.held_reason);
       else ledger.postpone(mail, steady + UNVERIFIED_WAIT_MS);
       return null;
     }

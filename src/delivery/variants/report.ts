@@ -74,13 +74,13 @@ export async function abTestReport(client: Database, mailingId: number): Promise
   const listed: Variant[] = JSON.parse(row.variants ?? '[]');
   const { share, winner_by, hours, tried_at, decided_at, verdict, winner, rest } = row;
   const measured_by = winner_by === 'hand' ? 'clicks' : winner_by;
-  const numbers = [];
+  const counts = [];
   for (const [variant, own] of listed.entries())
-    numbers.push({ ...own, variant, ...(await countVariant(client, mailingId, variant)) });
-  const standing = standingOf(numbers.map((of) => of[measured_by]));
-  const variants = numbers.map((of): ReportedVariant => {
-    const behind = standing.behind[of.variant] ?? null;
-    return { ...of, opens: rateOf(of.opens), clicks: rateOf(of.clicks), behind };
+    counts.push({ ...own, variant, ...(await countVariant(client, mailingId, variant)) });
+  const standing = standingOf(counts.map((variant) => variant[measured_by]));
+  const variants = counts.map((count): ReportedVariant => {
+    const behind = standing.behind[count.variant] ?? null;
+    return { ...count, opens: rateOf(count.opens), clicks: rateOf(count.clicks), behind };
   });
   const counted: Group[] = JSON.parse(row.counted ?? '[]');
   const isTimed = winner_by !== 'hand' && tried_at !== null;
@@ -142,19 +142,19 @@ async function countVariant(client: Database, mailingId: number, variant: number
     .prepare<[number], number>(`SELECT ${keptMails('m')} > 0 FROM mailings m WHERE m.id = ?`)
     .pluck()
     .get(mailingId);
-  const of = { mailing: mailingId, variant };
-  let group = findNext.get({ ...of, state: -1, by_person: 0, is_unmeasured: 0 });
+  const key = { mailing: mailingId, variant };
+  let group = findNext.get({ ...key, state: -1, by_person: 0, is_unmeasured: 0 });
   while (group !== undefined) {
     let after = 0;
     let page: Page | undefined;
     do {
-      page = countPage.get({ ...of, ...group, after, has_kept });
+      page = countPage.get({ ...key, ...group, after, has_kept });
       if (group.state === DELIVERY_STATE.accepted) counts.kept += page?.kept ?? 0;
       add(counts, group, page?.count ?? 0);
       after = page?.last ?? 0;
       await setImmediate();
     } while (page?.count === PAGE_ROWS);
-    group = findNext.get({ ...of, ...group });
+    group = findNext.get({ ...key, ...group });
   }
   const { recipients, delivered, kept, measured, known, opened, clicked } = counts;
   // A recipient who was counted twice may have become a success that no group has.
