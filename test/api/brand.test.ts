@@ -32,7 +32,9 @@ t.test('the brand is saved for the account alone, by owners and editors, and is 
   t.match(await brandOf(app.two), { logo_url: null, colours: [] });
   t.match(app.db.prepare('SELECT action FROM audit_log ORDER BY id DESC').pluck().get(), 'brand_changed');
   const refused = (form: object) => app.one.call('POST', '/brand/save', { form: { ...BRAND, ...form } });
-  t.match((await refused({ colours: ['red'] })).body.errors, { colours: ['red is no colour such as #1d5b46.'] });
+  t.match((await refused({ colours: ['red'] })).body.errors, {
+    colours: ['red is not a colour. Enter one such as #1d5b46.'],
+  });
   t.match((await refused({ colours: Array(7).fill('#123456') })).body.errors, { colours: [/6/] });
   t.match((await refused({ text_font: 'Papyrus' })).body.errors, { text_font: [/./] });
   t.match(

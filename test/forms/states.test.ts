@@ -40,7 +40,7 @@ t.test('a form that is off, or lacks what it needs, says so and takes nothing', 
   verifySenders(app);
   t.match(await read(), { off_code: null, off_reason: null });
   await must('/forms/save', { id: form.id, is_active: 0 });
-  await isClosed('off', 'It is switched off.');
+  await isClosed('off', 'The form is switched off.');
   await must('/forms/save', { id: form.id, is_active: 1 });
   await app.one.call('DELETE', '/sender/delete', { query: { sender_id: 1 } });
   await isClosed('sender_deleted', 'Its sender was deleted: choose another one.');

@@ -44,7 +44,8 @@ export async function attachmentsScreen(app: FastifyInstance): Promise<void> {
         await rm(folder, { recursive: true, force: true });
       }
     });
-    if ('problems' in added) return show(request, reply.code(added.status), added.text);
+    if ('problems' in added)
+      return show(request, reply.code(added.status), added.problems.file?.join(' ') ?? added.text);
     setFlash(reply, 'good', 'attachments.added');
     return reply.redirect(stepPath(utr, 'attachments'), SEE_OTHER);
   });

@@ -155,7 +155,7 @@ export const FEATURE_SENTENCES = {
   request_closed: 'the subscription is confirmed, too old or not asked for any more',
 
   // Why a form takes no subscriptions.
-  form_off: 'It is switched off.',
+  form_off: 'The form is switched off.',
   form_type_deleted: 'Its contact type was deleted: choose another one.',
   form_sender_deleted: 'Its sender was deleted: choose another one.',
 

@@ -41,7 +41,7 @@ export const REFUSAL_SENTENCES = {
     'The image is in {count} campaigns that were sent. It stays for their recipients, even when the campaigns are deleted',
   templates_many: 'An account can have {count} templates of its own: delete some first',
   blocks_full: 'An account can keep {count} blocks, which take {size} MB together: delete some first',
-  colour_wrong: '{name} is no colour such as #1d5b46.',
+  colour_wrong: '{name} is not a colour. Enter one such as #1d5b46.',
   templates_full: 'The templates of an account can take {size} MB together: delete some first',
   archive_full: 'The archive of an account can have {count} e-mails: take some out first',
   archive_slug: 'The name in the address has 3 to 60 lowercase letters, digits and single hyphens between them.',

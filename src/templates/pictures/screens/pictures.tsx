@@ -42,7 +42,8 @@ export async function pictureScreens(app: FastifyInstance): Promise<void> {
 
   app.post('/images', { config: { upload: true } }, async (request: ListRequest, reply) => {
     const added = await add(request);
-    if ('problem' in added) return show(request, reply.code(added.status), added.text);
+    if ('problem' in added)
+      return show(request, reply.code(added.status), added.problems.file?.join(' ') ?? added.text);
     const { picture, is_new } = added.output;
     setFlash(reply, 'good', is_new ? 'images.added' : 'images.known', { name: picture.name });
     return reply.redirect('/images', SEE_OTHER);

@@ -148,7 +148,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
     'Die Liste hat kein Formular, das Anmeldungen annimmt: Legen Sie eines an, oder geben Sie form_id an.',
   request_closed: 'die Anmeldung ist bestätigt, zu alt oder nicht mehr gewünscht',
 
-  form_off: 'Es ist ausgeschaltet.',
+  form_off: 'Das Formular ist ausgeschaltet.',
   form_type_deleted: 'Seine Liste wurde gelöscht: Wählen Sie eine andere.',
   form_sender_deleted: 'Sein Absender wurde gelöscht: Wählen Sie einen anderen.',
 

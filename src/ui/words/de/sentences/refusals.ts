@@ -47,7 +47,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   templates_many: 'Ein Konto kann {count} eigene Vorlagen haben. Löschen Sie zuerst einige.',
   blocks_full:
     'Ein Konto kann {count} gespeicherte Bausteine haben, die zusammen {size} MB belegen. Löschen Sie zuerst einige.',
-  colour_wrong: '{name} ist keine Farbe wie #1d5b46.',
+  colour_wrong: '{name} ist keine Farbe. Geben Sie eine wie #1d5b46 ein.',
   templates_full: 'Die Vorlagen eines Kontos können zusammen {size} MB belegen. Löschen Sie zuerst einige.',
   archive_full: 'Das Archiv eines Kontos kann {count} Mails haben: Nehmen Sie erst einige heraus',
   archive_slug: 'Der Name in der Adresse hat 3 bis 60 Kleinbuchstaben, Ziffern und einzelne Bindestriche dazwischen.',
