@@ -12,7 +12,7 @@ import { listTemplates } from '../../templates/operations.ts';
 import { LinkButton } from '../../ui/components/button.tsx';
 import { Time } from '../../ui/components/figures.tsx';
 import { Card, Empty, Notice, Problem } from '../../ui/components/surface.tsx';
-import { NamedLink, Table } from '../../ui/components/table.tsx';
+import { NamedLink, numberColumn, Table } from '../../ui/components/table.tsx';
 import { setFlash } from '../../ui/flash.ts';
 import { sendEmptyFrame, sendMailFrame } from '../../ui/mail-frame.ts';
 import { type Attempt, ask, attempt } from '../../ui/operations.ts';
@@ -237,11 +237,7 @@ function Feeds({ feeds, mayChange, now }: { feeds: readonly Feed[]; mayChange: b
           heading: language.say('feeds.column.read'),
           cell: ({ read_at: at }) => <Time at={recordTime(at)} now={now} />,
         },
-        {
-          heading: language.say('feeds.column.waiting'),
-          isNumber: true,
-          cell: ({ waiting }) => language.number(waiting),
-        },
+        numberColumn(language, 'feeds.column.waiting', 'waiting'),
       ]}
     />
   );

@@ -4,7 +4,7 @@ import { pageRoute } from '../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { type Problems, TextField } from '../../ui/components/field.tsx';
 import { Card, Empty, Problem } from '../../ui/components/surface.tsx';
-import { Table } from '../../ui/components/table.tsx';
+import { numberColumn, Table } from '../../ui/components/table.tsx';
 import { setFlash } from '../../ui/flash.ts';
 import { ask, attempt, type Refusal } from '../../ui/operations.ts';
 import { languageOf, sendPage } from '../../ui/page.tsx';
@@ -102,13 +102,9 @@ function Forms({ forms, canChange }: { forms: readonly Form[]; canChange: boolea
           ),
         },
         { heading: language.say('forms.state'), cell: (form) => <FormState form={form} /> },
-        { heading: language.say('forms.shown'), isNumber: true, cell: ({ shown }) => language.number(shown) },
-        { heading: language.say('forms.sent'), isNumber: true, cell: ({ sent }) => language.number(sent) },
-        {
-          heading: language.say('forms.confirmed'),
-          isNumber: true,
-          cell: ({ confirmed }) => language.number(confirmed),
-        },
+        numberColumn(language, 'forms.shown', 'shown'),
+        numberColumn(language, 'forms.sent', 'sent'),
+        numberColumn(language, 'forms.confirmed', 'confirmed'),
       ]}
     />
   );

@@ -5,7 +5,7 @@ import { Confirm } from '../../ui/components/confirm.tsx';
 import type { Problems } from '../../ui/components/field.tsx';
 import { type FormValues, form, SentForm } from '../../ui/components/form.tsx';
 import { Badge, Card } from '../../ui/components/surface.tsx';
-import { Table } from '../../ui/components/table.tsx';
+import { numberColumn, Table } from '../../ui/components/table.tsx';
 import { attempt } from '../../ui/operations.ts';
 import { backTo } from '../../ui/settings/frame.tsx';
 import { field } from '../../ui/submitted.ts';
@@ -103,11 +103,7 @@ function Plans({ warmUps }: { warmUps: readonly WarmUp[] }) {
           cell: ({ state, sent_today: sent, today }) =>
             state === 'on' ? `${language.number(sent)} / ${language.number(today)}` : '–',
         },
-        {
-          heading: language.say('warmUp.until'),
-          isNumber: true,
-          cell: ({ until_volume: until }) => language.number(until),
-        },
+        numberColumn(language, 'warmUp.until', 'until_volume'),
         {
           heading: language.say('warmUp.change'),
           cell: ({ domain, state }) => (

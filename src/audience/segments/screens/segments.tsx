@@ -4,7 +4,7 @@ import { pageRoute } from '../../../http/pages/layout.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
 import { PeopleTabs } from '../../../ui/components/people-tabs.tsx';
 import { Empty } from '../../../ui/components/surface.tsx';
-import { Table } from '../../../ui/components/table.tsx';
+import { numberColumn, Table } from '../../../ui/components/table.tsx';
 import { ask } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
@@ -79,11 +79,7 @@ function Segments({
                 <bdi>{choices.types.find(({ id }) => id === typeId)?.name ?? language.say('segments.noType')}</bdi>
               ),
             },
-            {
-              heading: language.say('segments.people'),
-              isNumber: true,
-              cell: ({ segment_emails_count: count }) => language.number(count),
-            },
+            numberColumn(language, 'segments.people', 'segment_emails_count'),
             {
               heading: language.say('segments.rules'),
               cell: (segment) => <bdi class="small">{rulesInWords(language, draftOf(segment), choices)}</bdi>,

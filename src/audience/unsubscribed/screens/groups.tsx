@@ -7,7 +7,7 @@ import { Confirm } from '../../../ui/components/confirm.tsx';
 import type { Problems } from '../../../ui/components/field.tsx';
 import { type FormValues, form, SentForm } from '../../../ui/components/form.tsx';
 import { Card, Empty } from '../../../ui/components/surface.tsx';
-import { NamedLink, Table } from '../../../ui/components/table.tsx';
+import { NamedLink, numberColumn, Table } from '../../../ui/components/table.tsx';
 import { setFlash } from '../../../ui/flash.ts';
 import { ask, attempt } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
@@ -76,11 +76,7 @@ function Groups({ groups, canChange }: { groups: readonly Group[]; canChange: bo
               heading: language.say('unsubscribes.topics.description'),
               cell: ({ description }) => <bdi>{description}</bdi>,
             },
-            {
-              heading: language.say('unsubscribes.topics.count'),
-              isNumber: true,
-              cell: ({ unsubscribe_clients_count: count }) => language.number(count),
-            },
+            numberColumn(language, 'unsubscribes.topics.count', 'unsubscribe_clients_count'),
             ...(canChange
               ? [
                   {
