@@ -79,7 +79,7 @@ const WELCOME: Recipe = {
         'What you can expect from us, in half a minute.',
         'Hello ((first_name|and welcome)),',
         'Thank you for joining us. From now on you hear from us when there is something worth your time, and not more often.',
-        'You can answer each of our mails. Your answer reaches us, and we read it.',
+        'You can answer each of our e-mails. Your answer reaches us, and we read it.',
         'It is good to have you here.',
       ],
       de: [
@@ -169,7 +169,7 @@ const REVIEW: Recipe = {
         'A few words from you help others to choose.',
         'Hello ((first_name|and thank you for your order)),',
         'You have had a few days with what you bought from us. How do you like it?',
-        'Tell us in a few words, good or bad, by answering this mail. We read every answer, and what is wrong we put right.',
+        'Tell us in a few words, good or bad, by answering this e-mail. We read every answer, and what is wrong we put right.',
         'Thank you for your order.',
       ],
       de: [
@@ -259,8 +259,8 @@ const WIN_BACK: Recipe = {
         'It has been quiet between us. Tell us what you would like to read.',
         'Hello ((first_name|there)),',
         'It has been a while since we heard from you. Perhaps we wrote about the wrong things, or at the wrong time.',
-        'What would you like to hear from us? Answer this mail with a word or two, and we will keep it in mind.',
-        'And if you no longer want our mails, the link below unsubscribes you at once. No hard feelings.',
+        'What would you like to hear from us? Answer this e-mail with a word or two, and we will keep it in mind.',
+        'And if you no longer want our e-mails, the link below unsubscribes you at once. No hard feelings.',
       ],
       de: [
         'Schreiben wir noch über das Richtige?',
@@ -276,7 +276,7 @@ const WIN_BACK: Recipe = {
         'Shall we stay in touch?',
         'One word if you stay, one click if you would rather go.',
         'Hello ((first_name|again)),',
-        'A week ago we asked whether our mails are still right for you. We would be glad to keep you.',
+        'A week ago we asked whether our e-mails are still right for you. We would be glad to keep you.',
         'If you would like to stay, just answer “yes”. If not, the link below unsubscribes you at once.',
         'Either way, thank you for reading us.',
       ],

@@ -66,7 +66,7 @@ export const de: typeof en = {
     saved: 'Ihre Auswahl ist gespeichert.',
     leftAll: 'Sie bekommen keine E-Mails mehr von uns.',
     isBack: 'Willkommen zurück. Bitte prüfen Sie unten Ihre Auswahl.',
-    trackingTitle: 'Öffnen und Klicks',
+    trackingTitle: 'Öffnungen und Klicks',
     trackingText:
       'Wir möchten festhalten, ob und wann Sie unsere E-Mails öffnen und welche Links darin Sie anklicken, um zu sehen, welche E-Mails sich lohnen. Sie können es sich jederzeit anders überlegen.',
     trackingOn: 'Zurzeit wird das festgehalten.',
@@ -97,8 +97,8 @@ export const de: typeof en = {
   archive: {
     title: 'Mail-Archiv',
     untitled: 'Ohne Betreff',
-    older: 'Ältere Mails',
-    newer: 'Neuere Mails',
+    older: 'Ältere E-Mails',
+    newer: 'Neuere E-Mails',
     pages: 'Seiten',
     feed: 'Als Feed verfolgen (Atom)',
   },
