@@ -262,10 +262,10 @@ export const automations: Translation<typeof english> = {
   'automations.replay.limits': 'Was nicht bekannt ist',
   'automations.replay.limit.fields': 'Frühere Werte von Feldern: Es gelten die heutigen Werte.',
   'automations.replay.limit.segments':
-    'Wer in einem Segment gewesen wäre, bevor es angelegt wurde: Angenommen wird: niemand. Seitdem angelegt: {names}.',
+    'Wer in einem Segment gewesen wäre, bevor es angelegt wurde: Angenommen wird, dass es niemand war. Seitdem angelegt: {names}.',
   'automations.replay.limit.field_changes':
     'Frühere Änderungen von Feldern: Kontakte werden dadurch nur aufgenommen, wenn sie schon mit dem Wert dazukamen.',
-  'automations.replay.limit.by_hand': 'Wer von Hand aufgenommen worden wäre: Angenommen wird: niemand.',
+  'automations.replay.limit.by_hand': 'Wer von Hand aufgenommen worden wäre: Angenommen wird, dass es niemand war.',
   'automations.replay.limit.earlier_runs':
     'Wer schon in der Automation war: Der Probelauf beginnt, als wäre sie neu, also werden sie vielleicht noch einmal aufgenommen.',
   'automations.replay.limit.opens':
@@ -434,17 +434,17 @@ export const automations: Translation<typeof english> = {
     other: '{count} Kontakte, die auf „{from}“ gewartet haben, warten dann auf „{to}“.',
   },
   'automations.effect.days': {
-    one: 'Sie kommt {count} Tag später, {since}.',
-    other: 'Sie kommt {count} Tage später, {since}.',
+    one: 'Die Mail kommt {count} Tag später, {since}.',
+    other: 'Die Mail kommt {count} Tage später, {since}.',
   },
   'automations.effect.hours': {
-    one: 'Sie kommt {count} Stunde später, {since}.',
-    other: 'Sie kommt {count} Stunden später, {since}.',
+    one: 'Die Mail kommt {count} Stunde später, {since}.',
+    other: 'Die Mail kommt {count} Stunden später, {since}.',
   },
-  'automations.effect.atOnce': 'Sie kommt ohne Wartezeit, {since}.',
+  'automations.effect.atOnce': 'Die Mail kommt ohne Wartezeit, {since}.',
   'automations.effect.sinceEntry': 'gerechnet ab der Aufnahme',
   'automations.effect.sinceMail': 'gerechnet ab der Mail davor',
-  'automations.effect.unmoved': 'Sie kommt zur selben Zeit wie bisher.',
+  'automations.effect.unmoved': 'Die Mail kommt zur selben Zeit wie bisher.',
   'automations.effect.now': {
     one: '{count} davon ist sofort an der Reihe.',
     other: '{count} davon sind sofort an der Reihe.',
@@ -532,7 +532,7 @@ export const automations: Translation<typeof english> = {
   'automations.enter.start':
     'Die Automation startet, und ihre erste Mail geht an die Aufgenommenen, sobald sie fällig ist. Das lässt sich nicht rückgängig machen.',
   'automations.enter.now':
-    'Sie werden im Hintergrund aufgenommen, und die erste Mail geht hinaus, sobald sie fällig ist. Das lässt sich nicht rückgängig machen.',
+    'Die Kontakte werden im Hintergrund aufgenommen, und die erste Mail geht hinaus, sobald sie fällig ist. Das lässt sich nicht rückgängig machen.',
   'automations.enter.startWith': {
     one: 'Starten und {count} Kontakt aufnehmen',
     other: 'Starten und {count} Kontakte aufnehmen',

@@ -29,7 +29,7 @@ export const campaigns: Translation<typeof english> = {
   },
   'campaigns.kept.some': {
     one: '{count} Kontakt hat das nicht bekommen: Die Mail blieb im Test-Postausgang.',
-    other: '{count} Kontakte haben das nicht bekommen: Ihre Mails blieben im Test-Postausgang.',
+    other: '{count} Kontakte haben das nicht bekommen: Die Mails blieben im Test-Postausgang.',
   },
   'campaigns.kept.before': 'Damals gab es noch keinen SMTP-Server.',
   'campaigns.kept.see': 'Postausgang öffnen',
@@ -45,16 +45,16 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.ofDelivered': '{share} der Zugestellten',
   'campaigns.machines': 'Nicht mitgezählt: {opens} und {clicks} von Bots, etwa Virenscannern.',
   'campaigns.proxied': {
-    one: '{count} Öffnung ist nicht messbar: Ein Maildienst hat die Bilder von selbst geladen, gelesen oder nicht.',
+    one: '{count} Öffnung ist nicht messbar: Ein Mailanbieter hat die Bilder von selbst geladen, gelesen oder nicht.',
     other:
-      '{count} Öffnungen sind nicht messbar: Ein Maildienst hat die Bilder von selbst geladen, gelesen oder nicht.',
+      '{count} Öffnungen sind nicht messbar: Ein Mailanbieter hat die Bilder von selbst geladen, gelesen oder nicht.',
   },
   'campaigns.ofPeople': 'Geöffnet und Geklickt zählen jeden Kontakt einmal.',
   'campaigns.machines.opens': { one: '{count} Öffnung', other: '{count} Öffnungen' },
   'campaigns.machines.clicks': { one: '{count} Klick', other: '{count} Klicks' },
   'campaigns.ofMeasured': '{share} der Messbaren',
   'campaigns.measured':
-    'Messbar: {share} der Empfänger. Die übrigen sind nicht messbar: Ihre Öffnungen und Klicks werden keinem Kontakt zugeordnet.',
+    'Messbar: {share} der Empfänger. Die übrigen sind nicht messbar: Öffnungen und Klicks werden bei ihnen keinem Kontakt zugeordnet.',
   'campaigns.untracked': 'Für diese Kampagne werden Öffnungen und Klicks nicht gemessen.',
   'campaigns.leaving': 'Ihre Kampagne ist unterwegs.',
   'campaigns.nothing.draft': 'Das ist ein Entwurf. Es wurde nichts gesendet.',
@@ -102,15 +102,15 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.retry.text':
     'Das sind die Mails, deren Versand fehlschlug. Kontakte mit Bounce, abgemeldete und gesperrte werden übersprungen.',
   'campaigns.retried': {
-    one: 'Sie wird erneut an {count} Kontakt gesendet.',
-    other: 'Sie wird erneut an {count} Kontakte gesendet.',
+    one: 'Die Kampagne wird erneut an {count} Kontakt gesendet.',
+    other: 'Die Kampagne wird erneut an {count} Kontakte gesendet.',
   },
   'campaigns.joined': 'An neue Kontakte senden',
   'joined.count': {
     one: '{count} Kontakt ist hinzugekommen, seit die Kampagne gesendet wurde.',
     other: '{count} Kontakte sind hinzugekommen, seit die Kampagne gesendet wurde.',
   },
-  'joined.about': 'Sie bekommen die Mail sofort, so wie sie gesendet wurde, und zählen im selben Bericht.',
+  'joined.about': 'Diese Kontakte bekommen die Mail sofort, so wie sie gesendet wurde, und zählen im selben Bericht.',
   'joined.nobody': 'Seit die Kampagne gesendet wurde, ist niemand hinzugekommen.',
   'joined.send': 'Jetzt senden',
   'joined.done': 'Die Kampagne wird an die neuen Kontakte gesendet.',
@@ -162,8 +162,8 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.menu.unarchive': 'Aus dem Archiv holen',
   'campaigns.menu.delete': 'Endgültig löschen',
   'campaigns.archived': {
-    one: '{count} Kampagne ist archiviert. Sie findet sich unter dem Status „Archiviert“.',
-    other: '{count} Kampagnen sind archiviert. Sie finden sich unter dem Status „Archiviert“.',
+    one: '{count} Kampagne ist archiviert und steht unter dem Status „Archiviert“.',
+    other: '{count} Kampagnen sind archiviert und stehen unter dem Status „Archiviert“.',
   },
   'campaigns.archived.some': {
     one: '{done} archiviert. {count} Kampagne bleibt, weil sie geplant ist oder gesendet wird.',
@@ -614,7 +614,8 @@ export const campaigns: Translation<typeof english> = {
   'languages.see': 'Ansehen',
   'languages.remove': 'Fassung entfernen',
   'languages.remove.title': 'Fassung in der Sprache {name} entfernen?',
-  'languages.remove.text': 'Ihre Kontakte bekommen die Hauptfassung. Das lässt sich nicht rückgängig machen.',
+  'languages.remove.text':
+    'Kontakte mit dieser Sprache bekommen die Hauptfassung. Das lässt sich nicht rückgängig machen.',
   'languages.removed': 'Die Fassung ist entfernt.',
   'compose.variants.none':
     'Alle bekommen dieselbe Mail. Ein A/B-Test probiert bis zu vier Varianten an einigen Kontakten aus; der Rest bekommt die beste.',
@@ -654,8 +655,8 @@ export const campaigns: Translation<typeof english> = {
   'compose.variants.removed': 'Der Test ist entfernt. Alle bekommen dieselbe Mail.',
   'compose.variants.plan': 'Was dieser Test erkennen kann',
   'compose.variants.plan.each': {
-    one: 'Jede Variante bekommt {count} Kontakt',
-    other: 'Jede Variante bekommen {count} Kontakte',
+    one: '{count} Kontakt je Variante',
+    other: '{count} Kontakte je Variante',
   },
   'compose.variants.plan.measured': {
     one: '{count} davon ist messbar; nur dieser zählt',
@@ -688,7 +689,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.leaves': 'Wird {when} gesendet.',
   'compose.stop': 'Senden rückgängig machen',
   'why.title': 'Warum dieser Kontakt Mails bekommt oder nicht',
-  'why.of': 'Warum {email} sie bekam oder nicht',
+  'why.of': 'Warum {email} die Mail bekam oder nicht',
   'why.link': 'Warum?',
   'why.outcome': 'Was mit der Mail geschah',
   'why.noMail': 'Für diesen Kontakt gibt es keine Mail.',

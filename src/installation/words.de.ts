@@ -100,7 +100,7 @@ export const installation: Translation<typeof english> = {
   'health.name.Releases of nodes': 'Versionen der Knoten',
   'health.why.Nodes': 'Kampagnen werden nur von Sendeknoten gesendet.',
   'health.why.Silent nodes': 'Die anderen senden ihren Anteil mit, so schnell sie können.',
-  'health.why.Refused nodes': 'Sie senden nichts, und die anderen haben mehr zu tun.',
+  'health.why.Refused nodes': 'Abgewiesene Knoten senden nichts, und die anderen haben mehr zu tun.',
   'health.why.Releases of nodes': 'Versionen, die zu weit auseinanderliegen, arbeiten nicht zusammen.',
   'hold.release': 'Versand fortsetzen',
   'hold.released': 'Der Versand geht weiter.',

@@ -92,7 +92,7 @@ export const installation = {
   'health.name.Releases of nodes': 'Versions of nodes',
   'health.why.Nodes': 'Campaigns are sent by sender nodes only.',
   'health.why.Silent nodes': 'The others send their share, as fast as they can.',
-  'health.why.Refused nodes': 'They send nothing, and the others have more to do.',
+  'health.why.Refused nodes': 'Refused nodes send nothing, and the others have more to do.',
   'health.why.Releases of nodes': 'Versions that are too far apart do not work together.',
   'hold.release': 'Resume sending',
   'hold.released': 'Sending continues.',

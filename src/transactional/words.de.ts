@@ -8,7 +8,7 @@ export const transactional: Translation<typeof english> = {
   'transactional.empty.text':
     'Belege, Anmeldelinks und Hinweise, die Ihre Programme an einzelne Kontakte senden, erscheinen hier mit ihrem Status.',
   'transactional.search': 'Vollständige E-Mail-Adresse',
-  'transactional.noneHere': 'Von diesen passt keine dazu. Ältere folgen.',
+  'transactional.noneHere': 'Von diesen Mails passt keine dazu. Ältere folgen.',
   'transactional.attempts': 'Versuche',
   'transactional.next': 'Nächster Versuch',
   'transactional.asked': 'Angefordert',

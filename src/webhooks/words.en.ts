@@ -15,7 +15,7 @@ export const webhooks = {
   'health.name.Webhooks': 'Webhooks',
   'health.why.Webhooks': 'Your other programs do not learn what happens while their webhook is off.',
   'health.go.Webhooks': 'Open webhooks',
-  'webhooks.text': 'Events are posted to these addresses within about a second.',
+  'webhooks.text': 'Events are sent to these addresses within about a second.',
   'webhooks.none.title': 'No webhooks yet',
   'webhooks.none.text':
     'A webhook tells another program, such as your shop, what happens here: a contact was added, an e-mail bounced, a contact unsubscribed.',
@@ -25,7 +25,7 @@ export const webhooks = {
   'webhooks.save': 'Save',
   'webhooks.back': 'All webhooks',
   'webhooks.field.url': 'Address',
-  'webhooks.hint.url': 'Where events are posted, such as https://example.com/hooks/sendlark.',
+  'webhooks.hint.url': 'Where events are sent, such as https://example.com/hooks/sendlark.',
   'webhooks.field.note': 'Note',
   'webhooks.hint.note': 'What it is for. Only you and your team see it.',
   'webhooks.field.events': 'Events',

@@ -51,7 +51,7 @@ t.test('the report leads to a page that counts them before it sends', async (t) 
     return app.page('GET', `/campaigns/${utr}${path}`, { headers });
   };
   await addContact(app.one, 1, 'Cleo');
-  t.match((await page('owner', '/joined')).text, '1 contact joined the audience since');
+  t.match((await page('owner', '/joined')).text, '1 contact has joined the audience since');
   t.equal((await page('viewer', '/joined')).status, 403);
 });
 

@@ -276,7 +276,7 @@ t.test(
     t.match(page, /Cancel this campaign for 2 contacts\?.*The campaign is finished for 1 of 3 contacts/s);
     for (const [action, after, news] of [
       ['pause', 'paused', 'Nothing is sent until you resume.'],
-      ['resume', 'sending', 'It goes to those who have not'],
+      ['resume', 'sending', 'The campaign goes to those who have not'],
       ['cancel', 'cancelled', 'Cancelled. Nothing more is sent.'],
     ] as const) {
       const { status, headers } = await send(`${path}/${action}`);
@@ -322,7 +322,7 @@ t.test('those for whom it failed get it again after a dialog that says how many 
   const page = (await open(`/campaigns/${utr}`)).text;
   t.match(page, /Retry 2 failed e-mails\?.*Bounced, unsubscribed and suppressed contacts are skipped/s);
   await send(`/campaigns/${utr}/retry-failed`);
-  t.match((await open(`/campaigns/${utr}`)).text, 'It is sent again to 2 contacts.');
+  t.match((await open(`/campaigns/${utr}`)).text, 'The campaign is sent again to 2 contacts.');
 });
 
 t.test('a viewer reads and changes nothing; another site and another account do neither', async (t) => {

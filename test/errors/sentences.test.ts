@@ -156,7 +156,7 @@ t.test('a sentence is put together in the reader’s language, with numbers and 
 
 t.test('names that people chose stay as they are, and so does what nobody here said', async (t) => {
   const held = sentence('held_mail', { subject: '2026', problem: sentence('mail_sender_deleted') });
-  t.equal(german.sentence(held), 'Die Mail „2026“ kann nicht gesendet werden: Ihr Absender wurde gelöscht');
+  t.equal(german.sentence(held), 'Die Mail „2026“ kann nicht gesendet werden: Der Absender der Mail wurde gelöscht');
   t.equal(german.sentence('550 5.1.1 no such user'), '550 5.1.1 no such user');
   t.equal(german.sentence(`${'x'.repeat(5000)} left`), `${'x'.repeat(5000)} left`);
 });

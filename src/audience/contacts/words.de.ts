@@ -198,7 +198,7 @@ export const people: Translation<typeof english> = {
   'field.join_date': 'Dabei seit',
   'field.sender_name': 'Absendername',
   'field.sender_address': 'Ihre Postanschrift',
-  'field.unsubscribe_preferences': 'Link zur Seite der Einstellungen',
+  'field.unsubscribe_preferences': 'Link zur Seite mit den Einstellungen',
   'source.api': 'über die API oder im Dashboard',
   'source.one-click': 'mit einem Klick im Mailprogramm',
   'source.page': 'über den Abmeldelink',
@@ -263,13 +263,14 @@ export const people: Translation<typeof english> = {
   'fields.inMails': 'Platzhalter',
   'fields.rename': 'Umbenennen',
   'fields.rename.about':
-    'Ein Feld lässt sich nicht umbenennen, solange eine unfertige Kampagne, eine Automation, eine Vorlage, ein gespeicherter Baustein oder ein Segment es verwendet. Seine Werte bleiben. Die Webfassungen gesendeter Mails zeigen es nicht mehr, und Importdateien brauchen den neuen Namen. Der Typ lässt sich nicht ändern.',
+    'Ein Feld lässt sich nicht umbenennen, solange eine unfertige Kampagne, eine Automation, eine Vorlage, ein gespeicherter Baustein oder ein Segment es verwendet. Seine Werte bleiben. Die Webkopien gesendeter Mails zeigen es nicht mehr, und Importdateien brauchen den neuen Namen. Der Typ lässt sich nicht ändern.',
   'fields.delete': 'Feld löschen',
   'fields.delete.title': '„{name}“ löschen?',
   'fields.delete.values': 'Seine Werte werden gelöscht, und Mails zeigen an seiner Stelle nichts.',
   'fields.delete.segments': {
-    one: '{count} Segment hat eine Regel dazu: Seine Kontakte bleiben, und es bekommt keine Mails.',
-    other: '{count} Segmente haben eine Regel dazu: Ihre Kontakte bleiben, und sie bekommen keine Mails.',
+    one: '{count} Segment hat eine Regel dazu: Die Kontakte bleiben darin, und an dieses Segment wird nichts gesendet.',
+    other:
+      '{count} Segmente haben eine Regel dazu: Die Kontakte bleiben darin, und an diese Segmente wird nichts gesendet.',
   },
 
   'settings.tracking': 'Öffnungen & Klicks',

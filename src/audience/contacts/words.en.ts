@@ -133,7 +133,7 @@ export const people = {
   'person.opens': { one: '{count} open', other: '{count} opens' },
   'person.clicks': { one: '{count} click', other: '{count} clicks' },
   'person.machine': 'By a bot, not by the contact.',
-  'person.proxied': 'Unmeasured: a mail service loaded the images by itself, read or not.',
+  'person.proxied': 'Unmeasured: a mail provider loaded the images by itself, read or not.',
   'person.moment.contact_created': 'Added',
   'person.moment.contact_changed': 'Changed',
   'person.moment.contact_moved': 'Moved to another list',

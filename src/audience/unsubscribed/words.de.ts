@@ -12,7 +12,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.topic.about':
     'Diese Kontakte haben sich von diesem Thema abgemeldet. Mails zu anderen Themen bekommen sie weiterhin.',
   'unsubscribes.suppressions.about':
-    'Mails an diese Adressen waren ein Bounce oder wurden als Spam gemeldet. Sie werden übersprungen, um den Ruf Ihrer Domain zu schützen.',
+    'Mails an diese Adressen waren Bounces oder wurden als Spam gemeldet. Sie werden übersprungen, um den Ruf Ihrer Domain zu schützen.',
   'unsubscribes.all.empty.title': 'Niemand hat sich abgemeldet',
   'unsubscribes.all.empty.text': 'Kontakte, die sich von allen Mails abmelden, erscheinen hier.',
   'unsubscribes.topic.empty.title': 'Niemand hat sich von diesem Thema abgemeldet',
@@ -135,8 +135,8 @@ export const unsubscribed: Translation<typeof english> = {
   'inactive.lift.means': 'Für die Regel gelten sie heute als aktiv: Die Monate beginnen von vorn.',
   'inactive.done.on': 'Die Regel ist an und läuft jetzt zum ersten Mal.',
   'inactive.done.off':
-    'Die Regel ist aus. Wer durch sie keine Kampagnen mehr bekommt, bekommt keine, bis er wieder aktiv ist oder Sie ihn reaktivieren.',
-  'inactive.done.lifted': 'Sie bekommen in wenigen Sekunden wieder Mails.',
+    'Die Regel ist aus. Wer ihretwegen keine Kampagnen mehr bekommt, bekommt sie erst wieder, wenn er aktiv ist oder Sie ihn reaktivieren.',
+  'inactive.done.lifted': 'Die Kontakte bekommen in wenigen Sekunden wieder Mails.',
   'topics.new': 'Neues Thema',
   'topics.change': 'Thema bearbeiten',
   'topics.edit': 'Bearbeiten',

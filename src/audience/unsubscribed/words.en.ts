@@ -130,7 +130,7 @@ export const unsubscribed = {
   'inactive.done.on': 'The rule is on and runs for the first time now.',
   'inactive.done.off':
     'The rule is off. Contacts whose campaigns it stopped get none until they are active again or you reactivate them.',
-  'inactive.done.lifted': 'They get mail again within seconds.',
+  'inactive.done.lifted': 'The contacts get mail again within seconds.',
   'topics.new': 'New topic',
   'topics.change': 'Edit topic',
   'topics.edit': 'Edit',

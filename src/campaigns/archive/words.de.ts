@@ -25,7 +25,7 @@ export const archive: Translation<typeof english> = {
   'archive.mail.remove': 'Aus dem Archiv entfernen',
   'archive.mail.remove.title': 'Diese Kampagne aus dem Archiv entfernen?',
   'archive.mail.remove.text':
-    'Ihre Seite ist innerhalb von 5 Minuten nicht mehr erreichbar. Nehmen Sie die Kampagne wieder auf, bekommt sie eine neue Adresse.',
+    'Die Seite der Kampagne ist spätestens nach 5 Minuten nicht mehr erreichbar. Nehmen Sie die Kampagne wieder auf, bekommt sie eine neue Adresse.',
   'archive.done.added': 'Die Kampagne ist im Archiv.',
   'archive.done.removed': 'Die Kampagne wurde aus dem Archiv entfernt.',
 };

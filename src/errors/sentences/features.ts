@@ -51,14 +51,14 @@ export const FEATURE_SENTENCES = {
   feed_no_template:
     'The template of its e-mails was deleted or has no content. Choose another one, then send or skip what waits.',
   feed_mail_large:
-    'The e-mail of its items has more than 2 million characters. Choose a smaller template, then send or skip what waits.',
+    'The e-mail of its posts has more than 2 million characters. Choose a smaller template, then send or skip what waits.',
 
   // Each rule that decides whether a contact gets a mail: its value, and what would change it.
   why_started: 'It is live or was sent.',
   why_not_started: 'It is not live, or was not sent yet.',
   why_start: 'Set it live or send it.',
   why_no_hold: 'Nothing pauses it.',
-  why_hold_change: 'End the hold, or its cause.',
+  why_hold_change: 'End the pause, or its cause.',
   why_hours_open: 'Mail may be sent at this hour.',
   why_hours: 'Waits for the sending hours until {time}.',
   why_hours_change: 'Wait, or change the sending hours.',
@@ -106,9 +106,9 @@ export const FEATURE_SENTENCES = {
   why_unsubscribed: 'Unsubscribed on {time}.',
   why_unsubscribed_change: 'The contact subscribes again.',
   why_not_suppressed: 'Not suppressed.',
-  why_lift: 'Lift the suppression, if the address takes mail again.',
+  why_lift: 'Remove the suppression if the address takes mail again.',
   why_active: 'Not stopped as inactive.',
-  why_inactive_change: 'Make the contact active again.',
+  why_inactive_change: 'Reactivate the contact.',
   why_no_cap: 'No frequency cap is set.',
   why_cap_ignored: 'Its e-mails ignore the frequency caps.',
   why_cap: 'E-mails in {days} days: {used} of at most {mails}.',

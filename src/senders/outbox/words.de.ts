@@ -33,7 +33,7 @@ export const outbox: Translation<typeof english> = {
   'outbox.view.check': 'Prüfung',
   'outbox.hidden':
     'Links, die für den Empfänger handeln, etwa zum Abmelden, führen hier ins Leere, weil Ihre Rolle nur lesen darf.',
-  'outbox.webCopy': 'Web-Kopie',
+  'outbox.webCopy': 'Webkopie',
   'outbox.note': 'Links führen wie in der Mail an ihr Ziel, jeder in einem neuen Tab.',
   'outbox.be.title': 'Als dieser Empfänger handeln',
   'outbox.be.text':
@@ -100,7 +100,7 @@ export const outbox: Translation<typeof english> = {
   'outbox.check.spamWords.bad': {
     one: '{count} Wort steht auf Listen von Spam-Wörtern: {names}. Die Zahl ist sein Gewicht dort, von 1 bis 3. Solche Wörter zählen wenig: Mailanbieter achten auf Beschwerden und Authentifizierung.',
     other:
-      '{count} Wörter stehen auf Listen von Spam-Wörtern: {names}. Die Zahlen sind ihr Gewicht dort, von 1 bis 3. Sie zählen wenig: Mailanbieter achten auf Beschwerden und Authentifizierung.',
+      '{count} Wörter stehen auf Listen von Spam-Wörtern: {names}. Die Zahlen sind ihr Gewicht dort, von 1 bis 3. Solche Wörter zählen wenig: Mailanbieter achten auf Beschwerden und Authentifizierung.',
   },
   'outbox.check.oneClick.good': 'Die Kopfzeilen erlauben das Abmelden mit einem Klick (RFC 8058).',
   'outbox.check.oneClick.bad': {

@@ -95,7 +95,7 @@ export const outbox = {
   'outbox.check.spamWords.bad': {
     one: '{count} word is on lists of spam words: {names}. The number is its weight there, from 1 to 3. Such words matter little: mail providers look at complaints and authentication.',
     other:
-      '{count} words are on lists of spam words: {names}. The numbers are their weights there, from 1 to 3. They matter little: mail providers look at complaints and authentication.',
+      '{count} words are on lists of spam words: {names}. The numbers are their weights there, from 1 to 3. Such words matter little: mail providers look at complaints and authentication.',
   },
   'outbox.check.oneClick.good': 'The header allows one-click unsubscribe (RFC 8058).',
   'outbox.check.oneClick.bad': {

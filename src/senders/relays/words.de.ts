@@ -31,8 +31,8 @@ export const relays: Translation<typeof english> = {
     'Der Versand ist pausiert, bis Sie eine Tracking-Domain festlegen: Links in Mails würden nur auf diesem Rechner funktionieren.',
   'smtp.noAddress.go': 'Tracking-Domain festlegen',
   'smtp.queued': {
-    one: '{count} Mail wartet. Sie wird gesendet, sobald Sie einen SMTP-Server hinzufügen.',
-    other: '{count} Mails warten. Sie werden gesendet, sobald Sie einen SMTP-Server hinzufügen.',
+    one: '{count} Mail wartet und wird gesendet, sobald Sie einen SMTP-Server hinzufügen.',
+    other: '{count} Mails warten und werden gesendet, sobald Sie einen SMTP-Server hinzufügen.',
   },
   'smtp.relay': 'SMTP-Server',
   'smtp.server': 'Host',

@@ -45,8 +45,8 @@ export const providers: Translation<typeof english> = {
   'providers.last': 'Letztes Ereignis: „{event}“, {time}',
   'providers.refusedLast': 'Eine Anfrage wurde abgewiesen ({time}):',
   'providers.refusal.signature':
-    'Ihre Signatur passt nicht. Prüfen Sie, ob der Schlüssel zu dieser Adresse gehört. Löschen Sie die Adresse sonst und erstellen Sie eine mit dem richtigen Schlüssel.',
-  'providers.refusal.expired': 'Ihre Signatur ist älter als ein Tag. Prüfen Sie die Uhr dieses Rechners.',
+    'Die Signatur passt nicht. Prüfen Sie, ob der Schlüssel zu dieser Adresse gehört. Löschen Sie die Adresse sonst und erstellen Sie eine mit dem richtigen Schlüssel.',
+  'providers.refusal.expired': 'Die Signatur ist älter als ein Tag. Prüfen Sie die Uhr dieses Rechners.',
   'providers.refusal.login':
     'Sie hatte kein oder ein anderes Passwort. Tragen Sie beim Anbieter ein, was Sie hier gewählt haben.',
   'providers.refusal.topic':

@@ -23,26 +23,26 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
   address_certified: '{url} führt hierher, mit einem Zertifikat bis {day}',
   address_ends_soon: '{url} führt hierher, aber sein Zertifikat endet am {day}',
   certificate_renewal:
-    'Sehen Sie nach, warum der Reverse Proxy es nicht erneuert hat, und erneuern Sie es: Sonst warnen Browser alle, die auf einen Link klicken.',
+    'Sehen Sie nach, warum der Reverse-Proxy es nicht erneuert hat, und erneuern Sie es: Sonst warnen Browser alle, die auf einen Link klicken.',
   certificate_expired: 'Das Zertifikat von {host} ist am {day} abgelaufen',
   certificate_name: 'Das Zertifikat bei {host} ist für andere Namen: {names}',
-  certificate_name_cure: 'Lassen Sie den Reverse Proxy ein Zertifikat für {host} holen.',
+  certificate_name_cure: 'Lassen Sie den Reverse-Proxy ein Zertifikat für {host} holen.',
   certificate_untrusted: 'Browser vertrauen dem Zertifikat von {host} nicht ({code})',
   certificate_untrusted_cure:
-    'Lassen Sie den Reverse Proxy eines von Let’s Encrypt holen, wie Caddy es von selbst tut. Hat er eines, muss er auch das Zwischenzertifikat senden.',
+    'Lassen Sie den Reverse-Proxy eines von Let’s Encrypt holen, wie Caddy es von selbst tut. Hat er eines, muss er auch das Zwischenzertifikat senden.',
   address_redirects: '{url} leitet weiter zu {where}',
   address_redirects_cure:
-    'Legen Sie als Tracking-Domain die Adresse fest, zu der sie weiterleitet, oder nehmen Sie die Weiterleitung aus dem Reverse Proxy.',
+    'Legen Sie als Tracking-Domain die Adresse fest, zu der sie weiterleitet, oder nehmen Sie die Weiterleitung aus dem Reverse-Proxy.',
   address_other: '{url} führt zu etwas anderem ({status})',
   address_elsewhere: '{url} führt zu einer anderen Installation von Sendlark oder zu einer älteren Version',
   address_other_cure:
-    'Lassen Sie den Reverse Proxy alles für {host} an diesen Dienst weitergeben, und prüfen Sie, ob ihr DNS zu diesem Rechner führt.',
+    'Lassen Sie den Reverse-Proxy alles für {host} an diesen Dienst weitergeben, und prüfen Sie, ob das DNS von {host} zu diesem Rechner führt.',
   address_unknown: 'Das DNS hat keine Adresse für {host}',
   address_unknown_cure:
     'Tragen Sie dort, wo die Domain verwaltet wird, einen A- oder AAAA-Eintrag für {host} mit der Adresse dieses Rechners ein.',
   address_refused: 'Niemand lauscht bei {host}, Port {port}',
   address_refused_cure:
-    'Starten Sie den Reverse Proxy, lassen Sie Port {port} durch die Firewall, und prüfen Sie, ob das DNS von {host} zu diesem Rechner führt.',
+    'Starten Sie den Reverse-Proxy, lassen Sie Port {port} durch die Firewall, und prüfen Sie, ob das DNS von {host} zu diesem Rechner führt.',
   address_silent: '{host} antwortet nicht auf Port {port}',
   address_silent_cure:
     'Prüfen Sie, ob das DNS von {host} zu diesem Rechner führt und die Firewall Port {port} durchlässt. Manche Netze lassen einen Rechner sich selbst nicht von außen erreichen: Öffnen Sie {url} dann aus einem anderen.',

@@ -33,7 +33,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
     'Die Adresse muss mit https:// beginnen, damit unterwegs niemand ändern kann, was Ihre Kontakte bekommen.',
   feed_zone: '{name} ist keine Zeitzone wie Europe/Berlin.',
   feed_time: 'Die Uhrzeit hat die Form 08:30.',
-  feeds_many: 'Ein Konto kann {count} Feeds haben: Löschen Sie erst einen',
+  feeds_many: 'Ein Konto kann {count} Feeds haben: Löschen Sie zuerst einen',
   feed_is_held: 'Der Feed ist pausiert: Senden oder überspringen Sie zuerst die wartenden Beiträge',
   feed_not_held: 'Der Feed ist nicht pausiert',
   feed_status: 'Die Antwort hatte den Status {status}.',
@@ -48,14 +48,14 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   feed_no_template:
     'Die Vorlage seiner Mails wurde gelöscht oder ist leer. Wählen Sie eine andere, und senden oder überspringen Sie dann, was wartet.',
   feed_mail_large:
-    'Die Mail aus seinen Einträgen hat mehr als 2 Millionen Zeichen. Wählen Sie eine kleinere Vorlage, und senden oder überspringen Sie dann, was wartet.',
+    'Die Mail aus seinen Beiträgen hat mehr als 2 Millionen Zeichen. Wählen Sie eine kleinere Vorlage, und senden oder überspringen Sie dann, was wartet.',
 
   // Forms.
   why_started: 'Aktiv oder gesendet.',
   why_not_started: 'Nicht aktiv oder noch nicht gesendet.',
-  why_start: 'Aktivieren oder senden.',
+  why_start: 'Starten oder senden.',
   why_no_hold: 'Nichts pausiert sie.',
-  why_hold_change: 'Den Halt oder seine Ursache beenden.',
+  why_hold_change: 'Die Pause oder ihre Ursache beenden.',
   why_hours_open: 'Zu dieser Uhrzeit darf gesendet werden.',
   why_hours: 'Wartet auf die Sendezeiten bis {time}.',
   why_hours_change: 'Warten oder die Sendezeiten ändern.',
@@ -80,7 +80,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_test_change: 'Auf die Entscheidung warten oder den Gewinner wählen.',
   why_no_warm_up: 'Die Domain des Absenders wird nicht aufgewärmt.',
   why_warm_up:
-    'Aufwärmen von {domain}: {mails} von höchstens {volume} Mails heute (UTC). Sie werden über den Tag verteilt.',
+    'Aufwärmen von {domain}: {mails} von höchstens {volume} Mails heute (UTC). Die Mails werden über den Tag verteilt.',
   why_warm_up_change: 'Bis morgen warten oder das Aufwärmen ändern.',
   why_no_pace: 'Von {group} ist keine Begrenzung bekannt.',
   why_pace:
@@ -105,19 +105,19 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_unsubscribed: 'Abgemeldet am {time}.',
   why_unsubscribed_change: 'Der Kontakt meldet sich wieder an.',
   why_not_suppressed: 'Nicht gesperrt.',
-  why_lift: 'Die Sperre aufheben, wenn die Adresse wieder Mails annimmt.',
+  why_lift: 'Die Sperre entfernen, wenn die Adresse wieder Mails annimmt.',
   why_active: 'Nicht als inaktiv gestoppt.',
-  why_inactive_change: 'Den Kontakt wieder aktiv machen.',
-  why_no_cap: 'Keine Frequenzgrenze ist gesetzt.',
-  why_cap_ignored: 'Ihre Mails beachten die Frequenzgrenzen nicht.',
+  why_inactive_change: 'Den Kontakt reaktivieren.',
+  why_no_cap: 'Es ist keine Frequenzgrenze gesetzt.',
+  why_cap_ignored: 'Die Frequenzgrenze wird hier nicht beachtet.',
   why_cap: 'Mails in {days} Tagen: {used} von höchstens {mails}.',
   awaits_event_until: 'Wartet auf das Ereignis „{event}“, höchstens bis {time}.',
   awaits_filtered_until: 'Wartet auf das Ereignis „{event}“ mit {filter}, höchstens bis {time}.',
   awaits_event_change:
-    'Mit dem Ereignis geht der Kontakt sofort weiter, auf dem Weg „Rechtzeitig eingetroffen“; ohne es dann, auf dem Weg „Zeit abgelaufen“.',
+    'Mit dem Ereignis geht der Kontakt sofort auf dem Weg „Rechtzeitig eingetroffen“ weiter, sonst zu dieser Zeit auf dem Weg „Zeit abgelaufen“.',
   awaits_date_until: 'Wartet auf das Datum in „{field}“, jetzt {date}, in der Zeitzone {zone}; höchstens bis {time}.',
   awaits_date_change:
-    'Ein anderes Datum in „{field}“ gilt sofort. Kommt es, geht der Kontakt auf dem Weg „Rechtzeitig eingetroffen“ weiter; ohne es dann, auf dem Weg „Zeit abgelaufen“.',
+    'Ein anderes Datum in „{field}“ gilt sofort. Kommt es, geht der Kontakt auf dem Weg „Rechtzeitig eingetroffen“ weiter, sonst zur spätesten Zeit auf dem Weg „Zeit abgelaufen“.',
   awaits_hour_until: 'Wartet bis {time}, in der Zeitzone {zone}.',
   awaits_hour_change: 'Die Zeit kommt von selbst. Eine andere Zeitzone des Kontakts ändert sie.',
   used_values: 'Werte in diesem Moment: {values}.',
@@ -143,7 +143,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   form_consent: 'Zugestimmt: „{text}“. Angefragt am {time} UTC von {asker}, bestätigt von {confirmer}.',
   api_consent: 'Zugestimmt: „{text}“. Angefragt am {time} UTC, bestätigt von {confirmer}.',
   form_busy:
-    'Binnen einer Stunde wurden so viele Anmeldungen gewünscht, dass diese nicht angenommen wurde. Versuchen Sie es in einer Stunde wieder.',
+    'In der letzten Stunde gab es so viele Anmeldungen, dass diese nicht angenommen wurde. Versuchen Sie es in einer Stunde noch einmal.',
   list_without_form:
     'Die Liste hat kein Formular, das Anmeldungen annimmt: Legen Sie eines an, oder geben Sie form_id an.',
   request_closed: 'die Anmeldung ist bestätigt, zu alt oder nicht mehr gewünscht',
@@ -191,7 +191,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   nodes_well: '{count} sind da, und Mails gehen hinaus',
   nodes_silent: 'Kein Lebenszeichen von {names}',
   nodes_silent_cure:
-    'Starten Sie sie neu, oder sehen Sie nach, ob sie NATS erreichen. Was sie hatten, haben jetzt andere; nach einer Woche verschwinden sie aus der Liste.',
+    'Starten Sie diese Knoten neu, oder sehen Sie nach, ob sie NATS erreichen. Andere Knoten senden ihre Mails; nach einer Woche verschwinden sie aus der Liste.',
   nodes_waits_cure: 'Einstellungen › Knoten, oder sendlark nodes, zeigt sie mit dem, was nicht stimmt.',
   nodes_refused: 'Die SMTP-Server nehmen keine Mails an von {names}: {reply}',
   nodes_refused_cure:
@@ -210,7 +210,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   mail_empty: 'Die Mail hat keinen Inhalt: Geben Sie text, template_html, template_json oder template_id an.',
   values_missing: 'In den Daten fehlt ein Wert für {names}.',
   no_campaign_values:
-    'Eine Transaktionsmail hat keine Einstellungsseite und keine Webkopie: Nehmen Sie {names} aus ihr heraus.',
+    'Eine Transaktionsmail hat keine Seite mit den Einstellungen und keine Webkopie: Nehmen Sie {names} aus ihr heraus.',
   mail_too_large: 'Die Mail ist mit diesen Werten zu groß: Ihr Inhalt darf {size} MB haben, ihr Betreff 998 Zeichen.',
   data_names: 'Namen bestehen aus höchstens 255 Buchstaben, Ziffern und Unterstrichen.',
   data_many: 'Es dürfen {count} Werte sein.',
@@ -238,17 +238,17 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
     'Die Adresse ist nicht öffentlich. Private Adressen brauchen die Einstellung WEBHOOK_PRIVATE_ADDRESSES=allow.',
   webhook_silent: 'Es kam nicht rechtzeitig eine Antwort.',
   webhook_redirect: 'Die Antwort leitet weiter; dem wird nicht gefolgt.',
-  webhook_no_host: 'Sein Name führt zu keinem Server.',
+  webhook_no_host: 'Unter dieser Adresse gibt es keinen Server.',
   webhook_unreachable: 'Dort antwortet nichts.',
-  webhook_tls: 'Mit ihm kam keine Verschlüsselung zustande.',
+  webhook_tls: 'Eine verschlüsselte Verbindung kam nicht zustande.',
   webhook_closed: 'Die Verbindung wurde vor der Antwort geschlossen.',
 
-  webhook_off_by_owner: 'Er wurde abgeschaltet.',
-  webhook_off_failing: 'Er hat drei Tage lang kein Ereignis angenommen und wurde deshalb abgeschaltet.',
-  webhook_off_gone: 'Er hat mit 410 geantwortet, will also keine Ereignisse mehr, und wurde deshalb abgeschaltet.',
-  webhook_off_too_many: 'Zu viele Ereignisse warteten auf ihn; deshalb wurde er abgeschaltet.',
+  webhook_off_by_owner: 'Er wurde ausgeschaltet.',
+  webhook_off_failing: 'Er hat drei Tage lang kein Ereignis angenommen und wurde deshalb ausgeschaltet.',
+  webhook_off_gone: 'Er hat mit 410 geantwortet, will also keine Ereignisse mehr, und wurde deshalb ausgeschaltet.',
+  webhook_off_too_many: 'Zu viele Ereignisse warteten auf ihn; deshalb wurde er ausgeschaltet.',
 
-  webhooks_well: 'Kein Webhook wurde von selbst abgeschaltet',
+  webhooks_well: 'Kein Webhook wurde von selbst ausgeschaltet',
   webhooks_off: 'Keine Ereignisse mehr an: {name}',
   webhooks_cure:
     'Sehen Sie in den Einstellungen nach, warum der Webhook aus ist, bringen Sie sein Programm in Ordnung und schalten Sie ihn wieder ein.',

@@ -22,7 +22,7 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   invitation_no_server: 'Es ist kein SMTP-Server eingerichtet.',
   invitation_no_sender: 'Das Konto hat keinen bestätigten Absender.',
 
-  relay_test_passed: 'Es würde diese Mail annehmen. Gesendet wurde nichts.',
+  relay_test_passed: 'Der Server würde diese Mail annehmen. Gesendet wurde nichts.',
   relay_test_no_host: 'Es wurde kein Server dieses Namens gefunden.',
   relay_test_no_host_cure:
     'Prüfen Sie die Schreibweise des Servers. Stimmt sie, antwortet das DNS dieses Rechners nicht.',
@@ -70,5 +70,5 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
     'Lassen Sie die Adresse oder ihre Domain bei Ihrem Anbieter zu, oder wählen Sie einen anderen Absender.',
   relay_test_recipient: 'Der Server nimmt keine Mails an Ihre Adresse an.',
   relay_test_recipient_cure:
-    'Heißt es, Relaying sei verboten, verlangt er eine Anmeldung oder muss diesen Rechner kennen. Prüfen Sie sonst die Adresse.',
+    'Nennt die Antwort „relaying denied“, verlangt der Server eine Anmeldung oder muss diesen Rechner kennen. Prüfen Sie sonst die Adresse.',
 };
