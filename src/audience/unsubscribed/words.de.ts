@@ -12,7 +12,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.topic.about':
     'Diese Kontakte haben sich von diesem Thema abgemeldet. Mails zu anderen Themen bekommen sie weiterhin.',
   'unsubscribes.suppressions.about':
-    'Mails an diese Adressen waren Bounces oder wurden als Spam gemeldet. Sie werden übersprungen, um den Ruf Ihrer Domain zu schützen.',
+    'Mails an diese Adressen waren Bounces oder wurden als Spam gemeldet. Solche Adressen werden übersprungen, um den Ruf Ihrer Domain zu schützen.',
   'unsubscribes.all.empty.title': 'Niemand hat sich abgemeldet',
   'unsubscribes.all.empty.text': 'Kontakte, die sich von allen Mails abmelden, erscheinen hier.',
   'unsubscribes.topic.empty.title': 'Niemand hat sich von diesem Thema abgemeldet',

@@ -48,11 +48,11 @@ export const providers: Translation<typeof english> = {
     'Die Signatur passt nicht. Prüfen Sie, ob der Schlüssel zu dieser Adresse gehört. Löschen Sie die Adresse sonst und erstellen Sie eine mit dem richtigen Schlüssel.',
   'providers.refusal.expired': 'Die Signatur ist älter als ein Tag. Prüfen Sie die Uhr dieses Rechners.',
   'providers.refusal.login':
-    'Sie hatte kein oder ein anderes Passwort. Tragen Sie beim Anbieter ein, was Sie hier gewählt haben.',
+    'Die Anfrage hatte kein oder ein anderes Passwort. Tragen Sie beim Anbieter ein, was Sie hier gewählt haben.',
   'providers.refusal.topic':
-    'Sie kam von einem anderen Topic als dem zuerst bestätigten. Erstellen Sie für ein anderes Topic eine weitere Adresse.',
+    'Die Anfrage kam von einem anderen Topic als dem zuerst bestätigten. Erstellen Sie für ein anderes Topic eine weitere Adresse.',
   'providers.refusal.malformed':
-    'Sie hatte nicht die Form, die dieser Anbieter beschreibt. Prüfen Sie, ob der Anbieter stimmt.',
+    'Die Anfrage hatte nicht die Form, die dieser Anbieter beschreibt. Prüfen Sie, ob der Anbieter stimmt.',
   'providers.topic': 'Topic: {topic}',
   'providers.address': 'Adresse für den Anbieter:',
   'providers.copy': 'Adresse kopieren',

@@ -93,9 +93,9 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_canary_unclear:
     'Die erste Gruppe hatte {size} Kontakte, und nur {results} Mails wurden angenommen oder endgültig abgelehnt. Die Server der anderen haben sie zurückgestellt.',
   held_type_deleted: 'Eine ihrer Listen wurde gelöscht',
-  held_own_type_deleted: 'Ihre Liste wurde gelöscht',
+  held_own_type_deleted: 'Die gewählte Liste wurde gelöscht',
   held_segment_deleted: 'Eines ihrer Segmente wurde gelöscht',
-  held_own_segment_deleted: 'Ihr Segment wurde gelöscht',
+  held_own_segment_deleted: 'Das gewählte Segment wurde gelöscht',
   held_type_of_segment_deleted: 'Die Liste eines ihrer Segmente wurde gelöscht',
   held_type_of_own_segment_deleted: 'Die Liste ihres Segments wurde gelöscht',
   held_rule_field_deleted: 'Eine Regel des Segments „{segment}“ benutzt das eigene Feld {field}, das gelöscht wurde',

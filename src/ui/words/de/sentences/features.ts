@@ -54,7 +54,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_started: 'Aktiv oder gesendet.',
   why_not_started: 'Nicht aktiv oder noch nicht gesendet.',
   why_start: 'Starten oder senden.',
-  why_no_hold: 'Nichts pausiert sie.',
+  why_no_hold: 'Nicht pausiert.',
   why_hold_change: 'Die Pause oder ihre Ursache beenden.',
   why_hours_open: 'Zu dieser Uhrzeit darf gesendet werden.',
   why_hours: 'Wartet auf die Sendezeiten bis {time}.',
@@ -166,7 +166,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
     'Diese Datei enthält niemanden, der sich abgemeldet hat oder einen Bounce hatte. Wenn es bei {name} solche Kontakte gibt, exportieren Sie auch sie, bevor Sie senden: Sie bekämen sonst Mails.',
   export_values: 'Werte von {name}, die nicht in das Feld passen und übersprungen werden: {count} ({values})',
   lists_left:
-    'Listen, die nicht zu Segmenten wurden, weil das Konto so viele Segmente oder Regeln hat, wie es haben darf: {count}. Sie stehen in einem Feld jedes Kontakts.',
+    'Listen, die nicht zu Segmenten wurden, weil das Konto so viele Segmente oder Regeln hat, wie es haben darf: {count}. Diese Listen stehen in einem Feld jedes Kontakts.',
   export_lists: 'Nur die ersten {count} Listen werden zu Segmenten. Die übrigen stehen in einem Feld jedes Kontakts.',
   migrated_all: 'Dort abgemeldet, und hier von allen Mails: {count}, davon hier neu: {added}',
   migrated_group: 'Dort von einer Liste abgemeldet, und hier vom Thema {name}: {count}, davon hier neu: {added}',
