@@ -36,9 +36,8 @@ t.test(
     }
     const zone = page.getByLabel('Time zone');
     t.equal(await zone.inputValue(), 'UTC', 'that of the installation');
-    await zone.focus();
-    await page.keyboard.type('Vienna');
-    t.equal(await zone.inputValue(), 'Europe/Vienna');
+    // Browsers choose an option by the keys pressed within a second, which a busy machine may not manage here.
+    t.equal(await zone.locator('option', { hasText: /^Vienna/ }).getAttribute('value'), 'Europe/Vienna');
     t.notMatch(await page.locator('main').innerText(), '((item_summary))', 'no codes before somebody asks for them');
     await page.getByText('Merge tags', { exact: true }).click();
     await page.getByRole('button', { name: 'Insert Number of posts' }).click();
