@@ -35,6 +35,7 @@ export class Connection extends Database {
   /**
    * A statement is shared by all who prepare its text. So `pluck` and `raw` give another one instead of changing this one, and `iterate`
    * runs one that is not kept, since a statement can do nothing else while its rows are read.
+   * Nobody may bind values to a statement or let it return big integers, since that would hold for all.
    */
   #statement(text: string, read: Read): Database.Statement {
     const ofText = this.#recent.get(text) ?? this.#remember(text);

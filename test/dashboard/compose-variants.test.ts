@@ -127,7 +127,11 @@ t.test('each variant is looked at and sent as a test mail', async (t) => {
     status: 422,
     text: /No test was sent/,
   });
-  t.match((await send('/test', { email_address: 'ada' })).text, 'No test was sent: Enter a valid e-mail address.');
+  const refusal = async (email_address: string) => (await send('/test', { email_address })).text;
+  t.match(await refusal('ada'), 'No test was sent: Enter a valid e-mail address.');
+  await app.one.call('POST', '/global-unsubscribes/save', { form: { email_address: 'gone@example.org' } });
+  t.match(await refusal('gone@example.org'), 'gone@example.org (unsubscribed from all mail)');
+  t.match(await refusal(Array.from({ length: 11 }, (_, at) => `a${at}@example.org`).join()), /No test was sent: .*10/);
   const cookie = cookieOf(app, addPerson(app, 'viewer', { name: 'Vic' }));
   const preview = (query: string) =>
     app.page('GET', `/campaigns/${utr}/preview${query}`, { headers: { ...FROM_PAGE, cookie } });

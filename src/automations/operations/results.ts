@@ -30,7 +30,7 @@ const comparison = {
     Type.Number(),
     'Of a contact who gets the e-mails, less that of a contact of the control group; null: too little is known.',
   ),
-  low: nullable(Type.Number(), 'Where its interval of 95 % begins, which holds at all readings together.'),
+  low: nullable(Type.Number(), 'Where its interval of 95% begins, which holds at all readings together.'),
   high: nullable(Type.Number(), 'Where it ends.'),
   days_more: nullable(
     integer(),

@@ -370,8 +370,8 @@ export class Feed {
     const now = Math.max(...batch.items.map(({ at }) => at));
     const changed = this.#write(batch);
     this.#record(batch.kind, changed, now);
-    // Grouped and with a plus before the id, so that SQLite finds changes by an index on their addresses that it makes for this statement.
-    // By ids it reads all items again for each change.
+    // Grouped and with a plus before the id, so that SQLite finds the changes by an index on their addresses that it makes for this
+    // statement. If it looked them up by their ids, it would read all items again for each change.
     client
       .prepare<[object]>(`
         UPDATE temp.membership_changes SET happened_at = i.at

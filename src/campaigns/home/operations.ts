@@ -116,7 +116,7 @@ const Setup = Type.Object({
       domain: { ...nullable(Type.String()), description: 'A domain in this state; null where there is no sender.' },
       checks: Type.Array(choice(...DOMAIN_CHECKS), { description: 'The checks of that domain that did not pass.' }),
     },
-    { description: 'Whether the domains of the senders vouch for the e-mail, as sendlark doctor saw them last.' },
+    { description: 'Whether the domains of the senders are authenticated, as sendlark doctor saw them last.' },
   ),
 });
 const Health = Type.Object({

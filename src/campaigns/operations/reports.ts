@@ -214,7 +214,7 @@ const HourGroup = Type.Object({
 });
 const Difference = Type.Object({
   low: Type.Number({
-    description: 'Lower end of the 95 % confidence interval, such as -0.01 for one percentage point less.',
+    description: 'Lower end of the 95% confidence interval, such as -0.01 for one percentage point less.',
   }),
   high: Type.Number({ description: 'Upper end of it.' }),
 });

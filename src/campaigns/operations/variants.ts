@@ -91,7 +91,7 @@ export type TestPlan = Static<typeof PlanSchema>;
 const Rate = Type.Object({
   people: integer({ description: 'Recipients who did it, without bots.' }),
   rate: fraction('Their share of the delivered e-mails.'),
-  low: fraction('Where the interval of 95 % of the rate begins.'),
+  low: fraction('Where the interval of 95% of the rate begins.'),
   high: fraction('Where it ends.'),
 });
 /** The report of an A/B test. */
@@ -145,7 +145,7 @@ export const ReportedAbTest = Type.Object({
           low: Type.Number({ description: 'Where its interval begins.' }),
           high: Type.Number({ description: 'Where it ends.' }),
         }),
-        'How much lower its rate is than the highest one; null for the highest. The interval holds with 95 % at all readings of the report together.',
+        'How much lower its rate is than the highest one; null for the highest. The interval holds with 95% at all readings of the report together.',
       ),
     }),
     { description: 'The variants side by side, A first. Only the test group counts, not the rest.' },

@@ -63,7 +63,10 @@ const TIME_LIMIT_MS = 30_000;
 const MEMORY_LIMIT_MB = 512;
 /** The limit for short-lived objects. V8's default is several times as large and no faster. */
 const YOUNG_LIMIT_MB = 12;
-/** How long an idle thread is kept. Starting one and loading MJML takes half a second, which a user who pauses while writing shall not wait for. */
+/**
+ * How long an idle thread is kept. Starting one and loading MJML takes half a second, for which a user who pauses while writing should not
+ * have to wait, and several campaigns share one. Its memory stays in use for as long.
+ */
 const IDLE_MS = 30_000;
 
 /** A thread that starts on demand and ends after being idle, to free the memory that MJML needs. */

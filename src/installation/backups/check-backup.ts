@@ -180,22 +180,15 @@ export function findForeignPart(client: Database): string | null {
   return null;
 }
 
-/** What `partsMadeUntil` has found by now. Running all migrations takes a quarter of a second. */
-const partsMade = new Map<number, ReadonlyMap<string, string>>();
-
 /** Returns the parts of the schema after all migrations up to this one, by its time in epoch milliseconds. */
-function partsMadeUntil(newest: number): ReadonlyMap<string, string> {
-  const known = partsMade.get(newest);
-  if (known !== undefined) return known;
+function partsMadeUntil(newest: number): Map<string, string> {
   const client = new Sqlite(':memory:');
   try {
     addFunctions(client);
     const migrations = readMigrationFiles({ migrationsFolder: fileURLToPath(MIGRATIONS) });
     for (const { sql, folderMillis } of migrations)
       if (folderMillis <= newest) for (const statement of sql) client.exec(statement);
-    const parts = partsOf(client);
-    partsMade.set(newest, parts);
-    return parts;
+    return partsOf(client);
   } finally {
     client.close();
   }

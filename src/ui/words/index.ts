@@ -137,7 +137,7 @@ export class Language {
   /** Formats a number of bytes in a suitable unit. */
   bytes(value: number): string {
     const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
-    const step = value < 1 ? 0 : Math.min(Math.floor(Math.log10(value) / 3), units.length - 1);
+    const step = value < 1 ? 0 : Math.min(Math.floor(Math.log2(value) / 10), units.length - 1);
     const unit = units[step] ?? 'byte';
     const options = {
       style: 'unit',
@@ -145,7 +145,7 @@ export class Language {
       unitDisplay: step === 0 ? 'long' : 'short',
       maximumFractionDigits: 1,
     } as const;
-    return formatter(Intl.NumberFormat, this.locale, options).format(value / 1000 ** step);
+    return formatter(Intl.NumberFormat, this.locale, options).format(value / 1024 ** step);
   }
 
   /** Formats a date in the user's time zone, such as 22 Nov 2026. */

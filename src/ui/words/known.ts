@@ -35,10 +35,15 @@ interface NamedCountry {
   iso2: string;
 }
 
+/** The names of countries by the code of the language, not by the locale: a name that is chosen must be found again (`findCountry`). */
+const countryNames = new Map<string, Intl.DisplayNames>();
+
 /** Returns a function that names a country in the user's language, or in English if the language has no name for it. */
-export function countryNamer(language: Pick<Language, 'code' | 'locale'>): (country: NamedCountry) => string {
-  const names = new Intl.DisplayNames(language.locale, { type: 'region', fallback: 'none' });
-  return ({ name, iso2 }) => (language.code === 'en' ? name : (findName(names, iso2) ?? name));
+export function countryNamer({ code }: Pick<Language, 'code'>): (country: NamedCountry) => string {
+  if (code === 'en') return ({ name }) => name;
+  const names = countryNames.get(code) ?? new Intl.DisplayNames(code, { type: 'region', fallback: 'none' });
+  countryNames.set(code, names);
+  return ({ name, iso2 }) => findName(names, iso2) ?? name;
 }
 
 /** Some codes of the reference data have a form that Intl does not accept. */
@@ -52,22 +57,28 @@ export function countryOptions(
   countries: readonly (NamedCountry & { id: number })[],
 ): { value: string; label: string }[] {
   const nameOf = countryNamer(language);
+  const { compare } = new Intl.Collator(language.locale);
   return countries
     .map((country) => ({ value: String(country.id), label: nameOf(country) }))
-    .sort((one, other) => one.label.localeCompare(other.label, language.locale));
+    .sort((one, other) => compare(one.label, other.label));
 }
 
 let countriesByName: ReadonlyMap<string, NamedCountry> | undefined;
 
 /** Finds the country with this name in English or another language of the dashboard, in capital or small letters. */
 export function findCountry(name: string): NamedCountry | undefined {
-  countriesByName ??= new Map(
+  countriesByName ??= readNames();
+  return countriesByName.get(name.toLowerCase());
+}
+
+function readNames(): Map<string, NamedCountry> {
+  const countries = readCountries();
+  return new Map(
     [...LANGUAGE_CODES].reverse().flatMap((code) => {
-      const nameOf = countryNamer({ code, locale: code });
-      return readCountries().map((country) => [nameOf(country).toLowerCase(), country] as const);
+      const nameOf = countryNamer({ code });
+      return countries.map((country) => [nameOf(country).toLowerCase(), country] as const);
     }),
   );
-  return countriesByName.get(name.toLowerCase());
 }
 
 /** Returns the value of a contact's field as it is shown: a country by its name in the user's language. */

@@ -14,7 +14,7 @@ const LAST_WITH_TRIGGERS = 66;
  * check does is there in later releases, too.
  */
 const isLookedAt = (release: number) =>
-  release % 10 === 0 || Math.abs(release - LAST_WITH_TRIGGERS) <= 1 || release > releases.length - 3;
+  release % 20 === 0 || Math.abs(release - LAST_WITH_TRIGGERS) <= 1 || release > releases.length - 3;
 
 t.test('the schema of releases from the first to this one is known', async (t) => {
   const { $client } = connect(oldDatabase(t, 1));
@@ -57,7 +57,7 @@ t.test('what somebody else added, changed or removed is named', async (t) => {
   ];
   for (const [path, parts] of [
     [oldDatabase(t, releases.length), changes],
-    [oldDatabase(t, LAST_WITH_TRIGGERS), [...changes, ...triggers]],
+    [oldDatabase(t, LAST_WITH_TRIGGERS), triggers],
   ] as const)
     for (const [sql, part] of parts) {
       const { $client } = connect(path);

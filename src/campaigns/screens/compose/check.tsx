@@ -1,6 +1,7 @@
 /** The third step: the preview of the mail for a recipient, problems that may keep recipients from reading it, and a test mail. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
+import { parseAddress } from '../../../audience/contacts/addresses.ts';
 import { FINDINGS } from '../../../delivery/checks/severity.ts';
 import { isTestMode } from '../../../delivery/transport/relays/in-use.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
@@ -54,7 +55,7 @@ export async function checkStep(
     const tested = await composed.test({ email_address: address, ...(variant && { variant }) });
     if ('problems' in tested) {
       const language = languageOf(request, viewerOf(request));
-      const isNoAddress = tested.problems.email_address !== undefined;
+      const isNoAddress = parseAddress(address) === null && !address.includes(',');
       const test = { address, problem: isNoAddress ? language.say('problem.field_email') : tested.text };
       return show(request, reply.code(tested.status), { variant }, test);
     }
