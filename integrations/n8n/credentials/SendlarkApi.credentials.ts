@@ -21,7 +21,8 @@ export class SendlarkApi {
       typeOptions: { password: true },
       default: '',
       required: true,
-      description: 'Of a pair with the smallest scope: Contacts, Transactional e-mail, or Read for the list of campaigns',
+      description:
+        'Of a pair with the smallest scope: Contacts, Transactional e-mail, or Read for the list of campaigns',
     },
   ];
   authenticate = {
