@@ -30,7 +30,7 @@ export const senders: Translation<typeof english> = {
   'senders.hint.from_email': 'Eine neue Adresse bekommt eine Bestätigungsmail. Vorher wird von ihr nichts gesendet.',
   'senders.hint.nickname': 'Nur Sie und Ihr Team sehen ihn, wenn Sie einen Absender wählen.',
   'senders.hint.company_address':
-    'Straße und Nummer. Sie steht am Ende jeder Mail, wie es das Recht vieler Länder verlangt.',
+    'Straße und Nummer. Die Anschrift steht am Ende jeder Mail, wie es das Recht vieler Länder verlangt.',
   'senders.hint.city': 'Mit Ort und Land ist die Postanschrift in Ihren Mails vollständig.',
   'senders.city.country': 'Wählen Sie zuerst das Land.',
   'senders.city.unknown':

@@ -181,7 +181,7 @@ export const users: Translation<typeof english> = {
   },
   'factor.codes.title': 'Ihre Wiederherstellungscodes',
   'factor.codes.text':
-    'Jeder gilt einmal anstelle eines Codes der App. Drucken oder schreiben Sie sie jetzt auf: Sie werden nicht noch einmal gezeigt.',
+    'Jeder gilt einmal anstelle eines Codes der App. Drucken oder schreiben Sie sie jetzt auf: Die Codes werden nicht noch einmal gezeigt.',
   'factor.codes.renew': 'Neue Wiederherstellungscodes erstellen',
   'factor.codes.done': 'Ich habe sie gesichert',
   'settings.done.passkeyAdded': 'Der Passkey wurde hinzugefügt. Sie können sich ab jetzt damit anmelden.',

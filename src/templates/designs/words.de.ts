@@ -7,7 +7,7 @@ export const designer: Translation<typeof english> = {
   'designer.title': 'Gestalten: {subject}',
   'designer.loading': 'Wird geladen …',
   'designer.noScript': 'Diese Seite braucht JavaScript.',
-  'designer.locked': 'Diese Mail wird gerade gesendet oder wurde gesendet. Ihr Inhalt lässt sich nicht mehr ändern.',
+  'designer.locked': 'Diese Mail wird gerade gesendet oder wurde gesendet. Der Inhalt lässt sich nicht mehr ändern.',
   'designer.subject': 'Betreff',
   'designer.preheader': 'Vorschautext',
   'designer.save': 'Speichern',

@@ -163,7 +163,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
 
   export_empty: 'In der Datei wurde niemand gefunden. Ist es ein Export von {name}?',
   export_nobody_left:
-    'Diese Datei enthält niemanden, der sich abgemeldet hat oder einen Bounce hatte. Wenn es bei {name} solche Kontakte gibt, exportieren Sie auch sie, bevor Sie senden: Sie bekämen sonst Mails.',
+    'Diese Datei enthält niemanden, der sich abgemeldet hat oder einen Bounce hatte. Wenn es bei {name} solche Kontakte gibt, exportieren Sie auch sie, bevor Sie senden: Diese Kontakte bekämen sonst Mails.',
   export_values: 'Werte von {name}, die nicht in das Feld passen und übersprungen werden: {count} ({values})',
   lists_left:
     'Listen, die nicht zu Segmenten wurden, weil das Konto so viele Segmente oder Regeln hat, wie es haben darf: {count}. Diese Listen stehen in einem Feld jedes Kontakts.',
@@ -211,7 +211,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   values_missing: 'In den Daten fehlt ein Wert für {names}.',
   no_campaign_values:
     'Eine Transaktionsmail hat keine Seite mit den Einstellungen und keine Webkopie: Nehmen Sie {names} aus ihr heraus.',
-  mail_too_large: 'Die Mail ist mit diesen Werten zu groß: Ihr Inhalt darf {size} MB haben, ihr Betreff 998 Zeichen.',
+  mail_too_large: 'Die Mail ist mit diesen Werten zu groß: Der Inhalt darf {size} MB haben, der Betreff 998 Zeichen.',
   data_names: 'Namen bestehen aus höchstens 255 Buchstaben, Ziffern und Unterstrichen.',
   data_many: 'Es dürfen {count} Werte sein.',
   attachments_many: 'Es dürfen {count} Anhänge sein.',
