@@ -157,7 +157,7 @@ export function addRecipient(db: Db, accountId: number, segmentId: number, input
     const address_id = addressId(db, accountId, address);
     const person = and(eq(segmentRecipients.segment_id, segmentId), eq(segmentRecipients.address_id, address_id));
     const before = tx.select().from(segmentRecipients).where(person).get();
-    const set = { first_name, last_name, email: address.address, by_hand: 1, is_removed: 0, updated_at: now };
+    const set = { first_name, last_name, email: address.address, by_hand: 1, is_removed: 0, updated_at: now } as const;
     tx.insert(segmentRecipients)
       .values({ ...set, user_id: accountId, segment_id: segmentId, address_id, created_at: now })
       .onConflictDoUpdate({

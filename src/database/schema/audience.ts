@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
-import { count, id, line, said, softStamps, stamps } from './columns.ts';
+import { flag, id, integerOrZero, line, said, softStamps, stamps } from './columns.ts';
 
 /** One row per account and normalized e-mail address. Rows are never removed, because links in sent mails refer to them. */
 export const addresses = sqliteTable(
@@ -12,7 +12,7 @@ export const addresses = sqliteTable(
     user_id: user(),
     normalized_email: text().notNull(),
     /** A `TRACKING_CHOICE`. */
-    tracking_choice: count(),
+    tracking_choice: integerOrZero(),
   },
   (table) => [
     uniqueIndex('addresses_person').on(table.user_id, table.normalized_email),
@@ -37,7 +37,7 @@ export const contactTypes = sqliteTable(
      * The number of contacts of the type that are not deleted. Triggers on `contacts` (drizzle/triggers.sql) update it when a
      * contact is added, deleted or moved to another type, because counting a million contacts for each list would take too long.
      */
-    contacts_count: count(),
+    contacts_count: integerOrZero(),
     ...softStamps(),
   },
   (table) => [index('contact_types_user').on(table.user_id)],
@@ -138,10 +138,10 @@ export const contactImports = sqliteTable(
     user_id: user(),
     contact_type_id: integer().notNull(),
     file_name: text().notNull(),
-    rows: count(),
-    created: count(),
-    updated: count(),
-    failed: count(),
+    rows: integerOrZero(),
+    created: integerOrZero(),
+    updated: integerOrZero(),
+    failed: integerOrZero(),
     notes: text({ mode: 'json' }).$type<string[]>().notNull(),
     errors: text({ mode: 'json' }).$type<{ line: number; field: string; text: string; value?: string }[]>().notNull(),
     /** The `created_at` or `updated_at` of the contacts that the import wrote; empty for imports of earlier releases. */
@@ -155,9 +155,9 @@ export const contactImports = sqliteTable(
     /**
      * For an undo: how many contacts it removed, how many it restored, and how many it kept because they were changed after the import.
      */
-    removed: count(),
-    restored: count(),
-    kept: count(),
+    removed: integerOrZero(),
+    restored: integerOrZero(),
+    kept: integerOrZero(),
     created_at: text().notNull(),
   },
   (table) => [
@@ -178,7 +178,7 @@ export const unsubscribeGroups = sqliteTable(
     description: text().notNull(),
     is_display: integer().notNull(),
     /** The number of contacts who unsubscribed from the group. Triggers on `unsubscribers` (drizzle/triggers.sql) update it. */
-    unsubscribe_clients_count: count(),
+    unsubscribe_clients_count: integerOrZero(),
     /** A deleted group is never removed from the file, because sent mails and the consent log refer to it. */
     deleted_at: text(),
     ...stamps(),
@@ -295,7 +295,7 @@ export const segments = sqliteTable(
      * The number of contacts in the segment. Triggers on `segment_recipients` (drizzle/triggers.sql) update it. Contacts
      * removed by hand do not count.
      */
-    segment_emails_count: count(),
+    segment_emails_count: integerOrZero(),
     ...softStamps(),
   },
   (table) => [
@@ -320,9 +320,9 @@ export const segmentRecipients = sqliteTable(
     address_id: address(),
     contact_id: integer(),
     /** 1: added by hand, and stays in the segment whatever the rules say. */
-    by_hand: count(),
+    by_hand: flag(),
     /** 1: removed by hand, and stays out of the segment whatever the rules say. The row is not a recipient. */
-    is_removed: count(),
+    is_removed: flag(),
     /** The name given when the contact was added by hand. The values of the contact's own record take precedence. */
     first_name: line(),
     last_name: line(),
@@ -348,7 +348,7 @@ export const membershipChanges = sqliteTable(
   {
     id: id(),
     user_id: user(),
-    automation_id: count(),
+    automation_id: integerOrZero(),
     address_id: address(),
     contact_id: integer(),
     /**

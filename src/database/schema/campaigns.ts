@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { accounts, type LinkRules, user } from './accounts.ts';
 import { address } from './audience.ts';
-import { count, flag, id, line, said, softStamps, stamps } from './columns.ts';
+import { flag, id, integerOrZero, line, said, softStamps, stamps } from './columns.ts';
 import { relays } from './relays.ts';
 import { HELD_CODES, SINGLE_SEND_STATUS, type Variant, WINNER_BY } from './states.ts';
 
@@ -23,14 +23,15 @@ export const senders = sqliteTable(
     from_email: text().notNull(),
     reply_to_email: text().notNull(),
     country_id: integer().notNull(),
-    state_id: count(),
-    city_id: count(),
+    state_id: integerOrZero(),
+    city_id: integerOrZero(),
     zip_code: line(),
     company_address: text().notNull(),
     company_address2: line(),
     nickname: text().notNull(),
-    is_verified: count().$type<0 | 1>(),
+    is_verified: flag(),
     utr: text().notNull(),
+    /** When its verification mail was last queued. */
     send_at: text().notNull(),
     ...stamps(),
     deleted_at: text(),
@@ -55,14 +56,14 @@ export interface AbTest {
   /** The size of the test group as a percentage of the audience, for all variants together, A included. */
   share: number;
   winner_by: (typeof WINNER_BY)[number];
-  /** How many hours after the last mail of the test group was tried the winner is chosen. */
+  /** The winner is chosen this many hours after the last mail of the test group was tried. */
   hours: number;
 }
 
 /** The version of a mail in a language, an ISO 639-1 code. An empty text or 0 means the same as in the mail itself. */
 export interface LanguageVersion extends Omit<Variant, 'sender_name'> {
   language: string;
-  /** The content in place of a template, of a campaign that was made from a feed. */
+  /** Only for campaigns made from a feed: the content, used instead of a template. */
   template_html?: string;
 }
 
@@ -77,6 +78,10 @@ export const singleSends = sqliteTable(
     sender_id: integer().notNull(),
     unsubscribe_group_id: integer().notNull(),
     single_send_name: text().notNull(),
+    /**
+     * The from address, reply address, from name and postal address of the sender, copied when the sender is chosen and again at
+     * the launch. Without a sender the first two are empty and the others null.
+     */
     from_sender: text().notNull(),
     reply_to: text().notNull(),
     sender_name: text(),
@@ -102,7 +107,7 @@ export const singleSends = sqliteTable(
     held_reason: said(),
     tracking: tracking(),
     /** The percentage of recipients in the canary, 0 to 5, and how many minutes the others wait after the canary. */
-    canary_percent: count(),
+    canary_percent: integerOrZero(),
     canary_minutes: integer().notNull().default(30),
     /** Null: every recipient gets the same mail. */
     ab_test: text({ mode: 'json' }).$type<AbTest>(),
@@ -112,7 +117,10 @@ export const singleSends = sqliteTable(
     link_rules: text({ mode: 'json' }).$type<LinkRules | 'off'>(),
     /** 1: the single send ignores the frequency caps. Automations have the same column. */
     ignores_caps: flag(),
-    /** When the single send was archived; null: it is on the list of campaigns. A queued or running single send is never archived. */
+    /**
+     * When the single send was put away from the list of campaigns (not the public archive); null: it is on the list. A queued or
+     * running single send is always on the list.
+     */
     hidden_at: text(),
     changed_by: changedBy(),
     ...stamps(),
@@ -174,7 +182,8 @@ export const automations = sqliteTable(
   {
     id: id(),
     user_id: user(),
-    automation_for: count(),
+    /** The target: the id of a list (`contacts`) or of a segment (`segments`); 0 and an empty table until it is chosen. */
+    automation_for: integerOrZero(),
     automation_for_table: line(),
     trigger_kind: text({ enum: TRIGGER_KINDS }).notNull().default('join'),
     /** Of `event`: its name; otherwise empty. */
@@ -187,37 +196,39 @@ export const automations = sqliteTable(
     /** Of `field`: the value to which it changes; empty: any. */
     trigger_value: line(),
     /** Of `date`: how many days after the date, or before it, and at which hour contacts enter. */
-    trigger_days: count(),
+    trigger_days: integerOrZero(),
     trigger_before: flag(),
-    trigger_hour: count(),
+    trigger_hour: integerOrZero(),
     /** Of `date`: 1: every year on the day of the date. */
     trigger_yearly: flag(),
     /** Of `form`: its id. */
     trigger_form_id: integer(),
-    /** Of `date`: until when contacts have entered, epoch milliseconds; null for other triggers. */
+    /** Of `date`: contacts whose trigger time was up to this time have entered. Epoch milliseconds; null for other triggers. */
     dates_checked_to: integer(),
-    /** Of `date`: an hour of the trigger that came before this time starts nothing, epoch milliseconds; null for other triggers. */
+    /** Of `date`: contacts whose trigger time was before this time do not enter. Epoch milliseconds; null for other triggers. */
     dates_since: integer(),
     /**
-     * Whether a contact who was in it before may enter again: never; `days`: that many days after the last entry; `key`: by an event with a
-     * key by which the contact did not enter before.
+     * Whether a contact who has been in the automation may enter again: never; `days`: that many days after the last entry; `key`: by an
+     * event with a key by which the contact has not entered before.
      */
     re_entry: text({ enum: RE_ENTRY }).notNull().default('never'),
-    re_entry_days: count(),
-    /** The segments whose joining ends a run: because its goal is reached, or as an exit rule; null: none. */
+    re_entry_days: integerOrZero(),
+    /** A contact who joins one of these segments ends the run: because the goal is reached, or by the exit rule; null: no such segment. */
     goal_segment_id: integer(),
     exit_segment_id: integer(),
     /** How many of a hundred contacts who enter get nothing: the control group, with which the others are compared. */
-    hold_out: count(),
-    /** When `hold_out` was last changed, epoch milliseconds: only who entered since is compared. */
-    hold_out_since: count(),
+    hold_out: integerOrZero(),
+    /** When `hold_out` was last changed, epoch milliseconds: only contacts who have entered since then are compared. */
+    hold_out_since: integerOrZero(),
     automation_name: text().notNull(),
-    exit_criteria: count(),
+    /** 1: a contact who leaves the target ends the run. */
+    exit_criteria: flag(),
     ignores_caps: flag(),
     unsubscribe_group_id: text().notNull(),
+    /** 1: welcome; 2: custom. */
     automation_type: integer().notNull(),
     utr: text().notNull().unique(),
-    status: count(),
+    status: integerOrZero(),
     live_at: text(),
     /** Why it was held and became a draft again: a code for programs and a stored reason for the report. */
     held_code: text({ enum: HELD_CODES }),
@@ -257,8 +268,8 @@ export const STEP_KINDS = [
 export const AWAITED = ['event', 'date', 'hour', 'weekday'] as const;
 
 /**
- * The steps of automations. A step other than a mail has its name in `subject`, and no sender, template or code. The steps of both paths
- * of a deciding step come after it, in the order in which they are read.
+ * The planned steps of automations; `steps` has those that enrolments have taken. A step other than a mail has its name in `subject`, and
+ * no sender, template or content. The steps of both paths of a deciding step come after it, in the order in which they are read.
  */
 export const automationSchedules = sqliteTable(
   'automation_schedules',
@@ -272,9 +283,9 @@ export const automationSchedules = sqliteTable(
     subject: text().notNull(),
     preheader: line(),
     /**
-     * Its place among the mails of its automation: mails with a lower position are sent earlier. Equal to its id until mails are moved.
+     * Its place among the steps of its automation: steps with a lower position are taken earlier. Equal to its id until steps are moved.
      */
-    position: count(),
+    position: integerOrZero(),
     waiting_period: integer().notNull(),
     waiting_type: text({ enum: ['instantly', 'days', 'hours'] }).notNull(),
     utr: text().notNull().unique(),
@@ -324,8 +335,8 @@ export const automationSchedules = sqliteTable(
 );
 
 /**
- * Returns SQL that is true if the earlier run `n` of a contact keeps the contact from entering the automation `au` at @at, epoch
- * milliseconds, by an event with the key `eventKey`, which is SQL; null: without one.
+ * Returns SQL: true if an earlier run `n` forbids the contact to enter automation `au` at @at, epoch milliseconds. `eventKey` is SQL for
+ * the key of the event; SQL NULL means an entry without a key.
  */
 export const barsEntry = (
   eventKey: string,
@@ -350,23 +361,23 @@ export const enrolments = sqliteTable(
     reason: said(),
     /** When the contact entered, epoch milliseconds. */
     entered_at: integer().notNull(),
-    /** The contact's place in the series: mails with a higher position are still to come. 0 at entry. */
-    position: count(),
-    /** When the wait for the next mail began, epoch milliseconds: at entry, or when the previous mail reached its final state. */
+    /** The contact's place in the series: steps with a higher position are still to come. 0 at entry. */
+    position: integerOrZero(),
+    /** When the wait for the next step began, epoch milliseconds: at entry, or when the previous step was done or its mail had its final state. */
     waiting_since: integer().notNull(),
-    /** Epoch milliseconds when the next mail is due. */
+    /** When the next step is due, epoch milliseconds. */
     due_at: integer().notNull(),
     /** The step at which the contact waited for an event that has happened; null if none has. */
     arrived_step: integer(),
     /** When that event happened, epoch milliseconds; null if none has, or if it happened before this was recorded. */
     arrived_at: integer(),
-    /** The delivery that is queued or being sent; null while the contact waits for the next mail. */
+    /** The delivery that is queued or being sent; null while the contact waits for the next step. */
     delivery_id: integer(),
     /** 1 for the first entry of the address, and one more for each further entry. */
     run: integer().notNull().default(1),
     /** The key of the event by which the contact entered; null if the event has no key. */
     event_key: text(),
-    /** When the contact completed or exited it, epoch milliseconds; null while active, and for ends before this was recorded. */
+    /** When the contact completed or exited the automation, epoch milliseconds; null while active, and for ends before this was recorded. */
     ended_at: integer(),
     /** When the contact joined the segment of the goal, also after the run; null: not yet. */
     goal_at: integer(),
@@ -393,10 +404,10 @@ export const enrolmentCounts = sqliteTable(
     /** Why the contacts exited; empty for other states. */
     reason: said().notNull().default(''),
     /** The position of active enrolments; 0 for others. */
-    position: count(),
-    /** 1: active, and the next mail is queued or being sent. */
-    is_queued: count(),
-    people: count(),
+    position: integerOrZero(),
+    /** 1: active, and a mail is queued or being sent. */
+    is_queued: flag(),
+    people: integerOrZero(),
   },
   (table) => [
     primaryKey({ columns: [table.automation_id, table.state, table.reason, table.position, table.is_queued] }),
@@ -410,7 +421,7 @@ export const enrolmentCounts = sqliteTable(
 export const batchMoves = sqliteTable('batch_moves', { automation_id: integer().primaryKey() });
 
 /**
- * A change of an automation's mails whose enrolments are still being moved to their new places. Until all are moved, none of
+ * A change of an automation's steps whose enrolments are still being moved to their new places. Until all are moved, none of
  * the automation's mails is enqueued.
  */
 export const automationMoves = sqliteTable('automation_moves', {
@@ -418,7 +429,7 @@ export const automationMoves = sqliteTable('automation_moves', {
   /** Enrolments at places from `low` to below `high` are moved; null: all enrolments. */
   low: integer(),
   high: integer(),
-  /** 1: a mail was removed, so enrolments without a mail still to come are completed. */
+  /** 1: a step was removed, so enrolments without a step still to come are completed. */
   is_removal: integer().$type<0 | 1>().notNull(),
   /** Enrolments with an address id up to this one have been moved. */
   moved_to_address: integer().notNull().default(0),
@@ -439,8 +450,8 @@ export const automationBackfills = sqliteTable(
 );
 
 /**
- * The order of mails before a change, while enrolments are moved: an enrolment that waited for the mail at `position` goes to
- * the place `landing`. The last row, without a mail, is for enrolments that had got all mails.
+ * The order of steps before a change, while enrolments are moved: an enrolment that waited for the step at `position` goes to
+ * the place `landing`. The last row, without a step, is for enrolments that had taken all steps.
  */
 export const movedMails = sqliteTable(
   'moved_mails',
@@ -481,11 +492,14 @@ export const enrolmentLog = sqliteTable(
 
 /**
  * What was done at a step: a mail was queued, or skipped because the contact had it; the run ended; which path the contact takes; or the
- * change of the contact was made, or not, because there is no such contact, field, list or segment any more.
+ * contact was changed or webhooks were told (`done`), or not, because the contact, field, list or segment no longer exists.
  */
 export const STEP_OUTCOMES = ['mail', 'skipped', 'exit', ...BRANCHES, 'done', 'not_done'] as const;
 
-/** One mail of one enrolment and its delivery. The unique index keeps a mail from being sent to the same contact twice. */
+/**
+ * One step that an enrolment took: its outcome, and the delivery if it was a mail. The unique index lets each step be taken once, so no
+ * mail is sent twice. The planned steps are in `automation_schedules`.
+ */
 export const steps = sqliteTable(
   'steps',
   {
@@ -519,7 +533,7 @@ export const abTests = sqliteTable(
     /** All variants as they are sent, A first. */
     variants: text({ mode: 'json' }).$type<Variant[]>().notNull(),
     /** How many recipients waited for the winner. */
-    rest: count(),
+    rest: integerOrZero(),
     /** When every mail of the test group had been tried, epoch milliseconds; null before that. */
     tried_at: integer(),
     /** When the winner was decided, epoch milliseconds. */
@@ -533,7 +547,7 @@ export const abTests = sqliteTable(
     /** The figures of each variant at the decision. */
     counted: text({ mode: 'json' }).$type<{ people: number; successes: number }[]>(),
     /** 1: no recipient waits for the winner any more. */
-    is_released: count(),
+    is_released: flag(),
   },
   (table) => [
     // Covers every column that the frequent check of due tests reads, because the variants can have megabytes.
@@ -575,7 +589,7 @@ export const archivedMails = sqliteTable(
     token: text().notNull().unique(),
     /** Its subject for readers, without personal values; empty until it is published. */
     title: line(),
-    /** When its last mail was sent and it was published; null before that. */
+    /** When it was published, which happens once its last mail was sent. Null before that. */
     published_at: text(),
     created_at: text().notNull(),
   },

@@ -17,4 +17,4 @@ export const said = customType<{ data: Said; driverData: string }>({
   toDriver: stored,
   fromDriver: readStored,
 });
-export const count = () => integer().notNull().default(0);
+export const integerOrZero = () => integer().notNull().default(0);

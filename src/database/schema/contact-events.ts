@@ -6,7 +6,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { address } from './audience.ts';
-import { count, id } from './columns.ts';
+import { id, integerOrZero } from './columns.ts';
 
 /** The names of events and of their properties. Events refer to them by id, so that each name is stored once per account. */
 export const eventWords = sqliteTable(
@@ -16,9 +16,9 @@ export const eventWords = sqliteTable(
     user_id: user(),
     word: text().notNull(),
     /** How many events with this name were recorded, those included that were removed; 0 for the name of a property. */
-    events: count(),
+    events: integerOrZero(),
     /** When the last of them happened, epoch milliseconds; 0 for the name of a property. */
-    last_at: count(),
+    last_at: integerOrZero(),
   },
   (table) => [uniqueIndex('event_words_word').on(table.user_id, table.word)],
 );
@@ -56,7 +56,7 @@ export const eventTotals = sqliteTable(
   {
     address_id: address(),
     name_id: integer().notNull(),
-    events: count(),
+    events: integerOrZero(),
     /** The sum of their values. */
     value: real().notNull().default(0),
     /** When the last one happened, epoch milliseconds. */

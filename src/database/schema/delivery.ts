@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { address } from './audience.ts';
-import { count, id, line, said } from './columns.ts';
+import { flag, id, integerOrZero, line, said } from './columns.ts';
 import { DELIVERY_STATE, HELD_CODES, IS_RECEIVED_OR_UNDERWAY, MAILING_ENDED, type MadeBy } from './states.ts';
 
 /** What the check found in a mail. The code and the severity are those of src/delivery/checks/severity.ts. */
@@ -56,28 +56,28 @@ export const mailings = sqliteTable(
      */
     findings: text({ mode: 'json' }).$type<RecordedFinding[]>(),
     /** For a single send: how many recipients are enqueued. The number grows while `enqueue_progress` is set. */
-    recipients: count(),
-    triggered: count(),
-    delivered: count(),
+    recipients: integerOrZero(),
+    triggered: integerOrZero(),
+    delivered: integerOrZero(),
     /** How many of the delivered mails are unmeasured. */
-    unmeasured: count(),
-    bounces: count(),
+    unmeasured: integerOrZero(),
+    bounces: integerOrZero(),
     /** How many of the bounces came back after the mail had been accepted. */
-    returned: count(),
-    failed: count(),
-    suppressed: count(),
-    cancelled: count(),
+    returned: integerOrZero(),
+    failed: integerOrZero(),
+    suppressed: integerOrZero(),
+    cancelled: integerOrZero(),
     /** Unique and total opens by people and proxies, never by machines. */
-    unique_opens: count(),
-    total_opens: count(),
+    unique_opens: integerOrZero(),
+    total_opens: integerOrZero(),
     /** Recipients who clicked, not counting machines. */
-    unique_clicks: count(),
+    unique_clicks: integerOrZero(),
     /** Recipients with at least one open, or click, by a person. */
-    people_opens: count(),
-    people_clicks: count(),
+    people_opens: integerOrZero(),
+    people_clicks: integerOrZero(),
     /** Recipients whose only known event is that a proxy loaded the pictures. */
-    proxied_only: count(),
-    unsubscribes: count(),
+    proxied_only: integerOrZero(),
+    unsubscribes: integerOrZero(),
     created_at: text().notNull(),
     finished_at: text(),
   },
@@ -130,29 +130,29 @@ export const deliveries = sqliteTable(
     /** The row of the segment from which the recipient was enqueued. It has the name of contacts added by hand. */
     segment_recipient_id: integer(),
     state: integer().notNull().default(DELIVERY_STATE.queued),
-    attempt: count(),
+    attempt: integerOrZero(),
     /** When the next attempt is due, epoch milliseconds, or a value of src/delivery/queue/due.ts; 0 at first. */
-    due_at: count(),
+    due_at: integerOrZero(),
     /** When it was first tried, epoch milliseconds. After 4 days of temporary refusals it fails. */
     first_tried_at: integer(),
     /** The server's reply, or why the recipient got no mail. */
     reply: said(),
-    updated_at: count(),
+    updated_at: integerOrZero(),
     /** The first open by a person or proxy, not by a machine. */
     opened_at: integer(),
     /** The counted opens and clicks of people and proxies, and hits of machines. Each counter has a maximum. */
-    opens: count(),
-    clicks: count(),
-    machine_hits: count(),
+    opens: integerOrZero(),
+    clicks: integerOrZero(),
+    machine_hits: integerOrZero(),
     /**
      * Start and end, epoch milliseconds, of a time in which every hit counts as a machine's, because a burst or the trap link revealed one.
      */
-    machine_from: count(),
-    machine_until: count(),
+    machine_from: integerOrZero(),
+    machine_until: integerOrZero(),
     /** What people and proxies did with the mail: the bits of `BY_PERSON`. */
-    by_person: count(),
+    by_person: integerOrZero(),
     /** 1: unmeasured. The mail has no pixel and no links of this recipient's own, so opens and clicks cannot be recorded. */
-    is_unmeasured: count(),
+    is_unmeasured: flag(),
     unsubscribed_at: integer(),
     /**
      * The number of the variant that a recipient in the test group of an A/B test gets; null for all other recipients. The rest
@@ -160,7 +160,7 @@ export const deliveries = sqliteTable(
      */
     variant: integer(),
     /** 1: it was begun while its account had frequency caps, or was found for them later. */
-    counts_to_caps: count(),
+    counts_to_caps: flag(),
     /** The run of the recipient's enrolment in an automation that it belongs to; 1 for all other mails. */
     run: integer().notNull().default(1),
   },
@@ -232,16 +232,16 @@ export const watchedMailings = sqliteTable(
       .primaryKey()
       .references(() => mailings.id),
     /** The canary as a percentage of the recipients; 0: no canary. */
-    percent: count(),
+    percent: integerOrZero(),
     /** How many minutes the others wait after the canary. */
-    minutes: count(),
+    minutes: integerOrZero(),
     stage: text({ enum: CANARY_STAGES }).notNull().default('released'),
     /** The ids of the canary's deliveries as JSON, until the canary is released. */
     chosen: text(),
     /** The number of recipients in the canary. */
-    size: count(),
+    size: integerOrZero(),
     /** When all of them had been tried, epoch milliseconds by the monotonic clock. */
-    tried_at: count(),
+    tried_at: integerOrZero(),
     /** Codes of holds, separated by spaces, that no longer hold the mailing, because its owner resumed it after them. */
     passed: line(),
     /** The results of the mails by recipient domain as JSON (`SeenDomains`); null before they are counted. */
@@ -279,9 +279,9 @@ export const links = sqliteTable(
     url: text().notNull(),
     /** The same with them; null if there are none. */
     target: text(),
-    clicks: count(),
+    clicks: integerOrZero(),
     /** How many of the clicks were made by machines. */
-    machine_clicks: count(),
+    machine_clicks: integerOrZero(),
   },
   (table) => [
     primaryKey({ columns: [table.mailing_id, table.number] }),
@@ -323,13 +323,13 @@ export const mailingHours = sqliteTable(
     mailing_id: integer().notNull(),
     /** The start of the hour, epoch milliseconds. */
     hour: integer().notNull(),
-    opens: count(),
-    machine_opens: count(),
-    proxied_opens: count(),
-    clicks: count(),
-    machine_clicks: count(),
-    bounces: count(),
-    unsubscribes: count(),
+    opens: integerOrZero(),
+    machine_opens: integerOrZero(),
+    proxied_opens: integerOrZero(),
+    clicks: integerOrZero(),
+    machine_clicks: integerOrZero(),
+    bounces: integerOrZero(),
+    unsubscribes: integerOrZero(),
   },
   (table) => [primaryKey({ columns: [table.mailing_id, table.hour] })],
 );
@@ -344,8 +344,8 @@ export const mailingDevices = sqliteTable(
     mailing_id: integer().notNull(),
     /** One of `DEVICE`. */
     device: integer().notNull(),
-    opens: count(),
-    clicks: count(),
+    opens: integerOrZero(),
+    clicks: integerOrZero(),
   },
   (table) => [primaryKey({ columns: [table.mailing_id, table.device] })],
 );

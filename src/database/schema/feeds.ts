@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import type { LanguageVersion, Target } from './campaigns.ts';
-import { count, id, line, said, stamps } from './columns.ts';
+import { id, integerOrZero, line, said, stamps } from './columns.ts';
 
 /** One mail for each item, or a daily or weekly digest of all new items. */
 export const FEED_RHYTHMS = ['item', 'daily', 'weekly'] as const;
@@ -22,7 +22,7 @@ export const feeds = sqliteTable(
     recipient_id: text({ mode: 'json' }).$type<Target[]>().notNull(),
     exclude_specific_recipient_id: text({ mode: 'json' }).$type<Target[]>().notNull(),
     /** The template of its mails; 0: the default template of this program. */
-    template_id: count(),
+    template_id: integerOrZero(),
     subject: text().notNull(),
     /** The versions of its mails in other languages than the account's, by their codes; null: none. */
     languages: text({ mode: 'json' }).$type<LanguageVersion[]>(),
@@ -50,7 +50,7 @@ export const feeds = sqliteTable(
     /** Why the last read failed, in stored form; empty: it succeeded. */
     failure: said().notNull().default(''),
     /** How many reads in a row failed. */
-    failures: count(),
+    failures: integerOrZero(),
     /** When the next mail is made of the waiting items, epoch milliseconds; null if no item waits and no digest is due. */
     issue_at: integer(),
     ...stamps(),

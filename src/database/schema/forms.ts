@@ -5,7 +5,7 @@ import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqli
 import { PAGE_LANGUAGES } from '../../languages.ts';
 import { user } from './accounts.ts';
 import { addresses } from './audience.ts';
-import { count, id, line, stamps } from './columns.ts';
+import { flag, id, integerOrZero, line, stamps } from './columns.ts';
 
 /** A field that a form has in addition to the e-mail address: a reserved field by its name, or a custom field by its id. */
 export interface FormField {
@@ -38,7 +38,7 @@ export const forms = sqliteTable(
     consent_text: text().notNull(),
     privacy_url: line(),
     /** 1: the form also asks for consent to record opens and clicks, if the account records them by consent. */
-    asks_tracking: count().$type<0 | 1>(),
+    asks_tracking: flag(),
     /** The text of the checkbox for this consent. */
     tracking_text: line(),
     button_text: text().notNull(),
@@ -52,11 +52,11 @@ export const forms = sqliteTable(
     /** The URL that subscribers are redirected to after the confirmation; empty: none. */
     redirect_url: line(),
     /** How often the page was shown. */
-    shown: count(),
+    shown: integerOrZero(),
     /** How many mails the form sent. */
-    sent: count(),
+    sent: integerOrZero(),
     /** How many subscribers confirmed. */
-    confirmed: count(),
+    confirmed: integerOrZero(),
     ...stamps(),
   },
   (table) => [index('forms_user').on(table.user_id, table.id)],

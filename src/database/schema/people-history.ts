@@ -8,7 +8,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { address } from './audience.ts';
-import { count, id } from './columns.ts';
+import { flag, id, integerOrZero } from './columns.ts';
 
 /**
  * Contacts that were in a segment and left it by its rules, from when to when, for the timeline of a contact. Current members
@@ -161,11 +161,11 @@ export const sunsets = sqliteTable('sunsets', {
   segment_id: integer(),
   contact_type_id: integer(),
   /** When the next check begins, epoch milliseconds. */
-  next_at: count(),
+  next_at: integerOrZero(),
   /** For a running check: contacts without activity since this time, epoch milliseconds, are inactive; null between two checks. */
   cutoff: integer(),
   /** The last contact that was checked. */
-  after_id: count(),
+  after_id: integerOrZero(),
   /** All stopped contacts up to this id of `sunset_people` are to get mail again; null when that is done. */
   lift_to: integer(),
 });
@@ -201,9 +201,9 @@ export const sunsetDays = sqliteTable(
     user_id: user(),
     /** `YYYY-MM-DD`. */
     day: text().notNull(),
-    stopped: count(),
-    moved: count(),
-    lifted: count(),
+    stopped: integerOrZero(),
+    moved: integerOrZero(),
+    lifted: integerOrZero(),
   },
   (table) => [primaryKey({ columns: [table.user_id, table.day] })],
 );
@@ -227,15 +227,15 @@ export const contactJobs = sqliteTable(
     /** Which contacts, as JSON: a `ContactFilter`, or their ids. Null when the action has ended. */
     filter: text(),
     /** 1: a user must confirm the number of contacts before anything is changed. */
-    needs_confirmation: count(),
+    needs_confirmation: flag(),
     /** Where collecting continues, as text: after this contact, or after this number of ids. Null at the beginning. */
     place: text(),
     /** The last contact that was processed. */
-    after_id: count(),
-    whole: count(),
-    done: count(),
+    after_id: integerOrZero(),
+    whole: integerOrZero(),
+    done: integerOrZero(),
     /** Contacts that the action did not apply to: they were deleted meanwhile, or the contact type has their address already. */
-    skipped: count(),
+    skipped: integerOrZero(),
     /** The `deleted_at` or `updated_at` of the contacts that the action changed. */
     created_at: text().notNull(),
     finished_at: text(),
@@ -255,7 +255,7 @@ export const contactJobItems = sqliteTable(
       .references(() => contactJobs.id),
     contact_id: integer().notNull(),
     /** 1: the action was applied to this contact. */
-    is_done: count(),
+    is_done: flag(),
     /** The contact type before a move. */
     type_before: integer(),
   },

@@ -1,7 +1,7 @@
 /** Tables of the image library: pictures that mails load from this service, and where they are used. */
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
-import { count, id, line, stamps } from './columns.ts';
+import { id, integerOrZero, line, stamps } from './columns.ts';
 
 /** The formats of pictures, each recognized by its first bytes. */
 export const PICTURE_KINDS = ['png', 'jpeg', 'gif', 'webp'] as const;
@@ -34,12 +34,12 @@ export const pictures = sqliteTable(
     name: text().notNull(),
     alt: line(),
     /** The number of rows of `picture_uses` by kind. Triggers on those rows update it. */
-    single_sends: count(),
-    automation_mails: count(),
-    sent_mails: count(),
-    templates: count(),
-    blocks: count(),
-    brands: count(),
+    single_sends: integerOrZero(),
+    automation_mails: integerOrZero(),
+    sent_mails: integerOrZero(),
+    templates: integerOrZero(),
+    blocks: integerOrZero(),
+    brands: integerOrZero(),
     ...stamps(),
   },
   (table) => [

@@ -1,6 +1,6 @@
 /** The stored relays: SMTP servers that mail is handed to. */
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { count, id, line, stamps } from './columns.ts';
+import { id, integerOrZero, line, stamps } from './columns.ts';
 
 /** implicit: TLS from the first byte; starttls: STARTTLS is required; none: no TLS. */
 export const RELAY_SECURITY = ['implicit', 'starttls', 'none'] as const;
@@ -18,7 +18,7 @@ export const relays = sqliteTable('relays', {
   /** Sealed by src/delivery/transport/relays/sealing.ts; null without a login. */
   sealed_password: text(),
   /** The maximum number of mails per second; 0: no limit. */
-  rate: count(),
+  rate: integerOrZero(),
   /** The maximum number of connections at a time. */
   connections: integer().notNull(),
   /** Mail goes to the first working relay in this order. */

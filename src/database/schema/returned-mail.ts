@@ -1,7 +1,7 @@
 /** What providers report about mail that was sent, and mail to the role mailboxes, such as reports of feedback loops. */
 import { blob, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
-import { count, id, line } from './columns.ts';
+import { id, integerOrZero, line } from './columns.ts';
 
 export const MAIL_PROVIDERS = ['ses', 'mailgun', 'postmark', 'sendgrid', 'brevo', 'sparkpost'] as const;
 export type MailProvider = (typeof MAIL_PROVIDERS)[number];
@@ -21,24 +21,24 @@ export const providerIntakes = sqliteTable(
     /** Amazon SNS: the topic that was confirmed first. Only this topic is accepted from then on. */
     topic: text(),
     /** How many events had which effect. */
-    permanent: count(),
-    returned: count(),
-    temporary: count(),
-    complaints: count(),
-    unsubscribes: count(),
+    permanent: integerOrZero(),
+    returned: integerOrZero(),
+    temporary: integerOrZero(),
+    complaints: integerOrZero(),
+    unsubscribes: integerOrZero(),
     /** Events that have no effect here, such as deliveries. */
-    others: count(),
+    others: integerOrZero(),
     /** Events about addresses that the account does not know. */
-    unmatched: count(),
-    duplicates: count(),
+    unmatched: integerOrZero(),
+    duplicates: integerOrZero(),
     /** The provider's name for the last event. */
     last_event: text(),
     last_event_at: text(),
-    refused: count(),
+    refused: integerOrZero(),
     last_refusal: text({ enum: REFUSALS }),
     last_refused_at: text(),
     /** The number of its rows in provider_event_keys. */
-    remembered: count(),
+    remembered: integerOrZero(),
     created_at: text().notNull(),
   },
   (table) => [index('provider_intakes_user').on(table.user_id, table.id)],

@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm';
 import { integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
-import { count, id } from './columns.ts';
+import { id, integerOrZero } from './columns.ts';
 
 /**
  * DKIM keys by sending domain (ASCII form). The newest key with `awaits_record` 0 signs. Older keys stay, because receivers may
@@ -59,7 +59,7 @@ export const warmUpDays = sqliteTable(
     /** The maximum number of mails on this day. */
     volume: integer().notNull(),
     /** How many mails were sent or are being sent. */
-    mails: count(),
+    mails: integerOrZero(),
   },
   (table) => [primaryKey({ columns: [table.warm_up_id, table.day] })],
 );

@@ -1,6 +1,6 @@
 /** The sender nodes, and the recipients that each of them has. */
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { count, id, line } from './columns.ts';
+import { id, integerOrZero, line } from './columns.ts';
 
 /** A page: some claimed recipients of one mailing that were given to one node, until it has reported all of them. */
 export const nodePages = sqliteTable('node_pages', {
@@ -29,14 +29,14 @@ export const senderNodes = sqliteTable('sender_nodes', {
   /** The reply with which its relays refused its mail. */
   refusal: line(),
   /** Mails per second that its relays accepted recently. */
-  rate: count(),
+  rate: integerOrZero(),
   /** How many recipients it takes at a time. */
-  capacity: count(),
+  capacity: integerOrZero(),
   /** How many recipients it has now. */
-  load: count(),
+  load: integerOrZero(),
   /** When its last message came, and until when it may begin mails, epoch milliseconds; 0: it may not begin any. */
   heard_at: integer().notNull(),
-  lease_until: count(),
+  lease_until: integerOrZero(),
 });
 
 /** The recipients that a node was given on a day (UTC), and their results. */
@@ -49,10 +49,10 @@ export const nodeDays = sqliteTable(
     /** The most recipients it may be given on that day; null without a warm-up. */
     ceiling: integer(),
     /** Recipients that it was given, not counting those it gave back. */
-    given: count(),
-    accepted: count(),
-    deferred: count(),
-    refused: count(),
+    given: integerOrZero(),
+    accepted: integerOrZero(),
+    deferred: integerOrZero(),
+    refused: integerOrZero(),
   },
   (table) => [primaryKey({ columns: [table.name, table.day] })],
 );

@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm';
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { address } from './audience.ts';
-import { count, id, line, said } from './columns.ts';
+import { id, integerOrZero, line, said } from './columns.ts';
 import { DELIVERY_STATE } from './states.ts';
 
 /** A file attached to a mail. */
@@ -46,14 +46,14 @@ export const transactionalMails = sqliteTable(
     /** The hash of the request with that key. Removed after a day. */
     request_hash: line(),
     state: integer().notNull().default(DELIVERY_STATE.queued),
-    attempt: count(),
+    attempt: integerOrZero(),
     /** When the next attempt is due; 0 at first. */
-    due_at: count(),
+    due_at: integerOrZero(),
     first_tried_at: integer(),
     /** The server's reply, or why the mail was not sent. */
     reply: said(),
     created_at: integer().notNull(),
-    updated_at: count(),
+    updated_at: integerOrZero(),
     complained_at: integer(),
   },
   (table) => [

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
-import { count, id, line, said, stamps } from './columns.ts';
+import { flag, id, integerOrZero, line, said, stamps } from './columns.ts';
 
 /** Why an endpoint is disabled: by its owner, no event arrived for three days, it answered 410, or too many events wait. */
 export const WEBHOOK_DISABLED_CODES = ['by_owner', 'failing', 'gone', 'too_many'] as const;
@@ -22,11 +22,11 @@ export const webhookEndpoints = sqliteTable(
     sealed_secret: text().notNull(),
     /** The secret before the last rotation, and until when it also signs, epoch milliseconds. */
     previous_sealed_secret: text(),
-    previous_until: count(),
+    previous_until: integerOrZero(),
     /** The id of the event up to which all events were delivered or put into webhook_waiting. */
-    position: count(),
+    position: integerOrZero(),
     /** How many attempts have failed since the last successful one. */
-    failures: count(),
+    failures: integerOrZero(),
     /** Epoch milliseconds; null: never. */
     succeeded_at: integer(),
     failed_at: integer(),
@@ -70,13 +70,13 @@ export const webhookWaiting = sqliteTable(
     event_id: integer().notNull(),
     lane: integer().notNull(),
     /** How many attempts have failed. */
-    attempts: count(),
+    attempts: integerOrZero(),
     /** Epoch milliseconds; null: it waits for an earlier event of its lane. */
     due_at: integer(),
     /** When its first attempt failed, epoch milliseconds. */
     failed_since: integer(),
     /** 1: a test or a replay. It is tried once, whatever the state of the endpoint, and delays no other event. */
-    is_manual: count(),
+    is_manual: flag(),
   },
   (table) => [
     primaryKey({ columns: [table.endpoint_id, table.event_id, table.is_manual] }),
