@@ -49,7 +49,8 @@ import {
   startPreview,
 } from './import/operations/uploads.ts';
 import { erase, exportPerson, PersonExport, readPerson, readTimeline } from './person/operations.ts';
-import { City, Country, findPlaces, listCountries, placesBody, placesEtag, State } from './places/operations.ts';
+import { placesBody, placesEtag } from './places/body.ts';
+import { City, Country, findPlaces, listCountries, State } from './places/operations.ts';
 import { findContacts } from './search/operations.ts';
 import {
   addRecipientByHand,

@@ -79,8 +79,9 @@ export function endWaits(
 }
 
 /**
- * Returns when a contact who is at a step, or before it, goes on from it, epoch milliseconds; `now` or earlier means at once. For an event
- * that has not happened it is when the wait runs out. `zone`: of contacts without one.
+ * Returns when a contact will leave a step, also if the contact has not reached it yet. Epoch milliseconds; `now` or earlier
+ * means at once. If the step awaits an event that has not happened, this is when the wait times out. `zone` is the time zone
+ * of contacts without one.
  */
 export function goesOnAt(
   step: WaitStep,
@@ -92,14 +93,20 @@ export function goesOnAt(
   return Math.max(began, Math.min(time, end));
 }
 
-/** Returns when what a contact waits for comes, and when the wait is over without it, epoch milliseconds; infinite: never. */
+/**
+ * Returns two times in epoch milliseconds: when the awaited event or time comes, and when the wait times out. Infinity means
+ * never.
+ */
 function timesOf(step: WaitStep, contact: WaitingContact, zone: string, now: number): { time: number; end: number } {
   const began = contact.waiting_since + waitMs(step);
   const end = step.timeout_hours === null ? Number.POSITIVE_INFINITY : began + step.timeout_hours * HOUR_MS;
   return { time: comesAt(step, contact, zone, now) ?? Number.POSITIVE_INFINITY, end };
 }
 
-/** Lets the times of contacts be looked at again if the zone of those without one, `TIME_ZONE`, is another than at the last start. */
+/**
+ * If `TIME_ZONE` has changed since the last start, has the due times of waiting contacts computed again, because it is the
+ * time zone of contacts without one.
+ */
 export function followTimeZone(client: Database, zone: string): void {
   if (findNamedValue(client, 'time_zone') === zone) return;
   client
@@ -111,15 +118,15 @@ export function followTimeZone(client: Database, zone: string): void {
 }
 
 /**
- * Returns when the event or time that a contact waits for came or will come, epoch milliseconds; null if that is not
- * known.
+ * Returns when the awaited time comes, in epoch milliseconds. 0 if the awaited event has come; null if the event has not come,
+ * or if the time is unknown.
  */
 function comesAt(step: WaitStep, contact: WaitingContact, zone: string, now: number): number | null {
   if (step.until === 'event') return hasArrived(step, contact) ? 0 : null;
   return awaitedTime(step, contact.date, findZone(contact) ?? zone, now);
 }
 
-/** Returns true if the event that a step awaits now has happened to a contact who waits there. */
+/** Returns true if the event that the step currently awaits has already happened to this contact. */
 function hasArrived({ id, event_since }: WaitStep, { arrived_step, arrived_at }: WaitingContact): boolean {
   return arrived_step === id && (event_since === null || (arrived_at !== null && arrived_at > event_since));
 }

@@ -1,4 +1,4 @@
-/** `sendlark release`: ends the hold of all sending after a restore. */
+/** `sendlark release`: resumes sending that is held after a restore or a leap of the clock. */
 
 import { releaseSending, sendingHeldReason } from '../delivery/queue/holds.ts';
 import { systemClock } from '../time/clock.ts';

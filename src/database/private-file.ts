@@ -16,7 +16,8 @@ export function makePrivateFile(path: string): void {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
     throw error;
   }
-  // The umask may have removed the owner's own permissions. By then the path may be a link that another user of the folder put there.
+  // The umask may have removed even the owner's permissions, so the mode is set again. It is set on the open file, not on the path,
+  // which another user of the folder may have replaced by a link since.
   fchmodSync(file, PRIVATE);
   closeSync(file);
 }

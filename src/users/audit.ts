@@ -85,6 +85,7 @@ export interface Actor {
   userId: number | null;
   /** The user's e-mail address, the label of a key pair, or `command line`. */
   name: Said;
+  /** The network address of the request; empty for a command. */
   address: string;
 }
 

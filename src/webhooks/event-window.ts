@@ -29,7 +29,7 @@ export class EventWindow {
     return this.#ready.length;
   }
 
-  /** Returns true if there is room for this number of further events. */
+  /** Drops the finished events and returns true if there is room for this number of further events. */
   hasRoom(count: number): boolean {
     this.advance();
     return this.#items.length + count <= MAX_EVENTS;
@@ -64,7 +64,10 @@ export class EventWindow {
     else this.#ready.push(next);
   }
 
-  /** Call this when an event has failed: the event and those after it in its lane are done here. Returns those after it. */
+  /**
+   * Call this when an event has failed: the window is finished with this event and those after it in its lane, because the
+   * caller stores them as waiting events. Returns the later ones.
+   */
   failed(item: Item): StoredEvent[] {
     const { lane } = item.event;
     const items = this.#lanes.get(lane) ?? [item];
@@ -73,7 +76,7 @@ export class EventWindow {
     return items.filter((one) => one !== item).map(({ event }) => event);
   }
 
-  /** Moves the position to the last event before which all are done. */
+  /** Moves the position to the last event before the first one that is not done, and drops the events up to there. */
   advance(): void {
     const open = this.#items.findIndex(({ isDone }) => !isDone);
     const done = open === -1 ? this.#items.length : open;
@@ -83,7 +86,10 @@ export class EventWindow {
     this.#items.splice(0, done);
   }
 
-  /** Drops the last events, up to one that is done, while none is being sent. They are read again later. */
+  /**
+   * Drops all events after the last one that is done, so that they are read again later. Call this only while no event is
+   * being sent.
+   */
   forgetUnsent(): void {
     this.advance();
     const lastDone = this.#items.findLastIndex(({ isDone }) => isDone);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
-import { type PlacesCoding, placesBody, placesEtag } from '../../src/audience/places/operations.ts';
+import { type PlacesCoding, placesBody, placesEtag } from '../../src/audience/places/body.ts';
 import { seedPlaces } from '../../src/database/reference-data.ts';
 import { emptyTables, placesAnswer } from '../support/places.ts';
 

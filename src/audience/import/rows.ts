@@ -24,7 +24,7 @@ export interface RowError {
 }
 
 /**
- * A checked row: its line, the normalized address, a value for each of `RowReader.columns`, and the choice about opens and
+ * A checked row: its line, the normalized address, a value for each of `RowReader.contactColumns`, and the choice about opens and
  * clicks if the file has that column. The e-mail is null if it equals the normalized address, to save space.
  */
 export type StagedRow = (string | number | null)[];
@@ -65,12 +65,12 @@ const ADDRESS_FIELDS: ReadonlySet<string> = new Set(RESERVED_FIELDS.filter((name
 const LINE_BREAKS = /[\r\n\u2028\u2029]+/;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
-/** How many values that are no time zone are named. */
+/** The maximum number of invalid time zones that are named. */
 const NAMED_ZONES = 3;
 
 /**
- * Returns a value as notes of an import name it: at most 100 characters on one line. The notes are kept, so a value with an address, which
- * may belong to a person erased later, is shown as an ellipsis.
+ * Returns the form in which a value appears in the notes of an import: at most 100 characters on one line. The notes are
+ * kept, so a value with an address, which may belong to a person erased later, is shown as an ellipsis.
  */
 export function notedValue(value: string): string {
   return addressesIn(value).length > 0 ? '…' : value.slice(0, MAX_SHOWN).replaceAll(CONTROLS, ' ').toWellFormed();
@@ -100,17 +100,17 @@ export function parseHeader(cells: readonly string[], customFields: readonly Cus
 /** Converts rows of cells to checked rows, or returns their errors. */
 export class RowReader {
   /** The columns of contacts that this file sets. */
-  readonly columns: string[];
+  readonly contactColumns: string[];
   /** The fields of contacts that this file has, in the order of its columns. */
   readonly fields: string[];
   /** True if the file has choices about the recording of opens and clicks. */
   readonly hasTracking: boolean;
   readonly #trackingAt: number;
   /** How many cells of several lines were joined into one line. */
-  folded = 0;
-  /** The number of values of the field for time zones that are no time zone, and the first different ones. */
-  readonly noZones = { count: 0, named: new Set<string>() };
-  /** The columns of the file for `columns`, in that order. Custom fields become one JSON value at the end. */
+  joinedCells = 0;
+  /** How many values of the time-zone field are invalid, and the first few different ones. */
+  readonly invalidZones = { count: 0, named: new Set<string>() };
+  /** Where in the file the value of each of `contactColumns` is, in that order. Custom fields become one JSON value at the end. */
   readonly #plain: { at: number; field: string }[] = [];
   readonly #custom: { at: number; custom: CustomField; key: string }[] = [];
   readonly #isErased: (normalized: string) => boolean;
@@ -145,8 +145,8 @@ export class RowReader {
     this.fields = columns.flatMap((column, at) =>
       column === null || at === this.#trackingAt ? [] : [column.custom?.field_name ?? column.field],
     );
-    this.columns = this.#plain.map(({ field }) => (field === 'country' ? 'country_id' : field));
-    if (this.#custom.length > 0) this.columns.push('custom_values');
+    this.contactColumns = this.#plain.map(({ field }) => (field === 'country' ? 'country_id' : field));
+    if (this.#custom.length > 0) this.contactColumns.push('custom_values');
   }
 
   read(line: number, cells: readonly string[]): { row: StagedRow | null; errors: RowError[] } {
@@ -163,7 +163,7 @@ export class RowReader {
       }
       const problem = value === '' ? null : this.#problem(field, value);
       if (problem !== null) errors.push({ line, field, ...problem });
-      row.push(this.#stored(field, value));
+      row.push(this.#storedValue(field, value));
     }
     const address = this.#address(email);
     const normalized = address?.normalized;
@@ -208,7 +208,7 @@ export class RowReader {
   /** Returns a cell's value. A postal address in several lines becomes one line, as in the contact. */
   #cellValue(field: string, cell: string): string {
     if (!ADDRESS_FIELDS.has(field) || !LINE_BREAKS.test(cell)) return cell;
-    this.folded++;
+    this.joinedCells++;
     return cell
       .split(LINE_BREAKS)
       .map((part) => part.trim())
@@ -227,7 +227,7 @@ export class RowReader {
     return CONTROL.test(value) ? refusal(messages.oneLine(field), value) : null;
   }
 
-  #stored(field: string, value: string): string | number | null {
+  #storedValue(field: string, value: string): string | number | null {
     if (field === 'country') return value === '' ? null : this.#countryId(value);
     if (field === 'language') return languageCode(value) ?? '';
     return field === 'alt_email' && value === '' ? null : value;
@@ -242,16 +242,17 @@ export class RowReader {
         const field = custom.field_name.toLowerCase();
         errors.push({ line, field, ...refusal(messages.selected(field), value) });
       }
-      if (value !== '' && custom.field_name.toLowerCase() === ZONE_FIELD && !isTimeZone(value)) this.#noteNoZone(value);
+      if (value !== '' && custom.field_name.toLowerCase() === ZONE_FIELD && !isTimeZone(value))
+        this.#noteInvalidZone(value);
       if (value === '' && this.#emptyCells === 'keep') continue;
       json += (json === '' ? '' : ',') + key + (value === '' ? 'null' : JSON.stringify(value));
     }
     return `{${json}}`;
   }
 
-  #noteNoZone(value: string): void {
-    this.noZones.count++;
-    if (this.noZones.named.size < NAMED_ZONES) this.noZones.named.add(notedValue(value));
+  #noteInvalidZone(value: string): void {
+    this.invalidZones.count++;
+    if (this.invalidZones.named.size < NAMED_ZONES) this.invalidZones.named.add(notedValue(value));
   }
 
   #tracking(line: number, cells: readonly string[], errors: RowError[]): number | null {
@@ -308,22 +309,22 @@ export const MAX_MAPPED_COLUMNS = 500;
 /** The field of each common heading and of each field's own name. */
 const FIELD_OF = new Map(
   RESERVED_FIELDS.flatMap((field) =>
-    [field, ...(reservedField(field)?.headings ?? [])].map((heading) => [folded(heading), field] as const),
+    [field, ...(reservedField(field)?.headings ?? [])].map((heading) => [comparableHeading(heading), field] as const),
   ),
 );
 
 /** Guesses the field of each column from its name and reads the first rows. Throws a `CsvError` if the file is not a table. */
 export async function guessColumns(path: string, customFields: readonly CustomField[]): Promise<GuessedColumns> {
   const csv = await readCsv(() => createReadStream(path));
-  const cells = csv.header.slice(0, MAX_MAPPED_COLUMNS);
-  const most = Math.max(SAMPLES, Math.min(TYPE_ROWS, Math.floor(TYPE_CELLS / cells.length)));
+  const headings = csv.header.slice(0, MAX_MAPPED_COLUMNS);
+  const most = Math.max(SAMPLES, Math.min(TYPE_ROWS, Math.floor(TYPE_CELLS / headings.length)));
   const rows: string[][] = [];
   for await (const batch of csv.batches()) {
     rows.push(...batch.rows.filter((cells) => cells.some((cell) => cell !== '')).slice(0, most - rows.length));
     if (rows.length >= most) break;
   }
-  const guessed = guessFields(cells, customFields);
-  const columns = cells.map((name, at) => ({
+  const guessed = guessFields(headings, customFields);
+  const columns = headings.map((name, at) => ({
     name: name.trim().slice(0, SAMPLE_CHARACTERS),
     field: guessed[at] ?? null,
     samples: rows.slice(0, SAMPLES).map((row) => (row[at] ?? '').slice(0, SAMPLE_CHARACTERS).toWellFormed()),
@@ -345,14 +346,16 @@ function guessType(cells: readonly string[]): FieldType {
   return DATES.find((type) => values.every((value) => isValidValue(type, value))) ?? 'text';
 }
 
-/** Returns the field of each cell of a header row. A field's own name takes precedence over other headings for the same field. */
-function guessFields(cells: readonly string[], customFields: readonly CustomField[]): (string | null)[] {
-  const named = parseHeader(cells, customFields).columns.map((column) => column?.custom?.field_name ?? column?.field);
+/** Returns the field of each heading. A field's own name takes precedence over other headings for the same field. */
+function guessFields(headings: readonly string[], customFields: readonly CustomField[]): (string | null)[] {
+  const named = parseHeader(headings, customFields).columns.map(
+    (column) => column?.custom?.field_name ?? column?.field,
+  );
   const used = new Set(named);
-  return cells.map((cell, at) => {
+  return headings.map((heading, at) => {
     const own = named[at];
     if (own !== undefined) return own;
-    const field = FIELD_OF.get(folded(cell));
+    const field = FIELD_OF.get(comparableHeading(heading));
     if (field === undefined || used.has(field)) return null;
     used.add(field);
     return field;
@@ -360,7 +363,7 @@ function guessFields(cells: readonly string[], customFields: readonly CustomFiel
 }
 
 /** Returns a heading without case, spaces, hyphens and other signs. */
-function folded(heading: string): string {
+function comparableHeading(heading: string): string {
   return heading
     .normalize('NFC')
     .toLowerCase()

@@ -77,7 +77,7 @@ async function stageRows(db: Db, job: ImportJob, progress: ImportProgress | unde
   const isErased = erasedTest(client, job.accountId);
   const reader = new RowReader(header, isErased, job.options ?? DEFAULT_OPTIONS);
   const staged: StagedFile = {
-    columns: reader.columns,
+    columns: reader.contactColumns,
     fields: reader.fields,
     misspelt: reader.misspelt,
     hasTracking: reader.hasTracking,
@@ -87,7 +87,7 @@ async function stageRows(db: Db, job: ImportJob, progress: ImportProgress | unde
     notes,
     errors: [],
   };
-  const columns = ['normalized', ...reader.columns, ...(reader.hasTracking ? ['tracking'] : [])];
+  const columns = ['normalized', ...reader.contactColumns, ...(reader.hasTracking ? ['tracking'] : [])];
   client.exec(`CREATE TEMP TABLE staged (line INTEGER PRIMARY KEY, ${columns.join(', ')})`);
   const insert = client.prepare<StagedRow>(`INSERT INTO staged VALUES (?, ${columns.map(() => '?').join(', ')})`);
   const refuse = (errors: readonly RowError[]) => {
@@ -115,9 +115,9 @@ async function stageRows(db: Db, job: ImportJob, progress: ImportProgress | unde
   } finally {
     client.exec('COMMIT');
   }
-  const { count, named } = reader.noZones;
+  const { count, named } = reader.invalidZones;
   if (count > 0)
     notes.push(stored(sentence('column_zones', { name: ZONE_FIELD, count, values: [...named].join(', ') })));
-  if (reader.folded > 0) notes.push(stored(sentence('column_folded', { count: reader.folded })));
+  if (reader.joinedCells > 0) notes.push(stored(sentence('column_folded', { count: reader.joinedCells })));
   return staged;
 }

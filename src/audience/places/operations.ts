@@ -1,17 +1,17 @@
-/** Operations for the reference data: countries, states and cities. */
+/** Operations that look up countries, states and cities. */
 
-import { readFileSync } from 'node:fs';
-import type { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { fold } from '../../database/functions/fold.ts';
-import { PLACES, type PlacesIndex, readCountries, readPlacesIndex } from '../../database/reference-data.ts';
+import { readCountries } from '../../database/reference-data.ts';
 import { cities, states } from '../../database/schema/index.ts';
 import { integer, line, nullable, optionalReference } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 
-/** The maximum number of cities that a search by name returns, which is more than any country has of one name. */
+/**
+ * The maximum number of cities that a search by name returns. No country has more cities of the same name, so an exact name
+ * is always found completely.
+ */
 const MAX_FOUND = 50;
 
 export const Country = Type.Object({
@@ -50,7 +50,7 @@ export const listCountries = operation({
 
 export const findPlaces = operation({
   name: 'List the states of a country, and the cities of one of them (addition)',
-  description: `Without \`state\`: the cities that belong to no state. With \`city\`: the first ${MAX_FOUND} cities of the country whose name begins with it, in any state. Without a country both lists are empty.`,
+  description: `Without \`state_id\`: the cities that belong to no state. With \`city\`: the first ${MAX_FOUND} cities of the country whose name begins with it, in any state. Without a country both lists are empty.`,
   role: 'viewer',
   input: Type.Object({
     country_id: optionalReference(),
@@ -78,51 +78,3 @@ export const findPlaces = operation({
     };
   },
 });
-
-export type PlacesCoding = 'br' | 'gzip' | 'identity';
-
-interface PlacesBody {
-  /** A strong, quoted ETag, different for each content coding (RFC 9110, 8.8.3.3). */
-  etag: string;
-  /** The size in bytes in this coding. */
-  length: number;
-  content: Buffer | Readable;
-}
-
-/** With Node's default of 16 KiB this takes twice the time, and three times when Brotli is unpacked instead of gzip. */
-const CHUNK_BYTES = 65_536;
-
-const packed = new Map<string, Buffer>();
-let knownIndex: PlacesIndex | undefined;
-
-/** Returns the ETag of the answer in a coding. Does not load the body. */
-export function placesEtag(coding: PlacesCoding): string {
-  const { hash } = index().body;
-  return coding === 'identity' ? `"${hash}"` : `"${hash}-${coding}"`;
-}
-
-/**
- * Returns the answer `{"status":"success","message":{"countries":…,"states":…,"cities":…}}` in a coding. The compressed forms
- * are read once and kept in memory (2.7 MB together); the plain form (11 MB) is unpacked each time it is sent.
- */
-export function placesBody(coding: PlacesCoding): PlacesBody {
-  const etag = placesEtag(coding);
-  if (coding === 'identity') {
-    const unpacking = createGunzip({ chunkSize: CHUNK_BYTES });
-    unpacking.end(packedBody('body.json.gz'));
-    return { etag, length: index().body.length, content: unpacking };
-  }
-  const content = packedBody(coding === 'br' ? 'body.json.br' : 'body.json.gz');
-  return { etag, length: content.length, content };
-}
-
-function index(): PlacesIndex {
-  knownIndex ??= readPlacesIndex();
-  return knownIndex;
-}
-
-function packedBody(file: string): Buffer {
-  const content = packed.get(file) ?? readFileSync(new URL(file, PLACES));
-  packed.set(file, content);
-  return content;
-}

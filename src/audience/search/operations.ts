@@ -64,7 +64,7 @@ const FoundContact = Type.Object({
   created_at: isoTimestampSchema(),
   updated_at: isoTimestampSchema(),
   fields: Type.Record(Type.String(), nullable(Type.String()), {
-    description: 'Values of the fields that `fields` names; null where there is none.',
+    description: 'Values of the fields that `fields` names; null where the contact has no value.',
   }),
 });
 export type FoundContact = Static<typeof FoundContact>;
@@ -72,8 +72,8 @@ export type FoundContact = Static<typeof FoundContact>;
 const FoundContacts = Type.Object({
   contacts: Type.Array(FoundContact),
   next: nullable(Type.String()),
-  total: nullable(integer(), 'How many there are; null on all pages but the first.'),
-  is_total_exact: zeroOrOne('1: `total` is exact; 0: there are at least `total`.'),
+  total: nullable(integer(), 'How many contacts match; null on all pages but the first.'),
+  is_total_exact: zeroOrOne('1: `total` is exact; 0: at least `total` contacts match.'),
   is_indexing: zeroOrOne('1: contacts may be missing, because the index of the search is still being written.'),
 });
 export type FoundContacts = Static<typeof FoundContacts>;
@@ -85,10 +85,12 @@ export function checkContactFilter(
   errors: FieldErrorCollector,
 ): void {
   if (field === undefined || field === '') return;
-  const renamed: Record<string, string> = { select_field: 'field', select_operator: 'operator' };
+  // The rule parser names its fields otherwise than this operation.
+  const inputNames: Record<string, string> = { select_field: 'field', select_operator: 'operator' };
   for (const [name] of parseFieldRule(listCustomFields(db, accountId), field, operator, value).errors) {
-    const own = renamed[name] ?? name;
-    errors.add(own, own === 'value' && (value ?? []).length === 0 ? messages.required(own) : messages.selected(own));
+    const input = inputNames[name] ?? name;
+    const isMissing = input === 'value' && (value ?? []).length === 0;
+    errors.add(input, isMissing ? messages.required(input) : messages.selected(input));
   }
 }
 
@@ -125,8 +127,8 @@ export function contactFilter({ db, accountId }: Context, input: GivenFilter): C
  */
 const FIRST_PAGE_MS = 15;
 const PAGE_MS = 150;
-/** How long contacts after the first page are counted; the first step is taken in any case. */
-const COUNT_MS = 20;
+/** How long `findContacts` counts the contacts after the first page; the first step is taken in any case. */
+const FIRST_COUNT_MS = 20;
 
 export const findContacts = operation({
   name: 'Find contacts by parts of names and addresses, and by filters (addition)',
@@ -135,7 +137,9 @@ export const findContacts = operation({
     ...contactFilterProperties,
     order: Type.Optional(choice(...CONTACT_ORDERS)),
     fields: Type.Optional(stringList({ maxItems: MAX_FIELDS, description: 'Names of further fields to answer.' })),
-    limit: Type.Optional(integer({ minimum: 1, maximum: MAX_ROWS, description: 'At most this many; 50 if absent.' })),
+    limit: Type.Optional(
+      integer({ minimum: 1, maximum: MAX_ROWS, description: 'The maximum number of contacts; 50 if absent.' }),
+    ),
     after: Type.Optional(text({ maxLength: 300, description: '`next` of the page before.' })),
   }),
   output: FoundContacts,
@@ -174,10 +178,13 @@ export const findContacts = operation({
   },
 });
 
-/** How long a request counts the contacts of a page. Other requests are answered after each step. */
-const COUNT_ON_MS = 200;
+/** How long one request of `countContacts` counts. Other requests are answered after each step. */
+const COUNT_REQUEST_MS = 200;
 
-/** Used by the page: `findContacts` counts for a few milliseconds, and this goes on to the exact number. */
+/**
+ * The contacts screen calls this after `findContacts`, which counts only for a few milliseconds, and repeats it until the
+ * number is exact.
+ */
 export const countContacts = operation({
   name: 'Count the contacts that a filter finds',
   role: 'viewer',
@@ -189,7 +196,7 @@ export const countContacts = operation({
     const pace = new Pace();
     let count = 0;
     let next: string | null = input.after || null;
-    for (const until = performance.now() + COUNT_ON_MS; ; await setImmediate()) {
+    for (const until = performance.now() + COUNT_REQUEST_MS; ; await setImmediate()) {
       const step = pace.step((candidates) => finder.count(next, candidates));
       count += step.count;
       next = step.next;
@@ -250,7 +257,7 @@ function findStoredTotal(db: Db, filter: ContactFilter): Total | null {
 async function countOn(finder: ContactFinder, pace: Pace, sofar: number, from: string | null): Promise<Total> {
   let count = sofar;
   let next = from;
-  for (const until = performance.now() + COUNT_MS; next !== null; await setImmediate()) {
+  for (const until = performance.now() + FIRST_COUNT_MS; next !== null; await setImmediate()) {
     const place: string = next;
     const step = pace.step((candidates) => finder.count(place, candidates));
     count += step.count;

@@ -62,7 +62,7 @@ export async function replayScreen(app: FastifyInstance): Promise<void> {
     const problems = read !== null && 'problems' in read ? read.problems : {};
     const refusal = read !== null && 'problems' in read ? read.problem : null;
     const replay = read !== null && 'output' in read ? read.output.replay : null;
-    // A page that is closed asks no more, and the replay ends.
+    // The page reloads itself until the result is there. When it is closed, the requests stop, and so the replay ends.
     if (replay !== null && replay.result === null) reply.header('refresh', AGAIN);
     const href = withQuery(replayAddress(utr), { ...values, run: '1', email });
     const next = replay?.result?.next_after_id ?? null;
@@ -183,7 +183,7 @@ function Outcome({ replay: { state, progress, trigger, result }, email, pages, v
         />
         <Days days={result.days} />
       </Card>
-      <Mails result={result} />
+      <MailsAndReasons result={result} />
       <Card title={language.say('automations.replay.limits')}>
         <ul class="stack">
           {limits.map((limit) => (
@@ -222,7 +222,7 @@ function Days({ days }: Pick<Found, 'days'>) {
   );
 }
 
-function Mails({ result }: { result: Found }) {
+function MailsAndReasons({ result }: { result: Found }) {
   const language = useLanguage();
   const parts = [
     ['not_entered', result.not_entered],

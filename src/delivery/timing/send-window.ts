@@ -5,12 +5,15 @@ import type { Db } from '../../database/open.ts';
 import type { SendWindow } from '../../database/schema/index.ts';
 import { addDays, toUtc, wallClock, weekdayOf } from '../../time/zones.ts';
 
-/** The number of days searched: a week, the same weekday of the next week, and one more, because a clock change can skip a window. */
-const SEARCHED_DAYS = 8;
+/**
+ * The last day searched, counted from today: 7 is the same weekday of the next week, and one more because a clock change can
+ * skip a window.
+ */
+const LAST_SEARCHED_DAY = 8;
 
 /**
- * Until when mail waits at `now`, by the weekdays and hours in the time zone; null if it may be sent. A window skipped by a clock change is
- * ignored; one whose hour occurs twice is open both times.
+ * Returns when mail that is due at `now` may be sent by these sending hours; null: at once. A window skipped by a clock change
+ * is ignored; a window whose hour occurs twice is open both times.
  */
 export function waitsUntil({ days, opens, closes }: SendWindow, now: Date, timeZone: string): Date | null {
   const isOpen = (moment: Date) => {
@@ -19,15 +22,15 @@ export function waitsUntil({ days, opens, closes }: SendWindow, now: Date, timeZ
   };
   if (isOpen(now)) return null;
   const { date: today } = wallClock(now, timeZone);
-  for (let after = 0; after <= SEARCHED_DAYS; after++) {
+  for (let after = 0; after <= LAST_SEARCHED_DAY; after++) {
     const opening = toUtc(addDays(today, after), `${opens}:00`, timeZone);
     if (opening > now && isOpen(opening)) return opening;
   }
   // Reached only if a clock change skips the only window of a week; the caller asks again then.
-  return new Date(now.getTime() + SEARCHED_DAYS * 86_400_000);
+  return new Date(now.getTime() + LAST_SEARCHED_DAY * 86_400_000);
 }
 
-/** The accounts whose mail waits now. */
+/** Returns the accounts whose mail waits for their sending hours at `now`. */
 export function waitingAccounts(client: Database, now: Date, timeZone: string): Set<number> {
   const rows = client.prepare<[], { id: number; send_window: string }>(WINDOWS).all();
   const waiting = rows.filter((row) => waitsUntil(JSON.parse(row.send_window), now, timeZone) !== null);
@@ -36,7 +39,7 @@ export function waitingAccounts(client: Database, now: Date, timeZone: string): 
 
 const WINDOWS = 'SELECT id, send_window FROM accounts INDEXED BY accounts_send_window WHERE send_window IS NOT NULL';
 
-/** Until when an account's mail waits; null if it may be sent. */
+/** Returns when mail of an account that is due at `now` may be sent by the account's sending hours; null: at once. */
 export function findWaitsUntil(db: Db, accountId: number, now: Date, timeZone: string): Date | null {
   const window = readSendWindow(db, accountId);
   return window && waitsUntil(window, now, timeZone);

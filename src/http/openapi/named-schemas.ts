@@ -154,8 +154,8 @@ export class NamedSchemas {
   }
 
   /**
-   * Names an operation's server-sent events, whose `data` is JSON with this schema. Returns a reference. As programs
-   * read events, the schema of a stream is that of each event (OpenAPI 3.2 says so with `itemSchema`).
+   * Names an operation's server-sent events, whose `data` is JSON with this schema. Returns a reference. The
+   * schema of a stream describes one event, because programs read a stream event by event (as `itemSchema` of OpenAPI 3.2).
    */
   event(operationId: string, schema: Json): Json {
     const data = {
@@ -179,6 +179,7 @@ export class NamedSchemas {
     const properties: Record<string, Json> = Object(schema.properties);
     const message = properties.message;
     if (message?.type === 'string') return { schema: this.named('Done', schema), example };
+    // Three deletes of the contract report success under `errors`, without `message`.
     if (message === undefined) return { schema: this.named('DoneInErrors', schema), example };
     const records = Object.entries(Object(message.properties) as Record<string, Json>).map(([key, value]) => {
       const name = RECORDS[`${path} ${key}`] ?? RECORDS[key];
@@ -221,7 +222,7 @@ function withDescriptions(schema: unknown): unknown {
     if (keyword !== 'properties') return [keyword, withDescriptions(value)];
     const fields = Object.entries(Object(value) as Record<string, Json>).map(([field, property]) => {
       const description = property.description ?? sharedDescription(field);
-      // A record that is named has its description where it is named.
+      // A `$ref` gets no description here, because the named schema has its own.
       if ('$ref' in property || description === undefined) return [field, withDescriptions(property)];
       return [field, { ...withNamedId(field, Object(withDescriptions(property))), description }];
     });
@@ -230,7 +231,10 @@ function withDescriptions(schema: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** The schema of a parameter or field with this name; of an id, or a list of ids, with a reference to its named schema. */
+/**
+ * Returns the schema of a field or parameter. If its name or format says that it is an id (or a list of ids), its schema is
+ * replaced by a reference to the named schema of ids.
+ */
 export function withNamedId(name: string, schema: Json): Json {
   const { type, format, items, anyOf, minimum, maximum, ...rest } = schema;
   if (type === 'array') return { ...schema, items: withNamedId(name, Object(items)) };

@@ -49,14 +49,14 @@ const DnsCheck = Type.Object({
   code: nullable(Type.String(), 'The code of the finding, for programs.'),
   advice: Type.Array(said(), { description: 'What to do, in lines.' }),
   record: nullable(TxtRecord, 'The record to publish; null when there is none to add.'),
-  is_waiting: zeroOrOne('1: the domain is new, and its record was not seen yet; it may only need time.'),
+  is_waiting: zeroOrOne('1: the domain is new, and its record was not seen yet; the record may only need time.'),
 });
 const DkimKey = Type.Object({
   id: integer(),
   ...TxtRecord.properties,
   state: {
     ...choice(...DKIM_KEY_STATES),
-    description: 'waiting: it signs once its record was seen in the DNS; former: it does not sign any more.',
+    description: 'waiting: the key signs once its record was seen in the DNS; former: the key does not sign any more.',
   },
   is_published: nullable(zeroOrOne(), 'Whether its record was seen; null when the DNS was not asked.'),
   created_at: isoTimestampSchema(),
@@ -65,9 +65,12 @@ const Domain = Type.Object({
   domain: Type.String({ description: 'Domain that senders write from.' }),
   return_path: Type.String({ description: 'Domain of the envelope sender, whose SPF record counts.' }),
   dkim: Type.Array(DkimKey, {
-    description: 'The keys Sendlark has for this domain, with the record that publishes each; none: it does not sign.',
+    description:
+      'The keys Sendlark has for this domain, with the record that publishes each; empty: Sendlark does not sign mail of this domain.',
   }),
-  may_sign: zeroOrOne('Whether you may make its first DKIM key: it has none, and a sender of it is verified.'),
+  may_sign: zeroOrOne(
+    '1: you may make the first DKIM key of this domain. The domain has no key, and one of your senders of it is verified or you are an operator.',
+  ),
   checked_at: nullable(
     isoTimestampSchema(),
     'When the domain was last checked with its present settings, UTC; null: never.',
@@ -78,7 +81,7 @@ const Checks = Type.Object({
   verifications: Type.Array(SenderVerification, { description: 'The last verification e-mail of each sender.' }),
   domains: Type.Array(Domain, { description: 'The domains of the senders.' }),
 });
-/** How long the DNS is waited for; later answers count as no answer. */
+/** How long to wait for the DNS; later answers count as no answer. */
 const PATIENCE_MS = 8000;
 
 /** The running DNS queries. Concurrent callers get the same answers. */
@@ -152,23 +155,24 @@ function read(context: Context): Checks {
       .every(({ created_at }) => now.getTime() - Date.parse(created_at) < NEW_MS);
   const isOperator = isOperatorsSession(context);
   const doctor = findDoctorFindings(db.$client);
-  const domains = listSenderDomains(db, config, accountId).map((sender): CheckedDomain => {
-    const seen = findSeenDomain(doctor, sender);
+  const domains = listSenderDomains(db, config, accountId).map((domain): CheckedDomain => {
+    const seen = findSeenDomain(doctor, domain);
     return {
-      domain: sender.domain,
-      return_path: sender.returnPath,
-      dkim: sender.keys.map(({ id, name, value, state, created_at }): DkimKey => {
+      domain: domain.domain,
+      return_path: domain.returnPath,
+      dkim: domain.keys.map(({ id, name, value, state, created_at }): DkimKey => {
         const published = seen?.findings?.flatMap((finding) => finding.published ?? []);
         const is_published = published === undefined ? null : published.includes(name) ? 1 : 0;
         return { id, name, value, state, is_published, created_at };
       }),
-      may_sign: sender.keys.length === 0 && (isOperator || verified.has(sender.domain)) ? 1 : 0,
+      may_sign: domain.keys.length === 0 && (isOperator || verified.has(domain.domain)) ? 1 : 0,
       checked_at: seen?.findings === undefined ? null : isoTimestamp(new Date(seen.at)),
       checks: (seen?.findings ?? []).map(readFinding).flatMap(({ state, found, advice = [], record = null }, at) => {
         const name = DOMAIN_CHECKS[at];
         if (name === undefined) return [];
+        // Alignment has no record of its own: while SPF and DKIM do not fail, it passes once a record of theirs is found.
         const isMissing = state === 'warn' && (record !== null || name === 'Alignment');
-        const is_waiting = isMissing && isNew(sender.domain) ? 1 : 0;
+        const is_waiting = isMissing && isNew(domain.domain) ? 1 : 0;
         return [{ name, state, found, code: codeOf(found), advice, record, is_waiting }];
       }),
     };
