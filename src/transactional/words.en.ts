@@ -6,7 +6,7 @@ export const transactional = {
   'transactional.empty.text':
     'Receipts, sign-in links and notices that your programs send to a single contact appear here with their status.',
   'transactional.search': 'Full e-mail address',
-  'transactional.noneHere': 'No e-mail matches among these. Older ones follow.',
+  'transactional.noneHere': 'None of the e-mails searched so far matches. Go on to search older ones.',
   'transactional.attempts': 'Attempts',
   'transactional.next': 'Next attempt',
   'transactional.asked': 'Requested',

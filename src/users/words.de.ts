@@ -210,7 +210,7 @@ export const users: Translation<typeof english> = {
   'passkeys.add': 'Passkey hinzufügen',
   'passkeys.remove': 'Entfernen …',
   'passkeys.remove.title': 'Passkey „{name}“ entfernen?',
-  'passkeys.remove.text': 'Damit kann sich dann niemand mehr anmelden.',
+  'passkeys.remove.text': 'Mit diesem Passkey kann sich dann niemand mehr anmelden.',
   'passkeys.elsewhere':
     'Passkeys dieser Installation funktionieren nur unter {address}. Öffnen Sie das Dashboard dort, um einen hinzuzufügen.',
   'passkeys.impossible':
@@ -218,7 +218,8 @@ export const users: Translation<typeof english> = {
   'passkeys.refused':
     'Der Passkey konnte nicht hinzugefügt werden. Bitte versuchen Sie es innerhalb von fünf Minuten noch einmal.',
   'passkeys.make.title': 'Passkey hinzufügen',
-  'passkeys.make.text': 'Ihr Browser fragt jetzt, wo er liegen soll, und nach Finger, Gesicht oder PIN.',
+  'passkeys.make.text':
+    'Ihr Browser fragt jetzt, wo der Passkey gespeichert werden soll, und nach Finger, Gesicht oder PIN.',
   'passkeys.make.submit': 'Weiter',
   'passkeys.make.problem': 'Es wurde kein Passkey angelegt. Vielleicht hat dieses Gerät schon einen für Sendlark.',
 };

@@ -200,13 +200,13 @@ export const users = {
   'passkeys.add': 'Add a passkey',
   'passkeys.remove': 'Remove …',
   'passkeys.remove.title': 'Remove the passkey “{name}”?',
-  'passkeys.remove.text': 'Nobody can sign in with it any more.',
+  'passkeys.remove.text': 'Nobody can sign in with this passkey any more.',
   'passkeys.elsewhere': 'Passkeys of this installation work at {address} only. Open the dashboard there to add one.',
   'passkeys.impossible':
     'Passkeys need an address with https and a host name, or localhost. The tracking domain is {address}: an owner of the first account can change it under Settings › SMTP servers; then open the dashboard there.',
   'passkeys.refused': 'The passkey could not be added. Please try again within five minutes.',
   'passkeys.make.title': 'Add a passkey',
-  'passkeys.make.text': 'Your browser now asks where to keep it and for your finger, your face or a PIN.',
+  'passkeys.make.text': 'Your browser now asks where to keep the passkey and for your finger, your face or a PIN.',
   'passkeys.make.submit': 'Continue',
   'passkeys.make.problem': 'No passkey was made. Perhaps this device has one for Sendlark already.',
 } as const;

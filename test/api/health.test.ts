@@ -28,7 +28,7 @@ t.test('where all is well every finding says so, and needs no advice', async (t)
   const { health, findings, text } = await examine(t, app);
   for (const name of ['Settings', 'Clock', 'Sending', 'Background', 'SMTP server', 'Backup'])
     t.match(findings.get(name), { state: 'ok', advice: [] }, name);
-  t.match(findings.get('Backup'), { found: 'the last one is of 2026-01-14' });
+  t.match(findings.get('Backup'), { found: 'the last backup is of 2026-01-14' });
   t.match(health, { courier: 'smtp', relays: ['relay.example:587'], now: /^2026-01-15T/, version: /^\d/ });
   t.ok(health.database_bytes > 0 && health.free_bytes > 0);
   t.notMatch(text, 'canary', 'no password is told');

@@ -17,7 +17,12 @@ t.test('it works', async (t) => {
   t.strictSame(changed.body.message, { id: 1, secret: null });
   await one.call('POST', '/webhooks/switch', { form: { id: 1, is_enabled: 0 } });
   t.match((await one.call('GET', '/webhooks')).body.message.webhooks, [
-    { events: ['send.held'], state: 'disabled', disabled_code: 'by_owner', disabled_reason: 'It was switched off.' },
+    {
+      events: ['send.held'],
+      state: 'disabled',
+      disabled_code: 'by_owner',
+      disabled_reason: 'The webhook was switched off.',
+    },
   ]);
   await one.call('POST', '/webhooks/delete', { form: { id: 1 } });
   t.strictSame((await one.call('GET', '/webhooks')).body.message.webhooks, []);

@@ -38,7 +38,9 @@ t.test('the rule that stops mail is named with its value and what would change i
   await post('/global-unsubscribes/save', { email_address: 'ann@example.org' });
   const before = (await get('/automations/why', { utr, email: 'nobody@example.org' })).body.message.why;
   t.strictSame(unmet(before.rules), ['target', 'contact']);
-  t.match(ruleOf(before.rules, 'target'), [{ value: 'Not in: Readers', change: 'Add the contact to one of them.' }]);
+  t.match(ruleOf(before.rules, 'target'), [
+    { value: 'Not in: Readers', change: 'Add the contact to one of these lists or segments.' },
+  ]);
   t.equal(before.state, 'outside');
   const left = (await get('/automations/why', { utr, email: 'ann@example.org' })).body.message.why;
   t.strictSame(unmet(left.rules), ['unsubscribed']);
@@ -48,7 +50,7 @@ t.test('the rule that stops mail is named with its value and what would change i
   t.equal(left.reason_code, 'unsubscribed_all');
   await get('/automations/pause', { utr });
   const paused = (await get('/automations/why', { utr, email: 'ann@example.org' })).body.message.why;
-  t.match(ruleOf(paused.rules, 'started'), [{ is_met: 0, change: 'Set it live or send it.' }]);
+  t.match(ruleOf(paused.rules, 'started'), [{ is_met: 0, change: 'Set the automation live, or send the campaign.' }]);
 });
 
 t.test('caps are shown with how many mails count, and the words of the relay are kept', async (t) => {
@@ -135,7 +137,7 @@ t.test('a contact who waits at a step is told for what, until when, and what wou
   };
   t.match(await shown(), [
     'Waits for the event “purchase” with value >= 30, at most until 2026-01-15 14:00 UTC.',
-    /^With the event, the contact goes on at once, by the path “It came in time”/,
+    /^If the event comes, the contact goes on at once by the path “It came in time”/,
     '2026-01-15T14:00',
   ]);
   const owner = addPerson(app);

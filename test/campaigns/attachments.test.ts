@@ -239,12 +239,12 @@ t.test('what Gmail refuses, too much, and what is no base64 are refused, and not
   t.match(await fault(attach('a.txt', 'x', { content: 'no base64!' })), [422, /not base64/]);
   t.match(await fault(attach('a.bin', Buffer.alloc(2 * 1024 * 1024 + 1))), [422, /2 MB|characters/]);
   t.equal((await attach('a.bin', Buffer.alloc(2 * 1024 * 1024 - 1))).status, 200);
-  t.match(await fault(attach('b.txt', 'xy')), [422, 'content: The attachments may have 2 MB together.']);
+  t.match(await fault(attach('b.txt', 'xy')), [422, 'content: The attachments can have at most 2 MB together.']);
   t.equal((await attach('c.txt', 'x')).status, 200);
   t.equal(rows(app), 2);
   t.equal((await remove(1)).status, 200);
   for (let at = 0; at < 19; at++) t.equal((await attach('c.txt', 'x')).status, 200);
-  t.match(await fault(attach('d.txt', 'x')), [422, 'content: There may be 20 attachments.']);
+  t.match(await fault(attach('d.txt', 'x')), [422, 'content: At most 20 attachments are allowed.']);
   const old = { unchanged_since: '2020-01-01T00:00:00.000000Z' };
   t.equal((await remove(2, old)).status, 409);
   const given = { utr, name: 'a.txt', content: 'SGVsbG8=' };

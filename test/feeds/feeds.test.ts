@@ -106,7 +106,7 @@ t.test('a feed that fails is asked more and more rarely, and no earlier than it 
   site.answer = (reply) => reply.writeHead(429, { 'retry-after': '7200' }).end();
   app.clock.advance(15 * MINUTE);
   await poll(app, site);
-  t.match(await feedOf(app), { failure: 'It answered with the status 429.' });
+  t.match(await feedOf(app), { failure: 'The address answered with the status 429.' });
   const pollAt = () => Number(app.db.prepare('SELECT poll_at FROM feeds').pluck().get()) - app.clock.now().getTime();
   t.ok(pollAt() > 119 * MINUTE, 'after two hours');
   site.answer = (reply) => reply.end('<html>Sorry</html>');
@@ -130,13 +130,13 @@ t.test('redirects are followed to an end, and too much or too large is refused',
   site.answer = (reply) => reply.writeHead(302, { location: '/again' }).end();
   app.clock.advance(15 * MINUTE);
   await poll(app, site, 6);
-  t.match(await feedOf(app), { failure: 'It redirects too often.' });
+  t.match(await feedOf(app), { failure: 'The address redirects too often.' });
   for (const body of [Buffer.alloc(3 * 1024 * 1024, 'a'), gzipSync(Buffer.alloc(30 * 1024 * 1024))]) {
     site.answer = (reply) =>
       reply.writeHead(200, body.length < 1024 * 1024 ? { 'content-encoding': 'gzip' } : {}).end(body);
     app.clock.advance(DAY);
     await poll(app, site);
-    t.match(await feedOf(app), { failure: 'It is larger than 2 MB.' });
+    t.match(await feedOf(app), { failure: 'The feed is larger than 2 MB.' });
   }
 });
 
@@ -296,7 +296,7 @@ t.test('the preview shows what would be sent, and sends and remembers nothing', 
   t.match(await preview(), { is_sample: 0, items: 2, new_items: 2, subject: 'Item 3 for ((first_name))' });
   t.match(await preview(), { new_items: 2 }, 'asked again, the same');
   site.answer = (reply) => reply.writeHead(500).end();
-  t.match(await preview(), { problem: 'It answered with the status 500.', html: '' });
+  t.match(await preview(), { problem: 'The address answered with the status 500.', html: '' });
   t.equal((await app.two.call('GET', '/feeds/preview', { query: { id } })).status, 404);
 });
 

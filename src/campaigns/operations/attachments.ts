@@ -25,15 +25,15 @@ const updatedAt = isoTimestampSchema();
 
 export const addAttachment = operation({
   name: 'Attach a file to a single send (addition)',
-  description: `All recipients get it. A single send can have ${MAX_ATTACHMENTS} files of 2 MiB together, an account 512 MiB (409). It stays a draft or queued. Kinds of files that Gmail refuses, such as exe, are refused.`,
+  description: `All recipients get the file. A single send can have ${MAX_ATTACHMENTS} files of 2 MiB together, an account 512 MiB (409). The single send stays a draft or queued. Kinds of files that Gmail refuses, such as exe, are refused.`,
   role: 'editor',
   input: Type.Object({
     utr: utr(),
     unchanged_since: unchangedSince(),
     name: line({ description: 'The name of the file.' }),
-    type: Type.Optional(line({ description: 'Its media type; application/octet-stream if not given.' })),
+    type: Type.Optional(line({ description: 'The media type of the file; application/octet-stream if not given.' })),
     content: Type.Unsafe<string>({
-      ...text({ maxLength: MAX_CHARACTERS, description: 'Its bytes in base64, without line breaks.' }),
+      ...text({ maxLength: MAX_CHARACTERS, description: 'The bytes of the file in base64, without line breaks.' }),
       examples: ['SGVsbG8='],
     }),
   }),
@@ -75,7 +75,7 @@ export const removeAttachment = operation({
   },
 });
 
-/** Changes the attachments of a single send that is not sent yet. Returns what `work` does, with the new `updated_at`. */
+/** Changes the attachments of a single send that is not sent yet. Returns the result of `work` together with the new `updated_at`. */
 function change<Made extends object>(
   { db, clock, accountId, actor }: Context,
   utr: unknown,

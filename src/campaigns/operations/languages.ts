@@ -38,7 +38,7 @@ export const listLanguages = operation({
 
 export const saveLanguage = operation({
   name: 'Add or change the version of a single send in a language (addition)',
-  description: `A single send can have ${MAX_LANGUAGES} versions, and either these or an A/B test. It stays a draft or queued.`,
+  description: `A single send can have ${MAX_LANGUAGES} versions, and either these or an A/B test. The single send stays a draft or queued.`,
   role: 'editor',
   input: Type.Object({ ...ByUtr, unchanged_since: unchangedSince(), ...versionInput }),
   output: Type.Object({ updated_at: isoTimestampSchema() }),

@@ -7,23 +7,23 @@ export const CHECK_SENTENCES = {
   backup_newer: '{file} is of a newer release: upgrade the program',
   backup_under_way: 'A backup is being made or looked at. Try again when it is done.',
   backup_no_room: 'There is not enough disk space: {needed} MB are needed, {free} MB are free',
-  backup_none: 'none was made',
-  backup_fresh: 'the last one is of {day}',
-  backup_old: 'the last one is {days} days old',
+  backup_none: 'no backup was made',
+  backup_fresh: 'the last backup is of {day}',
+  backup_old: 'the last backup is {days} days old',
   backup_cure:
-    'Make one each day and keep it on another disk: in the settings under Backup, or with sendlark backup FILE',
+    'Make a backup each day and keep it on another disk: in the settings under Backup, or with sendlark backup FILE',
 
   // Results of a check of the public URL, and what to do.
   address_none: 'The public address is not set',
   address_invalid: 'This must be an http or https address without a path, such as https://mail.example.com.',
   address_loopback:
-    'This leads everybody to their own machine. Recipients need an address that leads here from everywhere.',
+    'This address leads everybody to their own machine. Recipients need an address that leads here from everywhere.',
   address_fixed: 'PUBLIC_URL in the environment sets the tracking domain: change it there, and restart the service.',
   address_leads_here: '{url} leads here',
   address_certified: '{url} leads here, with a certificate until {day}',
   address_ends_soon: '{url} leads here, but its certificate ends on {day}',
   certificate_renewal:
-    'Check why the reverse proxy did not renew it, and renew it: otherwise browsers warn everybody who clicks a link.',
+    'Check why the reverse proxy did not renew the certificate, and renew it: otherwise browsers warn everybody who clicks a link.',
   certificate_expired: 'the certificate of {host} expired on {day}',
   certificate_name: 'the certificate at {host} is for other names: {names}',
   certificate_name_cure: 'Have the reverse proxy get a certificate for {host}.',
@@ -32,14 +32,14 @@ export const CHECK_SENTENCES = {
     "Have the reverse proxy get one from Let's Encrypt, as Caddy does by itself. If it has one, it must send the intermediate certificate too.",
   address_redirects: '{url} leads on to {where}',
   address_redirects_cure:
-    'Set the public address to where it leads on to, or take the redirect out of the reverse proxy.',
+    'Set the target of the redirect as the public address, or take the redirect out of the reverse proxy.',
   address_other: '{url} leads to something else ({status})',
   address_elsewhere: '{url} leads to another installation of Sendlark, or to an older release',
   address_other_cure:
-    'Have the reverse proxy pass everything for {host} to this service, and look whether its DNS leads to this machine.',
+    'Have the reverse proxy pass everything for {host} to this service, and look whether the DNS of {host} leads to this machine.',
   address_unknown: 'the DNS has no address for {host}',
   address_unknown_cure:
-    'Where its domain is managed, add an A or AAAA record for {host} with the address of this machine.',
+    'Where the domain is managed, add an A or AAAA record for {host} with the address of this machine.',
   address_refused: 'nobody listens at {host}, port {port}',
   address_refused_cure:
     'Start the reverse proxy, let the firewall pass port {port}, and look whether the DNS of {host} leads to this machine.',
@@ -52,7 +52,7 @@ export const CHECK_SENTENCES = {
   returns_not_here: 'Bounces are not received here: BOUNCE_DOMAIN and BOUNCE_LISTEN are not set.',
   returns_arrive: 'a test e-mail to {domain} arrived over {host}',
   returns_dns: 'the DNS names no server for mail to {domain} ({code})',
-  returns_dns_cure: 'Where its domain is managed, add an MX record for {domain} that names this machine.',
+  returns_dns_cure: 'Where the domain is managed, add an MX record for {domain} that names this machine.',
   returns_silent: 'nobody takes mail to {domain} at {host}, port {port}: {reason}',
   returns_silent_cure:
     'Check whether the MX record of {domain} names this machine, the service runs, and the firewall passes port 25. Some networks do not let a machine reach itself from outside: then try that port from another one.',
@@ -61,11 +61,11 @@ export const CHECK_SENTENCES = {
     'Another mail server answers there, or another installation of Sendlark. Let the MX record of {domain} name this machine.',
   returns_lost: 'a test e-mail to {domain} was taken at {host}, but did not arrive here',
   returns_lost_cure:
-    'Another mail server takes this e-mail. Have it pass on mail to {domain} to {listen}, or let the MX record name this machine. If it only took its time, test again.',
+    'Another mail server takes this e-mail. Have it pass on mail to {domain} to {listen}, or let the MX record name this machine. Perhaps the mail server was only slow: then test again.',
 
   // Results of the DNS checks of all senders' domains.
   domains_passed: 'the records of all senders are as they should be',
   domains_weak: '{domain} has warnings: {checks}',
-  domains_failed: '{domain} fails: {checks}',
+  domains_failed: '{domain} fails these checks: {checks}',
   domains_cure: 'Settings › Senders has the records to add.',
 } as const;

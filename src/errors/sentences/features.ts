@@ -24,9 +24,9 @@ export const FEATURE_SENTENCES = {
   condition_deep: 'conditions are more than {count} deep',
   condition_two_else: 'the condition has an ((else)) already',
   condition_no_end: 'its ((end)) is missing',
-  condition_unclosed: 'it has no )), or a line break or parentheses within',
+  condition_unclosed: 'its closing )) is missing, or it contains a line break or parentheses',
 
-  // Errors of the owner's input.
+  // Errors of a feed's settings and actions.
   feed_address: 'Give the address of a feed, such as https://example.com/feed.xml.',
   feed_plain:
     'The address must begin with https://, so that nobody can change on its way what is sent to your contacts.',
@@ -37,9 +37,9 @@ export const FEATURE_SENTENCES = {
   feed_not_held: 'The feed is not held',
 
   // Why a feed could not be read.
-  feed_status: 'It answered with the status {status}.',
-  feed_large: 'It is larger than {size} MB.',
-  feed_redirects: 'It redirects too often.',
+  feed_status: 'The address answered with the status {status}.',
+  feed_large: 'The feed is larger than {size} MB.',
+  feed_redirects: 'The address redirects too often.',
   feed_empty: 'The feed has no posts.',
   feed_no_feed: 'The address does not answer with an RSS, Atom or JSON feed.',
 
@@ -54,16 +54,16 @@ export const FEATURE_SENTENCES = {
     'The e-mail of its posts has more than 2 million characters. Choose a smaller template, then send or skip what waits.',
 
   // Each rule that decides whether a contact gets a mail: its value, and what would change it.
-  why_started: 'It is live or was sent.',
-  why_not_started: 'It is not live, or was not sent yet.',
-  why_start: 'Set it live or send it.',
-  why_no_hold: 'Nothing pauses it.',
-  why_hold_change: 'End the pause, or its cause.',
+  why_started: 'The automation is live, or the campaign was sent.',
+  why_not_started: 'The automation is not live, or the campaign was not sent yet.',
+  why_start: 'Set the automation live, or send the campaign.',
+  why_no_hold: 'Sending is not paused.',
+  why_hold_change: 'End the pause, or remove its cause.',
   why_hours_open: 'Mail may be sent at this hour.',
   why_hours: 'Waits for the sending hours until {time}.',
   why_hours_change: 'Wait, or change the sending hours.',
   why_same_time: 'All contacts get the campaign at the same time.',
-  why_time_came: 'The time of the contact has come.',
+  why_time_came: 'The scheduled time of the contact has passed.',
   why_local_time: 'The time of the contact: {time}, which is {clock} in {zone}.',
   why_local_time_unknown:
     'The time of the contact: {time}. The time zone of the contact is not known, so it is {clock} in {zone}.',
@@ -89,10 +89,10 @@ export const FEATURE_SENTENCES = {
   why_pace_change: 'Wait: the e-mail is sent in its turn.',
   why_in: 'In: {names}',
   why_not_in_target: 'Not in: {names}',
-  why_target_change: 'Add the contact to one of them.',
-  why_in_none: 'Not in it.',
-  why_none_set: 'None is set.',
-  why_outside_change: 'The contact leaves it, or the setting is changed.',
+  why_target_change: 'Add the contact to one of these lists or segments.',
+  why_in_none: 'The contact is in none of these lists and segments.',
+  why_none_set: 'No list or segment is chosen.',
+  why_outside_change: 'The contact leaves the list or segment, or the setting is changed.',
   why_never_entered: 'Did not enter yet: {why}.',
   why_may_enter: 'May enter.',
   why_entered: 'Entered on {time} (entry {run}).',
@@ -110,7 +110,7 @@ export const FEATURE_SENTENCES = {
   why_active: 'Not stopped as inactive.',
   why_inactive_change: 'Reactivate the contact.',
   why_no_cap: 'No frequency cap is set.',
-  why_cap_ignored: 'Its e-mails ignore the frequency caps.',
+  why_cap_ignored: 'This campaign or automation ignores the frequency caps.',
   why_cap: 'E-mails in {days} days: {used} of at most {mails}.',
   why_cap_change: 'Wait until earlier e-mails no longer count, or raise the cap.',
 
@@ -118,10 +118,10 @@ export const FEATURE_SENTENCES = {
   awaits_event_until: 'Waits for the event “{event}”, at most until {time}.',
   awaits_filtered_until: 'Waits for the event “{event}” with {filter}, at most until {time}.',
   awaits_event_change:
-    'With the event, the contact goes on at once, by the path “It came in time”; without it then, by the path “Timed out”.',
+    'If the event comes, the contact goes on at once by the path “It came in time”. If the event has not come by then, the contact goes on by the path “Timed out”.',
   awaits_date_until: 'Waits for the date in “{field}”, now {date}, in the time zone {zone}; at most until {time}.',
   awaits_date_change:
-    'Another date in “{field}” counts at once. When it comes, the contact goes on by the path “It came in time”; without it then, by the path “Timed out”.',
+    'Another date in “{field}” counts at once. If the date comes in time, the contact goes on by the path “It came in time”. If the date has not come by then, the contact goes on by the path “Timed out”.',
   awaits_hour_until: 'Waits until {time}, in the time zone {zone}.',
   awaits_hour_change: 'The time comes by itself. Another time zone of the contact changes it.',
 
@@ -144,7 +144,7 @@ export const FEATURE_SENTENCES = {
 
   // Forms.
   forms_many: 'An account can have {count} forms: delete one first',
-  form_field_twice: 'A field can be asked for once.',
+  form_field_twice: 'Each field can be asked for only once.',
   form_field_unknown: 'A form cannot ask for this field: {name}',
   form_address: 'Give an address that begins with https:// or http://.',
   form_segment_type: 'The segment belongs to another contact type than the form.',
@@ -156,8 +156,8 @@ export const FEATURE_SENTENCES = {
 
   // Why a form takes no subscriptions.
   form_off: 'The form is switched off.',
-  form_type_deleted: 'Its contact type was deleted: choose another one.',
-  form_sender_deleted: 'Its sender was deleted: choose another one.',
+  form_type_deleted: 'The contact type of the form was deleted: choose another one.',
+  form_sender_deleted: 'The sender of the form was deleted: choose another one.',
 
   // Errors of an export file.
   file_not_export: 'The file must be a file of type: zip, csv, json.',
@@ -175,10 +175,11 @@ export const FEATURE_SENTENCES = {
   lists_left:
     'Lists that did not become segments, because the account has as many segments or rules as it may: {count}. They are in a field of each contact.',
   export_lists: 'Only the first {count} lists become segments; the others are in a field of each contact.',
-  migrated_all: 'Unsubscribed there, and from all mail here: {count}, new here: {added}',
-  migrated_group: 'Unsubscribed from a list there, and from the group {name} here: {count}, new here: {added}',
-  migrated_bounce: 'Bounced there, and suppressed here: {count}, new here: {added}',
-  migrated_complaint: 'Complained there, and suppressed here: {count}, new here: {added}',
+  migrated_all: 'Unsubscribed at the other service, and from all mail here: {count}, new here: {added}',
+  migrated_group:
+    'Unsubscribed from a list at the other service, and from the group {name} here: {count}, new here: {added}',
+  migrated_bounce: 'Bounced at the other service, and suppressed here: {count}, new here: {added}',
+  migrated_complaint: 'Complained at the other service, and suppressed here: {count}, new here: {added}',
   tracking_imported: 'As stated in the imported file {name}',
   tracking_import_undone: 'The import that had changed it was undone',
   migrated_diagnostic: 'taken over from {name}',
@@ -199,8 +200,8 @@ export const FEATURE_SENTENCES = {
   nodes_well: 'there are {count}, and mail leaves',
   nodes_silent: 'nothing heard from {names}',
   nodes_silent_cure:
-    'Start them again, or check that they reach NATS. Other nodes send their e-mails; they disappear from the list after a week.',
-  nodes_waits_cure: 'Settings › Nodes, or sendlark nodes, lists them with what is wrong.',
+    'Start the silent nodes again, or check that they reach NATS. Other nodes send their e-mails. A silent node disappears from the list after a week.',
+  nodes_waits_cure: 'Settings › Nodes, or sendlark nodes, lists the nodes with what is wrong.',
   nodes_refused: 'the SMTP servers accept no mail from {names}: {reply}',
   nodes_refused_cure:
     'Check whether the IP address of this node is on a blocklist, and whether its login is right. The node tries again by itself; meanwhile the other nodes send its e-mails.',
@@ -218,15 +219,15 @@ export const FEATURE_SENTENCES = {
   values_missing: 'The data has no value for {names}.',
   no_campaign_values: 'A transactional e-mail has no preference page and no web copy: remove {names} from it.',
   mail_too_large:
-    'The e-mail is too large with these values: its text and HTML can have {size} MB, its subject 998 characters.',
+    'The e-mail is too large with these values: its text and HTML can have at most {size} MB, its subject 998 characters.',
   data_names: 'Names have letters, digits and underscores, at most 255 of them.',
-  data_many: 'There may be {count} values.',
-  attachments_many: 'There may be {count} attachments.',
-  attachments_large: 'The attachments may have {size} MB together.',
+  data_many: 'At most {count} values are allowed.',
+  attachments_many: 'At most {count} attachments are allowed.',
+  attachments_large: 'The attachments can have at most {size} MB together.',
   attachments_account:
-    'The attachments of all campaigns may be {count} files with {size} MB together. Remove some from drafts, or delete campaigns. Files of sent campaigns stay while their e-mails are kept.',
+    'The attachments of all campaigns can be at most {count} files with {size} MB together. Remove files from drafts, or delete campaigns. Files of sent campaigns stay while their e-mails are kept.',
   attachment_kind: 'Gmail refuses mail with a file of the kind {kind}. Put a link to the file into the e-mail instead.',
-  attachment_name_long: 'The name of attachment {number} may have {most} characters.',
+  attachment_name_long: 'The name of attachment {number} can have at most {most} characters.',
   attachment_not_base64: 'The content of attachment {number} is not base64 without line breaks.',
 
   // Errors of an endpoint.
@@ -241,18 +242,18 @@ export const FEATURE_SENTENCES = {
   webhook_status: 'HTTP {status}',
   webhook_answer: 'HTTP {status}: {reply}',
   webhook_private: 'The address is not public. Private addresses need the setting WEBHOOK_PRIVATE_ADDRESSES=allow.',
-  webhook_silent: 'It did not answer in time.',
-  webhook_redirect: 'It answered with a redirect, which is not followed.',
-  webhook_no_host: 'Its host name was not found.',
-  webhook_unreachable: 'It cannot be reached.',
+  webhook_silent: 'The address did not answer in time.',
+  webhook_redirect: 'The address answered with a redirect, which is not followed.',
+  webhook_no_host: 'The host name of the address was not found.',
+  webhook_unreachable: 'The address cannot be reached.',
   webhook_tls: 'The TLS connection failed.',
   webhook_closed: 'The connection was closed before the answer.',
 
   // Why an endpoint gets no events.
-  webhook_off_by_owner: 'It was switched off.',
-  webhook_off_failing: 'It accepted no event for three days, so it was switched off.',
-  webhook_off_gone: 'It answered 410, which means that it wants no more events, so it was switched off.',
-  webhook_off_too_many: 'Too many events waited for it, so it was switched off.',
+  webhook_off_by_owner: 'The webhook was switched off.',
+  webhook_off_failing: 'The webhook accepted no event for three days, so it was switched off.',
+  webhook_off_gone: 'The webhook answered 410, which means that it wants no more events, so it was switched off.',
+  webhook_off_too_many: 'Too many events waited for the webhook, so it was switched off.',
 
   // Whether an endpoint was switched off automatically.
   webhooks_well: 'no webhook was switched off by itself',

@@ -75,7 +75,7 @@ t.test("the recipient's time is given in the recipient's zone, before and after 
   await shop.pass(3 * 60 * MINUTE);
   t.match(await rule(), expected, 'the mail waits in the queue');
   await shop.pass(5 * 60 * MINUTE);
-  t.match(await rule(), { is_met: 1, value: 'The time of the contact has come.' });
+  t.match(await rule(), { is_met: 1, value: 'The scheduled time of the contact has passed.' });
 });
 
 t.test('who awaits the winner of an A/B test has no time, and is told so', async (t) => {

@@ -48,8 +48,9 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   feed_is_held: 'The feed is paused: send or skip the waiting posts first',
   feed_not_held: 'The feed is not paused',
   form_segment_type: 'The segment belongs to another list than the form.',
-  form_type_deleted: 'Its list was deleted: choose another one.',
-  migrated_group: 'Unsubscribed from a list there, and from the topic {name} here: {count}, new here: {added}',
+  form_type_deleted: 'The list of the form was deleted: choose another one.',
+  migrated_group:
+    'Unsubscribed from a list at the other service, and from the topic {name} here: {count}, new here: {added}',
   joined_unfinished: 'Only a finished campaign can be sent to new contacts',
   joined_tested: 'A campaign with an A/B test cannot be sent to new contacts',
   resend_unfinished: 'Only a finished campaign can be resent to non-openers',
@@ -59,7 +60,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     'With this trigger, choose “Never” or “Some days after the last entry”: it has no new events or dates.',
   group_of_live: 'The topic can be changed while the automation is paused.',
   address_redirects_cure:
-    'Set the address it leads on to as your tracking domain, or remove the redirect from the reverse proxy.',
+    'Set the target of the redirect as your tracking domain, or remove the redirect from the reverse proxy.',
   viewers_change_nothing: 'Your role is read-only',
   payload_too_large: 'This is more than the service reads at once',
   not_found: 'This does not exist, or was deleted',

@@ -7,23 +7,23 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
   backup_newer: '{file} stammt von einer neueren Version: Aktualisieren Sie das Programm',
   backup_under_way: 'Gerade wird eine Sicherung gemacht oder geprüft. Versuchen Sie es danach noch einmal.',
   backup_no_room: 'Der Speicherplatz reicht nicht: {needed} MB werden gebraucht, {free} MB sind frei',
-  backup_none: 'Es wurde keine gemacht',
-  backup_fresh: 'Die letzte ist vom {day}',
-  backup_old: 'Die letzte ist {days} Tage alt',
+  backup_none: 'Es wurde keine Sicherung gemacht',
+  backup_fresh: 'Die letzte Sicherung ist vom {day}',
+  backup_old: 'Die letzte Sicherung ist {days} Tage alt',
   backup_cure:
-    'Machen Sie jeden Tag eine und bewahren Sie sie auf einer anderen Festplatte auf: in den Einstellungen unter Sicherung oder mit sendlark backup DATEI',
+    'Machen Sie jeden Tag eine Sicherung und bewahren Sie sie auf einer anderen Festplatte auf: in den Einstellungen unter Sicherung oder mit sendlark backup DATEI',
 
   address_none: 'Es gibt keine Tracking-Domain',
   address_invalid: 'Hier muss eine http- oder https-Adresse ohne Pfad stehen, etwa https://mail.example.com.',
   address_loopback:
-    'Das führt alle auf ihren eigenen Rechner. Empfänger brauchen eine Adresse, die von überall hierher führt.',
+    'Diese Adresse führt alle auf ihren eigenen Rechner. Empfänger brauchen eine Adresse, die von überall hierher führt.',
   address_fixed:
     'PUBLIC_URL in der Umgebung legt die Tracking-Domain fest: Ändern Sie sie dort, und starten Sie den Dienst neu.',
   address_leads_here: '{url} führt hierher',
   address_certified: '{url} führt hierher, mit einem Zertifikat bis {day}',
   address_ends_soon: '{url} führt hierher, aber sein Zertifikat endet am {day}',
   certificate_renewal:
-    'Sehen Sie nach, warum der Reverse-Proxy es nicht erneuert hat, und erneuern Sie es: Sonst warnen Browser alle, die auf einen Link klicken.',
+    'Sehen Sie nach, warum der Reverse-Proxy das Zertifikat nicht erneuert hat, und erneuern Sie es: Sonst warnen Browser alle, die auf einen Link klicken.',
   certificate_expired: 'Das Zertifikat von {host} ist am {day} abgelaufen',
   certificate_name: 'Das Zertifikat bei {host} ist für andere Namen: {names}',
   certificate_name_cure: 'Lassen Sie den Reverse-Proxy ein Zertifikat für {host} holen.',
@@ -32,7 +32,7 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
     'Lassen Sie den Reverse-Proxy eines von Let’s Encrypt holen, wie Caddy es von selbst tut. Hat er eines, muss er auch das Zwischenzertifikat senden.',
   address_redirects: '{url} leitet weiter zu {where}',
   address_redirects_cure:
-    'Legen Sie als Tracking-Domain die Adresse fest, zu der sie weiterleitet, oder nehmen Sie die Weiterleitung aus dem Reverse-Proxy.',
+    'Legen Sie das Ziel der Weiterleitung als Tracking-Domain fest, oder nehmen Sie die Weiterleitung aus dem Reverse-Proxy.',
   address_other: '{url} führt zu etwas anderem ({status})',
   address_elsewhere: '{url} führt zu einer anderen Installation von Sendlark oder zu einer älteren Version',
   address_other_cure:
@@ -60,9 +60,9 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
     'Dort antwortet ein anderer Mailserver oder eine andere Installation von Sendlark. Der MX-Eintrag von {domain} muss diesen Rechner nennen.',
   returns_lost: 'Eine Testmail an {domain} wurde bei {host} angenommen, kam hier aber nicht an',
   returns_lost_cure:
-    'Ein anderer Mailserver nimmt diese Mails an. Lassen Sie ihn Mails an {domain} an {listen} weitergeben, oder lassen Sie den MX-Eintrag diesen Rechner nennen. Hat er nur etwas gebraucht, testen Sie noch einmal.',
+    'Ein anderer Mailserver nimmt diese Mails an. Lassen Sie ihn Mails an {domain} an {listen} weitergeben, oder lassen Sie den MX-Eintrag diesen Rechner nennen. Vielleicht war der Mailserver nur langsam: Testen Sie dann noch einmal.',
   domains_passed: 'Die Einträge aller Absender sind, wie sie sein sollen',
   domains_weak: '{domain} hat Warnungen: {checks}',
-  domains_failed: '{domain} besteht nicht: {checks}',
+  domains_failed: '{domain} besteht diese Prüfungen nicht: {checks}',
   domains_cure: 'Unter Einstellungen › Absender stehen die Einträge.',
 };

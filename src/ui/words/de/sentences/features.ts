@@ -25,7 +25,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   condition_deep: 'mehr als {count} Bedingungen stehen ineinander',
   condition_two_else: 'die Bedingung hat schon ein ((else))',
   condition_no_end: 'ihr ((end)) fehlt',
-  condition_unclosed: 'sie hat kein )) oder enthält einen Zeilenumbruch oder Klammern',
+  condition_unclosed: 'ihr schließendes )) fehlt, oder sie enthält einen Zeilenumbruch oder Klammern',
 
   // Feeds.
   feed_address: 'Geben Sie die Adresse eines Feeds an, etwa https://example.com/feed.xml.',
@@ -37,10 +37,10 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   feed_is_held: 'Der Feed ist pausiert: Senden oder überspringen Sie zuerst die wartenden Beiträge',
   feed_not_held: 'Der Feed ist nicht pausiert',
   feed_status: 'Die Antwort hatte den Status {status}.',
-  feed_large: 'Er ist größer als {size} MB.',
-  feed_redirects: 'Er leitet zu oft weiter.',
+  feed_large: 'Der Feed ist größer als {size} MB.',
+  feed_redirects: 'Die Adresse leitet zu oft weiter.',
   feed_empty: 'Der Feed hat keine Beiträge.',
-  feed_no_feed: 'Dort ist kein Feed in RSS, Atom oder JSON.',
+  feed_no_feed: 'Unter der Adresse ist kein Feed in RSS, Atom oder JSON.',
   feed_many_items:
     'Der Feed hat auf einmal {count} neue Beiträge. Das ist häufiger ein Fehler des Feeds als echte Neuigkeiten. Sehen Sie sich die Beiträge an, und senden oder überspringen Sie sie dann.',
   feed_all_unknown:
@@ -50,17 +50,17 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   feed_mail_large:
     'Die Mail aus seinen Beiträgen hat mehr als 2 Millionen Zeichen. Wählen Sie eine kleinere Vorlage, und senden oder überspringen Sie dann, was wartet.',
 
-  // Forms.
-  why_started: 'Aktiv oder gesendet.',
-  why_not_started: 'Nicht aktiv oder noch nicht gesendet.',
-  why_start: 'Starten oder senden.',
-  why_no_hold: 'Nicht pausiert.',
+  // Each rule that decides whether a contact gets a mail: its value, and what would change it.
+  why_started: 'Die Automation ist aktiv, oder die Kampagne wurde gesendet.',
+  why_not_started: 'Die Automation ist nicht aktiv, oder die Kampagne wurde noch nicht gesendet.',
+  why_start: 'Die Automation starten oder die Kampagne senden.',
+  why_no_hold: 'Der Versand ist nicht pausiert.',
   why_hold_change: 'Die Pause oder ihre Ursache beenden.',
   why_hours_open: 'Zu dieser Uhrzeit darf gesendet werden.',
   why_hours: 'Wartet auf die Sendezeiten bis {time}.',
   why_hours_change: 'Warten oder die Sendezeiten ändern.',
   why_same_time: 'Alle Kontakte bekommen die Kampagne zur selben Zeit.',
-  why_time_came: 'Die Zeit des Kontakts ist gekommen.',
+  why_time_came: 'Die für den Kontakt geplante Zeit ist vorbei.',
   why_local_time: 'Die Zeit des Kontakts: {time}, das ist {clock} in {zone}.',
   why_local_time_unknown:
     'Die Zeit des Kontakts: {time}. Die Zeitzone des Kontakts ist nicht bekannt, deshalb ist das {clock} in {zone}.',
@@ -86,12 +86,12 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_pace:
     '{group} bittet um weniger Mails: zurzeit {per_minute} pro Minute, ab {time} schneller, wenn sie angenommen werden.',
   why_pace_change: 'Warten: Die Mail wird gesendet, sobald sie an der Reihe ist.',
-  why_in: 'Darin: {names}',
+  why_in: 'In: {names}',
   why_not_in_target: 'Nicht in: {names}',
-  why_target_change: 'Den Kontakt dort aufnehmen.',
-  why_in_none: 'Nicht darin.',
-  why_none_set: 'Keines ist gewählt.',
-  why_outside_change: 'Der Kontakt kommt heraus, oder die Einstellung wird geändert.',
+  why_target_change: 'Den Kontakt in eine dieser Listen oder eines dieser Segmente aufnehmen.',
+  why_in_none: 'Der Kontakt ist in keiner dieser Listen und in keinem dieser Segmente.',
+  why_none_set: 'Keine Liste und kein Segment ist gewählt.',
+  why_outside_change: 'Der Kontakt verlässt die Liste oder das Segment, oder die Einstellung wird geändert.',
   why_never_entered: 'Noch nicht aufgenommen: {why}.',
   why_may_enter: 'Darf aufgenommen werden.',
   why_entered: 'Aufgenommen am {time} (Aufnahme {run}).',
@@ -109,15 +109,15 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_active: 'Nicht als inaktiv gestoppt.',
   why_inactive_change: 'Den Kontakt reaktivieren.',
   why_no_cap: 'Es ist keine Frequenzgrenze gesetzt.',
-  why_cap_ignored: 'Die Frequenzgrenze wird hier nicht beachtet.',
+  why_cap_ignored: 'Diese Kampagne oder Automation beachtet die Frequenzgrenzen nicht.',
   why_cap: 'Mails in {days} Tagen: {used} von höchstens {mails}.',
   awaits_event_until: 'Wartet auf das Ereignis „{event}“, höchstens bis {time}.',
   awaits_filtered_until: 'Wartet auf das Ereignis „{event}“ mit {filter}, höchstens bis {time}.',
   awaits_event_change:
-    'Mit dem Ereignis geht der Kontakt sofort auf dem Weg „Rechtzeitig eingetroffen“ weiter, sonst zu dieser Zeit auf dem Weg „Zeit abgelaufen“.',
+    'Kommt das Ereignis, geht der Kontakt sofort auf dem Weg „Rechtzeitig eingetroffen“ weiter. Ist das Ereignis bis dahin nicht gekommen, geht er auf dem Weg „Zeit abgelaufen“ weiter.',
   awaits_date_until: 'Wartet auf das Datum in „{field}“, jetzt {date}, in der Zeitzone {zone}; höchstens bis {time}.',
   awaits_date_change:
-    'Ein anderes Datum in „{field}“ gilt sofort. Kommt es, geht der Kontakt auf dem Weg „Rechtzeitig eingetroffen“ weiter, sonst zur spätesten Zeit auf dem Weg „Zeit abgelaufen“.',
+    'Ein anderes Datum in „{field}“ gilt sofort. Kommt das Datum rechtzeitig, geht der Kontakt auf dem Weg „Rechtzeitig eingetroffen“ weiter. Ist das Datum bis dahin nicht gekommen, geht er auf dem Weg „Zeit abgelaufen“ weiter.',
   awaits_hour_until: 'Wartet bis {time}, in der Zeitzone {zone}.',
   awaits_hour_change: 'Die Zeit kommt von selbst. Eine andere Zeitzone des Kontakts ändert sie.',
   used_values: 'Werte in diesem Moment: {values}.',
@@ -135,6 +135,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   sent_mail_changed:
     'Diese Mail lässt sich nicht mehr mit denselben Bytes erzeugen, weil sich seitdem etwas geändert hat, woraus sie entstand.',
 
+  // Forms.
   forms_many: 'Ein Konto kann {count} Formulare haben: Löschen Sie zuerst eines',
   form_field_twice: 'Ein Feld kann nur einmal abgefragt werden.',
   form_field_unknown: 'Dieses Feld kann ein Formular nicht abfragen: {name}',
@@ -149,8 +150,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   request_closed: 'die Anmeldung ist bestätigt, zu alt oder nicht mehr gewünscht',
 
   form_off: 'Das Formular ist ausgeschaltet.',
-  form_type_deleted: 'Seine Liste wurde gelöscht: Wählen Sie eine andere.',
-  form_sender_deleted: 'Sein Absender wurde gelöscht: Wählen Sie einen anderen.',
+  form_type_deleted: 'Die Liste des Formulars wurde gelöscht: Wählen Sie eine andere.',
+  form_sender_deleted: 'Der Absender des Formulars wurde gelöscht: Wählen Sie einen anderen.',
 
   // Exports of other services.
   file_not_export: 'Die Datei muss eine ZIP-, CSV- oder JSON-Datei sein.',
@@ -168,10 +169,11 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   lists_left:
     'Listen, die nicht zu Segmenten wurden, weil das Konto so viele Segmente oder Regeln hat, wie es haben darf: {count}. Diese Listen stehen in einem Feld jedes Kontakts.',
   export_lists: 'Nur die ersten {count} Listen werden zu Segmenten. Die übrigen stehen in einem Feld jedes Kontakts.',
-  migrated_all: 'Dort abgemeldet, und hier von allen Mails: {count}, davon hier neu: {added}',
-  migrated_group: 'Dort von einer Liste abgemeldet, und hier vom Thema {name}: {count}, davon hier neu: {added}',
-  migrated_bounce: 'Dort ein Bounce, und hier gesperrt: {count}, davon hier neu: {added}',
-  migrated_complaint: 'Dort beschwert, und hier gesperrt: {count}, davon hier neu: {added}',
+  migrated_all: 'Bei dem anderen Dienst abgemeldet, und hier von allen Mails: {count}, davon hier neu: {added}',
+  migrated_group:
+    'Bei dem anderen Dienst von einer Liste abgemeldet, und hier vom Thema {name}: {count}, davon hier neu: {added}',
+  migrated_bounce: 'Bounces bei dem anderen Dienst, und hier gesperrt: {count}, davon hier neu: {added}',
+  migrated_complaint: 'Bei dem anderen Dienst beschwert, und hier gesperrt: {count}, davon hier neu: {added}',
   tracking_imported: 'Laut der importierten Datei {name}',
   tracking_import_undone: 'Der Import, der das geändert hatte, wurde rückgängig gemacht',
   migrated_diagnostic: 'übernommen von {name}',
@@ -191,11 +193,11 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   nodes_well: '{count} sind da, und Mails gehen hinaus',
   nodes_silent: 'Kein Lebenszeichen von {names}',
   nodes_silent_cure:
-    'Starten Sie diese Knoten neu, oder sehen Sie nach, ob sie NATS erreichen. Andere Knoten senden ihre Mails; nach einer Woche verschwinden sie aus der Liste.',
-  nodes_waits_cure: 'Einstellungen › Knoten, oder sendlark nodes, zeigt sie mit dem, was nicht stimmt.',
+    'Starten Sie diese Knoten neu, oder sehen Sie nach, ob sie NATS erreichen. Andere Knoten senden ihre Mails. Ein Knoten ohne Lebenszeichen verschwindet nach einer Woche aus der Liste.',
+  nodes_waits_cure: 'Einstellungen › Knoten, oder sendlark nodes, zeigt die Knoten mit dem, was nicht stimmt.',
   nodes_refused: 'Die SMTP-Server nehmen keine Mails an von {names}: {reply}',
   nodes_refused_cure:
-    'Sehen Sie nach, ob die Adresse dieses Knotens auf einer Sperrliste steht und ob die Anmeldung stimmt. Er versucht es von selbst wieder; die anderen Knoten übernehmen seinen Anteil.',
+    'Sehen Sie nach, ob die Adresse dieses Knotens auf einer Sperrliste steht und ob die Anmeldung stimmt. Der Knoten versucht es von selbst wieder; die anderen Knoten übernehmen seinen Anteil.',
   nodes_releases: 'Nicht von dieser Version, {version}: {names}',
   nodes_releases_cure:
     'Bringen Sie sie auf die Version des Dienstes. Mit einer Version Abstand geht es für die Dauer einer Aktualisierung.',
@@ -211,16 +213,17 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   values_missing: 'In den Daten fehlt ein Wert für {names}.',
   no_campaign_values:
     'Eine Transaktionsmail hat keine Seite mit den Einstellungen und keine Webkopie: Nehmen Sie {names} aus ihr heraus.',
-  mail_too_large: 'Die Mail ist mit diesen Werten zu groß: Der Inhalt darf {size} MB haben, der Betreff 998 Zeichen.',
+  mail_too_large:
+    'Die Mail ist mit diesen Werten zu groß: Der Inhalt darf höchstens {size} MB haben, der Betreff 998 Zeichen.',
   data_names: 'Namen bestehen aus höchstens 255 Buchstaben, Ziffern und Unterstrichen.',
-  data_many: 'Es dürfen {count} Werte sein.',
-  attachments_many: 'Es dürfen {count} Anhänge sein.',
-  attachments_large: 'Die Anhänge dürfen zusammen {size} MB haben.',
+  data_many: 'Höchstens {count} Werte sind erlaubt.',
+  attachments_many: 'Höchstens {count} Anhänge sind erlaubt.',
+  attachments_large: 'Die Anhänge dürfen zusammen höchstens {size} MB haben.',
   attachments_account:
-    'Die Anhänge aller Kampagnen dürfen {count} Dateien mit zusammen {size} MB sein. Entfernen Sie einige aus Entwürfen, oder löschen Sie Kampagnen. Dateien versendeter Kampagnen bleiben, solange deren Mails aufbewahrt werden.',
+    'Die Anhänge aller Kampagnen dürfen höchstens {count} Dateien mit zusammen {size} MB sein. Entfernen Sie Dateien aus Entwürfen, oder löschen Sie Kampagnen. Dateien versendeter Kampagnen bleiben, solange deren Mails aufbewahrt werden.',
   attachment_kind:
     'Gmail lehnt Mails mit einer Datei der Art {kind} ab. Setzen Sie stattdessen einen Link auf die Datei in die Mail.',
-  attachment_name_long: 'Der Name von Anhang {number} darf {most} Zeichen haben.',
+  attachment_name_long: 'Der Name von Anhang {number} darf höchstens {most} Zeichen haben.',
   attachment_not_base64: 'Der Inhalt von Anhang {number} ist kein Base64 ohne Zeilenumbrüche.',
 
   // Webhooks.
@@ -236,17 +239,18 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   webhook_answer: 'HTTP {status}: {reply}',
   webhook_private:
     'Die Adresse ist nicht öffentlich. Private Adressen brauchen die Einstellung WEBHOOK_PRIVATE_ADDRESSES=allow.',
-  webhook_silent: 'Es kam nicht rechtzeitig eine Antwort.',
+  webhook_silent: 'Die Adresse antwortet nicht rechtzeitig.',
   webhook_redirect: 'Die Antwort leitet weiter; dem wird nicht gefolgt.',
   webhook_no_host: 'Unter dieser Adresse gibt es keinen Server.',
-  webhook_unreachable: 'Dort antwortet nichts.',
+  webhook_unreachable: 'Unter dieser Adresse antwortet nichts.',
   webhook_tls: 'Eine verschlüsselte Verbindung kam nicht zustande.',
   webhook_closed: 'Die Verbindung wurde vor der Antwort geschlossen.',
 
-  webhook_off_by_owner: 'Er wurde ausgeschaltet.',
-  webhook_off_failing: 'Er hat drei Tage lang kein Ereignis angenommen und wurde deshalb ausgeschaltet.',
-  webhook_off_gone: 'Er hat mit 410 geantwortet, will also keine Ereignisse mehr, und wurde deshalb ausgeschaltet.',
-  webhook_off_too_many: 'Zu viele Ereignisse warteten auf ihn; deshalb wurde er ausgeschaltet.',
+  webhook_off_by_owner: 'Der Webhook wurde ausgeschaltet.',
+  webhook_off_failing: 'Der Webhook hat drei Tage lang kein Ereignis angenommen und wurde deshalb ausgeschaltet.',
+  webhook_off_gone:
+    'Der Webhook hat mit 410 geantwortet, will also keine Ereignisse mehr, und wurde deshalb ausgeschaltet.',
+  webhook_off_too_many: 'Zu viele Ereignisse warteten auf den Webhook; deshalb wurde er ausgeschaltet.',
 
   webhooks_well: 'Kein Webhook wurde von selbst ausgeschaltet',
   webhooks_off: 'Keine Ereignisse mehr an: {name}',
