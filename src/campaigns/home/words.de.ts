@@ -108,5 +108,5 @@ export const home: Translation<typeof english> = {
   'state.cancelled': 'Abgebrochen',
   'state.done': 'Gesendet',
   'state.kept': 'Im Test-Postausgang',
-  'state.live': 'Aktiv',
+  'state.live': 'Läuft',
 };
