@@ -23,6 +23,7 @@ export const forms: Translation<typeof english> = {
   'forms.shown': 'Aufrufe',
   'forms.sent': 'Mails gesendet',
   'forms.confirmed': 'Bestätigt',
+  'forms.ofSent': '{share} der gesendeten Mails',
   'forms.create': 'Formular anlegen',
   'forms.added': '„{name}“ wurde angelegt und ist noch geschlossen. Prüfen Sie es unten und öffnen Sie es dann.',
   'forms.saved': '„{name}“ wurde gespeichert.',

@@ -20,6 +20,7 @@ export const forms = {
   'forms.shown': 'Views',
   'forms.sent': 'E-mails sent',
   'forms.confirmed': 'Confirmed',
+  'forms.ofSent': '{share} of e-mails sent',
   'forms.create': 'Create form',
   'forms.added': '“{name}” was created and is closed for now. Check it below, then open it.',
   'forms.saved': '“{name}” was saved.',

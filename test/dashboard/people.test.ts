@@ -267,7 +267,7 @@ t.test('a contact is unsubscribed and subscribed again on its page, and the audi
       ['contact_resubscribed', ''],
     ],
   );
-  t.match(await page(), 'Subscribed.');
+  t.match(await page(), '>Subscribed</span>');
 });
 
 t.test('a suppression for a complaint is lifted only by whoever says that the contact asked for it', async (t) => {

@@ -5,6 +5,7 @@ import { wordsIn } from '../../src/http/pages/words/index.ts';
 import { startApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
 import { addForm, addReadyForm, askedMails, proofOn, solve, subscribe, TYPING_MS } from '../support/forms.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 
 const contactsOf = async (app: Awaited<ReturnType<typeof startApp>>) =>
   (await app.one.call('GET', '/contacts/list')).body.message.contacts;
@@ -62,6 +63,9 @@ t.test('somebody fills in a form, confirms by the link in the mail, and is a con
   t.equal((await contactsOf(app)).length, 1);
   const { forms } = (await app.one.call('GET', '/forms')).body.message;
   t.match(forms[0], { sent: 1, confirmed: 1 });
+  const cookie = cookieOf(app, addPerson(app));
+  const shown = await app.page('GET', `/forms/${form.id}`, { headers: { ...FROM_PAGE, cookie } });
+  t.match(shown.text, '100% of e-mails sent');
 });
 
 t.test('the page that confirms names what was filled in and chosen', async (t) => {

@@ -26,6 +26,7 @@ import { contactEventsRemovedTime } from '../events/old-events.ts';
 import { customFieldRecord, listCustomFields } from '../fields/custom-fields.ts';
 import { findSuppressionReason } from '../suppressions.ts';
 import { listUnsubscriptions } from '../unsubscribes.ts';
+import { readEngagement } from './engagement.ts';
 import { erasePerson, personAddresses } from './erase.ts';
 import { MAX_MOMENTS, MOMENTS, type Moment as PersonMoment, personTimeline, timelineSlices } from './timeline.ts';
 
@@ -105,6 +106,24 @@ const Person = Type.Object({
 });
 export type Person = Static<typeof Person>;
 
+const Engagement = Type.Object(
+  {
+    delivered: integer({ description: 'How many e-mails were delivered.' }),
+    measured: integer({ description: 'How many of them were measured, so that opens and clicks are known.' }),
+    opened: integer({ description: 'How many the person opened.' }),
+    clicked: integer({ description: 'In how many the person clicked.' }),
+    last_active_at: nullable(
+      isoTimestampSchema(),
+      'When the person last opened or clicked, UTC; null if that is not known.',
+    ),
+  },
+  {
+    description:
+      'The e-mails of campaigns and automations to the person. Opens and clicks by bots and image proxies do not count.',
+  },
+);
+export type Engagement = Static<typeof Engagement>;
+
 const removedBefore = nullable(
   isoTimestampSchema(),
   'Single opens and clicks before this time, UTC, were removed, as EVENTS_DAYS says. Null: all are there.',
@@ -119,11 +138,17 @@ const Timeline = Type.Object({
 const ById = { contact_id: identifier('A contact of the person.') };
 
 export const readPerson = operation({
-  name: 'Read the person of a contact: their contacts of every type, lists and segments (addition)',
+  name: 'Read the person of a contact: their contacts of every type, lists, segments and engagement (addition)',
   role: 'viewer',
   input: Type.Object(ById),
-  output: Type.Object({ person: Person }),
-  run: (context, { contact_id }) => ({ person: personOf(context, requireAddress(context, contact_id)) }),
+  output: Type.Object({ person: Person, engagement: Engagement }),
+  async run(context, { contact_id }) {
+    const { db, accountId } = context;
+    const address = requireAddress(context, contact_id);
+    const { last_at, ...counts } = await readEngagement(db.$client, accountId, address);
+    const last_active_at = last_at === null ? null : isoTimestamp(new Date(last_at));
+    return { person: personOf(context, address), engagement: { ...counts, last_active_at } };
+  },
 });
 
 export const readTimeline = operation({

@@ -100,7 +100,11 @@ function Overview({ form, viewer }: { form: Form; viewer: Viewer }) {
         figures={[
           { label: language.say('forms.shown'), value: language.number(shown) },
           { label: language.say('forms.sent'), value: language.number(sent) },
-          { label: language.say('forms.confirmed'), value: language.number(confirmed) },
+          {
+            label: language.say('forms.confirmed'),
+            value: language.number(confirmed),
+            ...(sent > 0 && { detail: language.say('forms.ofSent', { share: language.percent(confirmed / sent) }) }),
+          },
         ]}
       />
     </section>

@@ -7,7 +7,7 @@ import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import { SelectField } from '../../../ui/components/field.tsx';
-import { Time } from '../../../ui/components/figures.tsx';
+import { Stats, Time } from '../../../ui/components/figures.tsx';
 import { plainSubject } from '../../../ui/components/subject.tsx';
 import { Badge, Card, Notice, type Tone } from '../../../ui/components/surface.tsx';
 import { Pager } from '../../../ui/components/table.tsx';
@@ -17,13 +17,21 @@ import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { texts } from '../../../ui/submitted.ts';
 import { withQuery } from '../../../ui/with-query.ts';
-import { type Language, useLanguage } from '../../../ui/words/index.ts';
+import { type Language, type PlainKey, useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel, fieldText, knownWord, languageNamer } from '../../../ui/words/known.ts';
 import { RESERVED_FIELDS } from '../../contacts/contact-fields.ts';
 import type { Contact } from '../../contacts/operations.ts';
 import { unsubscribeFromAll, unsubscribeFromGroup } from '../../unsubscribed/entries.ts';
 import { listGroups } from '../../unsubscribed/groups.ts';
-import { erase, exportPerson, type Moment, type Person, readPerson, readTimeline } from '../operations.ts';
+import {
+  type Engagement,
+  erase,
+  exportPerson,
+  type Moment,
+  type Person,
+  readPerson,
+  readTimeline,
+} from '../operations.ts';
 
 type Group = Static<typeof listGroups.record>;
 
@@ -41,7 +49,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
     const language = languageOf(request, viewer);
     const contact_id = request.params.id;
     const [after] = texts(request.query.after);
-    const [{ person }, groups, timeline] = await Promise.all([
+    const [{ person, engagement }, groups, timeline] = await Promise.all([
       ask(request, readPerson, { contact_id }),
       ask(request, listGroups, {}),
       ask(request, readTimeline, { contact_id, after }),
@@ -56,20 +64,25 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
       viewer,
       { title, section: 'contacts', back: { href: '/contacts', label: 'nav.contacts' }, action },
       <>
-        <Facts person={person} canChange={viewer.role !== 'viewer'} />
-        <Consent person={person} groups={groups} here={here} canChange={viewer.role !== 'viewer'} />
-        <Card title={language.say('person.timeline')}>
-          <Timeline
-            email={person.email}
-            moments={timeline.moments}
-            removedBefore={timeline.events_removed_before}
-            canReadMails={viewer.role !== 'viewer'}
-          />
-          <Pager
-            first={after === undefined ? null : here}
-            next={timeline.next === null ? null : `${here}?${new URLSearchParams({ after: timeline.next })}`}
-          />
-        </Card>
+        <Profile person={person} engagement={engagement} title={title} now={request.server.deps.clock.now()} />
+        <div class="person">
+          <div class="person-data">
+            <Facts person={person} canChange={viewer.role !== 'viewer'} />
+            <Consent person={person} groups={groups} here={here} canChange={viewer.role !== 'viewer'} />
+          </div>
+          <Card title={language.say('person.timeline')}>
+            <Timeline
+              email={person.email}
+              moments={timeline.moments}
+              removedBefore={timeline.events_removed_before}
+              canReadMails={viewer.role !== 'viewer'}
+            />
+            <Pager
+              first={after === undefined ? null : here}
+              next={timeline.next === null ? null : `${here}?${new URLSearchParams({ after: timeline.next })}`}
+            />
+          </Card>
+        </div>
         {viewer.role !== 'viewer' && (
           <p>
             <LinkButton look="plain" href={`${here}/erase`} label={language.say('person.erase')} />
@@ -118,6 +131,66 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
     const content = <Notice tone="bad">{erased.text}</Notice>;
     return sendPage(request, reply.code(erased.status), viewer, { title, section: 'contacts' }, content);
   });
+}
+
+interface ProfileProps {
+  person: Person;
+  engagement: Engagement;
+  /** The title of the page: the person's name, or the address if there is none. */
+  title: string;
+  now: Date;
+}
+
+/** What matters most about a person: the address, whether they get mail, since when, and what they did with it. */
+function Profile({ person, engagement, title, now }: ProfileProps) {
+  const language = useLanguage();
+  const { delivered, measured, opened, clicked, last_active_at } = engagement;
+  const since = person.contacts.map(({ created_at }) => created_at).sort()[0];
+  const times = [
+    since ? language.say('person.since', { day: language.date(new Date(since)) }) : '',
+    last_active_at === null
+      ? ''
+      : language.say('person.lastActive', { when: language.relative(new Date(last_active_at), now) }),
+  ].filter(Boolean);
+  const share = (label: PlainKey, count: number) => ({
+    label: language.say(label),
+    ...(measured === 0
+      ? { value: language.say('person.unmeasured') }
+      : {
+          value: language.percent(count / measured),
+          detail: language.say('person.ofMeasured', { count, whole: measured }),
+        }),
+  });
+  return (
+    <section class="card headline">
+      <p class="badges">
+        {title !== person.email && <strong>{person.email}</strong>}
+        <Status person={person} />
+        <span class="quiet-text">{times.join(' · ')}</span>
+      </p>
+      {delivered > 0 && (
+        <Stats
+          figures={[
+            { label: language.say('person.delivered'), value: language.number(delivered) },
+            share('person.opened', opened),
+            share('person.clicked', clicked),
+          ]}
+        />
+      )}
+    </section>
+  );
+}
+
+/** Whether mail goes to a person. */
+function Status({ person: { suppression, unsubscribed } }: { person: Person }) {
+  const language = useLanguage();
+  if (suppression !== null) return <Badge tone="bad">{language.say('person.isSuppressed')}</Badge>;
+  const hasLeft = unsubscribed.some(({ unsubscribe_groups_id: id }) => id === null);
+  return hasLeft ? (
+    <Badge tone="warn">{language.say('person.isUnsubscribed')}</Badge>
+  ) : (
+    <Badge tone="good">{language.say('person.isSubscribed')}</Badge>
+  );
 }
 
 /** The fields shown for each contact, in this order, if they have values. The name is the title of the page. */
@@ -207,7 +280,6 @@ function Consent({ person, groups, here, canChange }: ConsentProps) {
           <Lift list="suppressions" />
         </Notice>
       )}
-      {unsubscribed.length === 0 && suppression === null && <p>{language.say('person.mailable')}</p>}
       {unsubscribed.length > 0 && (
         <ul class="plain-list">
           {unsubscribed.map(({ unsubscribe_groups_id: id, group_name, created_at }) => (
@@ -335,9 +407,8 @@ function Timeline({ email, moments, removedBefore, canReadMails }: TimelineProps
               <Badge tone={TONES[moment.kind] ?? MAIL_TONES[shownState(moment) ?? ''] ?? 'plain'}>
                 {language.say(`person.moment.${moment.kind}`)}
               </Badge>{' '}
-              <About moment={moment} />
+              <About moment={moment} /> <WhyLink moment={moment} email={email} />
               <Reason moment={moment} />
-              <WhyLink moment={moment} email={email} />
               {moment.kept_mail_id !== null && canReadMails && (
                 <p>
                   <a href={`/deliveries/${moment.kept_mail_id}`}>{language.say('sentMails.title')}</a>
@@ -427,8 +498,8 @@ function pageOf({ kind, utr, automation_utr }: Moment): string | null {
 function Reason({ moment }: { moment: Moment }) {
   const language = useLanguage();
   const { kind, reason } = moment;
-  // The state already says that the mail is kept in the outbox; what follows is on the same line.
-  if (!reason || shownState(moment) === 'kept') return <> </>;
+  // The state already says that the mail is kept in the outbox.
+  if (!reason || shownState(moment) === 'kept') return null;
   const text =
     kind === 'unsubscribed' || kind === 'resubscribed'
       ? language.say('person.source', { source: knownWord(language, 'source', String(reason)) })
