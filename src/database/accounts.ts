@@ -1,4 +1,7 @@
-/** Accounts and their API key pairs. A secret is 256 random bits, so a plain SHA-256 of it is safe to store. */
+/**
+ * Accounts: their API key pairs, and the rules that hold for all their mail. A secret is 256 random bits, so a plain SHA-256 of it is safe to
+ * store.
+ */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Clock } from '../time/clock.ts';
@@ -36,8 +39,8 @@ interface KeyUse {
 }
 
 /**
- * Creates a key pair for an account, by default one that may do everything. Only the hash of the secret is stored, so the caller must show
- * it now.
+ * Creates a key pair for an account, by default a pair that may do everything. Only the hash of the secret is stored, so the caller must
+ * show the secret now.
  */
 export function addKeyPair(
   db: Db,
@@ -101,22 +104,25 @@ interface ValidKeys extends KeyUse {
 const USED_MS = 60_000;
 
 /**
- * Returns a valid pair, or null. Takes the same time whichever half is wrong, so that timing reveals nothing. `always` is the pair from the
- * settings, which is valid without a row and may do everything. Records that the pair was used.
+ * Returns the account, name and scopes of a pair; null if the pair is not valid. Takes the same time whichever half is wrong, so that timing
+ * reveals nothing. `pairInSettings` is valid without a row and may do everything; its texts are empty if the settings have no pair. Records
+ * that the pair was used.
  */
-export function useKeys(db: Db, clock: Clock, keys: KeyPair, always: KeyPair): ValidKeys | null {
+export function useKeys(db: Db, clock: Clock, keys: KeyPair, pairInSettings: KeyPair): ValidKeys | null {
   const hash = secretHash(keys.secretKey);
-  const isAlways = equalTexts(keys.publicKey, always.publicKey) && equalTexts(hash, secretHash(always.secretKey));
+  const isInSettings =
+    equalTexts(keys.publicKey, pairInSettings.publicKey) && equalTexts(hash, secretHash(pairInSettings.secretKey));
   const row = db.select().from(apiKeys).where(eq(apiKeys.public_key, keys.publicKey)).get();
   const matches = equalTexts(hash, row?.secret_hash ?? secretHash('')) && row !== undefined && row.revoked_at === null;
-  if (isAlways && always.publicKey !== '') return { accountId: FIRST_ACCOUNT, name: '', scopes: ['everything'] };
+  if (isInSettings && pairInSettings.publicKey !== '')
+    return { accountId: FIRST_ACCOUNT, name: '', scopes: ['everything'] };
   if (!matches) return null;
   recordUse(db, row, clock.now());
   const { user_id: accountId, name, scopes } = row;
   return { accountId, name, scopes };
 }
 
-/** Records that a pair was used. Skipped while nothing can be written; a later request records it. */
+/** Records that a pair was used. Does nothing while the database cannot be written; a later request then records the use. */
 function recordUse(db: Db, { id, last_used_at: last }: typeof apiKeys.$inferSelect, now: Date): void {
   if (last !== null && last > isoTimestamp(new Date(now.getTime() - USED_MS))) return;
   try {
@@ -213,7 +219,7 @@ export function readMailRules(db: Db, accountId: number): MailRules {
   return rules ?? { stops_errors: 0, link_rules: null, mail_language: 'en', keeps_sent_mails: 0 };
 }
 
-/** Changes the rules that are given. */
+/** Changes some of the rules of an account about its mails. */
 export function changeMailRules(db: Db, accountId: number, changes: Partial<MailRules>): void {
   if (Object.keys(changes).length === 0) return;
   db.update(accounts).set(changes).where(eq(accounts.id, accountId)).run();

@@ -7,47 +7,47 @@ const TOO_MANY_REQUESTS = 429;
 const tooMany = () => new Failure(TOO_MANY_REQUESTS, sentence('too_many_templates'));
 
 interface Tasks {
-  /** How many run. */
+  /** The number of running tasks. */
   underWay: number;
-  /** Starts each task that waits. */
+  /** A function for each waiting task, which starts the task. */
   waiting: (() => void)[];
 }
 
 /**
- * Returns a function that runs `work` for a key such as an account id: at most `atOnce` tasks of that key at a time, while further ones
- * wait. Throws the result of `refusal` if the key already has `most` running or waiting tasks, or if `isGone` returns true when the turn
- * of the task comes.
+ * Returns a function that runs `work` for a key such as an account id. At most `atOnce` tasks of a key run at a time, and further ones
+ * wait. The function throws the result of `refusal` if the key already has `most` running or waiting tasks, or if `isGone` says at the
+ * start of a task that its caller no longer waits.
  */
 export function limitPerKey({ most = Number.POSITIVE_INFINITY, refusal = unavailable, atOnce = 1 } = {}) {
   const byKey = new Map<number, Tasks>();
   return async function runLimited<T>(key: number, work: () => Promise<T>, isGone = () => false): Promise<T> {
-    const own = byKey.get(key) ?? { underWay: 0, waiting: [] };
-    if (own.underWay + own.waiting.length >= most) throw refusal();
-    byKey.set(key, own);
-    if (own.underWay < atOnce) own.underWay++;
-    else await new Promise<void>((begin) => own.waiting.push(begin));
+    const tasks = byKey.get(key) ?? { underWay: 0, waiting: [] };
+    if (tasks.underWay + tasks.waiting.length >= most) throw refusal();
+    byKey.set(key, tasks);
+    if (tasks.underWay < atOnce) tasks.underWay++;
+    else await new Promise<void>((begin) => tasks.waiting.push(begin));
     try {
       if (isGone()) throw refusal();
       return await work();
     } finally {
-      const next = own.waiting.shift();
-      if (next !== undefined) next();
-      else if (--own.underWay === 0) byKey.delete(key);
+      const startNext = tasks.waiting.shift();
+      if (startNext !== undefined) startNext();
+      else if (--tasks.underWay === 0) byKey.delete(key);
     }
   };
 }
 
 /**
- * For tasks that may compile templates, each of which can take seconds: three of an account at once, and 429 beyond that. Hundreds of them
- * would make other accounts wait for an hour.
+ * Runs tasks that may compile templates: three of an account at once, and a fourth is answered 429. A task can take seconds, so hundreds of
+ * them would make other accounts wait for an hour.
  */
 export const withinShare = limitPerKey({ most: 3, refusal: tooMany, atOnce: 3 });
 
-/** Runs an account's tasks one after the other: those that check for space and then use it, and those that need much memory. */
+/** Runs an account's tasks one after the other: tasks that check for space and then use it, and tasks that need much memory. */
 export const inTurn = limitPerKey();
 
-/** For checks of a mail for all its recipients, each of which may read many contacts. */
+/** Runs an account's checks of a mail for all its recipients one after the other, because each may read many contacts. */
 export const inCheckingTurn = limitPerKey({ most: 50, refusal: tooMany });
 
-/** For showing an account its mails, each of which takes megabytes and a fraction of a second of a shared thread. */
+/** Renders mails for pages of an account one after the other: each takes megabytes and a fraction of a second of a shared thread. */
 export const inShowingTurn = limitPerKey({ most: 50, refusal: tooMany });

@@ -27,6 +27,7 @@ declare module 'fastify' {
 
 /** How long a correct pair is accepted without another database query. A revoked pair stops working within this time. */
 const CACHE_MS = 1000;
+/** The maximum number of cached pairs. */
 const MAX_CACHED = 1000;
 
 /**
@@ -38,19 +39,19 @@ export function installCallers(
   app: FastifyInstance,
   { db, config, clock }: { db: Db; config: Config; clock: Clock },
 ): void {
-  const always = { publicKey: config.PUBLIC_KEY, secretKey: config.SECRET_KEY };
+  const pairInSettings = { publicKey: config.PUBLIC_KEY, secretKey: config.SECRET_KEY };
   const cached = new Map<string, { keys: NonNullable<ReturnType<typeof useKeys>>; until: number }>();
 
   /**
-   * A valid pair, or null. Only correct pairs are cached. A Map lookup does not leak key characters by timing, because it compares
-   * texts only after a randomly seeded hash matches.
+   * Finds the account, name and scopes of a pair; null if the pair is wrong. Only correct pairs are cached. A Map lookup does not leak
+   * characters of keys by timing, because it compares texts only after a randomly seeded hash matches.
    */
   function findKeys(publicKey: string, secretKey: string) {
     const pair = `${publicKey}\n${secretKey}`;
     const known = cached.get(pair);
     const now = clock.monotonic();
     if (known !== undefined && now < known.until) return known.keys;
-    const keys = useKeys(db, clock, { publicKey, secretKey }, always);
+    const keys = useKeys(db, clock, { publicKey, secretKey }, pairInSettings);
     if (cached.size >= MAX_CACHED) cached.clear();
     if (keys === null) cached.delete(pair);
     else cached.set(pair, { keys, until: now + CACHE_MS });
@@ -88,6 +89,10 @@ export function installCallers(
     return secret === null ? null : findSession(db, secret, clock.now(), isInUse);
   }
 
+  /**
+   * The caller of a request. Throws 401 or 403 if the keys or the session do not allow the request. With `isInUse` the request counts as
+   * activity of the session.
+   */
   function requireCaller(request: FastifyRequest, isInUse = true): Caller {
     const session = findApiSession(request, isInUse);
     if (session === null) return callerWithKeys(request);
@@ -106,12 +111,12 @@ export function installCallers(
   app.decorateRequest('requireCaller', function () {
     requireCaller(this, false);
   });
-  const check = (request: FastifyRequest, _reply: FastifyReply, next: () => void) => {
+  const setCaller = (request: FastifyRequest, _reply: FastifyReply, next: () => void) => {
     Object.assign(request, requireCaller(request));
     next();
   };
-  app.addHook('onRequest', check);
-  app.addHook('preHandler', (request, reply, next) => (hasBody(request) ? check(request, reply, next) : next()));
+  app.addHook('onRequest', setCaller);
+  app.addHook('preHandler', (request, reply, next) => (hasBody(request) ? setCaller(request, reply, next) : next()));
 }
 
 /** The access rule of a route. A URL without a route needs only a session, and is answered 404. */

@@ -9,7 +9,7 @@ import { warnings } from '../delivery/compiling/show.ts';
 import { knownPlaceholders } from '../templates/content-warnings.ts';
 
 /** Endpoints that save or show a mail with the placeholders of contacts. */
-const OF_CONTACTS = new Set([
+const PATHS_FOR_CONTACTS = new Set([
   '/single/send/create',
   '/single/send/update',
   '/single/send/save',
@@ -20,17 +20,18 @@ const OF_CONTACTS = new Set([
   '/templates/create',
   '/templates/update',
 ]);
-/** The endpoint whose values come with the request. It refuses a request without a value for each placeholder. */
+/** The endpoint whose requests contain the values of the placeholders. It refuses a request without a value for each of them. */
 const TRANSACTIONAL_PATH = '/transactional/send';
+/** The parameters with the texts of a mail. */
 const TEXTS = ['subject', 'preheader', 'template_json', 'template_html', 'text'];
 const OK = 200;
-/** The maximum wait for the warnings. The mail is stored by then, and a client that gives up might send it again. */
+/** The maximum wait for the warnings. The mail is already stored, and a client that gives up waiting might send it again. */
 const MAX_WAIT_MS = 2000;
 
 /** True if the answer of the endpoint at this path, with /api, may have the header `Sendlark-Warnings`. */
 export function mayHaveWarnings(url: string): boolean {
   const path = withoutPrefix(url);
-  return OF_CONTACTS.has(path) || path === TRANSACTIONAL_PATH;
+  return PATHS_FOR_CONTACTS.has(path) || path === TRANSACTIONAL_PATH;
 }
 
 function withoutPrefix(url: string): string {
@@ -45,23 +46,23 @@ export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
   // Added to these routes alone, so that no other answer waits for an asynchronous hook.
   app.addHook('onRoute', (route) => {
     if (!mayHaveWarnings(route.url)) return;
-    const isOfContacts = OF_CONTACTS.has(withoutPrefix(route.url));
+    const isForContacts = PATHS_FOR_CONTACTS.has(withoutPrefix(route.url));
     route.onSend = [
       ...[route.onSend ?? []].flat(),
       async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
-        if (reply.statusCode === OK) await addWarnings(request, reply, isOfContacts);
+        if (reply.statusCode === OK) await addWarnings(request, reply, isForContacts);
         return payload;
       },
     ];
   });
 
-  async function addWarnings(request: FastifyRequest, reply: FastifyReply, isOfContacts: boolean): Promise<void> {
+  async function addWarnings(request: FastifyRequest, reply: FastifyReply, isForContacts: boolean): Promise<void> {
     const body: Record<string, unknown> = Object.assign(Object.create(null), request.body);
     const texts = TEXTS.map((name) => body[name]).filter((text) => typeof text === 'string');
-    const known = isOfContacts ? knownPlaceholders(db, request.accountId) : null;
+    const known = isForContacts ? knownPlaceholders(db, request.accountId) : null;
     try {
-      const found = await withinTime(warnings(request.accountId, texts, known));
-      if (found.length > 0) reply.header('sendlark-warnings', asciiJson(found));
+      const warningsInTime = await withinTime(warnings(request.accountId, texts, known));
+      if (warningsInTime.length > 0) reply.header('sendlark-warnings', asciiJson(warningsInTime));
     } catch (error) {
       // The request itself has succeeded. It must not fail, and be repeated, because the warnings could not be made.
       request.log.warn({ err: error }, 'the texts of a mail could not be looked at for warnings');
@@ -69,7 +70,7 @@ export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
   }
 }
 
-/** Waits for warnings no longer than `MAX_WAIT_MS`; without them, there are none. Throws as the making of warnings does. */
+/** Waits for warnings for `MAX_WAIT_MS` at most, then returns an empty list. Throws if the warnings could not be made. */
 async function withinTime(warnings: Promise<ContentWarning[]>): Promise<ContentWarning[]> {
   const { promise: late, resolve } = Promise.withResolvers<ContentWarning[]>();
   const timer = setTimeout(resolve, MAX_WAIT_MS, []);

@@ -17,8 +17,8 @@ declare module 'fastify' {
 /** Browsers accept a cookie with this prefix only over https and only for this host (RFC 6265bis, 4.1.3.2). */
 const ENCRYPTED_PREFIX = '__Host-';
 /**
- * The session cookie's name. Without the prefix it is used only if the browser is on this machine, because any sibling subdomain could set
- * it.
+ * The session cookie's name. A cookie without the prefix is used only if the browser is on this machine, because any sibling subdomain could
+ * set such a cookie.
  */
 const SESSION = 'sendlark';
 /** The name of the cookie that distinguishes browsers before sign-in. */

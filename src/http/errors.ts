@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { Failure, type FieldErrors } from '../errors/failure.ts';
 import type { Said } from '../errors/sentences.ts';
 
+/** The texts for the statuses that Fastify and Node set themselves. */
 const FRAMEWORK_TEXTS = new Map([
   [400, 'Malformed Request'],
   [404, 'Not Found'],
@@ -20,7 +21,7 @@ export function failedBody(errors: Said | FieldErrors): { status: 'failed'; erro
   return { status: 'failed', errors };
 }
 
-/** The text for an error status that Fastify sets itself. */
+/** The text for an error status that Fastify or Node sets itself. */
 export function frameworkText(status: number): string {
   return FRAMEWORK_TEXTS.get(status) ?? 'Malformed Request';
 }

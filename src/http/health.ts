@@ -12,7 +12,7 @@ import type { Said } from '../errors/sentences.ts';
 import { proofOf } from '../installation/health-checks/public-url.ts';
 import type { Deps } from '../operations/deps.ts';
 
-/** A readiness check writes to disk, so requests within this time share one. */
+/** A readiness check writes to disk, so requests within this time share one check. */
 const PROBE_MS = 1000;
 /** How long a check waits for the write lock before it reports that nothing can be written. */
 const LOCK_WAIT_MS = 1500;
@@ -56,23 +56,24 @@ export async function healthRoutes(app: FastifyInstance, { db, clock, config, lo
   app.get('/readyz', async (_request, reply) => {
     const now = clock.monotonic();
     if (last === null || now - probedAt >= PROBE_MS) {
-      last = readiness();
+      last = checkReadiness();
       probedAt = now;
     }
     const current = await last;
     return reply.code(current.ready ? 200 : 503).send(current);
   });
 
-  async function readiness(): Promise<Readiness> {
+  async function checkReadiness(): Promise<Readiness> {
     const now = clock.now().getTime();
-    const canWrite = await write(String(now));
+    const canWrite = await tryToWrite(String(now));
     const isRunning = Math.abs(now - lastBeatAt(client)) < STALLED_AFTER_MS;
     const steps = failingSteps(client);
     // Held sending does not make the service unready, because only the operator can release it and a restart would not help.
     const reason = sendingHeldReason(client);
-    // A failing SMTP relay does not make it unready either, because it is retried and mail waits on disk.
+    // A failing SMTP relay does not make the service unready either, because the relay is retried and mail waits on disk.
     const failing = relayFailing(client, config);
-    const relayState = failing === null ? 'working' : 'failing';
+    const withoutRelay = courierInUse(client, config) === 'nodes' ? 'nodes' : 'outbox';
+    const withRelay = failing === null ? 'working' : 'failing';
     const due = oldestDueAt(client, now) ?? now;
     return {
       ready: canWrite && isRunning && steps.length === 0,
@@ -81,7 +82,7 @@ export async function healthRoutes(app: FastifyInstance, { db, clock, config, lo
       failing: steps,
       sending: reason === null ? 'on' : 'held',
       held_reason: reason,
-      relay: hasRelay(client, config) ? relayState : courierInUse(client, config) === 'nodes' ? 'nodes' : 'outbox',
+      relay: hasRelay(client, config) ? withRelay : withoutRelay,
       waits_reason: mailWaitsReason(client) ?? (due < now && failing !== null ? failing.reply : null),
       oldest_due_seconds: Math.floor((now - due) / 1000),
       oldest_sending_seconds: Math.max(0, Math.floor((now - (readGauges(client).oldestSending ?? now)) / 1000)),
@@ -94,7 +95,8 @@ export async function healthRoutes(app: FastifyInstance, { db, clock, config, lo
     return Object.fromEntries(NODE_STATES.map((state) => [state, nodes.filter((node) => node === state).length]));
   }
 
-  async function write(value: string): Promise<boolean> {
+  /** Writes a value to the database. Returns false, and logs the error, if nothing can be written. */
+  async function tryToWrite(value: string): Promise<boolean> {
     try {
       await lock.write(() => writeNamedValue(client, 'probed', value), LOCK_WAIT_MS);
       return true;

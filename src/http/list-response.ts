@@ -21,7 +21,7 @@ const MIN_ENCODED_BYTES = 16_384;
 const END = Buffer.from(']}}\n');
 const COMMA = Buffer.from(',');
 
-/** The text before and after the message of a successful response that is sent in parts. */
+/** The text before and the text after the message of a successful response that is sent in parts. */
 const ENVELOPE = { head: '{"status":"success","message":', end: '}\n' } as const;
 
 /**
@@ -45,11 +45,15 @@ export function sendList(reply: FastifyReply, db: Db, name: string, source: List
   }
   if (coding !== 'identity') reply.header('content-encoding', coding);
   return reply.send(
-    encodeStream(Readable.from(pages(readPage, head, first, maxRows), { objectMode: false, highWaterMark: 1 }), coding),
+    encodeStream(
+      Readable.from(listParts(readPage, head, first, maxRows), { objectMode: false, highWaterMark: 1 }),
+      coding,
+    ),
   );
 }
 
-async function* pages(
+/** Yields the list in parts: its head, its pages, and the end of the response. */
+async function* listParts(
   readPage: ReturnType<typeof pageReader>,
   head: Buffer,
   first: Page,
@@ -87,8 +91,8 @@ export function sendMessage(reply: FastifyReply, parts: AsyncIterable<string>): 
  * the record.
  */
 export function sendRecord(reply: FastifyReply, name: string, json: string, more: object = {}): FastifyReply {
-  const rest = JSON.stringify(more).slice(1);
-  const message = `{"${name}":${json}${rest === '}' ? '' : ','}${rest}`;
+  const properties = JSON.stringify(more).slice(1);
+  const message = `{"${name}":${json}${properties === '}' ? '' : ','}${properties}`;
   return reply.type('application/json; charset=utf-8').send(`{"status":"success","message":${message}}`);
 }
 
@@ -118,12 +122,13 @@ export function chooseEncoding(accepted: string | undefined): ContentEncoding {
     .split(',')
     .map((offer) => offer.trim());
   const takes = (coding: 'br' | 'gzip') => offers.some((offer) => ACCEPTED[coding].test(offer));
-  return takes('br') ? 'br' : takes('gzip') ? 'gzip' : 'identity';
+  if (takes('br')) return 'br';
+  return takes('gzip') ? 'gzip' : 'identity';
 }
 
 /**
  * Compresses a stream in this coding, at the fastest levels, because lists are compressed while they are sent. Reads the source no faster
- * than the result is read. If either stream fails or is closed, so is the other.
+ * than the result is read. If one of the two streams fails or is closed, the other is closed too.
  */
 export function encodeStream(source: Readable, coding: ContentEncoding): Readable {
   if (coding === 'identity') return source;

@@ -10,7 +10,7 @@ import { unavailable } from '../errors/failure.ts';
 import type { Deps } from '../operations/deps.ts';
 import { throwFieldErrors } from './requests/validation.ts';
 
-/** With the request's own work added, the reply still comes within two seconds. */
+/** How long a request waits for the lock. With its own work added, it is still answered within two seconds. */
 const LOCK_WAIT_MS = 1500;
 
 type Lockable = Pick<Deps, 'db' | 'lock'>;
@@ -35,7 +35,10 @@ export async function retryWhenUnlocked<T>(deps: Lockable, work: () => Promise<T
   }
 }
 
-/** Runs work again that found the database locked. */
+/**
+ * Runs work that found the database locked again, each time the lock becomes free. Throws 503 if the lock does not become free in time, if
+ * the work has written something before it found a lock, or if `isTooLate` then returns true.
+ */
 async function runAgain<T>({ db, lock }: Lockable, work: () => Promise<T>, isTooLate: () => boolean): Promise<T> {
   const until = performance.now() + LOCK_WAIT_MS;
   while (await lock.whenFree(until - performance.now())) {

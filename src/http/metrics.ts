@@ -132,7 +132,7 @@ function nodeMetrics(registry: Registry, { db, clock }: Pick<Deps, 'db' | 'clock
     for (const [kind, count] of Object.entries(refusedMessages(db.$client))) refused.inc({ kind }, count);
     for (const state of NODE_STATES) states.set({ state }, nodes.filter((node) => node.state === state).length);
     // If there are two runs with the same name, uses the one heard last.
-    for (const node of new Map(nodes.toReversed().map((one) => [one.name, one])).values()) {
+    for (const node of new Map(nodes.toReversed().map((run) => [run.name, run])).values()) {
       rate.set({ node: node.name }, node.rate);
       silence.set({ node: node.name }, Math.max(0, now - node.heard_at) / 1000);
       for (const result of ['accepted', 'deferred', 'refused'] as const)

@@ -36,22 +36,22 @@ function run<Input extends TObject, Output>(
   return operation.isOneWrite ? runTogether(operation, context, input) : operation.run(context, input);
 }
 
-/** Returns functions that map paths to operations, all listed under one of the document's tags. */
+/** Returns functions that map paths to operations. The OpenAPI document lists these paths under `tag`. */
 export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
   function map<Input extends TObject>(
-    at: Endpoint,
+    endpoint: Endpoint,
     operation: Operation<Input, unknown>,
     response: FastifySchema['response'],
     answer: (context: Context, input: Static<Input>, reply: FastifyReply) => unknown,
     hasLocation = false,
   ): void {
-    const { methods, url, inQuery } = parseEndpoint(at);
+    const { methods, url, inQuery } = parseEndpoint(endpoint);
     const { name: summary, description, role, isReading, isForAnyScope, isForUsers, isForOperators, check } = operation;
     const schema = {
       tags: [tag],
       summary,
       ...(description && { description }),
-      ...schemasOf(operation, at, () => ({ ...splitInput(operation.input, inQuery), response })),
+      ...schemasOf(operation, endpoint, () => ({ ...splitInput(operation.input, inQuery), response })),
     };
     app.route({
       method: methods,
@@ -74,9 +74,9 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
   }
 
   return {
-    /** An operation that changes data, answered with a text; `location` returns the URL of a created record. */
+    /** Maps an operation that changes data and is answered with a text. `location` returns the URL of a created record. */
     change<Input extends TObject, Output>(
-      at: Endpoint,
+      endpoint: Endpoint,
       operation: Operation<Input, Output>,
       message: string | ((output: Output) => string),
       location?: (output: Output) => string,
@@ -86,18 +86,18 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
         if (location !== undefined) reply.header('location', location(output));
         return { status: 'success', message: typeof message === 'string' ? message : message(output) };
       };
-      map(at, operation, done, answer, location !== undefined);
+      map(endpoint, operation, done, answer, location !== undefined);
     },
     /** Maps a delete whose contract has the confirmation in `errors`. */
-    deleteInErrors<Input extends TObject>(at: Endpoint, operation: Operation<Input, void>): void {
-      map(at, operation, doneInErrors, async (context, input) => {
+    deleteInErrors<Input extends TObject>(endpoint: Endpoint, operation: Operation<Input, void>): void {
+      map(endpoint, operation, doneInErrors, async (context, input) => {
         await operation.run(context, input);
         return { status: 'success', errors: 'Deleted Successfully' };
       });
     },
-    /** An operation whose output is the response; `location` returns the URL of a created record. */
+    /** Maps an operation whose output is the response. `location` returns the URL of a created record. */
     read<Input extends TObject, Output extends TObject>(
-      at: Endpoint,
+      endpoint: Endpoint,
       operation: DescribedOperation<Input, Output>,
       location?: (output: Static<Output>) => string,
     ): void {
@@ -106,11 +106,11 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
         if (location !== undefined) reply.header('location', location(message));
         return { status: 'success', message };
       };
-      map(at, operation, successWith(operation.output.properties), answer, location !== undefined);
+      map(endpoint, operation, successWith(operation.output.properties), answer, location !== undefined);
     },
-    /** An operation that returns the code of a mail, sent as plain text, so that no browser shows it as a page of ours. */
-    code<Input extends TObject>(at: Endpoint, operation: Operation<Input, string>): void {
-      map(at, operation, plainText, async (context, input, reply) => {
+    /** Maps an operation that returns the code of a mail. The code is sent as plain text, so that no browser shows it as a page of ours. */
+    code<Input extends TObject>(endpoint: Endpoint, operation: Operation<Input, string>): void {
+      map(endpoint, operation, plainText, async (context, input, reply) => {
         const code = await operation.run(context, input);
         return reply
           .headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
@@ -118,31 +118,36 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
           .send(code);
       });
     },
-    /** An operation whose output is sent in a special way, such as a file. */
+    /** Maps an operation whose output is sent in a special way, such as a file. */
     send<Input extends TObject, Output>(
-      at: Endpoint,
+      endpoint: Endpoint,
       operation: Operation<Input, Output>,
       response: FastifySchema['response'],
       send: (output: Output, reply: FastifyReply) => unknown,
     ): void {
-      map(at, operation, response, async (context, input, reply) => send(await operation.run(context, input), reply));
+      map(endpoint, operation, response, async (context, input, reply) =>
+        send(await operation.run(context, input), reply),
+      );
     },
-    /** An operation that reads one record. */
+    /** Maps an operation that reads one record. */
     record<Input extends TObject, Record extends TObject>(
-      at: Endpoint,
+      endpoint: Endpoint,
       operation: RecordOperation<Input, Record>,
     ): void {
       const { as, record } = operation;
-      map(at, operation, successWith({ [as]: record }), async (context, input, reply) => {
+      map(endpoint, operation, successWith({ [as]: record }), async (context, input, reply) => {
         const json = await operation.json(context, input);
         if (json === undefined) throw notFound();
         return sendRecord(reply, as, json);
       });
     },
-    /** An operation that reads a list of records, which is sent in parts. */
-    list<Input extends TObject, Record extends TObject>(at: Endpoint, operation: ListOperation<Input, Record>): void {
+    /** Maps an operation that reads a list of records. The list is sent in parts. */
+    list<Input extends TObject, Record extends TObject>(
+      endpoint: Endpoint,
+      operation: ListOperation<Input, Record>,
+    ): void {
       const { as, record } = operation;
-      map(at, operation, successWith({ [as]: Type.Array(record) }), (context, input, reply) => {
+      map(endpoint, operation, successWith({ [as]: Type.Array(record) }), (context, input, reply) => {
         const { part, ...source } = operation.select(context, input);
         sendList(reply, context.db, as, source, part);
       });
@@ -158,8 +163,12 @@ function parametersOf({ query, body, routeOptions: { schema } }: FastifyRequest)
   return Object.assign(Object.create(null), schema?.querystring && query, schema?.body && body);
 }
 
-function parseEndpoint(at: Endpoint): { methods: string[]; url: string; inQuery: (parameter: string) => boolean } {
-  const [, method = '', url = '', named = ''] = /^(\S+) ([^?]+)\??(.*)$/.exec(at) ?? [];
+function parseEndpoint(endpoint: Endpoint): {
+  methods: string[];
+  url: string;
+  inQuery: (parameter: string) => boolean;
+} {
+  const [, method = '', url = '', named = ''] = /^(\S+) ([^?]+)\??(.*)$/.exec(endpoint) ?? [];
   const names = named.split('&');
   return {
     methods: method.split('|'),
@@ -173,14 +182,14 @@ const schemas = new WeakMap<object, Map<Endpoint, RouteSchemas>>();
 
 type RouteSchemas = Pick<FastifySchema, 'querystring' | 'body' | 'response'>;
 
-function schemasOf(operation: object, at: Endpoint, make: () => RouteSchemas): RouteSchemas {
-  const known = schemas.get(operation) ?? new Map<Endpoint, RouteSchemas>();
-  const made = known.get(at) ?? make();
-  schemas.set(operation, known.set(at, made));
-  return made;
+function schemasOf(operation: object, endpoint: Endpoint, make: () => RouteSchemas): RouteSchemas {
+  const byEndpoint = schemas.get(operation) ?? new Map<Endpoint, RouteSchemas>();
+  const routeSchemas = byEndpoint.get(endpoint) ?? make();
+  schemas.set(operation, byEndpoint.set(endpoint, routeSchemas));
+  return routeSchemas;
 }
 
-/** The schemas of query and body. */
+/** Splits the input of an operation into the schemas of query and body. One without parameters gets no schema. */
 function splitInput(
   input: TObject,
   inQuery: (parameter: string) => boolean,

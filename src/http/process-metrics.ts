@@ -8,7 +8,7 @@ const SAMPLED_MS = 20;
 const DELAYS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 interface ProcessMetrics {
-  /** Where further metrics are registered, too. */
+  /** The registry to which callers add further metrics. */
   registry: Registry;
   close(): void;
 }
@@ -37,11 +37,11 @@ export function processMetrics(): ProcessMetrics {
     buckets: DELAYS,
     registers,
   });
-  let at = performance.now();
+  let lastTick = performance.now();
   const timer = setInterval(() => {
     const now = performance.now();
-    delay.observe(Math.max(0, now - at - SAMPLED_MS) / 1000);
-    at = now;
+    delay.observe(Math.max(0, now - lastTick - SAMPLED_MS) / 1000);
+    lastTick = now;
   }, SAMPLED_MS);
   timer.unref();
   return { registry, close: () => clearInterval(timer) };

@@ -53,7 +53,7 @@ export function isValid<Schema extends TSchema>(
   return false;
 }
 
-/** Makes the application compile the schemas of its routes when they are first needed. An invalid schema is found by its first request. */
+/** Makes the application compile the schemas of its routes when they are first needed. An invalid schema fails the first request to its route. */
 export function installSchemaCompilers(app: FastifyInstance): void {
   app.setValidatorCompiler<object>(({ schema }) => {
     const validate: FastifyValidationResult = (data: unknown) => {

@@ -28,17 +28,17 @@ const CLIENT_ERRORS = new Map([
  */
 export function logOptions({ LOG_LEVEL: level }: Config) {
   const req = ({ method, routeOptions }: FastifyRequest) => ({ method, route: routeOptions?.url });
-  // At level trace, @fastify/multipart logs its options, which include the request's headers.
   return {
     level,
     // pino's own stream tries again for ever, while nothing else runs, once the terminal that it writes to is gone.
     stream: { write: (line: string) => void process.stdout.write(line) },
     serializers: { req, err: loggedError },
+    // At level trace, @fastify/multipart logs its options, which include the request's headers.
     redact: { paths: ['headers', '*.headers', '*.*.headers'], remove: true },
   };
 }
 
-/** The options, except those of schemas and bodies. */
+/** Returns Fastify's options, except those of schemas and bodies. */
 export function serverOptions(config: Config, logger: NonNullable<FastifyServerOptions['logger']>) {
   return {
     logger,
@@ -47,7 +47,7 @@ export function serverOptions(config: Config, logger: NonNullable<FastifyServerO
     trustProxy: config.TRUST_PROXY.length > 0 && [...config.TRUST_PROXY],
     exposeHeadRoutes: false,
     ...REQUEST_TIMES,
-    // Node's own answer has no body; `refuseRequests` gives one.
+    // Node's own answer to a request without a host has no body, so `refuseRequests` answers instead.
     http: { ...REQUEST_TIMES.http, requireHostHeader: false },
     // Fastify's own 503 would not have our envelope. Requests that arrive during shutdown are answered as usual, then their connection is
     // closed.

@@ -1,4 +1,4 @@
-/** Schemas of the API as other tools know them: in the keywords and formats of standard JSON Schema. */
+/** Rewrites schemas of the API for other tools, in the keywords and formats of standard JSON Schema. */
 
 type Json = Record<string, unknown>;
 
@@ -13,8 +13,8 @@ const FORMATS: Record<string, Json> = {
 const TEXT_IDENTIFIER = /(^|_)utr$|^upload_id$/;
 
 /**
- * Replaces our own keywords and formats, which other tools do not know. An identifier becomes the integer that records
- * have, or a text where they have a text. `documented` is what holds of a value beyond what its schema checks.
+ * Replaces our own keywords and formats, which other tools do not know. An identifier, for which a schema names no type, becomes an integer,
+ * or a string if records have a string there. The keywords under `documented` are added: they describe a value, but are not checked.
  */
 export function cleanSchema(schema: unknown): Json {
   return JSON.parse(JSON.stringify(schema), (name, value: unknown) => {

@@ -138,9 +138,10 @@ const ANSWERS: Record<string, string> = {
   web_copy: 'http://127.0.0.1:3000/w/…',
 };
 
-const RARELY_REQUIRED = new Set(['strIds', 'text', 'value']);
+/** Parameters that an example body has although no schema requires them, because the request would make no sense without them. */
+const ALSO_IN_BODIES = new Set(['strIds', 'text', 'value']);
 
-/** The example of this name; of `single_send_utr` and the like that of `utr`. */
+/** The example of this name. Names such as `single_send_utr` have the example of `utr`. */
 function knownExample(name: string): unknown {
   return EXAMPLES[name] ?? (name.endsWith('_utr') ? EXAMPLES.utr : undefined);
 }
@@ -163,12 +164,12 @@ export function exampleBody(schema: Record<string, unknown>): Record<string, unk
   const properties: Record<string, object> = Object(schema.properties);
   const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const entries = Object.entries(properties)
-    .filter(([name, property]) => required.includes(name) || RARELY_REQUIRED.has(name) || 'examples' in property)
+    .filter(([name, property]) => required.includes(name) || ALSO_IN_BODIES.has(name) || 'examples' in property)
     .map(([name, property]) => [name, ownExample(property) ?? exampleValue(name, property)]);
   return Object.fromEntries(entries);
 }
 
-/** The example in the schema of a parameter, which differs from that of other parameters with this name; undefined if it has none. */
+/** The example in a parameter's own schema, which differs from that of other parameters of this name; undefined if the schema has none. */
 function ownExample(property: object): unknown {
   return 'examples' in property && Array.isArray(property.examples) ? property.examples[0] : undefined;
 }

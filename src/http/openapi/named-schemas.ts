@@ -39,7 +39,6 @@ const RECORDS: Record<string, string> = {
   job: 'ContactJob',
   jobs: 'ContactJob',
   mail: 'OutboxMail',
-
   mails: 'ListedOutboxMail',
   overview: 'Overview',
   moments: 'Moment',
@@ -141,31 +140,31 @@ const IDS: Record<string, Json> = {
   },
   Utr: { type: 'string', format: 'uuid', description: 'UUID of a record.' },
 };
-const IS_ID = /^id$|_ids?$|Ids?$/;
-const IS_UTR = /(^|_)utr$/;
+const ID_NAME = /^id$|_ids?$|Ids?$/;
+const UTR_NAME = /(^|_)utr$/;
 
 /** Collects the named schemas of a document's operations. */
 export class NamedSchemas {
   readonly schemas: Record<string, Json> = { ...IDS };
 
   /** Names the body of an operation. Returns a reference to it. */
-  body(operationId: string, schema: Json): Json {
-    return this.named(`${pascal(operationId)}Body`, schema);
+  addBody(operationId: string, schema: Json): Json {
+    return this.add(`${pascal(operationId)}Body`, schema);
   }
 
   /**
    * Names an operation's server-sent events, whose `data` is JSON with this schema. Returns a reference. The
    * schema of a stream describes one event, because programs read a stream event by event (as `itemSchema` of OpenAPI 3.2).
    */
-  event(operationId: string, schema: Json): Json {
+  addEvent(operationId: string, schema: Json): Json {
     const data = {
       type: 'string',
       description: 'One line of JSON.',
       contentMediaType: 'application/json',
-      contentSchema: this.named(`${pascal(operationId)}EventData`, schema),
+      contentSchema: this.add(`${pascal(operationId)}EventData`, schema),
     };
     const description = 'A server-sent event without a name and an id.';
-    return this.named(`${pascal(operationId)}Event`, {
+    return this.add(`${pascal(operationId)}Event`, {
       type: 'object',
       description,
       required: ['data'],
@@ -174,35 +173,36 @@ export class NamedSchemas {
   }
 
   /** Names the response of an operation at `path` (below /api) and the records in it. Returns a reference and an example. */
-  answer(operationId: string, path: string, schema: Json): { schema: Json; example: unknown } {
+  addAnswer(operationId: string, path: string, schema: Json): { schema: Json; example: unknown } {
     const example = exampleForSchema('', schema);
     const properties: Record<string, Json> = Object(schema.properties);
     const message = properties.message;
-    if (message?.type === 'string') return { schema: this.named('Done', schema), example };
+    if (message?.type === 'string') return { schema: this.add('Done', schema), example };
     // Three deletes of the contract report success under `errors`, without `message`.
-    if (message === undefined) return { schema: this.named('DoneInErrors', schema), example };
+    if (message === undefined) return { schema: this.add('DoneInErrors', schema), example };
     const records = Object.entries(Object(message.properties) as Record<string, Json>).map(([key, value]) => {
       const name = RECORDS[`${path} ${key}`] ?? RECORDS[key];
+      // A list such as `automationSchedules` that has no description gets “The automation schedules.”
       if (value.type === 'array' && sharedDescription(key) === undefined)
         value.description ??= `The ${key.replace(/[A-Z]|_./g, (start) => ` ${start.replace('_', '').toLowerCase()}`)}.`;
       if (name === undefined) return [key, value];
-      if (value.type === 'array') return [key, { ...value, items: this.named(name, Object(value.items)) }];
-      if (Array.isArray(value.anyOf)) return [key, { ...value, anyOf: this.parts(name, value.anyOf) }];
-      return [key, this.named(name, value)];
+      if (value.type === 'array') return [key, { ...value, items: this.add(name, Object(value.items)) }];
+      if (Array.isArray(value.anyOf)) return [key, { ...value, anyOf: this.addParts(name, value.anyOf) }];
+      return [key, this.add(name, value)];
     });
     const named = { ...properties, message: { ...message, properties: Object.fromEntries(records) } };
-    return { schema: this.named(`${pascal(operationId)}Answer`, { ...schema, properties: named }), example };
+    return { schema: this.add(`${pascal(operationId)}Answer`, { ...schema, properties: named }), example };
   }
 
-  /** Names the objects of a union, each by its title or, without one, with this name. Returns the parts with references. */
-  parts(name: string, union: readonly Json[]): Json[] {
+  /** Names the objects of a union: each by its title, or by `name` if it has no title. Returns the parts with references to them. */
+  addParts(name: string, union: readonly Json[]): Json[] {
     return union.map(({ title, ...part }) =>
-      part.type === 'object' ? this.named(typeof title === 'string' ? title : name, part) : part,
+      part.type === 'object' ? this.add(typeof title === 'string' ? title : name, part) : part,
     );
   }
 
   /** Names a schema, and describes its fields. Returns a reference to it. Throws if another schema has this name. */
-  named(name: string, schema: Json): Json {
+  add(name: string, schema: Json): Json {
     const described = Object(withDescriptions(schema));
     const known = this.schemas[name];
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(described)) {
@@ -238,10 +238,10 @@ function withDescriptions(schema: unknown): unknown {
 export function withNamedId(name: string, schema: Json): Json {
   const { type, format, items, anyOf, minimum, maximum, ...rest } = schema;
   if (type === 'array') return { ...schema, items: withNamedId(name, Object(items)) };
-  if (Array.isArray(anyOf)) return { ...schema, anyOf: anyOf.map((one) => withNamedId(name, Object(one))) };
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: anyOf.map((part) => withNamedId(name, Object(part))) };
   if (format === 'id-as-text') return { $ref: '#/components/schemas/IdAsText', ...rest };
-  if (type === 'integer' && IS_ID.test(name)) return { $ref: '#/components/schemas/Id', ...rest };
-  if (type === 'string' && IS_UTR.test(name)) return { $ref: '#/components/schemas/Utr', ...rest };
+  if (type === 'integer' && ID_NAME.test(name)) return { $ref: '#/components/schemas/Id', ...rest };
+  if (type === 'string' && UTR_NAME.test(name)) return { $ref: '#/components/schemas/Utr', ...rest };
   return schema;
 }
 

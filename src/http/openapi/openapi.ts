@@ -80,7 +80,7 @@ const TAGS = [
   },
   {
     name: 'Versions',
-    description: 'What single sends and e-mails of automations were made of before, to look at and to bring back.',
+    description: 'Earlier content of single sends and of e-mails of automations, to look at and to restore.',
   },
   { name: 'Images (pictures)', description: 'Images that e-mails load from this service, and where they are used.' },
   { name: 'Brand', description: 'The logo, colours, fonts and buttons with which new blocks of e-mails begin.' },
@@ -99,11 +99,11 @@ const TAGS = [
   {
     name: 'Users and sessions',
     description:
-      'The people who sign in to the dashboard, and their sessions. A pair of keys reads them and changes nothing.',
+      'The people who sign in to the dashboard, and their sessions. A key pair can read both, but change neither.',
   },
   {
     name: 'API keys',
-    description: 'The key pairs by which programs call the API. People make and revoke them: no pair makes another.',
+    description: 'The key pairs by which programs call the API. Only signed-in users create and revoke them.',
   },
   { name: 'Audit log', description: 'Who signed in, and who changed users, keys and senders.' },
   { name: 'Webhooks', description: 'Addresses to which events are sent as they happen, and what was sent.' },
@@ -121,7 +121,7 @@ The answer to a save of an e-mail, and to its preview, may have the header \`Sen
 Bodies are described as JSON; multipart/form-data and application/x-www-form-urlencoded with the same names are accepted too.
 
 Every request needs the headers PublicKey and SecretKey; the pages of the dashboard use a session in their place. A pair without the scope
-that an operation needs is answered 403, with its name. Every answer in
+that an operation needs is answered 403, with the name of the scope. Every answer in
 JSON has \`status\` and either \`message\` or \`errors\`. Deleting a segment, a contact type or a sender is confirmed in \`errors\`, with the status
 \`success\`.`;
 
@@ -132,15 +132,15 @@ const FAILURES: Record<string, string> = {
   409: 'The state of the record does not allow the request',
   422: 'A field is invalid: texts by field name',
   default:
-    'The request is malformed, too large or of an unknown type; or one too many at once (429), or the service is busy (503)',
+    'The request is malformed, too large or of an unknown type; the caller has too many requests at once (429); or the service is busy (503)',
 };
 
 /** Added to the descriptions of operations that only signed-in users may perform. */
 const FOR_PEOPLE = 'Only for a signed-in user: a key pair gets 403.';
 
 /**
- * Added to the descriptions of operations that key pairs may perform: the scopes of which a pair needs one. The document also has them as
- * `x-scopes`.
+ * Added to the descriptions of operations that key pairs may perform: the pair needs one of these scopes. The document also has the scopes
+ * as `x-scopes`.
  */
 const forScopes = (scopes: readonly string[]) =>
   `A key pair needs the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`;
@@ -150,14 +150,14 @@ const FOR_OPERATORS = 'Only for an operator who is signed in.';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** True if the header Location of a success names what was made. */
+    /** True if a success has the header Location with the path of the created record. */
     hasLocation?: true;
   }
 }
 
 const location = (description: string) => ({ type: 'string', format: 'uri-reference', description });
-const LOCATION = location('The path, below the address of the service, of what was made.');
-const TAKEN = location('Where a value has been taken: the path of the record that has it.');
+const CREATED_LOCATION = location('The path of the created record, below the URL of the service.');
+const TAKEN_LOCATION = location('If a value has been taken: the path of the record that has it.');
 const WARNINGS = {
   type: 'string',
   description:
@@ -180,7 +180,7 @@ const Failure = {
   },
 };
 
-/** Collects every route registered after this call. `app.swagger()` then returns the document; `events` are sent to webhooks. */
+/** Collects every route registered after this call. `app.swagger()` then returns the document, with `events` as its webhooks. */
 export async function installOpenapi(
   app: FastifyInstance,
   events: readonly { type: string; summary: string; data: object }[],
@@ -191,7 +191,7 @@ export async function installOpenapi(
     {
       description,
       content: { 'application/json': { schema } },
-      ...(status === '422' && { headers: { Location: headerOf(TAKEN) } }),
+      ...(status === '422' && { headers: { Location: headerOf(TAKEN_LOCATION) } }),
     },
   ]);
   await app.register(swagger, {
@@ -212,7 +212,7 @@ export async function installOpenapi(
       },
       security: [{ PublicKey: [], SecretKey: [] }],
     },
-    transform: ({ schema, url, route }) => ({ url, schema: describe(schema, url, route.config) }),
+    transform: ({ schema, url, route }) => ({ url, schema: describeRoute(schema, url, route.config) }),
     transformObject: (input) => {
       if (!('openapiObject' in input)) return input.swaggerObject;
       const { openapiObject: document } = input;
@@ -235,7 +235,8 @@ export async function installOpenapi(
   });
 }
 
-function describe(
+/** The schema of a route as the document shows it. Throws if an operation of the API has no summary or no known tag. */
+function describeRoute(
   schema: FastifySchema | undefined,
   url: string,
   {
@@ -268,7 +269,7 @@ function describe(
     ...(isForOperators && { 'x-for-operators': true }),
     ...(scopes && { 'x-scopes': scopes }),
     response: withHeaders(cleanSchema(response ?? {}), {
-      ...(hasLocation && { Location: LOCATION }),
+      ...(hasLocation && { Location: CREATED_LOCATION }),
       ...(mayHaveWarnings(url) && { 'Sendlark-Warnings': WARNINGS }),
     }),
     ...(headers !== undefined && { headers: cleanSchema(headers) }),
@@ -283,7 +284,7 @@ function describe(
   return described;
 }
 
-/** The answers of an operation, with these headers added to the answer with status 200. */
+/** Adds headers to the answer with status 200 of an operation. */
 function withHeaders(response: Json, headers: Json): Json {
   return Object.keys(headers).length === 0 ? response : { ...response, 200: { ...Object(response['200']), headers } };
 }
@@ -294,7 +295,8 @@ function headerOf({ description, ...schema }: { description: string }): Json {
 }
 
 /**
- * Marks identifiers as required. The routes' schemas do not, because a missing identifier is answered 404 instead of with a field error.
+ * Marks identifiers as required. They are optional in the routes' schemas, because a missing one is answered 404 instead of with a field
+ * error.
  */
 function withRequiredIdentifiers(schema: Json): Json {
   const properties: Record<string, Json> = Object(schema.properties);
@@ -311,7 +313,7 @@ function completeOperations(path: string, methods: object, named: NamedSchemas):
   const operations = Object.entries(methods).map(([method, operation]: [string, Operation]) => {
     const parameters = operation.parameters?.map(({ name, schema, ...parameter }) => ({
       ...parameter,
-      // Fastify has the names of headers in lower case.
+      // The names of headers are in lower case in Fastify's schemas.
       name: parameter.in === 'header' ? name.replace(/(^|-)\w/g, (start) => start.toUpperCase()) : name,
       description: parameter.description ?? sharedDescription(name),
       example: parameter.example ?? exampleValue(name, schema),
@@ -320,13 +322,13 @@ function completeOperations(path: string, methods: object, named: NamedSchemas):
     const operationId = `${method}${path.slice('/api'.length).replace(/[/-]+(\w)/g, (_all, letter) => letter.toUpperCase())}`;
     for (const body of Object.values(operation.requestBody?.content ?? {})) {
       // Several encodings, or two methods of one route, may share the same object, which is named only once.
-      if (body.schema && !('$ref' in body.schema)) body.schema = named.body(operationId, body.schema);
+      if (body.schema && !('$ref' in body.schema)) body.schema = named.addBody(operationId, body.schema);
     }
     const answer = operation.responses?.['200']?.content?.['application/json'];
     if (answer?.schema && !('$ref' in answer.schema))
-      Object.assign(answer, named.answer(operationId, path.slice('/api'.length), answer.schema));
+      Object.assign(answer, named.addAnswer(operationId, path.slice('/api'.length), answer.schema));
     const stream = operation.responses?.['200']?.content?.['text/event-stream'];
-    if (stream?.schema && !('$ref' in stream.schema)) stream.schema = named.event(operationId, stream.schema);
+    if (stream?.schema && !('$ref' in stream.schema)) stream.schema = named.addEvent(operationId, stream.schema);
     const isAboutRecords = operation.requestBody !== undefined || parameters?.some(({ required }) => required);
     const failures = [
       '401',

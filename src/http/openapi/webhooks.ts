@@ -4,7 +4,7 @@ import type { NamedSchemas } from './named-schemas.ts';
 
 type Json = Record<string, unknown>;
 
-/** An event: its type, such as `contact.created`, what happened, and the schema of its `data`. */
+/** An event: its type, such as `contact.created`, a summary of what happened, and the schema of its `data`. */
 export interface SentEvent {
   type: string;
   summary: string;
@@ -12,7 +12,7 @@ export interface SentEvent {
 }
 
 const HEADERS = Object.entries({
-  'webhook-id': ['Names the event; the same at each attempt.', 'evt_5f0c3b7a9d2e4186_1042'],
+  'webhook-id': ['Id of the event; the same at each attempt.', 'evt_5f0c3b7a9d2e4186_1042'],
   'webhook-timestamp': ['When the attempt was made, in seconds since 1970.', '1795356830'],
   'webhook-signature': ['Signatures after Standard Webhooks, one for each valid secret.', 'v1,kZ5b…'],
 }).map(([name, [description, example]]) => ({
@@ -25,7 +25,7 @@ const HEADERS = Object.entries({
 }));
 
 const RESPONSES = {
-  '2XX': { description: 'The event is taken.' },
+  '2XX': { description: 'The event was received.' },
   410: { description: 'The webhook is switched off.' },
   default: { description: 'The event is sent again later, for three days.' },
 };
@@ -47,8 +47,8 @@ function operationOf({ type, summary, data }: SentEvent, named: NamedSchemas): J
     },
   });
   const example = exampleForSchema('', envelope(data));
-  const parts = named.parts(`${name}Data`, Array.isArray(data.anyOf) ? data.anyOf : [data]);
-  const schema = named.named(
+  const parts = named.addParts(`${name}Data`, Array.isArray(data.anyOf) ? data.anyOf : [data]);
+  const schema = named.add(
     `${name}Event`,
     envelope(parts.length === 1 ? Object(parts[0]) : { anyOf: parts, description: 'What happened.' }),
   );

@@ -7,7 +7,7 @@ import type { PublicBrand } from '../../templates/brand/brand.ts';
 
 /** The background colours of content in light and dark mode, as in the style sheet of public pages: six hexadecimal digits. */
 const CARD = { light: 'ffffff', dark: '1a1e1d' };
-/** By how much a colour is mixed with black or white until its contrast suffices. */
+/** The share of black or white that each step adds to a colour until its contrast suffices. */
 const STEP = 0.04;
 
 /** Returns the rules that follow the style sheet of public pages; empty without a brand. The colour has the form #1d5b46. */
@@ -25,7 +25,7 @@ export function brandStyle({ colour, logo }: PublicBrand): string {
   return coloured + logoStyle;
 }
 
-/** The logo above the content; nothing if there is none. */
+/** The logo above the content; nothing if the owner has no logo. */
 export function Logo({ brand: { logo } }: { brand: PublicBrand }) {
   if (logo === null) return null;
   return (

@@ -73,7 +73,7 @@ export function page(
   language: PageLanguage = 'en',
   brand: PublicBrand = NO_PUBLIC_BRAND,
 ): FastifyReply {
-  // Without a brand the policy of the page's kind holds.
+  // Without a brand, the policy that was set for this kind of page stays.
   if (brand.colour !== '' || brand.logo !== null) reply.header('content-security-policy', publicPolicy(brand));
   return reply.type('text/html; charset=utf-8').send(publicDocument({ language, title }, content, brand));
 }
@@ -95,8 +95,11 @@ export function sendMessagePage(
   return page(reply, title, content, language);
 }
 
-// The style sheet has the colours of the dashboard, and is embedded in each page, so that a page is a single request; the policy allows it by its hash. Text has a contrast of at
-// least 4.5 : 1 to its background; borders of controls and focus rings have at least 3 : 1.
+/**
+ * The style sheet of public pages, in the colours of the dashboard. It is embedded in each page, so that a page is a single request; the
+ * policy allows it by its hash. Text has a contrast of at least 4.5 : 1 to its background; borders of controls and focus rings have at least
+ * 3 : 1.
+ */
 export const STYLE = `
 :root{color-scheme:light dark;--ground:#f3f4f2;--card:#fff;--text:#18201e;--quiet:#59645f;--line:#e4e7e3;--edge:#838e89;
 --accent:#0b6b57;--on-accent:#fff;--good:#e5f4e9;--on-good:#1a6b36;font:1.0625rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
@@ -139,8 +142,8 @@ td,code{overflow-wrap:anywhere}
 `;
 
 /**
- * Returns the Content-Security-Policy of a public page: its style sheet with the rules of the brand, and the logo.
- * `more` are scripts it may load; `targets` is where its forms may be sent.
+ * Returns the Content-Security-Policy of a public page. It allows the style sheet with the rules of the brand, and the logo. `more` are
+ * further directives, such as those for scripts; `targets` is where the page's forms may be sent.
  */
 export function publicPolicy(brand: PublicBrand, { style = STYLE, more = '', targets = "'self'" } = {}): string {
   const hash = createHash('sha256')

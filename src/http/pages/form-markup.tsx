@@ -101,8 +101,8 @@ export function FormInputs({ shown: { form, fields, groups, trackingText }, fill
 /** The label of a field: the owner's, or else its default name. */
 export function fieldLabel(words: PageWords['form'], { label, name }: Pick<AskedField, 'label' | 'name'>): string {
   if (label !== '') return label;
-  const usual: Readonly<Record<string, string>> = words.fields;
-  return usual[name] ?? (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
+  const defaults: Readonly<Record<string, string>> = words.fields;
+  return defaults[name] ?? (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
 }
 
 interface FieldProps {
@@ -129,7 +129,7 @@ function Field({ words, field, value, fault }: FieldProps) {
           value={value}
           required={required}
           autocomplete={reservedField(name)?.autocomplete}
-          {...described(key, fault)}
+          {...faultAttributes(key, fault)}
         />
         <FaultText words={words} name={key} fault={fault} />
       </label>
@@ -137,7 +137,7 @@ function Field({ words, field, value, fault }: FieldProps) {
   );
 }
 
-interface BoxProps {
+interface ChoiceProps {
   name: string;
   value: number;
   checked: boolean;
@@ -147,12 +147,12 @@ interface BoxProps {
 }
 
 /** A checkbox with its text. */
-function Choice({ name, required, fault, children, ...box }: BoxProps) {
+function Choice({ name, required, fault, children, ...box }: ChoiceProps) {
   return (
     <>
       {'\n'}
       <label class={required ? 'choice consent' : 'choice'}>
-        <input type="checkbox" name={name} required={required} {...box} {...described(name, fault)} />
+        <input type="checkbox" name={name} required={required} {...box} {...faultAttributes(name, fault)} />
         {'\n'}
         <span>{children}</span>
       </label>
@@ -160,7 +160,8 @@ function Choice({ name, required, fault, children, ...box }: BoxProps) {
   );
 }
 
-function described(name: string, fault: Fault | undefined) {
+/** The attributes of an input that connect it with the text of its fault. */
+function faultAttributes(name: string, fault: Fault | undefined) {
   return fault && ({ 'aria-invalid': true, 'aria-describedby': `fault-${name}` } as const);
 }
 

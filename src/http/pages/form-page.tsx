@@ -41,9 +41,9 @@ export function formPage(
   content: ComponentChildren,
   { script, sends = 'nowhere' }: Abilities,
 ): FastifyReply {
-  const scripts = script === undefined ? '' : "script-src 'self'; connect-src 'self'; ";
+  const scriptRules = script === undefined ? '' : "script-src 'self'; connect-src 'self'; ";
   const { language, title, brand } = form;
-  const policy = publicPolicy(brand, { style: FORM_STYLE, more: scripts, targets: targets(form, sends) });
+  const policy = publicPolicy(brand, { style: FORM_STYLE, more: scriptRules, targets: targets(form, sends) });
   reply.header('content-security-policy', policy);
   const more = script !== undefined && <script type="module" src={script} />;
   const head = { language, title, style: FORM_STYLE, more };

@@ -7,7 +7,9 @@ import type { FieldErrorCollector } from './validation.ts';
 
 export const AddressList = Type.String({ description: 'One address, or several separated by commas.' });
 
-const MAX_NAMED = 20;
+/** How many invalid addresses an error lists at most, and how many characters of each. */
+const MAX_LISTED = 20;
+const MAX_LISTED_CHARACTERS = 260;
 
 /** Adds a field error that lists the invalid addresses. Does nothing if there is no list. */
 export async function checkAddressList(list: string | undefined, errors: FieldErrorCollector): Promise<void> {
@@ -18,9 +20,12 @@ export async function checkAddressList(list: string | undefined, errors: FieldEr
     errors.add('email_address', messages.items('email_address', MAX_ARRAY_ITEMS));
     return;
   }
-  const named = parsed.bad.slice(0, MAX_NAMED).map((address) => address.slice(0, 260));
+  const invalid = parsed.bad.slice(0, MAX_LISTED).map((address) => address.slice(0, MAX_LISTED_CHARACTERS));
   const text = String(messages.email('email_address')).slice(0, -1);
-  errors.add('email_address', named.length > 0 ? `${text}: ${named.join(', ')}` : messages.required('email_address'));
+  errors.add(
+    'email_address',
+    invalid.length > 0 ? `${text}: ${invalid.join(', ')}` : messages.required('email_address'),
+  );
 }
 
 /** Parses the addresses of a list that has passed `checkAddressList`. */

@@ -28,8 +28,9 @@ interface Body {
   /** Monotonic milliseconds. */
   startedAt: number;
   answeredAt: number | null;
+  /** The current window of a file: when it began, and how many bytes had been read from the connection by then. */
   window: { startedAt: number; bytesRead: number };
-  /** The number of its bytes in memory. */
+  /** The number of bytes of the body that are in memory. */
   held: number;
 }
 
@@ -56,8 +57,8 @@ export function installBodyLimits(app: FastifyInstance, { clock }: { clock: Cloc
     open.add(body);
     let isCounted = false;
     raw.on('newListener', (event) => {
-      // Counts only once a parser listens. A body that is not read stays in the client's buffers, and a listener added before the parser's
-      // would start the stream and lose its beginning.
+      // Bytes are counted only once a parser listens. A body that is not read stays in the client's buffers, and a listener added before the
+      // parser's would start the stream and lose its beginning.
       if (event !== 'data' || isFile || isCounted) return;
       isCounted = true;
       raw.on('data', (chunk: Buffer) => hold(body, chunk.length));

@@ -8,6 +8,7 @@ export const MALFORMED = Symbol('malformed fields');
 export type FormValue = string | string[] | Record<string, string>;
 export type FormBody = Record<string, FormValue> & { [MALFORMED]?: Set<string> };
 
+/** Names that would reach the prototype of an object. */
 const DANGEROUS = new Set(['__proto__', 'constructor', 'prototype']);
 const KEY = /^([^[\]]+)(?:\[([^[\]]*)\])?$/;
 
@@ -133,14 +134,14 @@ function* decodedPair(pair: string): Generator<Pairs> {
 
 /** Decodes a name or a value. Yields an empty list after each part. */
 function* decoded(text: string): Generator<Pairs, string> {
-  let whole = '';
+  let result = '';
   for (let start = 0; start < text.length; ) {
     const end = endOfPart(text, start + CHARACTERS_AT_ONCE);
-    whole += new URLSearchParams(`part=${text.slice(start, end)}`).get('part') ?? '';
+    result += new URLSearchParams(`part=${text.slice(start, end)}`).get('part') ?? '';
     start = end;
     yield [];
   }
-  return whole;
+  return result;
 }
 
 /** The first position from `at` on at which no character is split: neither inside `%XX` nor before a continuation byte (RFC 3629, 3). */

@@ -128,8 +128,8 @@ async function readMultipart(request: FastifyRequest): Promise<FormBody> {
 }
 
 /**
- * The text of a field. The plugin parses parts whose content type is JSON, so these are converted back to text. Throws 400 for one that is
- * nested too deeply.
+ * The text of a field. The plugin parses parts whose content type is JSON, so these are converted back to text. Throws 400 for a part whose
+ * JSON is nested too deeply.
  */
 function fieldText(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -168,8 +168,8 @@ async function* readParts(
 function asFailure(error: unknown): unknown {
   if (error instanceof Failure || !(error instanceof Error) || 'syscall' in error) return error;
   // The plugin throws 406 for a part whose content type is JSON but whose text is not.
-  const isNamed = 'statusCode' in error && error.statusCode !== 406;
-  return isNamed ? error : new Failure(400, 'Malformed Request');
+  const hasOwnStatus = 'statusCode' in error && error.statusCode !== 406;
+  return hasOwnStatus ? error : new Failure(400, 'Malformed Request');
 }
 
 /**

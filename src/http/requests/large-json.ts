@@ -9,6 +9,7 @@ import { jsonParser, MAX_FORM_BYTES } from './forms.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+/** A string of at least this many bytes is long. */
 const LONG_BYTES = 32 * 1024;
 /** The maximum number of strings examined. Everything after them is parsed normally. */
 const MAX_TEXTS = 10_000;
@@ -24,18 +25,18 @@ export function readLargeJson(app: FastifyInstance, large: string, maxBytes: num
   const parse = jsonParser(app);
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: maxBytes }, (request, body, done) => {
-    const { rest, texts } = cutLongTexts(Buffer.isBuffer(body) ? body : Buffer.from(body));
-    if (rest.length > MAX_FORM_BYTES) return done(payloadTooLarge());
+    const { shortened, texts } = cutLongTexts(Buffer.isBuffer(body) ? body : Buffer.from(body));
+    if (shortened.length > MAX_FORM_BYTES) return done(payloadTooLarge());
     cutOut.set(request, texts);
-    parse(request, rest.toString(), (error, value) => {
+    parse(request, shortened.toString(), (error, value) => {
       if (error !== null || texts.size === 0 || !isObject(value)) return done(error, value);
-      let bytes = rest.length;
+      let bytes = shortened.length;
       for (const [name, parameter] of Object.entries(value)) {
         if (name !== large)
           value[name] = withTexts(parameter, (text) => {
-            const whole = texts.get(text);
-            bytes += whole?.length ?? 0;
-            return whole === undefined || bytes > MAX_FORM_BYTES ? text : whole.toString();
+            const longText = texts.get(text);
+            bytes += longText?.length ?? 0;
+            return longText === undefined || bytes > MAX_FORM_BYTES ? text : longText.toString();
           });
       }
       if (bytes > MAX_FORM_BYTES) done(payloadTooLarge());
@@ -61,31 +62,31 @@ function withTexts(value: unknown, replace: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withTexts(item, replace)]));
 }
 
-/** The body with placeholders instead of its long strings, and these strings. */
-function cutLongTexts(body: Buffer): { rest: Buffer; texts: Map<string, Buffer> } {
+/** The body with placeholders instead of its long strings, and the long strings by placeholder. */
+function cutLongTexts(body: Buffer): { shortened: Buffer; texts: Map<string, Buffer> } {
   const texts = new Map<string, Buffer>();
-  if (body.length < LONG_BYTES) return { rest: body, texts };
+  if (body.length < LONG_BYTES) return { shortened: body, texts };
   const prefix = randomBytes(12).toString('hex');
-  const kept: Buffer[] = [];
+  const parts: Buffer[] = [];
   let from = 0;
   let at = 0;
-  for (let seen = 0; seen < MAX_TEXTS; seen++) {
+  for (let examined = 0; examined < MAX_TEXTS; examined++) {
     const start = body.indexOf(QUOTE, at) + 1;
     const end = start === 0 ? -1 : endOfText(body, start);
     if (end === -1) break;
     const text = body.subarray(start, end);
     if (text.length >= LONG_BYTES && !text.includes(BACKSLASH)) {
-      const name = `${prefix}${texts.size}`;
-      texts.set(name, text);
-      kept.push(body.subarray(from, start), Buffer.from(name));
+      const placeholder = `${prefix}${texts.size}`;
+      texts.set(placeholder, text);
+      parts.push(body.subarray(from, start), Buffer.from(placeholder));
       from = end;
     }
     at = end + 1;
   }
-  return { rest: Buffer.concat([...kept, body.subarray(from)]), texts };
+  return { shortened: Buffer.concat([...parts, body.subarray(from)]), texts };
 }
 
-/** The position of the quote that ends the string starting at `start`; -1 if there is none. */
+/** The position of the quote that ends the string starting at `start`; -1 if no quote ends it. */
 function endOfText(body: Buffer, start: number): number {
   const first = body.indexOf(QUOTE, start);
   if (first === -1) return -1;

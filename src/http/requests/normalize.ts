@@ -39,7 +39,8 @@ const FLAGS = new Map<unknown, number>([
 
 /**
  * Returns a new object with only the schema's parameters, each read according to its type; unknown ones are ignored. Strings are trimmed,
- * identifiers are not. An empty string counts as missing if the parameter is required or is not a string.
+ * identifiers are not. An empty string counts as missing if the parameter is required. If the parameter is optional and no string, an empty
+ * string stands for the value of the schema's keyword `empty`, or counts as missing without that keyword.
  */
 export function normalize(schema: object, input: unknown): Values {
   const values: Values = Object.create(null);

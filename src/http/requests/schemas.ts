@@ -31,14 +31,17 @@ export function flag(description?: string) {
 
 /** Addition: whether opens and clicks of a mail are counted. An empty string means 1. */
 export function trackingFlag() {
-  const description = 'Addition: 0 sends without pixel and rewritten links; 1 (default) as the setting TRACKING says.';
+  const description = 'Addition: 0 sends without pixel and rewritten links; 1 (default) follows the setting TRACKING.';
   return Type.Optional(Type.Unsafe<0 | 1>({ ...flag(description), empty: 1 }));
 }
 
-/** Addition: the `updated_at` that the caller last saw. The change is refused with 409 if the record has a different one by now. */
+/** Addition: the `updated_at` that the caller read last. The change is refused with 409 if the record has a different one by now. */
 export function unchangedSince() {
   return Type.Optional(
-    line({ description: 'Addition: the updated_at you have seen. If it is another one by now, nothing changes: 409.' }),
+    line({
+      description:
+        'Addition: the updated_at you read last. If the record has another one by now, it stays as it is: 409.',
+    }),
   );
 }
 
@@ -70,7 +73,7 @@ export function identifier(description: string) {
   return Type.Optional(Type.Unsafe<unknown>({ identifier: true, description }));
 }
 
-/** An `identifier` that may be omitted, which has another meaning: the record is added, or any record is meant. */
+/** An `identifier` that may be omitted. Without it the request means something else, such as a new record, or any record. */
 export function optionalIdentifier(description: string) {
   return Type.Optional(Type.Unsafe<unknown>({ identifier: true, optional: true, description }));
 }
@@ -106,7 +109,7 @@ export function nullable<T extends TSchema>(schema: T, description?: string) {
   return Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 }
 
-/** The same schema with a description. */
+/** Returns the schema with a description. */
 export function described<T extends TSchema>(schema: T, description: string) {
   return Type.Unsafe<Static<T>>({ ...schema, description });
 }
@@ -117,7 +120,9 @@ export function isoTimestampSchema(description?: string) {
   return Type.String({ pattern, ...(description && { description }) });
 }
 
+/** The timestamps of every record. */
 export const stamps = { created_at: isoTimestampSchema(), updated_at: isoTimestampSchema() };
+/** The timestamps of a record that stays in the database when it is deleted. */
 export const softStamps = {
   deleted_at: nullable(isoTimestampSchema(), 'When it was deleted, UTC; null when it is not deleted.'),
   ...stamps,

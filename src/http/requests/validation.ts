@@ -27,7 +27,7 @@ export class FieldErrorCollector {
     this.#isEmpty = false;
     const present = this.#errors[field];
     if (present === undefined) this.#errors[field] = [text];
-    else if (!present.some((one) => String(one) === String(text))) present.push(text);
+    else if (!present.some((known) => String(known) === String(text))) present.push(text);
   }
 
   /** Adds texts for fields that have no error yet. */
@@ -64,14 +64,14 @@ export class FieldErrorCollector {
   }
 }
 
-/** Makes a route's `check` that sees only the body's fields that are present and passed their schema. */
+/** Makes a route's `check` that sees only those fields of the body (of a GET: of the query) that are present and passed their schema. */
 export function check<T extends TObject>(
   schema: T,
-  rule: (body: Partial<Static<T>>, errors: FieldErrorCollector, request: FastifyRequest) => void | Promise<void>,
+  rule: (fields: Partial<Static<T>>, errors: FieldErrorCollector, request: FastifyRequest) => void | Promise<void>,
 ): Check {
   return (request, errors) => {
-    const body: Record<string, unknown> = Object.assign({}, request.method === 'GET' ? request.query : request.body);
-    return rule(passedFields(schema, body, errors), errors, request);
+    const input: Record<string, unknown> = Object.assign({}, request.method === 'GET' ? request.query : request.body);
+    return rule(passedFields(schema, input, errors), errors, request);
   };
 }
 
@@ -91,7 +91,7 @@ const LARGE_BYTES = 256 * 1024;
 /** Installs the validation hook. Call it after the key check is installed: a caller without keys gets 401 before any field error. */
 export function installValidation(app: FastifyInstance): void {
   app.addHook('preHandler', (request, _reply, next) => {
-    // Lets other requests run between reading a large body and checking it, each of which takes some milliseconds.
+    // Reading a large body and checking it take some milliseconds each, so other requests run in between.
     const isLarge = Number(request.headers['content-length'] ?? 0) > LARGE_BYTES;
     const checking = isLarge ? setImmediate().then(() => throwFieldErrors(request)) : throwFieldErrors(request);
     if (checking === undefined) next();
@@ -100,8 +100,8 @@ export function installValidation(app: FastifyInstance): void {
 }
 
 /**
- * Throws 422 with every field error of a request, including those that need the database. Most checks are finished when it returns. If a
- * check takes long, it returns a promise, which rejects with the same errors.
+ * Throws 422 with every field error of a request, including those that need the database. Most checks are finished when this function
+ * returns undefined. If a check takes long, the function returns a promise, which rejects with the same errors.
  */
 export function throwFieldErrors(request: FastifyRequest): Promise<void> | undefined {
   const collected = new FieldErrorCollector();
