@@ -4,7 +4,10 @@ import type { Database } from 'better-sqlite3';
 import { isBusy } from './write-lock.ts';
 import { endedWrites, isOtherThreadWaiting, letOthersWrite } from './write-turns.ts';
 
-/** How long a transaction takes: while others write, and while nobody does. Longer ones write a page that changes again less often. */
+/**
+ * How many milliseconds a transaction should take: while other connections write, and while no other does. Longer transactions are more
+ * efficient, because a page that several rows change is written less often.
+ */
 const TARGET_MS = { shared: 3, alone: 5 };
 /** A transaction with fewer rows takes no less time, because the commit takes most of it. */
 const MIN_ROWS = 250;
@@ -39,12 +42,12 @@ export async function inChunks(client: Database, write: (rows: number) => boolea
     const { more, heldMs } = await whenUnlocked(() => transaction.immediate(rows), maxWaitMs);
     if (!more) return;
     unbrokenMs += heldMs;
-    const seen = { version: dataVersion.get(), ended: endedWrites() };
-    if (seen.version !== last.version && seen.ended === last.ended && !isOtherThreadWaiting()) {
+    const current = { version: dataVersion.get(), ended: endedWrites() };
+    if (current.version !== last.version && current.ended === last.ended && !isOtherThreadWaiting()) {
       sharedUntil = performance.now() + SHARED_MS;
     }
-    if (seen.version !== last.version || isOtherThreadWaiting()) aloneFrom = performance.now() + SHARED_MS;
-    last = seen;
+    if (current.version !== last.version || isOtherThreadWaiting()) aloneFrom = performance.now() + SHARED_MS;
+    last = current;
     const target = performance.now() < aloneFrom ? TARGET_MS.shared : TARGET_MS.alone;
     rows = Math.round(Math.min(MAX_ROWS, Math.max(MIN_ROWS, rows * Math.min(2, target / Math.max(heldMs, 0.1)))));
     if (performance.now() < sharedUntil) await setTimeout(heldMs);
@@ -59,7 +62,7 @@ export async function inChunks(client: Database, write: (rows: number) => boolea
   }
 }
 
-/** How long the slices of one transaction take. With the commit, a transaction then takes less than 20 ms. */
+/** How many milliseconds the slices of one transaction take. With the commit, a transaction then takes less than 20 ms. */
 const SLICES_MS = 4;
 
 /**

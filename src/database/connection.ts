@@ -1,9 +1,9 @@
 /** A connection to the database that compiles and plans each statement once. */
 import Database from 'better-sqlite3';
 
-/** A parameter that something is compared with, or that limits the rows. */
+/** Matches what stands before a parameter: a comparison operator, LIMIT or OFFSET. */
 const PARAMETER = /(=|<|>|\b(?:LIMIT|OFFSET))\s*(?=[?@]\w*)/gi;
-/** How many texts are recent. The statements of up to twice as many are kept; one with triggers has up to 100 KB. */
+/** How many texts of statements are recent. The statements of up to twice as many texts are kept; one that runs triggers takes up to 100 KB. */
 const MAX_RECENT = 150;
 
 /** How the rows of a statement are read. */
@@ -20,9 +20,9 @@ type Read = 'rows' | 'pluck' | 'raw';
  * Compiled statements are kept and given again for the same text, because compiling one costs more than running it.
  */
 export class Connection extends Database {
-  /** By the text itself, because a longer key would have to be hashed anew for each use. */
+  /** The statements used last, by their text. The key is the text alone, because a longer key would have to be hashed anew for each use. */
   #recent = new Map<string, Partial<Record<Read, Database.Statement>>>();
-  /** What was recent until the recent ones became too many. Those of them that are used again are recent again. */
+  /** The statements that were recent until there were too many. A statement of these that is used again becomes recent again. */
   #earlier = new Map<string, Partial<Record<Read, Database.Statement>>>();
 
   override prepare<Parameters extends unknown[] | object = unknown[], Result = unknown>(
@@ -33,14 +33,14 @@ export class Connection extends Database {
   }
 
   /**
-   * A statement is shared by all who prepare its text. So `pluck` and `raw` give another one instead of changing this one, and `iterate`
-   * runs one that is not kept, since a statement can do nothing else while its rows are read.
-   * Nobody may bind values to a statement or let it return big integers, since that would hold for all.
+   * A statement is shared by all who prepare its text. So `pluck` and `raw` return another statement instead of changing this one, and
+   * `iterate` runs a new statement, since a statement can do nothing else while its rows are read. Nobody may bind values to a statement or
+   * make it return big integers, since this would apply to all who share the statement.
    */
   #statement(text: string, read: Read): Database.Statement {
-    const ofText = this.#recent.get(text) ?? this.#remember(text);
-    ofText[read] ??= this.#compiled(text, read);
-    return ofText[read];
+    const statements = this.#recent.get(text) ?? this.#remember(text);
+    statements[read] ??= this.#compile(text, read);
+    return statements[read];
   }
 
   #remember(text: string) {
@@ -48,15 +48,15 @@ export class Connection extends Database {
       this.#earlier = this.#recent;
       this.#recent = new Map();
     }
-    const ofText = this.#earlier.get(text) ?? {};
-    this.#recent.set(text, ofText);
-    return ofText;
+    const statements = this.#earlier.get(text) ?? {};
+    this.#recent.set(text, statements);
+    return statements;
   }
 
-  #compiled(text: string, read: Read): Database.Statement {
-    const planned = text.replaceAll(PARAMETER, '$1 +');
+  #compile(text: string, read: Read): Database.Statement {
+    const textWithPlus = text.replaceAll(PARAMETER, '$1 +');
     const compile = () => {
-      const statement = super.prepare(planned);
+      const statement = super.prepare(textWithPlus);
       return read === 'rows' ? statement : statement[read]();
     };
     return Object.defineProperties(compile(), {

@@ -8,19 +8,22 @@ import { deletedRecords, type forms, type ownTemplates, type savedBlocks } from 
 type Restorable = typeof forms | typeof ownTemplates | typeof savedBlocks;
 
 /**
- * Deletes a record of a table. It replaces the record of this table that the account deleted before, which cannot be restored any more.
- * Call inside a transaction.
+ * Deletes a record of a table, so that the account can restore it. The record of this table that the account deleted before can then no
+ * longer be restored. Call inside a transaction.
  */
 export function deleteRestorably(db: Db, table: Restorable, row: { id: number; user_id: number }): void {
   db.delete(table).where(eq(table.id, row.id)).run();
-  const kept = { record_id: row.id, content: JSON.stringify(row) };
+  const record = { record_id: row.id, content: JSON.stringify(row) };
   db.insert(deletedRecords)
-    .values({ user_id: row.user_id, kind: getTableName(table), ...kept })
-    .onConflictDoUpdate({ target: [deletedRecords.user_id, deletedRecords.kind], set: kept })
+    .values({ user_id: row.user_id, kind: getTableName(table), ...record })
+    .onConflictDoUpdate({ target: [deletedRecords.user_id, deletedRecords.kind], set: record })
     .run();
 }
 
-/** Restores the record of a table that the account deleted last, with its id. Throws 404 if another one was deleted since. Call inside a transaction. */
+/**
+ * Restores the record of a table that the account deleted last, with the id it had. Throws 404 if the account has deleted another record of
+ * the table since. Call inside a transaction.
+ */
 export function restoreDeleted(db: Db, table: Restorable, accountId: number, id: unknown): void {
   const where = and(
     eq(deletedRecords.user_id, accountId),

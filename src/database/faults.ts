@@ -1,9 +1,9 @@
-/** Why a database file cannot be used: the file, the user and the cure, in place of what SQLite says. */
+/** Explains why a database file cannot be used, with the file, the user and the cure, instead of SQLite's own message. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 
-/** Thrown for a file that another program made. */
+/** Thrown for a database file of another program. */
 export class ForeignDatabase extends Error {
   constructor(path: string) {
     super(
@@ -17,7 +17,7 @@ const RESTORE = 'put the last backup in its place: sendlark restore BACKUP --for
 /** The Error to show in place of one that SQLite threw while the file was in use. Other errors are returned as they are. */
 export function databaseFault(error: unknown, path: string): Error {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return code.startsWith('SQLITE_') ? openingFault(error, path) : asError(error);
+  return code.startsWith('SQLITE_') ? openingFault(error, path) : toError(error);
 }
 
 /** The Error to show in place of one that SQLite or the system threw when the file was opened. */
@@ -25,10 +25,10 @@ export function openingFault(error: unknown, path: string): Error {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reason = reasonOf(code, path);
   if (reason !== null) return new Error(`The database ${path} cannot be opened: ${reason}`, { cause: error });
-  return asError(error);
+  return toError(error);
 }
 
-function asError(error: unknown): Error {
+function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
@@ -44,7 +44,9 @@ function reasonOf(code: string, path: string): string | null {
   return null;
 }
 
-/** What this user may not do, with the owner of the file or, where there is none, of its folder, and the command that changes it. */
+/**
+ * Says what this user may not do, to whom the file belongs (or its folder, if the file does not exist), and which command changes that.
+ */
 function deniedTo(path: string): string {
   const folder = dirname(resolve(path));
   if (isReadOnlyDisk(folder))

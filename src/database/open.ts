@@ -20,20 +20,21 @@ import { seed } from './reference-data.ts';
 export type Db = BetterSQLite3Database & { $client: Database.Database };
 
 export const MIGRATIONS = new URL('../../drizzle/', import.meta.url);
+/** The first release of SQLite that does not corrupt databases in WAL mode. */
 const MIN_SQLITE = [3, 51, 3] as const;
 
 /** "SLrk": marks a file as Sendlark's (https://www.sqlite.org/pragma.html#pragma_application_id). */
 const APPLICATION_ID = 0x534c726b;
 
 /**
- * Opens a connection with the pragmas that durability depends on. Creates a missing file, readable by its owner only. Throws if the file is
- * another program's, before anything in it is changed; if it cannot be used, with the reason and the cure; or if the file system or this
- * build of SQLite does not support the pragmas.
+ * Opens a connection with the pragmas that durability depends on. Creates a missing file, readable by its owner only. Throws if the file
+ * belongs to another program, before anything in it is changed; if the file cannot be used, with the reason and the cure; or if the file
+ * system or this build of SQLite does not support the pragmas.
  */
 export function connect(path: string): Db {
-  const client = opened(path);
+  const client = openFile(path);
   try {
-    prepare(client, path);
+    setPragmas(client, path);
   } catch (error) {
     client.close();
     throw databaseFault(error, path);
@@ -42,10 +43,10 @@ export function connect(path: string): Db {
   return drizzle(client);
 }
 
-function prepare(client: Database.Database, path: string): void {
+function setPragmas(client: Database.Database, path: string): void {
   client.pragma('busy_timeout = 5000');
   if (isForeign(client)) throw new ForeignDatabase(path);
-  // This takes effect only in a file without tables. It lets `sendlark purge` return space to the disk in small steps.
+  // This pragma takes effect only in a file without tables. It lets `sendlark purge` return space to the disk in small steps.
   client.pragma('auto_vacuum = INCREMENTAL');
   client.pragma('journal_mode = WAL');
   client.pragma('synchronous = FULL');
@@ -63,7 +64,7 @@ function prepare(client: Database.Database, path: string): void {
   assertVersion(String(client.prepare('SELECT sqlite_version()').pluck().get()));
 }
 
-/** Whether another program made the file. Files of releases before the mark are recognised by their tables. */
+/** Whether the file belongs to another program. Files of early releases, which have no mark, are recognised by their tables. */
 function isForeign(client: Database.Database): boolean {
   const mark = client.pragma('application_id', { simple: true });
   if (mark === APPLICATION_ID) return false;
@@ -92,7 +93,7 @@ export function addFunctions(client: Database.Database): void {
 }
 
 /** Like `new Database`, but if a file cannot be opened, the Error names the file and the reason. */
-function opened(path: string, options?: Database.Options): Database.Database {
+function openFile(path: string, options?: Database.Options): Database.Database {
   const failure = (reason: string) => new Error(`The database ${path} cannot be opened: ${reason}`);
   const folder = dirname(resolve(path));
   if (!existsSync(folder)) throw failure(`there is no folder ${folder}`);
@@ -105,7 +106,7 @@ function opened(path: string, options?: Database.Options): Database.Database {
   }
 }
 
-/** Throws if the version of SQLite, such as `3.51.2`, is older than the release that fixed the corruption of databases in WAL mode. */
+/** Throws if a version of SQLite, such as `3.51.2`, is older than `MIN_SQLITE`. */
 export function assertVersion(version: string): void {
   const parts = version.split('.').map(Number);
   const difference = MIN_SQLITE.map((oldest, at) => (parts[at] ?? 0) - oldest).find((delta) => delta !== 0) ?? 0;
@@ -113,8 +114,8 @@ export function assertVersion(version: string): void {
 }
 
 /**
- * When the last migration with triggers was made. Migrations up to this one create and drop triggers themselves; later ones run
- * without any triggers.
+ * When the last migration with triggers was made, in epoch milliseconds. Migrations up to this one create and drop triggers themselves;
+ * later migrations run without any triggers.
  */
 const LAST_WITH_TRIGGERS = 1795452498184;
 
@@ -135,18 +136,18 @@ export function migrateAndSeed(db: Db): void {
 }
 
 function upgrade(client: Database.Database): void {
-  // The same text that Drizzle used in files of earlier releases, letter by letter.
+  // Earlier releases let Drizzle create this table. The text is the same letter by letter, so that all files have the same schema.
   client.exec(
     'CREATE TABLE IF NOT EXISTS "__drizzle_migrations" (\n\t\t\t\tid SERIAL PRIMARY KEY,\n\t\t\t\thash text NOT NULL,\n\t\t\t\tcreated_at numeric\n\t\t\t)',
   );
-  const note = client.prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)');
+  const recordMigration = client.prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)');
   const newest = newestMigration(client);
   for (const { sql, hash, folderMillis } of readMigrationFiles({ migrationsFolder: fileURLToPath(MIGRATIONS) })) {
     if (folderMillis <= newest) continue;
     // Triggers of the previous release may read what a migration changes.
     if (folderMillis > LAST_WITH_TRIGGERS) dropTriggers(client);
     for (const statement of sql) client.prepare(statement).run();
-    note.run(hash, folderMillis);
+    recordMigration.run(hash, folderMillis);
   }
   if (!hasTriggers(client)) installTriggers(client);
 }
@@ -178,15 +179,16 @@ export function newestMigration(client: Database.Database): number {
 }
 
 export interface ServerLock {
-  /** Locks the file that is at the path now, which may be new or another one than before. Throws if another server has it. */
+  /** Locks the file that is at the path now, which may be a new or a different file. Throws if another server has locked the file. */
   holdFile(): void;
   release(): void;
 }
 
 /**
- * Locks the file for this process until the process ends, even by a crash: by a lock file beside it and, on Linux, by the file itself under
- * whatever name, so that a removed lock file or a hard link starts no second server. Throws if another server has locked it; the message
- * ends with `advice`, if given. Throws if the file is another program's, before anything is made beside it.
+ * Locks the database file for this process until the process ends, even by a crash. Locks a lock file beside the database file and, on Linux,
+ * the database file itself whatever its name, so that no second server starts after the lock file was removed or through a hard link. Throws
+ * if another server has locked the file; the message ends with `advice`, if given. Throws if the file belongs to another program, before a
+ * lock file is created.
  */
 export function lockForServer(path: string, advice?: string): ServerLock {
   const inUse = () => new Error(`Another Sendlark server is running on ${path}${advice ? `. ${advice}` : ''}`);
@@ -195,7 +197,7 @@ export function lockForServer(path: string, advice?: string): ServerLock {
   if (existsSync(file) && statSync(file).isDirectory())
     throw new Error(`The database ${path} cannot be opened: it is a folder`);
   refuseForeign(file);
-  const lock = opened(`${file}-lock`, { timeout: 0 });
+  const lock = openFile(`${file}-lock`, { timeout: 0 });
   try {
     lock.pragma('journal_mode = DELETE');
     lock.exec('BEGIN EXCLUSIVE');
@@ -204,17 +206,17 @@ export function lockForServer(path: string, advice?: string): ServerLock {
     if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') throw inUse();
     throw databaseFault(error, `${file}-lock`);
   }
-  let held = { name: '', release: () => {} };
+  let fileLock = { name: '', release: () => {} };
   const holdFile = () => {
     const name = fileLockName(file);
-    if (name === '' || name === held.name) return;
-    const taken = holdName(name);
-    if (taken === null) throw inUse();
-    held.release();
-    held = { name, release: taken };
+    if (name === '' || name === fileLock.name) return;
+    const releaseName = holdName(name);
+    if (releaseName === null) throw inUse();
+    fileLock.release();
+    fileLock = { name, release: releaseName };
   };
   const release = () => {
-    held.release();
+    fileLock.release();
     lock.close();
   };
   try {
@@ -226,11 +228,11 @@ export function lockForServer(path: string, advice?: string): ServerLock {
   return { holdFile, release };
 }
 
-/** Throws if another program's database is at the path. A file that cannot be read is no obstacle, because a restore can replace it. */
+/** Throws if another program's database is at the path. Does not throw for an unreadable file, because a restore can replace that file. */
 function refuseForeign(path: string): void {
   if (!existsSync(path)) return;
   try {
-    const client = opened(path, { timeout: 0 });
+    const client = openFile(path, { timeout: 0 });
     try {
       if (isForeign(client)) throw new ForeignDatabase(path);
     } finally {
@@ -241,7 +243,10 @@ function refuseForeign(path: string): void {
   }
 }
 
-/** The name of a file for locks, the same for all its names in the file system; empty where there is no file, or no abstract socket names. */
+/**
+ * The name for the lock of a file. It is the same whatever name the file has in the file system. Empty if the file does not exist, or if the
+ * system has no abstract sockets.
+ */
 function fileLockName(file: string): string {
   const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
   return stats === undefined || process.platform !== 'linux' ? '' : `\0sendlark-${stats.dev}-${stats.ino}`;

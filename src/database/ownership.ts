@@ -20,7 +20,7 @@ export function recordId(value: unknown): number {
   return Number.isSafeInteger(id) ? id : 0;
 }
 
-/** Looking up this number of ids takes a few milliseconds. */
+/** The number of ids that are looked up at once, which takes a few milliseconds. */
 const IDS_AT_ONCE = 2000;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -46,8 +46,8 @@ export function isOwned(db: Db, table: OwnedTable, id: unknown, accountId: numbe
 }
 
 /**
- * Returns the given identifiers as ids without repeats. Throws `failure` if none is given or if one of them does not satisfy
- * `condition`, because a bulk operation applies to all of its records or to none. Other requests are answered after every 2,000 ids.
+ * Returns identifiers as ids without repeats. Throws `failure` if there are no identifiers or if a record does not satisfy `condition`,
+ * because a bulk operation applies to all of its records or to none. Other requests are answered after every 2 000 ids.
  */
 export async function requireOwnedIds(
   db: Db,
@@ -60,11 +60,11 @@ export async function requireOwnedIds(
   if (ids.length === 0 || ids.includes(0)) throw failure;
   for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
     if (at > 0) await setImmediate();
-    const some = ids.slice(at, at + IDS_AT_ONCE);
-    const { found } = db.get<{ found: number }>(
-      sql`SELECT count(*) AS found FROM ${table} WHERE ${table.id} IN (SELECT value FROM json_each(${JSON.stringify(some)})) AND ${condition}`,
+    const batch = ids.slice(at, at + IDS_AT_ONCE);
+    const { owned } = db.get<{ owned: number }>(
+      sql`SELECT count(*) AS owned FROM ${table} WHERE ${table.id} IN (SELECT value FROM json_each(${JSON.stringify(batch)})) AND ${condition}`,
     );
-    if (found !== some.length) throw failure;
+    if (owned !== batch.length) throw failure;
   }
   return ids;
 }

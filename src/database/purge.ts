@@ -5,6 +5,7 @@
 import type { Database } from 'better-sqlite3';
 import { inChunks } from './bulk.ts';
 
+/** Condition for contacts and imports whose contact type is deleted. */
 const OF_DELETED_TYPES = 'contact_type_id IN (SELECT id FROM contact_types WHERE deleted_at IS NOT NULL)';
 
 /** Condition for records of an import (schema/people-history.ts) whose contact type is deleted. */
@@ -35,7 +36,7 @@ const DELETED: readonly [table: string, condition: string][] = [
   ['import_added', OF_DELETED_IMPORTS],
   ['import_kept', `(${OF_DELETED_IMPORTS} OR ${ofDeletedContact('contact_id')})`],
   ['earlier_addresses', ofDeletedContact('contact_id')],
-  // Lines of the log with values of contacts: what decided at a step.
+  // Lines of the log that contain values of contacts: those that decided at a step.
   [
     'enrolment_log',
     `step_id IS NOT NULL AND reason IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contacts c
@@ -65,11 +66,15 @@ function monthAgo(): string {
   return "strftime('%Y-%m-%dT%H:%M:%S', 'now', '-30 days')";
 }
 
+/** Returns the condition that the row of the table `parent` to which a column refers is deleted. */
 function ofDeleted(column: string, parent: string): string {
   return `${column} IN (SELECT id FROM ${parent} WHERE deleted_at IS NOT NULL)`;
 }
 
-/** Returns SQL that looks one contact up. A list of all deleted contacts could have a million entries. */
+/**
+ * Returns the condition that a contact or its contact type is deleted. `id` is SQL for the contact's id. The condition looks each contact up,
+ * because a list of all deleted contacts could have a million entries.
+ */
 function ofDeletedContact(id: string): string {
   return `EXISTS (SELECT 1 FROM contacts c WHERE c.id = ${id} AND (c.deleted_at IS NOT NULL OR c.${OF_DELETED_TYPES}))`;
 }
@@ -80,20 +85,20 @@ function ofDeletedContact(id: string): string {
  */
 export async function purge(
   client: Database,
-  onProgress: (done: number, whole: number) => void,
+  onProgress: (done: number, total: number) => void,
 ): Promise<Record<string, number>> {
   client.exec('CREATE TEMP TABLE doomed (name TEXT NOT NULL, id INTEGER NOT NULL)');
   try {
     for (const [table, condition] of DELETED)
       client.exec(`INSERT INTO temp.doomed SELECT '${table}', rowid FROM ${table} WHERE ${condition}`);
     client.exec(KEEP_CORRECTIONS);
-    const whole = Number(client.prepare('SELECT count(*) FROM temp.doomed').pluck().get());
+    const total = Number(client.prepare('SELECT count(*) FROM temp.doomed').pluck().get());
     let done = 0;
     const counts: Record<string, number> = {};
     for (const [table, condition] of DELETED) {
       counts[table] = await purgeTable(client, table, condition, (rows) => {
         done += rows;
-        onProgress(done, whole);
+        onProgress(done, total);
       });
     }
     return counts;
@@ -102,6 +107,10 @@ export async function purge(
   }
 }
 
+/**
+ * Removes the rows of a table that are listed in `temp.doomed` and still satisfy `condition`. Returns their number. Reports to `onRows` how
+ * many listed rows each transaction has processed.
+ */
 async function purgeTable(
   client: Database,
   table: string,

@@ -20,17 +20,20 @@ export function recordObject(schema: TObject, table: object, computed: Record<st
   return sql`json_object(${sql.join(pairs, sql`, `)})`;
 }
 
+/** A page of a list. */
 export interface Page {
   /** The records, comma-separated, without the brackets of the array. */
   json: Buffer;
   count: number;
-  /** The next page starts after this id. */
+  /** The id after which the next page starts. */
   last: number;
   /** True if a limit, or the end of a step of a search, ended the page, so that there may be more records. */
   mayHaveMore: boolean;
 }
 
+/** What a list consists of. */
 export interface ListSource {
+  /** The expression for a record as JSON. */
   record: SQL;
   /** The tables and joins after FROM. */
   from: SQL;
@@ -52,7 +55,7 @@ export function ownedList(record: SQL, table: OwnedTable, accountId: number): Li
 
 /** The result of one step of a search. */
 export interface FoundIds {
-  /** Ascending. */
+  /** In ascending order. */
   ids: number[];
   /** The id after which the next step continues; null at the end. */
   next: number | null;
@@ -60,7 +63,7 @@ export interface FoundIds {
 
 /** The maximum number of rows of a page. */
 export const PAGE_ROWS = 1000;
-/** A page ends with the row that takes the sum of its large columns past this number of bytes. */
+/** A page ends with the row at which the large columns of its rows have more than this number of bytes in total. */
 const PAGE_BYTES = 1024 * 1024;
 
 /**
@@ -69,8 +72,8 @@ const PAGE_BYTES = 1024 * 1024;
  */
 export function pageReader(db: Db, source: ListSource): (afterId: number, limit: number) => Page {
   const { record, from, id, find } = source;
-  const among = (ids: unknown) => sql`${id} IN (SELECT value FROM json_each(${ids}))`;
-  const where = find ? among(sql.placeholder('ids')) : source.where;
+  const isOneOf = (ids: unknown) => sql`${id} IN (SELECT value FROM json_each(${ids}))`;
+  const where = find ? isOneOf(sql.placeholder('ids')) : source.where;
   const query = new SQLiteSyncDialect().sqlToQuery(sql`
     SELECT CAST(group_concat(record, ',') AS BLOB) AS json, count(*) AS count, max(id) AS last
     FROM (SELECT ${id} AS id, ${record} AS record FROM ${from}
@@ -79,7 +82,7 @@ export function pageReader(db: Db, source: ListSource): (afterId: number, limit:
     query.sql,
   );
   const read = (after: number, limit: number, ids = ''): Page => {
-    const rows = rowsWithin(db, find ? { ...source, where: among(ids) } : source, after, limit);
+    const rows = rowsWithin(db, find ? { ...source, where: isOneOf(ids) } : source, after, limit);
     const row = statement.get(...fillPlaceholders(query.params, { after, rows, ids }));
     return {
       json: row?.json ?? Buffer.alloc(0),
@@ -110,20 +113,20 @@ export interface ListPart {
   before_id?: number;
 }
 
-/** The number of records of a part with the newest first, if no limit is given. */
+/** How many records a part with the newest first has if the caller sets no limit. */
 const NEWEST_ROWS = 50;
 
 /**
- * Returns the records of a part of a list that a screen shows. Other requests are answered between its pages.
- * src/http/list-response.ts sends long lists.
+ * Returns the records of a part of a list, for a screen. Other requests are answered between two pages. The API sends lists by
+ * src/http/list-response.ts instead, which needs less memory.
  */
 export async function readPart<Record>(db: Db, source: ListSource, part: ListPart): Promise<Record[]> {
   if (part.order === 'newest') return JSON.parse(`[${readNewest(db, source, part)}]`);
   const read = pageReader(db, source);
   const records: Record[] = [];
-  const most = part.limit ?? Number.POSITIVE_INFINITY;
-  for (let after = part.after_id ?? 0, mayHaveMore = true; mayHaveMore && records.length < most; ) {
-    const page = read(after, Math.min(PAGE_ROWS, most - records.length));
+  const maxRows = part.limit ?? Number.POSITIVE_INFINITY;
+  for (let after = part.after_id ?? 0, mayHaveMore = true; mayHaveMore && records.length < maxRows; ) {
+    const page = read(after, Math.min(PAGE_ROWS, maxRows - records.length));
     records.push(...JSON.parse(`[${page.json}]`));
     after = page.last;
     mayHaveMore = page.mayHaveMore;
@@ -145,7 +148,7 @@ export function readNewest(
   return rows.join(',');
 }
 
-/** Returns the expression for `bytes` of a list whose rows have these large columns. */
+/** Returns the expression for the total size in bytes of these columns: the `bytes` of a list. */
 export function totalBytes(...columns: SQLiteColumn[]): SQL {
   return sql.join(
     columns.map((column) => sql`ifnull(octet_length(${column}), 0)`),
@@ -173,7 +176,7 @@ export function readRecord(db: Db, record: SQL, from: SQL, where: SQL | undefine
 }
 
 /**
- * Like `readRecord`, for code that runs often: the statement is prepared once, then called with values for the
+ * Like `readRecord`, for code that runs often. The statement is prepared once. The returned function takes the values for the
  * `sql.placeholder`s in `where`.
  */
 export function recordReader(

@@ -113,7 +113,7 @@ export function templateFile({ preview_image }: BuiltIn, kind: 'json' | 'html' |
 
 /** Updates design_templates to this release's templates. Unchanged rows are not written. */
 export function seedTemplates(client: Database): void {
-  const put = client.prepare(`
+  const upsert = client.prepare(`
     INSERT INTO design_templates (id, template_name, preview_image, json_code, html_code, is_blank)
     VALUES (@id, @template_name, @preview_image, @json_code, @html_code, @is_blank)
     ON CONFLICT (id) DO UPDATE SET template_name = excluded.template_name, preview_image = excluded.preview_image,
@@ -126,6 +126,6 @@ export function seedTemplates(client: Database): void {
     html_code: readFileSync(templateFile(template, 'html'), 'utf8'),
   }));
   client.transaction(() => {
-    for (const row of rows) put.run(row);
+    for (const row of rows) upsert.run(row);
   })();
 }

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { inChunks } from './bulk.ts';
 
+/** The value of the pragma auto_vacuum with which free pages can be cut off in parts. */
 const INCREMENTAL = 2;
 /** The number of pages that one short write moves and cuts off, which takes a few milliseconds. */
 const PAGES_AT_ONCE = 100;
@@ -21,17 +22,17 @@ export function freeBytes(client: Database): number {
 }
 
 /**
- * Cuts the free pages off the file in short writes, so that the service can keep running. Returns the number of bytes. Returns 0
- * for a file made by an early release, which needs `makeShrinkable` first. The file on the disk shrinks at the next checkpoint.
+ * Cuts the free pages off the file in short writes, so that the service can keep running. Returns how many bytes were cut off: 0 for a file
+ * made by an early release, which needs `makeShrinkable` first. The file on the disk shrinks at the next checkpoint.
  */
 export async function shrink(client: Database): Promise<number> {
   if (!isShrinkable(client)) return 0;
   const before = freeBytes(client);
   for (let free = before; free > 0; ) {
     client.pragma(`incremental_vacuum(${PAGES_AT_ONCE})`);
-    const left = freeBytes(client);
-    if (left >= free) break;
-    free = left;
+    const stillFree = freeBytes(client);
+    if (stillFree >= free) break;
+    free = stillFree;
     await setTimeout(PAUSE_MS);
   }
   client.pragma('wal_checkpoint(PASSIVE)');
@@ -70,6 +71,6 @@ export function isShrinkable(client: Database): boolean {
 export function makeShrinkable(client: Database): boolean {
   client.pragma(`auto_vacuum = ${INCREMENTAL}`);
   client.exec('VACUUM');
-  // Until this checkpoint the old pages stay in the file, and the new ones are in the write-ahead log.
+  // Until this checkpoint the old pages stay in the file, and the new pages are in the write-ahead log.
   return client.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0;
 }

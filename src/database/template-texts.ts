@@ -1,20 +1,20 @@
-/** The built-in templates in other languages than English, which they are written in. */
+/** Translates the built-in templates, which are written in English. */
 import { readFileSync } from 'node:fs';
 import { languageOfLocale, PAGE_LANGUAGES, type PageLanguage } from '../languages.ts';
 import { DATA } from './data-folder.ts';
 
-/** The folder with a file of texts for each language, by the English text. */
+/** The folder with a file for each language. A file has the texts of this language by the English texts. */
 const TEXTS = new URL('templates/texts/', DATA);
 
 /** The texts by language, read when they are first needed. */
-const known = new Map<PageLanguage, ReadonlyMap<string, string>>();
+const loaded = new Map<PageLanguage, ReadonlyMap<string, string>>();
 
-/** Returns the texts of the built-in templates in a language other than English, by the English ones. */
+/** Returns the texts of the built-in templates in a language other than English, by the English texts. */
 export function templateTexts(language: PageLanguage): ReadonlyMap<string, string> {
   const texts =
-    known.get(language) ??
+    loaded.get(language) ??
     new Map<string, string>(Object.entries(JSON.parse(readFileSync(new URL(`${language}.json`, TEXTS), 'utf8'))));
-  known.set(language, texts);
+  loaded.set(language, texts);
   return texts;
 }
 
@@ -29,8 +29,8 @@ export function builtInTemplate<Template extends Codes>(template: Template, lang
   const code = languageOfLocale(language, PAGE_LANGUAGES) ?? 'en';
   if (code === 'en') return template;
   const json = JSON.parse(template.json_code, (key, value: unknown) => {
-    if (typeof value !== 'string') return value;
-    return key === 'lang' ? code : key === 'content' ? translated(value, code) : value;
+    if (key === 'lang') return code;
+    return key === 'content' && typeof value === 'string' ? translate(value, code) : value;
   });
   return { ...template, json_code: JSON.stringify(json), html_code: templateHtml(template.html_code, code) };
 }
@@ -39,16 +39,17 @@ export function builtInTemplate<Template extends Codes>(template: Template, lang
 export function templateHtml(html: string, language: PageLanguage): string {
   if (language === 'en') return html;
   const texts = templateTexts(language);
-  // The title is in this attribute, too.
-  return translated(html, language)
-    .replace(/ aria-label="([^"]*)"/, (whole, title: string) => whole.replace(title, () => texts.get(title) ?? title))
+  // The attribute aria-label repeats the title of the mail.
+  return translate(html, language)
+    .replace(/ aria-label="([^"]*)"/, (label, title: string) => label.replace(title, () => texts.get(title) ?? title))
     .replaceAll(' lang="en"', ` lang="${language}"`);
 }
 
-function translated(html: string, language: PageLanguage): string {
+/** Replaces the texts between the tags of HTML by their translations. Texts without a translation stay. */
+function translate(html: string, language: PageLanguage): string {
   const texts = templateTexts(language);
-  return html.replace(/(^|>)([^<>]+)(?=<|$)/g, (_whole, tag: string, between: string) => {
+  return html.replace(/(^|>)([^<>]+)(?=<|$)/g, (_match, tagEnd: string, between: string) => {
     const text = between.trim();
-    return tag + between.replace(text, () => texts.get(text) ?? text);
+    return tagEnd + between.replace(text, () => texts.get(text) ?? text);
   });
 }

@@ -7,7 +7,7 @@ type Transaction = Parameters<Parameters<Db['transaction']>[0]>[0];
 /**
  * Does some work in one transaction and returns its result. BEGIN IMMEDIATE takes the write lock before the first read, because
  * a transaction that only reads at first would fail at its first write if another connection has written meanwhile. If the work
- * throws, it is rolled back. It must not be asynchronous.
+ * throws, the transaction is rolled back. The work must not be asynchronous.
  */
 export function inTransaction<T>(db: Db, work: (tx: Transaction) => T): T {
   return db.transaction(work, { behavior: 'immediate' });

@@ -8,18 +8,19 @@ import { type Database, SqliteError } from 'better-sqlite3';
  */
 const POLL_DELAYS_MS = [1, 2, 5, 10];
 
-/** How long writes are added to a common transaction, in milliseconds; the rest get the next one. */
+/** How many milliseconds writes are added to a common transaction. Later writes go into the next transaction. */
 const COMMON_MS = 5;
 
 /** A write that waits for the next common transaction. */
 interface CommonWrite {
-  /** Runs the write, and returns what tells its caller the result once the transaction is committed. */
+  /** Runs the write. Returns a function that tells the result to the write's caller; it is called once the transaction is committed. */
   run(): () => void;
   reject(error: unknown): void;
-  /** The value of `performance.now()` at which it ends without the lock. */
+  /** The value of `performance.now()` at which the write fails if it has not got the lock. */
   until: number;
 }
 
+/** A caller that waits for the lock. */
 interface Waiting {
   resolve(isFree: boolean): void;
   /** The value of `performance.now()` at which the wait ends without the lock. */
@@ -39,11 +40,11 @@ export function isBusy(error: unknown): boolean {
 export class WriteLock {
   readonly #client: Database;
   readonly #waiting: Waiting[] = [];
-  #isLooking = false;
-  /** In the order of their calls. */
+  #isPolling = false;
+  /** The writes that wait for a common transaction, in the order of their calls. */
   readonly #common: CommonWrite[] = [];
   #isWriting = false;
-  /** Inside a transaction, better-sqlite3 makes a savepoint of another one. */
+  /** Runs work in a savepoint, which is what better-sqlite3 makes of a transaction inside another one. */
   readonly #savepoint: (work: () => void) => void;
 
   constructor(client: Database) {
@@ -68,7 +69,7 @@ export class WriteLock {
   whenFree(maxWaitMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       this.#waiting.push({ resolve, until: performance.now() + maxWaitMs });
-      if (!this.#isLooking) void this.#look();
+      if (!this.#isPolling) void this.#poll();
     });
   }
 
@@ -97,11 +98,11 @@ export class WriteLock {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const run = () => {
       try {
-        let result: { of: T } | undefined;
+        let result: { value: T } | undefined;
         this.#savepoint(() => {
-          result = { of: work() };
+          result = { value: work() };
         });
-        return () => result && resolve(result.of);
+        return () => result && resolve(result.value);
       } catch (error) {
         // On some errors, such as a full disk, SQLite takes back the whole transaction.
         if (!this.#client.inTransaction) throw error;
@@ -134,32 +135,42 @@ export class WriteLock {
         const results = await this.write(() => write.immediate(), oldest.until - performance.now());
         for (const tell of results) tell();
       } catch (error) {
-        const now = performance.now();
-        // Without the lock nothing was taken: later requests go on waiting. Any other error concerns all requests.
-        if (taken.length === 0 && !isBusy(error)) for (const { reject } of this.#common.splice(0)) reject(error);
-        if (taken.length === 0) while ((this.#common[0]?.until ?? now + 1) <= now) this.#common.shift()?.reject(error);
-        for (const { reject } of taken) reject(error);
+        // If the transaction has not begun because the lock was taken, only the writes whose time is over fail. Any other error at its
+        // beginning concerns all writes.
+        const untaken = () => (isBusy(error) ? this.#takeLate() : this.#common.splice(0));
+        for (const { reject } of taken.length > 0 ? taken : untaken()) reject(error);
       }
     }
     this.#isWriting = false;
   }
 
-  async #look(): Promise<void> {
-    this.#isLooking = true;
-    for (let taken = 0, wasFree = false; this.#waiting.length > 0; ) {
+  /** Removes and returns the oldest common writes: those whose time to wait for the lock is over. */
+  #takeLate(): CommonWrite[] {
+    const now = performance.now();
+    const late: CommonWrite[] = [];
+    for (let next = this.#common[0]; next !== undefined && next.until <= now; next = this.#common[0]) {
+      late.push(next);
+      this.#common.shift();
+    }
+    return late;
+  }
+
+  async #poll(): Promise<void> {
+    this.#isPolling = true;
+    for (let failedChecks = 0, wasFree = false; this.#waiting.length > 0; ) {
       // The previous caller has written by now, and the lock is most likely free for the next one.
       if (wasFree) await setImmediate();
-      else await setTimeout(POLL_DELAYS_MS[Math.min(taken, POLL_DELAYS_MS.length - 1)]);
+      else await setTimeout(POLL_DELAYS_MS[Math.min(failedChecks, POLL_DELAYS_MS.length - 1)]);
       wasFree = this.isFree();
       if (wasFree) this.#waiting.shift()?.resolve(true);
-      taken = wasFree ? 0 : taken + 1;
+      failedChecks = wasFree ? 0 : failedChecks + 1;
       const now = performance.now();
       for (const late of this.#waiting.filter(({ until }) => until <= now)) {
         this.#waiting.splice(this.#waiting.indexOf(late), 1);
         late.resolve(false);
       }
     }
-    this.#isLooking = false;
+    this.#isPolling = false;
   }
 }
 

@@ -5,6 +5,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 
+/** The name under which the threads of the process share the memory. */
 const SHARED = 'sendlark turns';
 /** Indices in the shared memory: the number of announced writes that have not ended, and the number that have ended. */
 const ANNOUNCED = 0;
@@ -17,7 +18,7 @@ const MAX_YIELD_MS = 10;
 
 const counts = new Int32Array(sharedMemory());
 /** The number of this thread's own announced writes. */
-let own = 0;
+let ownAnnounced = 0;
 
 /** Returns the shared memory. The main thread asks first and creates it; `setEnvironmentData` passes it to threads started later. */
 function sharedMemory(): SharedArrayBuffer {
@@ -30,13 +31,13 @@ function sharedMemory(): SharedArrayBuffer {
 
 /** Announces to bulk writers of other threads that this thread is about to write. Exactly one `endWrite` must follow. */
 export function announceWrite(): void {
-  own++;
+  ownAnnounced++;
   Atomics.add(counts, ANNOUNCED, 1);
 }
 
 /** Ends the announced write. */
 export function endWrite(): void {
-  own--;
+  ownAnnounced--;
   Atomics.add(counts, ENDED, 1);
   Atomics.sub(counts, ANNOUNCED, 1);
 }
@@ -62,8 +63,8 @@ export function withAnnouncedWrite<T>(write: () => T): T {
 }
 
 /**
- * Runs asynchronous work that may write or wait for a write, and announces it. For work that does not belong to a request,
- * because requests are announced already.
+ * Announces asynchronous work that may write or wait for a write, and runs it. Meant for work that does not belong to a request, because
+ * requests are announced already.
  */
 export async function withAnnouncedWork<T>(work: () => Promise<T>): Promise<T> {
   announceWrite();
@@ -76,7 +77,7 @@ export async function withAnnouncedWork<T>(work: () => Promise<T>): Promise<T> {
 
 /** Returns true if another thread of this process has announced a write that has not ended. */
 export function isOtherThreadWaiting(): boolean {
-  return Atomics.load(counts, ANNOUNCED) > own;
+  return Atomics.load(counts, ANNOUNCED) > ownAnnounced;
 }
 
 /** Returns how many announced writes have ended so far. */
@@ -92,8 +93,8 @@ export async function letOthersWrite(fairMs: number): Promise<void> {
   const started = performance.now();
   const before = endedWrites();
   while (isOtherThreadWaiting()) {
-    const free = performance.now() - started;
-    if (free >= MAX_YIELD_MS || (free >= fairMs && endedWrites() !== before)) return;
+    const waitedMs = performance.now() - started;
+    if (waitedMs >= MAX_YIELD_MS || (waitedMs >= fairMs && endedWrites() !== before)) return;
     await setTimeout(1);
   }
 }

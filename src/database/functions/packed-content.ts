@@ -1,14 +1,14 @@
 /** The content of a mail as one compressed value, as versions store it. */
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 
-/** The content of a mail: its own MJML's JSON form or HTML, or else an unchanged template. */
+/** The content of a mail: its own MJML in JSON form, its own HTML, or an unchanged template. The texts that do not apply are empty. */
 export interface MailContent {
   template_id: number;
   template_json: string;
   template_html: string;
 }
 
-/** The lowest quality: 2 MiB take 5 ms, a usual mail takes a fraction of a millisecond and shrinks to a seventh of its size. */
+/** Almost the lowest quality: 2 MiB take 5 ms, a usual mail takes a fraction of a millisecond and shrinks to a seventh of its size. */
 const PARAMS = {
   [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MIN_QUALITY + 1,
   [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,

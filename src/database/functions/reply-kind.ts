@@ -2,6 +2,7 @@
 import { Sentence } from '../../errors/sentences.ts';
 import { isUnknown, readStored, stored, withTexts } from '../../errors/stored.ts';
 
+/** The maximum length of a result in characters. */
 const MAX_LENGTH = 200;
 /** The maximum length of a reply within a sentence, so that both together stay within the limit of 200 characters. */
 const MAX_QUOTED = 110;
@@ -21,9 +22,9 @@ export function replyKind(reply: string): string {
   return reply
     .slice(0, 2 * MAX_LENGTH)
     .replace(ADDRESS, '<address>')
-    .replace(WORD, (word, at: number, whole: string) => {
+    .replace(WORD, (word, at: number, text: string) => {
       const bare = word.replace(/[.:]+$/, '');
-      if (!/\d/.test(bare) || (CODE.test(bare) && BEFORE_CODE.test(whole.slice(Math.max(0, at - 2), at)))) return word;
+      if (!/\d/.test(bare) || (CODE.test(bare) && BEFORE_CODE.test(text.slice(Math.max(0, at - 2), at)))) return word;
       if (/^https?:/.test(bare)) return withoutIds(word);
       const isVariable = bare.length >= MIN_ID_LENGTH || /^\d{2,}$|^\d+(?:\.\d+){3}$/.test(bare);
       return isVariable ? `…${word.slice(bare.length)}` : word;
@@ -35,7 +36,7 @@ export function replyKind(reply: string): string {
 
 /**
  * Returns a stored reason without the parts that differ from mail to mail. A reply becomes its `replyKind`, and so do the
- * replies within a sentence. A code that this release does not know stays as it is, as the release counted it that stored it.
+ * replies within a sentence. A code that this release does not know stays as it is, because the release that stored it counted it so.
  * Every connection has it as the SQL function `reply_kind`.
  */
 export function reasonKind(reason: string): string {

@@ -45,23 +45,23 @@ export const accounts = sqliteTable(
     id: id(),
     name: text().notNull(),
     created_at: text().notNull(),
-    /** 1: auto-pause also holds its single sends without a canary because of their results. */
+    /** 1: auto-pause also holds single sends without a canary because of their results. */
     auto_hold: integer().$type<0 | 1>().notNull().default(0),
     /** What the account records about opens and clicks. */
     tracking: text({ enum: TRACKING_MODES }).notNull().default('person'),
     /** The frequency caps; null without any. */
     mail_caps: text({ mode: 'json' }).$type<MailCap[]>(),
-    /** How far mails sent before the frequency caps were set have been found; null when all are found, and without caps. */
+    /** The progress of the search for mails sent before the frequency caps were set; null when all mails are found, and without caps. */
     mail_caps_progress: text({ mode: 'json' }).$type<CapProgress>(),
     /** 1: a single send that the API queued is held if the check finds an error in its mail. */
     stops_errors: integer().$type<0 | 1>().notNull().default(0),
-    /** The parameters that the links of its mails get; null: none. */
+    /** The parameters that the links of the account's mails get; null: no parameters. */
     link_rules: text({ mode: 'json' }).$type<LinkRules>(),
-    /** The language of its mails, and of contacts whose language is unknown: an ISO 639-1 code. */
+    /** The language of the account's mails, and of contacts whose language is unknown: an ISO 639-1 code. */
     mail_language: text().notNull().default('en'),
-    /** 1: what its campaigns and automations hand off is kept for 90 days, so that each mail can be rendered again. */
+    /** 1: everything needed to render a mail of its campaigns and automations again is kept for 90 days. */
     keeps_sent_mails: integer().$type<0 | 1>().notNull().default(0),
-    /** The sending hours of its mail; null: any time. */
+    /** The sending hours of the account's mail; null: any time. */
     send_window: text({ mode: 'json' }).$type<SendWindow>(),
   },
   (table) => [
@@ -90,7 +90,7 @@ export const apiKeys = sqliteTable('api_keys', {
   /** The program that has the pair. Empty for pairs of the first start and of earlier releases. */
   name: line(),
   scopes: text({ mode: 'json' }).$type<Scope[]>().notNull().default([]),
-  /** The time of a request with the pair, at most a minute before the last one; null before the first. */
+  /** When the pair was last used, accurate to a minute; null: never. */
   last_used_at: text(),
   secret_hash: text().notNull(),
   created_at: text().notNull(),
@@ -119,6 +119,6 @@ export const unfinishedWrites = sqliteTable('unfinished_writes', {
       'empty-log',
     ],
   }).notNull(),
-  /** JSON; its form depends on the kind. */
+  /** What the request is to change, as JSON. The form depends on the kind. */
   given: text().notNull(),
 });

@@ -85,8 +85,8 @@ export const contacts = sqliteTable(
 );
 
 /**
- * The custom fields whose dates are in `contact_dates`, because an automation has one as its trigger. `filled_to`: the last contact whose
- * existing dates have been added; null once the dates of all contacts have been.
+ * The custom fields whose dates are in `contact_dates`, because such a date is the trigger of an automation. `filled_to`: the last contact
+ * whose existing dates have been added; null once the dates of all contacts have been added.
  */
 export const datedFields = sqliteTable(
   'dated_fields',
@@ -95,9 +95,9 @@ export const datedFields = sqliteTable(
 );
 
 /**
- * Contacts whose time zone may have changed since the dates of their account were last looked at, with each field of `dated_fields` whose
- * date they kept: the hour of an automation on that date may have passed in the new zone. A trigger on `contacts` (drizzle/triggers.sql)
- * adds them.
+ * Contacts whose time zone may have changed since the dates of their account were last looked at. There is one row for each field of
+ * `dated_fields` whose date did not change: the hour at which an automation starts on that date may have passed in the new zone. A trigger on
+ * `contacts` (drizzle/triggers.sql) adds the rows.
  */
 export const rezonedContacts = sqliteTable(
   'rezoned_contacts',
@@ -116,7 +116,7 @@ export const contactDates = sqliteTable(
     field_id: integer().notNull(),
     /** MM-DD. */
     day: text().notNull(),
-    /** YYYY-MM-DD; empty for a day of every year. */
+    /** YYYY-MM-DD; empty if the date is a day of every year. */
     date: text().notNull(),
   },
   (table) => [
@@ -179,7 +179,7 @@ export const unsubscribeGroups = sqliteTable(
     is_display: integer().notNull(),
     /** The number of contacts who unsubscribed from the group. Triggers on `unsubscribers` (drizzle/triggers.sql) update it. */
     unsubscribe_clients_count: integerOrZero(),
-    /** A deleted group is never removed from the file, because sent mails and the consent log refer to it. */
+    /** A deleted group stays in the file for ever, because sent mails and the consent log refer to it. */
     deleted_at: text(),
     ...stamps(),
   },
@@ -222,14 +222,13 @@ export const consentLog = sqliteTable(
     }).notNull(),
     source: text({ enum: ['api', 'one-click', 'page', 'complaint', 'provider', 'form', 'import'] }).notNull(),
     mailing_id: integer(),
-    /**
-     * The text that the contact agreed to or refused. For a subscription by a form also the form, and when and from which
-     * network it was requested and confirmed.
-     */
+    /** The internal name of the form by which the contact subscribed; null for other actions. */
     form_name: text(),
-    /** The form of a subscription; null for other actions, and where the form was deleted before this was recorded. */
+    /** The id of that form; null for other actions, and if the form was deleted before ids were recorded. */
     form_id: integer(),
+    /** The text that the contact agreed to or refused. */
     consent_text: text(),
+    /** When a subscription was requested, from which network, and from which network it was confirmed; null for other actions. */
     asked_at: text(),
     asked_from: text(),
     confirmed_from: text(),
@@ -264,7 +263,7 @@ export interface SegmentRule {
   operator: string;
   operands: string[];
   /**
-   * The mail or automation that the operand of a rule refers to; `kind` says whether a mail belongs to a single send or to a schedule.
+   * The mail or automation that the rule is about. `kind` says whether a mail belongs to a single send or to an automation's schedule.
    */
   named?: { kind: 'single' | 'schedule' | 'automation'; id: number };
 }
@@ -282,14 +281,15 @@ export const segments = sqliteTable(
     value: text({ mode: 'json' }).$type<string[]>().notNull(),
     query_type: text({ enum: ['and', 'or'] }),
     /**
-     * The three arrays of the API, parsed, with custom fields by id, because a field created later under the same name is another field.
+     * The rules, parsed from the three arrays above. They name custom fields by id, because a field created later under the same name is
+     * another field.
      */
     rules: text({ mode: 'json' }).$type<SegmentRule[]>().notNull().default([]),
     /** The address id up to which a running recompute has come; null when none is running. */
     recompute_after: integer(),
-    /** 1: the recompute follows the undo of a deletion. Contacts who came to match meanwhile enter no automation. */
+    /** 1: the recompute follows the undo of a deletion. Contacts who began to match in the meantime enter no automation. */
     is_restoring: integer().$type<0 | 1>().notNull().default(0),
-    /** When rules that depend on the time are evaluated next, epoch milliseconds; null when there are none. */
+    /** When rules that depend on the time are evaluated next, epoch milliseconds; null if no rule depends on the time. */
     check_at: integer(),
     /**
      * The number of contacts in the segment. Triggers on `segment_recipients` (drizzle/triggers.sql) update it. Contacts
@@ -323,7 +323,7 @@ export const segmentRecipients = sqliteTable(
     by_hand: flag(),
     /** 1: removed by hand, and stays out of the segment whatever the rules say. The row is not a recipient. */
     is_removed: flag(),
-    /** The name given when the contact was added by hand. The values of the contact's own record take precedence. */
+    /** The name entered when the contact was added by hand. The values of the contact's own record take precedence. */
     first_name: line(),
     last_name: line(),
     email: text().notNull(),
@@ -352,9 +352,9 @@ export const membershipChanges = sqliteTable(
     address_id: address(),
     contact_id: integer(),
     /**
-     * `let_in`: like `joined`, of a contact who was in the target before and is let in by a backfill. `goal` and `exit`: the contact
-     * joined the segment that ends the automation for that reason. `arrived`: an event happened for which
-     * contacts wait at `step_id`. `changed`: the contact may have another date for which contacts wait there.
+     * `let_in`: like `joined`, but the contact was in the target before and is let in by a backfill. `goal` and `exit`: the contact
+     * joined the segment that ends the automation for that reason. `arrived`: an event happened for which contacts wait at `step_id`.
+     * `changed`: a date for which contacts wait at `step_id` may have changed.
      */
     change: text({ enum: ['joined', 'let_in', 'left', 'goal', 'exit', 'arrived', 'changed'] }).notNull(),
     step_id: integer(),

@@ -8,7 +8,7 @@ import { flag, id, integerOrZero, line, said, softStamps, stamps } from './colum
 import { relays } from './relays.ts';
 import { HELD_CODES, SINGLE_SEND_STATUS, type Variant, WINNER_BY } from './states.ts';
 
-/** 0: opens and clicks of this mail are not counted, whatever the account's setting. */
+/** 0: opens and clicks of this mail are not counted. 1: they are counted as the account's setting says. */
 const tracking = () => integer().notNull().default(1);
 
 /** The id of the user who last changed the content; null for a program, the service or a design link. */
@@ -31,11 +31,11 @@ export const senders = sqliteTable(
     nickname: text().notNull(),
     is_verified: flag(),
     utr: text().notNull(),
-    /** When its verification mail was last queued. */
+    /** When the sender's verification mail was last queued. */
     send_at: text().notNull(),
     ...stamps(),
     deleted_at: text(),
-    /** The only relay that its mail uses; null: any relay. */
+    /** The only relay that the sender's mail uses; null: any relay. */
     relay_id: integer().references(() => relays.id, { onDelete: 'set null' }),
   },
   (table) => [
@@ -44,6 +44,7 @@ export const senders = sqliteTable(
   ],
 );
 
+/** A list (`contacts`) or a segment by its id. */
 export interface Target {
   id: string;
   table: 'contacts' | 'segments';
@@ -91,29 +92,29 @@ export const singleSends = sqliteTable(
     schedule_type: integer().notNull(),
     schedule_date: text().notNull(),
     schedule_time: text().notNull(),
-    /** 1: each recipient gets it at the scheduled day and time in their own time zone. */
+    /** 1: each recipient gets the mail at the scheduled day and time in their own time zone. */
     local_time: flag(),
-    /** 1: each recipient gets it at their best hour within 24 hours of the start. */
+    /** 1: each recipient gets the mail at their best hour within 24 hours of the start. */
     best_hour: flag(),
     status: integer().notNull(),
     utr: text().notNull().unique(),
     template_json: text(),
     template_html: text(),
     sent_at: text().notNull(),
-    /** When it starts, epoch milliseconds: the scheduled time, or the end of the time in which the user can undo the send. */
+    /** When the single send starts, epoch milliseconds: the scheduled time, or the end of the time in which the user can undo the send. */
     starts_at: integer().notNull(),
-    /** Why it was held and became a draft again: a code for programs and a stored reason for the report. */
+    /** Why the single send was held and became a draft again: a code for programs and a stored reason for the report. */
     held_code: text({ enum: HELD_CODES }),
     held_reason: said(),
     tracking: tracking(),
     /** The percentage of recipients in the canary, 0 to 5, and how many minutes the others wait after the canary. */
     canary_percent: integerOrZero(),
     canary_minutes: integer().notNull().default(30),
-    /** Null: every recipient gets the same mail. */
+    /** Null: there is no A/B test. */
     ab_test: text({ mode: 'json' }).$type<AbTest>(),
-    /** Its versions in other languages than its own, by their codes; null: every recipient gets the same mail. */
+    /** The mail's versions in other languages; null: every recipient gets the mail in its own language. */
     languages: text({ mode: 'json' }).$type<LanguageVersion[]>(),
-    /** The parameters that its links get; null: those of the account, 'off': none. */
+    /** The parameters that the links of the mail get; null: the account's parameters; 'off': no parameters. */
     link_rules: text({ mode: 'json' }).$type<LinkRules | 'off'>(),
     /** 1: the single send ignores the frequency caps. Automations have the same column. */
     ignores_caps: flag(),
@@ -143,9 +144,9 @@ export const singleSends = sqliteTable(
 );
 
 /**
- * The attachments of single sends. A file of a single send that was launched belongs to its mailing. When the single
- * send is deleted, the background removes the file, once the mailing has ended and none of its mails is kept. Other
- * files are removed with their single send.
+ * The attachments of single sends. After the launch a file belongs to the mailing as well: if the single send is then deleted, the
+ * background removes the file once the mailing has ended and none of its mails is kept. Before the launch, files are removed with their
+ * single send.
  */
 export const singleSendAttachments = sqliteTable(
   'single_send_attachments',
@@ -186,34 +187,37 @@ export const automations = sqliteTable(
     automation_for: integerOrZero(),
     automation_for_table: line(),
     trigger_kind: text({ enum: TRIGGER_KINDS }).notNull().default('join'),
-    /** Of `event`: its name; otherwise empty. */
+    /** For the trigger `event`: the name of the event; otherwise empty. */
     trigger_event: line(),
-    /** The filter of that event (src/audience/events/names.ts); empty: every event of the name. */
+    /** For `event`: the filter of its properties (src/audience/events/names.ts); empty: every event of the name. */
     trigger_filter: line(),
-    /** Of `date` and `field`: the custom field's id; null for a field that every contact has, whose name `trigger_field` is. */
+    /**
+     * For `date` and `field`: the id of a custom field, or else the name of a field that every contact has. The id is then null, or the name
+     * empty.
+     */
     trigger_field_id: integer(),
     trigger_field: line(),
-    /** Of `field`: the value to which it changes; empty: any. */
+    /** For `field`: the value to which the field changes; empty: any value. */
     trigger_value: line(),
-    /** Of `date`: how many days after the date, or before it, and at which hour contacts enter. */
+    /** For `date`: how many days after the date (with `trigger_before` 1: before the date) and at which hour contacts enter. */
     trigger_days: integerOrZero(),
     trigger_before: flag(),
     trigger_hour: integerOrZero(),
-    /** Of `date`: 1: every year on the day of the date. */
+    /** For `date`: 1: contacts enter every year on the day of the date. */
     trigger_yearly: flag(),
-    /** Of `form`: its id. */
+    /** For `form`: the id of the form. */
     trigger_form_id: integer(),
-    /** Of `date`: contacts whose trigger time was up to this time have entered. Epoch milliseconds; null for other triggers. */
+    /** For `date`: contacts whose trigger time was up to this time have entered. Epoch milliseconds; null for other triggers. */
     dates_checked_to: integer(),
-    /** Of `date`: contacts whose trigger time was before this time do not enter. Epoch milliseconds; null for other triggers. */
+    /** For `date`: contacts whose trigger time was before this time do not enter. Epoch milliseconds; null for other triggers. */
     dates_since: integer(),
     /**
-     * Whether a contact who has been in the automation may enter again: never; `days`: that many days after the last entry; `key`: by an
-     * event with a key by which the contact has not entered before.
+     * When a contact who has been in the automation may enter again: never; `days`: `re_entry_days` after the last entry; `key`: by an event
+     * with a key by which the contact has not entered before.
      */
     re_entry: text({ enum: RE_ENTRY }).notNull().default('never'),
     re_entry_days: integerOrZero(),
-    /** A contact who joins one of these segments ends the run: because the goal is reached, or by the exit rule; null: no such segment. */
+    /** A run ends when its contact joins one of these segments: the goal is reached, or the exit rule applies. Null: no such segment. */
     goal_segment_id: integer(),
     exit_segment_id: integer(),
     /** How many of a hundred contacts who enter get nothing: the control group, with which the others are compared. */
@@ -221,7 +225,7 @@ export const automations = sqliteTable(
     /** When `hold_out` was last changed, epoch milliseconds: only contacts who have entered since then are compared. */
     hold_out_since: integerOrZero(),
     automation_name: text().notNull(),
-    /** 1: a contact who leaves the target ends the run. */
+    /** 1: a run ends when its contact leaves the target. */
     exit_criteria: flag(),
     ignores_caps: flag(),
     unsubscribe_group_id: text().notNull(),
@@ -230,7 +234,7 @@ export const automations = sqliteTable(
     utr: text().notNull().unique(),
     status: integerOrZero(),
     live_at: text(),
-    /** Why it was held and became a draft again: a code for programs and a stored reason for the report. */
+    /** Why the automation was held and became a draft again: a code for programs and a stored reason for the report. */
     held_code: text({ enum: HELD_CODES }),
     held_reason: said(),
     changed_by: changedBy(),
@@ -283,47 +287,51 @@ export const automationSchedules = sqliteTable(
     subject: text().notNull(),
     preheader: line(),
     /**
-     * Its place among the steps of its automation: steps with a lower position are taken earlier. Equal to its id until steps are moved.
+     * The step's place among the steps of its automation: steps with a lower position are taken earlier. Equal to the step's id until steps
+     * are moved.
      */
     position: integerOrZero(),
     waiting_period: integer().notNull(),
     waiting_type: text({ enum: ['instantly', 'days', 'hours'] }).notNull(),
     utr: text().notNull().unique(),
     kind: text({ enum: STEP_KINDS }).notNull().default('mail'),
-    /** The deciding step on whose path it is, and which path; null on the main path. */
+    /** The deciding step on whose path this step is, and which of its paths that is; null on the main path. */
     parent_id: integer(),
     branch: text({ enum: BRANCHES }),
-    /** Of `if`: the segment whose members take the path yes. Of `segment_add` and `segment_remove`: the segment that changes. */
+    /** For `if`: the segment whose members take the path yes. For `segment_add` and `segment_remove`: the segment that changes. */
     segment_id: integer(),
-    /** Of `split`: how many contacts of a hundred take the path yes. */
+    /** For `split`: how many contacts of a hundred take the path yes. */
     share: integer(),
-    /** Of `move`: the list the contact is moved to. */
+    /** For `move`: the list the contact is moved to. */
     contact_type_id: integer(),
-    /** Of `set_field`: the name of the contact's field, or the id of the custom field; the other is null. Of a wait for a date: the id. */
+    /**
+     * For `set_field`: the name of a field that every contact has, or else the id of a custom field; the other is null. For a wait for a
+     * date: the id of a custom field.
+     */
     field: text(),
     field_id: integer(),
-    /** Of `set_field`: the new value; empty: the field is cleared. Of `webhook`: a note that is sent with it. */
+    /** For `set_field`: the new value; empty: the field is cleared. For `webhook`: a note that is sent with the event. */
     value: text(),
-    /** Of `wait_until`: what contacts wait for. */
+    /** For `wait_until`: what contacts wait for. */
     until: text({ enum: AWAITED }),
-    /** Of a wait for an event: the name of the event. */
+    /** For a wait for an event: the name of the event. */
     event: text(),
-    /** Of a wait for an event: the filter of its properties; empty: none. */
+    /** For a wait for an event: the filter of its properties; empty: no filter. */
     event_filter: text(),
-    /** Of a wait for an event: when another event or filter was last set, epoch milliseconds; null: never. Earlier events do not count. */
+    /** For a wait for an event: when the event or filter was last changed, epoch milliseconds; null: never. Earlier events do not count. */
     event_since: integer(),
-    /** Of a wait for a weekday: 1 is Monday. */
+    /** For a wait for a weekday: 1 is Monday. */
     weekday: integer(),
-    /** Of a wait for an hour, also of a date or weekday: 0 to 23. */
+    /** For a wait for an hour, a date or a weekday: the hour of the day, 0 to 23. */
     hour: integer(),
-    /** Of a wait for an event or date: after so many hours the contact takes the path no. */
+    /** For a wait for an event or date: the number of hours after which the contact takes the path no. */
     timeout_hours: integer(),
     template_id: integer().notNull(),
     preview_img: text().notNull(),
     template_json: line(),
     template_html: line(),
     tracking: tracking(),
-    /** Its versions in other languages than the account's, by their codes; null: every contact gets the same mail. */
+    /** The mail's versions in other languages than the account's; null: every contact gets the same mail. */
     languages: text({ mode: 'json' }).$type<LanguageVersion[]>(),
     changed_by: changedBy(),
     ...stamps(),
@@ -363,13 +371,16 @@ export const enrolments = sqliteTable(
     entered_at: integer().notNull(),
     /** The contact's place in the series: steps with a higher position are still to come. 0 at entry. */
     position: integerOrZero(),
-    /** When the wait for the next step began, epoch milliseconds: at entry, or when the previous step was done or its mail had its final state. */
+    /**
+     * When the wait for the next step began, epoch milliseconds: at entry, or when the previous step was done. A mail is done when it has its
+     * final state.
+     */
     waiting_since: integer().notNull(),
     /** When the next step is due, epoch milliseconds. */
     due_at: integer().notNull(),
-    /** The step at which the contact waited for an event that has happened; null if none has. */
+    /** The step at which the contact waited for an event, once that event has happened; null before that. */
     arrived_step: integer(),
-    /** When that event happened, epoch milliseconds; null if none has, or if it happened before this was recorded. */
+    /** When that event happened, epoch milliseconds; null before that, and for events of releases that did not record the time. */
     arrived_at: integer(),
     /** The delivery that is queued or being sent; null while the contact waits for the next step. */
     delivery_id: integer(),
@@ -377,9 +388,9 @@ export const enrolments = sqliteTable(
     run: integer().notNull().default(1),
     /** The key of the event by which the contact entered; null if the event has no key. */
     event_key: text(),
-    /** When the contact completed or exited the automation, epoch milliseconds; null while active, and for ends before this was recorded. */
+    /** When the run ended, epoch milliseconds; null while the run is active, and for runs of releases that did not record the time. */
     ended_at: integer(),
-    /** When the contact joined the segment of the goal, also after the run; null: not yet. */
+    /** When the contact joined the goal's segment, even if the run had ended by then; null: not yet. */
     goal_at: integer(),
   },
   (table) => [
@@ -440,7 +451,7 @@ export const automationBackfills = sqliteTable(
   'automation_backfills',
   {
     automation_id: integer().notNull(),
-    /** Whose contacts enter: those of a list (`contacts`) or a segment. */
+    /** The list (`contacts`) or segment whose contacts enter. */
     source_table: text({ enum: ['contacts', 'segments'] }).notNull(),
     source_id: integer().notNull(),
     /** Contacts with an address id up to this one have been looked at. */
@@ -479,7 +490,7 @@ export const enrolmentLog = sqliteTable(
     code: text().notNull(),
     /** The id of the step in automation_schedules; null for entries and ends. */
     step_id: integer(),
-    /** Why the contact exited, or the values that decided at a step; null without them. */
+    /** Why the contact exited, or the values that decided at a step; null for other lines. */
     reason: said(),
     /** Epoch milliseconds. */
     happened_at: integer().notNull(),
@@ -562,20 +573,20 @@ export const abTests = sqliteTable(
 );
 
 /**
- * The archive of an account. The row exists from the first mail in it on. The public page exists while the archive has a published mail.
+ * The archive of an account. The row is added with the first archived mail. The public page exists while the archive has a published mail.
  */
 export const archives = sqliteTable('archives', {
   user_id: integer()
     .primaryKey()
     .references(() => accounts.id),
-  /** The part of its URL that identifies it: random at first, or chosen by its owner. */
+  /** The part of the page's URL that identifies the archive: random at first, or chosen by the owner. */
   slug: text().notNull().unique(),
-  /** The title of its page; empty: the default text. */
+  /** The title of the page; empty: the default text. */
   title: line(),
   ...stamps(),
 });
 
-/** The single sends in the archive of their account. A deleted single send is removed from it. */
+/** The single sends in the archive of their account. A deleted single send is removed from the archive. */
 export const archivedMails = sqliteTable(
   'archived_mails',
   {
@@ -585,11 +596,11 @@ export const archivedMails = sqliteTable(
       .notNull()
       .unique()
       .references(() => singleSends.id, { onDelete: 'cascade' }),
-    /** The random part of its URL that identifies it. */
+    /** The random part of the public URL that identifies the mail. */
     token: text().notNull().unique(),
-    /** Its subject for readers, without personal values; empty until it is published. */
+    /** The subject for readers, without personal values; empty until the mail is published. */
     title: line(),
-    /** When it was published, which happens once its last mail was sent. Null before that. */
+    /** When the mail was published, which happens once it was sent to the last recipient; null before that. */
     published_at: text(),
     created_at: text().notNull(),
   },

@@ -15,9 +15,9 @@ export const eventWords = sqliteTable(
     id: id(),
     user_id: user(),
     word: text().notNull(),
-    /** How many events with this name were recorded, those included that were removed; 0 for the name of a property. */
+    /** How many events with this name were recorded, including removed events; 0 for the name of a property. */
     events: integerOrZero(),
-    /** When the last of them happened, epoch milliseconds; 0 for the name of a property. */
+    /** When the last event with this name happened, epoch milliseconds; 0 for the name of a property. */
     last_at: integerOrZero(),
   },
   (table) => [uniqueIndex('event_words_word').on(table.user_id, table.word)],
@@ -34,10 +34,10 @@ export const contactEvents = sqliteTable(
     name_id: integer().notNull(),
     /** Epoch milliseconds. */
     happened_at: integer().notNull(),
-    /** The caller's own name of the event: a second one with the same key is not recorded. */
+    /** The key that the reporting program gave the event: a second event with the same key is not recorded. */
     event_key: text(),
     value: real(),
-    /** ISO 4217. */
+    /** The currency of `value`, as an ISO 4217 code. */
     currency: text(),
     /** A JSON object of texts and numbers by the id of the property's name; null without properties. */
     properties: text(),
@@ -57,9 +57,9 @@ export const eventTotals = sqliteTable(
     address_id: address(),
     name_id: integer().notNull(),
     events: integerOrZero(),
-    /** The sum of their values. */
+    /** The sum of the values of these events. */
     value: real().notNull().default(0),
-    /** When the last one happened, epoch milliseconds. */
+    /** When the last of these events happened, epoch milliseconds. */
     last_at: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.address_id, table.name_id] })],

@@ -7,7 +7,7 @@ export const deletedRecords = sqliteTable(
   'deleted_records',
   {
     user_id: user(),
-    /** The table that it was in. */
+    /** The table that the record was in. */
     kind: text().notNull(),
     record_id: integer().notNull(),
     /** The row as it was, as JSON. */

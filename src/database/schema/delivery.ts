@@ -43,7 +43,7 @@ export const mailings = sqliteTable(
      * starts no further hand-off.
      */
     state: text({ enum: ['enqueueing', 'sending', 'paused', 'held', 'done', 'cancelled'] }).notNull(),
-    /** Why it is held: a code for programs and a stored reason for its owner. */
+    /** Why the mailing is held: a code for programs and a stored reason for its owner. */
     held_code: text({ enum: HELD_CODES }),
     held_reason: said(),
     /** The state that the worker acknowledged last. Once the worker has acknowledged a stop, it begins no further SMTP transaction. */
@@ -133,7 +133,7 @@ export const deliveries = sqliteTable(
     attempt: integerOrZero(),
     /** When the next attempt is due, epoch milliseconds, or a value of src/delivery/queue/due.ts; 0 at first. */
     due_at: integerOrZero(),
-    /** When it was first tried, epoch milliseconds. After 4 days of temporary refusals it fails. */
+    /** When the delivery was first tried, epoch milliseconds. It fails after 4 days of temporary refusals. */
     first_tried_at: integer(),
     /** The server's reply, or why the recipient got no mail. */
     reply: said(),
@@ -159,9 +159,9 @@ export const deliveries = sqliteTable(
      * of the audience gets the winner.
      */
     variant: integer(),
-    /** 1: it was begun while its account had frequency caps, or was found for them later. */
+    /** 1: the mail counts towards frequency caps. It was tried while the account had caps, or was found when caps were set later. */
     counts_to_caps: flag(),
-    /** The run of the recipient's enrolment in an automation that it belongs to; 1 for all other mails. */
+    /** The run of the enrolment to which the mail of an automation belongs; 1 for all other mails. */
     run: integer().notNull().default(1),
   },
   (table) => [
@@ -191,7 +191,7 @@ export const deliveries = sqliteTable(
   ],
 );
 
-/** The recipients of a mailing at each contact's best hour who got it at the start instead, for the comparison. */
+/** Recipients who got a mailing at its start although it is sent at each contact's best hour, so that both times can be compared. */
 export const bestHourHoldouts = sqliteTable(
   'best_hour_holdouts',
   {
@@ -217,8 +217,8 @@ export const localWaits = sqliteTable(
 );
 
 /**
- * The stages of a mailing's canary: its recipients are chosen, get the mail, and their results are waited for; released means
- * that the others are sent.
+ * The stages of a mailing's canary: its recipients are chosen, get the mail, and the mailing waits for their results. `released` means
+ * that all other recipients get the mail.
  */
 export const CANARY_STAGES = ['choosing', 'sending', 'waiting', 'released'] as const;
 
@@ -233,16 +233,16 @@ export const watchedMailings = sqliteTable(
       .references(() => mailings.id),
     /** The canary as a percentage of the recipients; 0: no canary. */
     percent: integerOrZero(),
-    /** How many minutes the others wait after the canary. */
+    /** How many minutes the other recipients wait after the canary. */
     minutes: integerOrZero(),
     stage: text({ enum: CANARY_STAGES }).notNull().default('released'),
     /** The ids of the canary's deliveries as JSON, until the canary is released. */
     chosen: text(),
     /** The number of recipients in the canary. */
     size: integerOrZero(),
-    /** When all of them had been tried, epoch milliseconds by the monotonic clock. */
+    /** When all recipients of the canary had been tried, epoch milliseconds by the monotonic clock. */
     tried_at: integerOrZero(),
-    /** Codes of holds, separated by spaces, that no longer hold the mailing, because its owner resumed it after them. */
+    /** Codes of holds, separated by spaces, that cannot hold the mailing again, because its owner resumed it after such a hold. */
     passed: line(),
     /** The results of the mails by recipient domain as JSON (`SeenDomains`); null before they are counted. */
     seen: text(),
@@ -268,16 +268,16 @@ export const deliveryReasons = sqliteTable(
 );
 
 /**
- * The target URL of a tracked link of a mailing; it may contain placeholders. The counters change in the transaction that adds the events.
+ * The tracked links of a mailing. Their URLs may contain placeholders. The counters change in the transaction that adds the events.
  */
 export const links = sqliteTable(
   'links',
   {
     mailing_id: integer().notNull(),
     number: integer().notNull(),
-    /** Where it leads, without the link parameters that the mailing adds. */
+    /** The URL of the link, without the link parameters that the mailing adds. */
     url: text().notNull(),
-    /** The same with them; null if there are none. */
+    /** The URL with these parameters; null if the mailing adds none to this link. */
     target: text(),
     clicks: integerOrZero(),
     /** How many of the clicks were made by machines. */
@@ -303,7 +303,7 @@ export const events = sqliteTable(
     made_by: integer().$type<MadeBy>().notNull().default(0),
     /** Epoch milliseconds. */
     happened_at: integer().notNull(),
-    /** Of an open or a click: one of `DEVICE`; null if it was recorded before devices were. */
+    /** For an open or a click: one of `DEVICE`; null for events of releases that did not record devices. */
     device: integer(),
   },
   (table) => [
@@ -335,8 +335,8 @@ export const mailingHours = sqliteTable(
 );
 
 /**
- * The number of opens and clicks by people, by the kind of device. Devices without any have no row. The counts change in the transaction
- * that adds the event.
+ * The number of opens and clicks by people, by the kind of device. Devices without opens and clicks have no row. The counts change in the
+ * transaction that adds the event.
  */
 export const mailingDevices = sqliteTable(
   'mailing_devices',
@@ -351,8 +351,8 @@ export const mailingDevices = sqliteTable(
 );
 
 /**
- * What the mails of a mailing had in common when they were handed off, in addition to its content: the sender, the DKIM key and so on. A
- * mailing has another row after each of them changed, and on each day.
+ * What the mails of a mailing had in common when they were handed off, in addition to its content: the sender, the DKIM key and so on.
+ * Another row is added when one of these facts has changed, and on each day.
  */
 export const sentFacts = sqliteTable(
   'sent_facts',
@@ -367,7 +367,7 @@ export const sentFacts = sqliteTable(
   (table) => [index('sent_facts_created').on(table.created_at), index('sent_facts_mailing').on(table.mailing_id)],
 );
 
-/** For accounts that keep them: what is needed to render a delivery's mail again, byte for byte. */
+/** For accounts that keep sent mails: what is needed to render a delivery's mail again, byte for byte. */
 export const sentMails = sqliteTable(
   'sent_mails',
   {

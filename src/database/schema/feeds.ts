@@ -21,10 +21,10 @@ export const feeds = sqliteTable(
     unsubscribe_group_id: integer().notNull(),
     recipient_id: text({ mode: 'json' }).$type<Target[]>().notNull(),
     exclude_specific_recipient_id: text({ mode: 'json' }).$type<Target[]>().notNull(),
-    /** The template of its mails; 0: the default template of this program. */
+    /** The template of the feed's mails; 0: the default template of this program. */
     template_id: integerOrZero(),
     subject: text().notNull(),
-    /** The versions of its mails in other languages than the account's, by their codes; null: none. */
+    /** The versions of the feed's mails in other languages than the account's; null: no versions. */
     languages: text({ mode: 'json' }).$type<LanguageVersion[]>(),
     rhythm: text({ enum: FEED_RHYTHMS }).notNull(),
     /** When a digest is made: the day of the week, where Monday is 1, and HH:MM in an IANA time zone. */
@@ -32,7 +32,7 @@ export const feeds = sqliteTable(
     time_of_day: text().notNull().default('08:00'),
     time_zone: text().notNull().default('UTC'),
     state: text({ enum: FEED_STATES }).notNull(),
-    /** Why it is held, in stored form; null: it is not held. */
+    /** Why the feed is held, in stored form; null: the feed is not held. */
     held_reason: said(),
     /** The title that the feed contains; empty before the first read. */
     feed_title: line(),
@@ -45,7 +45,7 @@ export const feeds = sqliteTable(
     last_modified: line(),
     /** When the feed is requested next, epoch milliseconds. */
     poll_at: integer().notNull(),
-    /** When it was last read, epoch milliseconds; null: never. */
+    /** When the feed was last read, epoch milliseconds; null: never. */
     read_at: integer(),
     /** Why the last read failed, in stored form; empty: it succeeded. */
     failure: said().notNull().default(''),
@@ -70,7 +70,7 @@ export const feedItems = sqliteTable(
     feed_id: integer()
       .notNull()
       .references(() => feeds.id, { onDelete: 'cascade' }),
-    /** A hash of its id, or else of its link. */
+    /** A hash of the item's id, or of its link if it has no id. */
     item_key: text().notNull(),
     /** The content of the item to send, as JSON, while it waits for its mail; null once it was sent or skipped. */
     item: text(),

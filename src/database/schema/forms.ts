@@ -26,7 +26,7 @@ export const forms = sqliteTable(
     name: text().notNull(),
     contact_type_id: integer().notNull(),
     sender_id: integer().notNull(),
-    /** The segment that contacts are added to as well; null: none. */
+    /** A segment that contacts are added to as well; null: no segment. */
     segment_id: integer(),
     language: text({ enum: PAGE_LANGUAGES }).notNull(),
     is_active: integer().$type<0 | 1>().notNull(),
@@ -49,7 +49,7 @@ export const forms = sqliteTable(
     already_text: text().notNull(),
     expired_text: text().notNull(),
     off_text: text().notNull(),
-    /** The URL that subscribers are redirected to after the confirmation; empty: none. */
+    /** The URL that subscribers are redirected to after the confirmation; empty: no redirect. */
     redirect_url: line(),
     /** How often the page was shown. */
     shown: integerOrZero(),
@@ -70,16 +70,16 @@ export const formRequests = sqliteTable(
     user_id: user(),
     /** The form, which may be deleted. */
     form_id: integer().notNull(),
-    /** unsent: the address gets no mail now and is not stored. asked: it got the mail, whose link works until `expires_at`. */
+    /** unsent: the address gets no mail now and is not stored. asked: the address got the mail, whose link works until `expires_at`. */
     state: text({ enum: ['unsent', 'asked', 'confirmed'] }).notNull(),
     address_id: integer().references(() => addresses.id),
     /** 1: the address was unknown before the request. */
     is_new_address: integer().$type<0 | 1>().notNull().default(0),
-    /** As typed; empty once it is no longer needed. */
+    /** The address as typed; empty once it is no longer needed. */
     email: line(),
     /** The submitted values, by field as in `forms.fields`. */
     given: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
-    /** The offered unsubscribe groups, each with whether it was chosen. */
+    /** The offered unsubscribe groups by id; 1: the group was chosen. */
     groups: text({ mode: 'json' }).$type<Record<string, 0 | 1>>().notNull(),
     consent_text: line(),
     /** Where the contact agreed, as the API's caller says; empty: on the form's page. */

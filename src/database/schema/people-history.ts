@@ -166,7 +166,7 @@ export const sunsets = sqliteTable('sunsets', {
   cutoff: integer(),
   /** The last contact that was checked. */
   after_id: integerOrZero(),
-  /** All stopped contacts up to this id of `sunset_people` are to get mail again; null when that is done. */
+  /** The background lets all stopped contacts up to this id of `sunset_people` get mail again; null when that is done. */
   lift_to: integer(),
 });
 
@@ -182,7 +182,7 @@ export const sunsetPeople = sqliteTable(
     cutoff: integer().notNull(),
     created_at: text().notNull(),
     lifted_at: text(),
-    /** Whether the contact's own activity or a user of the account ended it. */
+    /** Who ended the row: the contact (`person`) by becoming active, or a user of the account (`owner`). */
     lifted_by: text({ enum: ['person', 'owner'] }),
   },
   (table) => [
@@ -218,13 +218,13 @@ export const contactJobs = sqliteTable(
     /** The contact type, group (null: all mail) or segment of the action. */
     target_id: integer(),
     /**
-     * selecting (the contacts are collected) → running → done; ready comes between the two and waits for a user to confirm the
-     * number; a cancelled job keeps what it has done; undoing → undone.
+     * selecting (the contacts are collected) → running → done. Between selecting and running, `ready` waits for a user to confirm the
+     * number. A cancelled job keeps what it has done. An undo goes from undoing to undone.
      */
     state: text({
       enum: ['selecting', 'ready', 'running', 'done', 'cancelled', 'undoing', 'undone', 'failed'],
     }).notNull(),
-    /** Which contacts, as JSON: a `ContactFilter`, or their ids. Null when the action has ended. */
+    /** The contacts to which the action applies, as JSON: a `ContactFilter`, or their ids. Null when the action has ended. */
     filter: text(),
     /** 1: a user must confirm the number of contacts before anything is changed. */
     needs_confirmation: flag(),
@@ -232,11 +232,12 @@ export const contactJobs = sqliteTable(
     place: text(),
     /** The last contact that was processed. */
     after_id: integerOrZero(),
+    /** The number of contacts of the job, and how many of them have been processed. */
     whole: integerOrZero(),
     done: integerOrZero(),
-    /** Contacts that the action did not apply to: they were deleted meanwhile, or the contact type has their address already. */
+    /** How many contacts the action did not apply to: they were deleted since, or the contact type had their address already. */
     skipped: integerOrZero(),
-    /** The `deleted_at` or `updated_at` of the contacts that the action changed. */
+    /** When the job was created. Contacts that the action changes get this time as `deleted_at` or `updated_at`. */
     created_at: text().notNull(),
     finished_at: text(),
   },

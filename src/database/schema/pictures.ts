@@ -27,7 +27,7 @@ export const pictures = sqliteTable(
     kind: text({ enum: PICTURE_KINDS }).notNull(),
     width: integer().notNull(),
     height: integer().notNull(),
-    /** Bytes. */
+    /** In bytes. */
     size: integer().notNull(),
     /** The end of the public URL. It stays the same when the picture is renamed. */
     file_name: text().notNull(),
@@ -50,8 +50,8 @@ export const pictures = sqliteTable(
 );
 
 /**
- * The bytes of pictures in parts, because one write of megabytes would block the thread. The row in `pictures` follows the last
- * part. Parts without such a row, which a killed upload left, are removed at the next start.
+ * The bytes of pictures in parts, because one write of megabytes would block the thread. The row in `pictures` is added after the last
+ * part. Parts without such a row are left by a killed upload and are removed at the next start.
  */
 export const pictureParts = sqliteTable(
   'picture_parts',

@@ -13,7 +13,7 @@ export const relays = sqliteTable('relays', {
   host: text().notNull(),
   port: integer().notNull(),
   security: text({ enum: RELAY_SECURITY }).notNull(),
-  /** Empty: no login. */
+  /** Empty if the relay needs no login. */
   username: line(),
   /** Sealed by src/delivery/transport/relays/sealing.ts; null without a login. */
   sealed_password: text(),
@@ -24,13 +24,13 @@ export const relays = sqliteTable('relays', {
   /** Mail goes to the first working relay in this order. */
   position: integer().notNull(),
   // src/delivery/queue/relay-use.ts writes the following columns.
-  /** When it last accepted a mail. */
+  /** When the relay last accepted a mail. */
   accepted_at: text(),
-  /** When its last test passed. */
+  /** When the relay last passed a test. */
   answered_at: text(),
-  /** When it last failed. */
+  /** When the relay last failed. */
   failed_at: text(),
-  /** Why it last failed. */
+  /** Why the relay last failed. */
   failure: text(),
   ...stamps(),
 });

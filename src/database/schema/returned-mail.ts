@@ -18,7 +18,7 @@ export const providerIntakes = sqliteTable(
     provider: text({ enum: MAIL_PROVIDERS }).notNull(),
     /** The signing key, verification key or password of the requests, sealed; null if the URL alone is the secret. */
     sealed_secret: text(),
-    /** Amazon SNS: the topic that was confirmed first. Only this topic is accepted from then on. */
+    /** For Amazon SNS: the topic that was confirmed first. Only this topic is accepted from then on. */
     topic: text(),
     /** How many events had which effect. */
     permanent: integerOrZero(),
@@ -37,7 +37,7 @@ export const providerIntakes = sqliteTable(
     refused: integerOrZero(),
     last_refusal: text({ enum: REFUSALS }),
     last_refused_at: text(),
-    /** The number of its rows in provider_event_keys. */
+    /** The number of the intake's rows in provider_event_keys. */
     remembered: integerOrZero(),
     created_at: text().notNull(),
   },
@@ -72,10 +72,10 @@ export type RoleMailbox = (typeof ROLE_MAILBOXES)[number];
 export const roleMails = sqliteTable('role_mails', {
   id: id(),
   mailbox: text({ enum: ROLE_MAILBOXES }).notNull(),
-  /** From the header; without markup and control characters, like the next columns. */
+  /** The header field From. Like `subject` and `text`, it has no markup and no control characters. */
   sender: line(),
   subject: line(),
-  /** The beginning of its text. */
+  /** The beginning of the mail's text. */
   text: line(),
   created_at: text().notNull(),
 });

@@ -21,7 +21,7 @@ export type NodeState = (typeof NODE_STATES)[number];
 
 /** A node that is connected, or was silent for too long. A node that signed off is removed. */
 export const senderNodes = sqliteTable('sender_nodes', {
-  /** A restarted node is another run. */
+  /** The run of the node: a restarted node is another run. */
   run: text().primaryKey(),
   name: text().notNull(),
   version: line(),
@@ -30,11 +30,11 @@ export const senderNodes = sqliteTable('sender_nodes', {
   refusal: line(),
   /** Mails per second that its relays accepted recently. */
   rate: integerOrZero(),
-  /** How many recipients it takes at a time. */
+  /** How many recipients the node takes at a time. */
   capacity: integerOrZero(),
-  /** How many recipients it has now. */
+  /** How many recipients the node has now. */
   load: integerOrZero(),
-  /** When its last message came, and until when it may begin mails, epoch milliseconds; 0: it may not begin any. */
+  /** When the node's last message came, and until when the node may begin mails, epoch milliseconds; 0: it may not begin any mail. */
   heard_at: integer().notNull(),
   lease_until: integerOrZero(),
 });
@@ -46,9 +46,9 @@ export const nodeDays = sqliteTable(
     name: text().notNull(),
     /** YYYY-MM-DD. */
     day: text().notNull(),
-    /** The most recipients it may be given on that day; null without a warm-up. */
+    /** The maximum number of recipients that the node may be given on that day; null without a warm-up. */
     ceiling: integer(),
-    /** Recipients that it was given, not counting those it gave back. */
+    /** The number of recipients that the node was given, not counting those it gave back. */
     given: integerOrZero(),
     accepted: integerOrZero(),
     deferred: integerOrZero(),

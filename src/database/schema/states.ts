@@ -69,6 +69,7 @@ export const RESULT_HELD_CODES = [
   'too_many_refusals',
 ] as const satisfies HeldCode[];
 export type ResultHeldCode = (typeof RESULT_HELD_CODES)[number];
+
 /** The measure by which the winner of an A/B test is chosen. With `hand` a user chooses. */
 export const WINNER_BY = ['opens', 'clicks', 'hand'] as const;
 

@@ -23,7 +23,7 @@ export const ownTemplates = sqliteTable(
     html_code: text().notNull(),
     /** The size of both codes in bytes. */
     size: integer().notNull(),
-    /** Its versions in other languages, which transactional mails get, by their codes; null: none. */
+    /** The template's versions in other languages, for transactional mails; null: no versions. */
     languages: text({ mode: 'json' }).$type<LanguageVersion[]>(),
     ...stamps(),
   },
@@ -36,8 +36,8 @@ const VERSION_OWNERS = ['single_send', 'automation_mail'] as const;
 
 /**
  * Earlier contents of mails. Triggers write a version whenever stored content changes: the new content, and the previous one if it
- * was not stored yet. What the same user changes within five minutes of a version replaces that version while it is open. A mail has
- * at most 20 versions and an account at most 50 MiB of them; the oldest are removed first. A mail's versions are removed with it.
+ * was not stored yet. A change by the same user within five minutes replaces the newest version while that version is open. A mail has
+ * at most 20 versions and an account at most 50 MiB of versions; the oldest are removed first. A mail's versions are removed with the mail.
  */
 export const mailVersions = sqliteTable(
   'mail_versions',
@@ -47,13 +47,13 @@ export const mailVersions = sqliteTable(
     kind: text({ enum: VERSION_OWNERS }).notNull(),
     /** The id of the single send or the schedule. */
     owner_id: integer().notNull(),
-    /** The id of the user who made it; null for a program or a design link. */
+    /** The id of the user who made the version; null for a program or a design link. */
     made_by: integer(),
     /** 0: later changes do not replace this version. */
     is_open: integer().notNull(),
     /** The content as `packContent` returns it. */
     content: blob({ mode: 'buffer' }).notNull(),
-    /** Bytes of `content`. */
+    /** The size of `content` in bytes. */
     size: integer().notNull(),
     ...stamps(),
   },
@@ -82,7 +82,7 @@ export const brands = sqliteTable('brands', {
     .primaryKey()
     .references(() => accounts.id),
   logo_picture_id: integer().references(() => pictures.id),
-  /** For example #1d5b46. The first colour is for buttons and links. */
+  /** Colours such as #1d5b46. The first one is for buttons and links. */
   colours: text({ mode: 'json' }).$type<string[]>().notNull(),
   text_font: text({ enum: BRAND_FONTS }).notNull(),
   heading_font: text({ enum: BRAND_FONTS }).notNull(),

@@ -28,7 +28,7 @@ export const transactionalMails = sqliteTable(
     /** The recipient's address and name as the request gave them. */
     email: text().notNull(),
     name: line(),
-    /** With its values filled in. */
+    /** The subject with its values filled in. */
     subject: text().notNull(),
     /** The bodies with their values filled in, as JSON (`Bodies`); null once the mail has a final state. */
     content: text(),
@@ -47,7 +47,7 @@ export const transactionalMails = sqliteTable(
     request_hash: line(),
     state: integer().notNull().default(DELIVERY_STATE.queued),
     attempt: integerOrZero(),
-    /** When the next attempt is due; 0 at first. */
+    /** When the next attempt is due; 0 before the first attempt. */
     due_at: integerOrZero(),
     first_tried_at: integer(),
     /** The server's reply, or why the mail was not sent. */

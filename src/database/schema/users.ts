@@ -30,7 +30,7 @@ export const users = sqliteTable('users', {
   role: text({ enum: ROLES }).notNull(),
   /** Null until the invitation is accepted; until then the user cannot sign in with a password. */
   password_hash: text(),
-  /** In base32; null without two-factor authentication. */
+  /** The secret from which one-time codes are computed, in base32; null without two-factor authentication. */
   totp_secret: text(),
   /** The 30-second step of the last used code, so that no code works twice. */
   totp_last_step: integer().notNull().default(0),
@@ -40,7 +40,7 @@ export const users = sqliteTable('users', {
   language: line(),
   /** 1: single keys such as `/` are shortcuts in the dashboard. */
   shortcuts: integer().notNull().default(1),
-  /** The colour scheme of the dashboard; system: as the browser asks for. */
+  /** The colour scheme of the dashboard; system: the scheme that the browser asks for. */
   colour_scheme: text({ enum: COLOUR_SCHEMES }).notNull().default('system'),
   ...stamps(),
 });
@@ -116,7 +116,7 @@ export const auditLog = sqliteTable(
     subject: said().notNull().default(''),
     /** The network address of the caller. */
     address: line(),
-    /** How often it happened, because attempts from one address are counted in one row. */
+    /** How often the action happened. Attempts from one address are counted in one row. */
     times: integer().notNull().default(1),
     created_at: text().notNull(),
   },

@@ -14,7 +14,7 @@ export const webhookEndpoints = sqliteTable(
     user_id: user(),
     url: text().notNull(),
     note: line(),
-    /** The types of events that it receives. */
+    /** The types of events that the endpoint receives. */
     events: text({ mode: 'json' }).$type<string[]>().notNull(),
     state: text({ enum: ['enabled', 'disabled'] }).notNull(),
     disabled_code: text({ enum: WEBHOOK_DISABLED_CODES }),
@@ -27,7 +27,7 @@ export const webhookEndpoints = sqliteTable(
     position: integerOrZero(),
     /** How many attempts have failed since the last successful one. */
     failures: integerOrZero(),
-    /** Epoch milliseconds; null: never. */
+    /** When an attempt last succeeded, and when an attempt last failed, epoch milliseconds; null: never. */
     succeeded_at: integer(),
     failed_at: integer(),
     ...stamps(),
@@ -36,8 +36,8 @@ export const webhookEndpoints = sqliteTable(
 );
 
 /**
- * The types of events that the enabled endpoints of an account ask for. Triggers (drizzle/triggers.sql) and `record-events.ts` write an event only if
- * its type is here, so that accounts without endpoints cost only one lookup in an empty index.
+ * The types of events that the enabled endpoints of an account ask for. Triggers (drizzle/triggers.sql) and `record-events.ts` write an event
+ * only if its type is in this table, so that accounts without endpoints cost only one lookup in an empty index.
  */
 export const webhookWants = sqliteTable(
   'webhook_wants',
@@ -71,11 +71,11 @@ export const webhookWaiting = sqliteTable(
     lane: integer().notNull(),
     /** How many attempts have failed. */
     attempts: integerOrZero(),
-    /** Epoch milliseconds; null: it waits for an earlier event of its lane. */
+    /** When the next attempt is due, epoch milliseconds; null while the event waits for an earlier event of its lane. */
     due_at: integer(),
-    /** When its first attempt failed, epoch milliseconds. */
+    /** When the first attempt failed, epoch milliseconds. */
     failed_since: integer(),
-    /** 1: a test or a replay. It is tried once, whatever the state of the endpoint, and delays no other event. */
+    /** 1: a test or a replay, which is tried once, whatever the state of the endpoint, and delays no other event. */
     is_manual: flag(),
   },
   (table) => [
@@ -101,7 +101,7 @@ export const webhookLog = sqliteTable(
     /** The error, or the beginning of the response; empty after a success. */
     reply: said().notNull().default(''),
     took_ms: integer().notNull(),
-    /** Epoch milliseconds. */
+    /** When the attempt was made, epoch milliseconds. */
     at: integer().notNull(),
   },
   (table) => [
