@@ -4,7 +4,7 @@ import type { Db } from '../database/open.ts';
 import { dkimKeys } from '../database/schema/index.ts';
 import { isoTimestamp } from '../time/clock.ts';
 
-/** signing: mail is signed with it; waiting: signs once its DNS record has been seen; former: no longer signs. */
+/** signing: mail is signed with the key; waiting: the key signs once its DNS record has been seen; former: the key no longer signs. */
 export const DKIM_KEY_STATES = ['signing', 'waiting', 'former'] as const;
 export type DkimKeyState = (typeof DKIM_KEY_STATES)[number];
 
@@ -59,10 +59,10 @@ export function useDkimKeys(db: Db, ids: readonly number[]): void {
  */
 export function deleteDkimKey(db: Db, { id, domain }: Pick<DkimKey, 'id' | 'domain'>): void {
   db.delete(dkimKeys).where(eq(dkimKeys.id, id)).run();
-  const left = listDkimKeys(db, domain);
-  if (left.every(({ state }) => state === 'waiting'))
+  const remaining = listDkimKeys(db, domain);
+  if (remaining.every(({ state }) => state === 'waiting'))
     useDkimKeys(
       db,
-      left.slice(-1).map((key) => key.id),
+      remaining.slice(-1).map((key) => key.id),
     );
 }

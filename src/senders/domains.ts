@@ -7,6 +7,7 @@ import { senders } from '../database/schema/index.ts';
 import { dnsRecord } from '../delivery/mime/dkim.ts';
 import { type DkimKeyState, listDkimKeys } from './dkim-keys.ts';
 
+/** A DKIM key with the name and value of its DNS record, and that record as a line of a zone file. */
 interface SenderDomainKey {
   id: number;
   state: DkimKeyState;
@@ -20,7 +21,7 @@ export interface SenderDomain {
   domain: string;
   /** The domain of the envelope sender, for which SPF is checked. */
   returnPath: string;
-  /** The DKIM keys of the domain, oldest first, each with its DNS record, also as a line of a zone file. */
+  /** The DKIM keys of the domain, oldest first. */
   keys: SenderDomainKey[];
 }
 
@@ -39,7 +40,7 @@ export function hasVerifiedSender(db: Db, accountId: number, domain: string): bo
   return rows.some(({ from_email }) => senderDomain(from_email) === domain);
 }
 
-/** Returns each domain of the senders that are not deleted once, in order; only those of one account if its id is given. */
+/** Returns the domains of an account's senders, or of all senders, in alphabetical order. Deleted senders do not count. */
 export function listSenderDomains(db: Db, config: Config, accountId?: number): SenderDomain[] {
   const rows = db
     .select({ from_email: senders.from_email })

@@ -1,4 +1,4 @@
-/** Holds campaigns if their target is deleted, or a custom field that the rules of their segment need. */
+/** Holds campaigns when their target is deleted, or when a custom field is deleted that the rules of their segment need. */
 import { or, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import { holdAutomations } from '../automations/status.ts';
@@ -7,12 +7,14 @@ import type { Db } from '../database/open.ts';
 import { type HeldCode, singleSends, type Target } from '../database/schema/index.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 
+/** What sentences call the tables of targets. */
 const NAMES = { contacts: 'type', segments: 'segment' } as const;
 
 /**
- * Holds the campaigns that use a deleted target. Queued single sends that include or exclude it, and live automations for it,
- * or whose goal or exit rule it is, become drafts with a reason. After a contact type was deleted, this includes campaigns for its segments, which are now empty.
- * Call inside the transaction of the deletion, and `finishHolds` after it. `now` is an ISO timestamp.
+ * Holds the campaigns that use a deleted contact type or segment: they become drafts with a reason. Such campaigns are queued single sends
+ * that include or exclude the target, and live automations that have it as target, goal or exit rule. The segments of a deleted contact type
+ * are empty, so campaigns that use them are held, too. Call inside the transaction of the deletion, and `finishHolds` after it. `now` is an
+ * ISO timestamp.
  */
 export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: number, now: string): void {
   hold(
@@ -58,15 +60,15 @@ function hold(
   automationReason: Said,
   now: string,
 ): void {
-  const names = (column: typeof singleSends.recipient_id | typeof singleSends.exclude_specific_recipient_id) =>
+  const hasTarget = (column: typeof singleSends.recipient_id | typeof singleSends.exclude_specific_recipient_id) =>
     sql`EXISTS (SELECT 1 FROM json_each(${column}) WHERE value ->> 'table' = ${table} AND value ->> 'id' = ${String(id)})`;
-  const isNamed = or(names(singleSends.recipient_id), names(singleSends.exclude_specific_recipient_id));
-  recordHold(db, isNamed, { held_code: code, held_reason: sendReason }, now);
-  const watches = sql`automation_for_table = ${table} AND automation_for = ${id}`;
-  holdAutomations(db, watches, { held_code: code, held_reason: automationReason }, now);
-  // Without its exit rule or goal, an automation would let in and mail those whom the segment kept out.
+  const singleSendUses = or(hasTarget(singleSends.recipient_id), hasTarget(singleSends.exclude_specific_recipient_id));
+  recordHold(db, singleSendUses, { held_code: code, held_reason: sendReason }, now);
+  const isTarget = sql`automation_for_table = ${table} AND automation_for = ${id}`;
+  holdAutomations(db, isTarget, { held_code: code, held_reason: automationReason }, now);
+  // Without its exit rule or goal, an automation would let in and mail contacts whom the segment kept out.
   if (table === 'segments') {
-    const ends = sql`(exit_segment_id = ${id} OR goal_segment_id = ${id})`;
-    holdAutomations(db, ends, { held_code: code, held_reason: sendReason }, now);
+    const isExitOrGoal = sql`(exit_segment_id = ${id} OR goal_segment_id = ${id})`;
+    holdAutomations(db, isExitOrGoal, { held_code: code, held_reason: sendReason }, now);
   }
 }

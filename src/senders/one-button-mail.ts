@@ -13,14 +13,14 @@ interface OneButtonMail {
   heading: string;
   paragraphs: readonly string[];
   button: string;
-  /** A note on what the link does, and that nothing happens without it. */
+  /** A note that says what the link does, and that nothing happens unless the recipient uses it. */
   note: string;
   /** Introduces the URL of the button, for mail programs that do not show the button. */
   fallback: string;
 }
 
 /**
- * Returns the content of such a mail. It has no pixel and no tracked links, and is not split into pieces even if a text contains `((`.
+ * Returns the content of such a mail. It has no pixel, no tracked links and no placeholders, even if a text contains `((`.
  */
 export function oneButtonMailContent(
   mail: { subject: string; html: string; text: string },

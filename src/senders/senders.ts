@@ -42,8 +42,8 @@ interface Verification {
 type StoredVerification = Omit<Verification, 'reply' | 'held_reason'> & Record<'reply' | 'held_reason', string | null>;
 
 /**
- * Returns the newest verification mail of the account to the address of this sender, whichever of its senders requested it;
- * undefined if there was none.
+ * Returns the newest verification mail of the account to the address of this sender, whichever of the account's senders requested it;
+ * undefined if no such mail was sent.
  */
 export function findLastVerification(db: Db, sender: Sender): Verification | undefined {
   const row = db.$client
@@ -77,9 +77,9 @@ function verificationOf(row: StoredVerification): Verification {
 }
 
 /**
- * Returns when another verification mail may be sent to the address; null if it may be sent now. It must wait some minutes
- * after the last one, and a day while the last one is still queued. A mail that was not sent because the address is
- * unsubscribed or suppressed does not count, and neither does one with a time in the future, sent while the clock was wrong.
+ * Returns when another verification mail may be sent to the address; null if it may be sent now. Another mail must wait some minutes
+ * after the last one, and a day while the last one is still queued. A mail that was not sent because the address is unsubscribed or
+ * suppressed does not count, and neither does a mail with a time in the future, which was sent while the clock was wrong.
  */
 export function resendAllowedAt(last: Verification | undefined, now: Date): Date | null {
   if (last === undefined || last.state === DELIVERY_STATE.suppressed) return null;
@@ -138,8 +138,8 @@ export function findSenderByLink(db: Db, tokens: Tokens, token: string, now: Dat
 
 /**
  * Marks a sender as verified, and the account's other senders with the same address, because they share the verification mail.
- * Then releases the single sends and mailings that waited for them. A scheduled single send that missed its time by more than
- * `graceMinutes` stays held for that reason. One transaction. `address` is the network address of the person who opened the link.
+ * Then releases the single sends and mailings that waited for them, all in one transaction. A scheduled single send that missed its time by
+ * more than `graceMinutes` stays held for that reason. `address` is the network address of the person who opened the link.
  */
 export function verifySender(db: Db, sender: Sender, address: string, now: Date, graceMinutes: number): void {
   const stamp = isoTimestamp(now);
@@ -169,7 +169,7 @@ export function verifySender(db: Db, sender: Sender, address: string, now: Date,
 export function holdCampaignsUsingSender(db: Db, senderId: number, now: string): number[] {
   const reason = held('sender_deleted');
   recordHold(db, eq(singleSends.sender_id, senderId), reason, now);
-  const names = sql`id IN (SELECT automation_id FROM automation_schedules WHERE sender_id = ${senderId})`;
-  holdAutomations(db, names, { ...reason, held_reason: sentence('held_mails_sender_deleted') }, now);
+  const hasMailFromSender = sql`id IN (SELECT automation_id FROM automation_schedules WHERE sender_id = ${senderId})`;
+  holdAutomations(db, hasMailFromSender, { ...reason, held_reason: sentence('held_mails_sender_deleted') }, now);
   return holdMailingsOfSender(db.$client, senderId, reason);
 }

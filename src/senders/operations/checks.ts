@@ -75,17 +75,18 @@ const Domain = Type.Object({
     isoTimestampSchema(),
     'When the domain was last checked with its present settings, UTC; null: never.',
   ),
-  checks: Type.Array(DnsCheck, { description: 'What the DNS said at that time; empty if it was not asked.' }),
+  checks: Type.Array(DnsCheck, { description: 'What the DNS said at that time; empty if the DNS was not asked.' }),
 });
 const Checks = Type.Object({
   verifications: Type.Array(SenderVerification, { description: 'The last verification e-mail of each sender.' }),
   domains: Type.Array(Domain, { description: 'The domains of the senders.' }),
 });
-/** How long to wait for the DNS; later answers count as no answer. */
+
+/** How long a check waits for the DNS; later answers count as no answer. */
 const PATIENCE_MS = 8000;
 
-/** The running DNS queries. Concurrent callers get the same answers. */
-const asking = new WeakMap<Context['db'], Map<string, Promise<void>>>();
+/** The running DNS checks by account and domain. Concurrent callers wait for the same check. */
+const runningChecks = new WeakMap<Context['db'], Map<string, Promise<void>>>();
 
 /** How long new records may take to be seen everywhere. */
 const NEW_MS = 72 * 3_600_000;
@@ -103,7 +104,7 @@ export const readChecks = operation({
   isReading: true,
   input: Type.Object({}),
   output: Checks,
-  run: read,
+  run: currentChecks,
 });
 
 export const renewChecks = operation({
@@ -118,17 +119,18 @@ export const renewChecks = operation({
       (known) => domain === undefined || known.domain === domain,
     );
     if (domains.length === 0 && domain !== undefined) throw notFound();
-    const questions = asking.get(db) ?? new Map<string, Promise<void>>();
-    asking.set(db, questions);
+    const running = runningChecks.get(db) ?? new Map<string, Promise<void>>();
+    runningChecks.set(db, running);
     const key = `${accountId} ${domain ?? ''}`;
-    const asked = questions.get(key) ?? askDns(context, domains).finally(() => questions.delete(key));
-    questions.set(key, asked);
-    await asked;
-    return read(context);
+    const check = running.get(key) ?? askDns(context, domains).finally(() => running.delete(key));
+    running.set(key, check);
+    await check;
+    return currentChecks(context);
   },
 });
 
-function read(context: Context): Checks {
+/** Returns the verification mails and the results of the last DNS checks of an account's senders. */
+function currentChecks(context: Context): Checks {
   const { db, config, clock, accountId } = context;
   const now = clock.now();
   const last = listLastVerifications(db, accountId);
@@ -187,7 +189,7 @@ function read(context: Context): Checks {
 async function askDns({ db, config, clock, resolver }: Context, domains: readonly SenderDomain[]): Promise<void> {
   const dns = resolver();
   const until = clock.monotonic() + PATIENCE_MS;
-  // Repeated, because an answer may start further queries after the time is over.
+  // The queries are cancelled repeatedly, because an answer may start further queries after the time is over.
   const timer = setInterval(() => clock.monotonic() > until && dns.cancel(), 250);
   try {
     const now = clock.now().getTime();

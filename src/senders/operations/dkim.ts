@@ -26,7 +26,7 @@ export const makeDkimKey = operation({
   role: 'owner',
   input: Domain,
   async run(context, input) {
-    const domain = domainOf(input.domain);
+    const domain = requireDomain(input.domain);
     const maySign = isOperatorsSession(context) || hasVerifiedSender(context.db, context.accountId, domain);
     if (!maySign) throw invalid('domain', sentence('dkim_no_sender'));
     await makeKey(context, domain, false, (keys) => {
@@ -43,7 +43,7 @@ export const rotateDkimKey = operation({
   isForOperators: true,
   input: Domain,
   async run(context, input) {
-    const domain = domainOf(input.domain);
+    const domain = requireDomain(input.domain);
     await makeKey(context, domain, true, (keys) => {
       if (keys.length === 0) throw conflict(sentence('dkim_none_to_change'));
       if (keys.some(({ state }) => state === 'waiting')) throw conflict(sentence('dkim_one_waits', { domain }));
@@ -85,7 +85,7 @@ async function makeKey(
   await inTurn(context.accountId, async () => {
     check(listDkimKeys(db, domain));
     const privateKey = await createDkimKeyInThreadPool();
-    const keep = () => {
+    const store = () => {
       const keys = listDkimKeys(db, domain);
       check(keys);
       const now = clock.now();
@@ -93,11 +93,12 @@ async function makeKey(
       insertDkimKey(db, { domain, selector, privateKey, awaitsRecord }, now);
       auditBy(context, 'dkim_key_made', `${selector}._domainkey.${domain}`);
     };
-    inTransaction(db, keep);
+    inTransaction(db, store);
   });
 }
 
-function domainOf(text: string): string {
+/** Returns a domain in ASCII form. Throws 422 if the text is not a domain. */
+function requireDomain(text: string): string {
   const domain = asciiDomain(text);
   if (domain === null) throw invalid('domain', sentence('field_selected', { field: 'domain' }));
   return domain;

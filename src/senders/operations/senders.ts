@@ -65,7 +65,7 @@ const Sender = Type.Object({
   ...softStamps,
 });
 /** The fields of a sender that a user enters. */
-const About = {
+const SenderFields = {
   from_name: line(),
   from_email: email(),
   reply_to_email: email(),
@@ -97,10 +97,10 @@ const Usage = Type.Object(
   {
     queued: integer({ description: 'Single sends that wait for their time: they become drafts.' }),
     sending: integer({ description: 'Mailings that are being sent: they are held.' }),
-    live_automations: integer({ description: 'Live automations with an e-mail from it: they become drafts.' }),
-    drafts: integer({ description: 'Drafts of single sends with it: they need another sender.' }),
+    live_automations: integer({ description: 'Live automations with an e-mail from the sender: they become drafts.' }),
+    drafts: integer({ description: 'Drafts of single sends with the sender: they need another one.' }),
   },
-  { description: 'The campaigns that use it.' },
+  { description: 'The campaigns that use the sender.' },
 );
 const record = recordObject(Sender, senders);
 
@@ -130,7 +130,7 @@ export const addSender = operation({
   name: 'Add a sender and send its verification e-mail',
   description: 'The address is verified by the link in the e-mail.',
   role: 'owner',
-  input: Type.Object(About),
+  input: Type.Object(SenderFields),
   check: checkPlaces,
   run(context, { relay_id, ...fields }) {
     const { db, clock, accountId, wake } = context;
@@ -162,7 +162,7 @@ export const changeSender = operation({
   name: 'Change a sender',
   description: 'A new address has to be verified again.',
   role: 'owner',
-  input: Type.Object({ ...ById, ...About }),
+  input: Type.Object({ ...ById, ...SenderFields }),
   check: checkPlaces,
   run(context, { sender_id, relay_id, ...fields }) {
     const { db, clock, wake } = context;
@@ -190,7 +190,7 @@ export const changeSender = operation({
 
 export const deleteSender = operation({
   name: 'Delete a sender',
-  description: 'Nothing is sent from it any more. The confirmation is in errors, with the status success.',
+  description: 'Nothing is sent from the sender any more. The confirmation is in errors, with the status success.',
   role: 'owner',
   input: Type.Object(ById),
   async run(context, { sender_id }) {
@@ -242,7 +242,7 @@ export const readSenderUsage = operation({
   run: (context, { sender_id }) => ({ usage: usageOf(context, requireSender(context, sender_id).id) }),
 });
 
-/** Returns the sender of the caller's account with this id. Throws 404. */
+/** Returns the sender of the caller's account with this id. Throws 404 if the account has no such sender. */
 function requireSender({ db, accountId }: Context, id: unknown) {
   const sender = db
     .select()
@@ -253,6 +253,7 @@ function requireSender({ db, accountId }: Context, id: unknown) {
   return sender;
 }
 
+/** Adds field errors for a country, state or city that does not exist. */
 function checkPlaces(
   { db }: Context,
   { country_id, state_id, city_id }: { country_id?: number; state_id?: number; city_id?: number },
@@ -266,9 +267,9 @@ function checkPlaces(
 }
 
 /**
- * Returns the column for the only relay that a sender's mail may use; 0: any relay. Only operators may choose one. Returns
- * nothing if none was given, or if a caller who is not an operator gives 0. Throws 422 if another caller names a relay, and for
- * a relay that does not exist.
+ * Returns the column for the only relay that a sender's mail may use, where 0 means any relay. Only operators may choose a relay: the result
+ * has no column, so that nothing changes, if the request has no relay or if a caller who is not an operator sends 0. Throws 422 if such a
+ * caller names a relay, and if the relay does not exist.
  */
 function chosenRelay(context: Context, relayId: number | undefined): { relay_id?: number | null } {
   const isOperator = isOperatorsSession(context);

@@ -21,6 +21,7 @@ import { operation } from '../../operations/operation.ts';
 import { auditBy } from '../../users/audit.ts';
 import { listSenderDomains } from '../domains.ts';
 
+/** How many days before or after today a plan may start. */
 const YEAR = 365;
 
 const fields = {
@@ -44,20 +45,22 @@ const WarmUp = Type.Object({
   until_volume: fields.until_volume(),
   state: {
     ...choice(...WARM_UP_STATES),
-    description: 'waiting: its first day has not come; on: it limits mail; over: it no longer limits mail.',
+    description: 'waiting: the first day has not come; on: the plan limits mail; over: it no longer limits mail.',
   },
-  today: integer({ description: 'The number of e-mails that may be sent today, UTC; 0 unless it is on.' }),
-  sent_today: integer({ description: 'The number of these that were sent or are being handed over.' }),
-  ends_on: Type.String({ description: 'The day on which it is over if each day before has all of its e-mails.' }),
+  today: integer({ description: 'The number of e-mails that may be sent today, UTC; 0 unless the plan is on.' }),
+  sent_today: integer({ description: 'How many of these e-mails were sent or are being handed over.' }),
+  ends_on: Type.String({ description: 'The day on which the plan is over if all e-mails of each day are sent.' }),
 });
 
 /** The part of a report about recipients who wait for another day. */
 export const WarmUpWait = Type.Object({
   domain: Type.String({ description: 'The domain of the sender, which is being warmed up.' }),
-  today: integer({ description: 'The number of e-mails that may be sent from it today, UTC.' }),
-  sent_today: integer({ description: 'The number of these that were sent or are being handed over.' }),
+  today: integer({ description: 'The number of e-mails that may be sent from the domain today, UTC.' }),
+  sent_today: integer({ description: 'How many of these e-mails were sent or are being handed over.' }),
   waiting: integer({ description: 'How many recipients of single sends from this domain have no mail yet.' }),
-  expected_on: Type.String({ description: 'The day on which the last of them is expected to get it, YYYY-MM-DD.' }),
+  expected_on: Type.String({
+    description: 'The day on which the last of these recipients should get mail, YYYY-MM-DD.',
+  }),
 });
 
 const domain = line({ description: 'The domain of a sender’s address.' });
@@ -75,7 +78,7 @@ export const readWarmUps = operation({
 
 export const changeWarmUp = operation({
   name: 'Start warming a sender domain up, or change its plan (addition)',
-  description: `No more mail is sent from it on a day than the plan allows; by default ${USUAL_PLAN.volume} e-mails on the first day and ${USUAL_PLAN.growth} % more on each next one. A change keeps the counts of past days.`,
+  description: `On each day, no more mail is sent from the domain than the plan allows: by default ${USUAL_PLAN.volume} e-mails on the first day, and ${USUAL_PLAN.growth} % more on each following day. A change keeps the counts of past days.`,
   role: 'owner',
   input: Type.Object({
     domain,
@@ -89,7 +92,7 @@ export const changeWarmUp = operation({
     const today = dayOf(clock.now());
     const starts_on = fields.starts_on || today;
     const domain = asciiDomain(fields.domain);
-    const known = listSenderDomains(db, config, accountId).some((one) => one.domain === domain);
+    const known = listSenderDomains(db, config, accountId).some((sender) => sender.domain === domain);
     if (domain === null || !known) throw invalid('domain', sentence('warm_up_no_sender'));
     if (!isDay(starts_on) || starts_on < dayAfter(today, -YEAR) || starts_on > dayAfter(today, YEAR))
       throw invalid('starts_on', sentence('warm_up_day'));
@@ -104,7 +107,7 @@ export const changeWarmUp = operation({
 
 export const stopWarmUp = operation({
   name: 'Stop warming a sender domain up (addition)',
-  description: 'Mail that waits for it may be sent at once. The counts of its days are removed.',
+  description: 'Mail that waits because of the plan may be sent at once. The counts of its days are removed.',
   role: 'owner',
   input: Type.Object({ domain }),
   run(context, input) {

@@ -29,7 +29,7 @@ import { type Context, listOperation, recordOperation } from '../../operations/o
 const ListedMail = Type.Object({
   id: integer(),
   envelope_from: Type.String({ description: 'Return path of the e-mail.' }),
-  envelope_to: Type.String({ description: 'Address it was sent to.' }),
+  envelope_to: Type.String({ description: 'Address that the e-mail was sent to.' }),
   from: Type.String({ description: 'From header of the e-mail, decoded.' }),
   to: Type.String({ description: 'To header of the e-mail, decoded.' }),
   subject: Type.String(),
@@ -41,9 +41,9 @@ const Mail = Type.Object({
     Type.String(),
     'URL of the e-mail for a browser; null when its recipient was deleted permanently.',
   ),
-  contact_id: nullable(integer(), 'The contact who would have got it; null if there is no such contact.'),
-  single_send_utr: nullable(Type.String(), 'The single send that it belongs to; null if it belongs to none.'),
-  automation_utr: nullable(Type.String(), 'The automation that it belongs to; null if it belongs to none.'),
+  contact_id: nullable(integer(), 'The contact who would have got the e-mail; null if there is no such contact.'),
+  single_send_utr: nullable(Type.String(), 'The single send of the e-mail; null if it has none.'),
+  automation_utr: nullable(Type.String(), 'The automation of the e-mail; null if it has none.'),
   raw: Type.String({ description: 'The source of the e-mail as it would have been sent.' }),
 });
 
@@ -52,7 +52,7 @@ export type Mail = Static<typeof Mail>;
 
 const from = sql`${outbox}`;
 
-/** The envelope sender without its signature, with which anyone could report a bounce of the recipient. */
+/** SQL for the envelope sender without its signature. Whoever knows the signature could report that the recipient's mail bounced. */
 const unsignedReturnPath = sql`iif(instr(${outbox.envelope_from}, '+') = 0, ${outbox.envelope_from},
   substr(${outbox.envelope_from}, 1, instr(${outbox.envelope_from}, '+')) || ${HIDDEN} || substr(${outbox.envelope_from}, instr(${outbox.envelope_from}, '@')))`;
 
@@ -62,7 +62,7 @@ export const listMails = listOperation({
   role: 'viewer',
   input: Type.Object({
     ...eitherOrderQuery.properties,
-    search: Type.Optional(line({ description: 'Only e-mails with this in their sender, recipient or subject.' })),
+    search: Type.Optional(line({ description: 'Only e-mails with this text in their sender, recipient or subject.' })),
   }),
   as: 'mails',
   record: ListedMail,
@@ -77,7 +77,7 @@ export const listMails = listOperation({
 
 export const readMail = recordOperation({
   name: 'Read an e-mail in the test outbox',
-  description: 'For the role viewer, its links have no tokens, because these act for the recipient.',
+  description: 'For the role viewer, links have no tokens, because a token can act for the recipient.',
   role: 'viewer',
   input: Type.Object({ id: identifier('The e-mail.') }),
   as: 'mail',
@@ -102,17 +102,20 @@ export const readMail = recordOperation({
   },
 });
 
-/** Returns the columns that replace stored values for a caller with read access, who could otherwise act for a recipient. */
+/** Returns the columns that replace stored values for a caller with read access only, who could otherwise act for a recipient. */
 function hiddenFrom(context: Context) {
   return isReadOnly(context) ? { envelope_from: unsignedReturnPath } : {};
 }
 
-/** Whether a mail's sender, recipient or subject contains a text, regardless of case. */
+/** Returns the condition that a mail's sender, recipient or subject contains a text, regardless of case. */
 function includes(search: string) {
   return sql`instr(fold(concat_ws(char(10), ${outbox.from}, ${outbox.to}, ${outbox.subject})), ${fold(search)}) > 0`;
 }
 
-/** The recipient and the campaign of a mail, with the ids in the tokens of its links; undefined if they are no longer in the database. */
+/**
+ * Returns the recipient and the campaign of a mail, with the ids that the tokens in its links contain; undefined if the recipient is no
+ * longer in the database.
+ */
 function findRecipient({ db }: Context, { mailing, to }: { mailing: number; to: string }) {
   return db
     .select({

@@ -32,39 +32,42 @@ const provider = { ...choice(...MAIL_PROVIDERS), description: 'The mail provider
 const Intake = Type.Object({
   id: integer(),
   provider,
-  url: Type.String({ description: 'The address to give to the provider. A program that knows it can report events.' }),
+  url: Type.String({
+    description: 'The URL to give to the provider. A program that knows this URL can report events.',
+  }),
   has_secret: zeroOrOne('1: a key or password is stored.'),
   topic: nullable(Type.String(), 'Amazon SNS: the topic that was confirmed, the only one accepted.'),
-  permanent: integer({ description: 'Events of addresses that are unusable: bounced and suppressed.' }),
-  returned: integer({ description: 'E-mails that did not arrive for another reason: bounced, not suppressed.' }),
-  temporary: integer({ description: 'Delays and the like, which change nothing.' }),
-  complaints: integer({ description: 'Complaints: suppressed.' }),
+  permanent: integer({ description: 'Bounces of unusable addresses, which are suppressed.' }),
+  returned: integer({ description: 'Bounces for other reasons, whose addresses are not suppressed.' }),
+  temporary: integer({ description: 'Delays and other temporary events, which change nothing.' }),
+  complaints: integer({ description: 'Complaints: the addresses are suppressed.' }),
   unsubscribes: integer({
-    description: 'The number of contacts who unsubscribed at the provider, and so from all mail.',
+    description: 'The number of contacts who unsubscribed at the provider. They are unsubscribed from all mail.',
   }),
   others: integer({ description: 'Events of other kinds, which change nothing.' }),
-  unmatched: integer({ description: 'Events about addresses and e-mails that are not of this account.' }),
+  unmatched: integer({ description: 'Events about addresses and e-mails that this account does not know.' }),
   duplicates: integer({ description: 'Events that were known already.' }),
-  last_event: nullable(Type.String(), "The provider's name of the last event."),
-  last_event_at: nullable(isoTimestampSchema(), 'When it arrived.'),
-  refused: integer({ description: 'Requests with this address that were refused.' }),
-  last_refusal: nullable(choice(...REFUSALS), 'Why the last one was.'),
-  last_refused_at: nullable(isoTimestampSchema(), 'When the last one was.'),
+  last_event: nullable(Type.String(), "The provider's name for the last event."),
+  last_event_at: nullable(isoTimestampSchema(), 'When the last event arrived, UTC; null: none has arrived.'),
+  refused: integer({ description: 'Requests to this URL that were refused.' }),
+  last_refusal: nullable(choice(...REFUSALS), 'Why a request was last refused; null: none was.'),
+  last_refused_at: nullable(isoTimestampSchema(), 'When a request was last refused, UTC; null: none was.'),
   created_at: isoTimestampSchema(),
 });
 
 const RoleMail = Type.Object({
   id: integer(),
-  mailbox: { ...choice(...ROLE_MAILBOXES), description: 'The address it came to, without the domain.' },
+  mailbox: { ...choice(...ROLE_MAILBOXES), description: 'The address that the e-mail came to, without the domain.' },
   sender: Type.String({ description: 'The sender that the e-mail names, which can be forged.' }),
   subject: Type.String(),
-  text: Type.String({ description: 'Its beginning, plain and without markup.' }),
+  text: Type.String({ description: 'The beginning of the e-mail as plain text.' }),
   created_at: isoTimestampSchema(),
 });
 
 const RoleMails = Type.Object({
   addresses: Type.Array(Type.String(), {
-    description: 'Where mail is taken in, feedback loops first; none where nothing listens.',
+    description:
+      'The addresses that receive such mail, that for feedback loops first; empty if BOUNCE_LISTEN is not set.',
   }),
   mails: Type.Array(RoleMail, { description: 'Newest first.' }),
 });
@@ -76,7 +79,7 @@ export const listIntakes = operation({
   name: 'List the addresses at which mail providers report events (addition)',
   role: 'owner',
   input: Type.Object({}),
-  output: Type.Object({ intakes: Type.Array(Intake, { description: 'One address each, oldest first.' }) }),
+  output: Type.Object({ intakes: Type.Array(Intake, { description: 'One for each URL, oldest first.' }) }),
   run(context): { intakes: Intake[] } {
     const { db, accountId } = context;
     const where = ownedBy(providerIntakes, accountId);
@@ -98,7 +101,7 @@ export const addIntake = operation({
     secret: Type.Optional(
       line({
         description:
-          'mailgun: the HTTP webhook signing key; sendgrid: the verification key; postmark, brevo, sparkpost: a password, if one is to be asked for. It is never given back.',
+          'mailgun: the HTTP webhook signing key; sendgrid: the verification key; postmark, brevo, sparkpost: a password that requests must have, if any. The secret is never returned.',
       }),
     ),
   }),
@@ -113,8 +116,8 @@ export const addIntake = operation({
   run(context, { provider, secret = '' }) {
     const { db, clock, accountId } = context;
     const add = () => {
-      const own = db.select().from(providerIntakes).where(ownedBy(providerIntakes, accountId)).all();
-      if (own.length >= MAX_INTAKES) throw conflict(sentence('providers_many', { count: MAX_INTAKES }));
+      const intakes = db.select().from(providerIntakes).where(ownedBy(providerIntakes, accountId)).all();
+      if (intakes.length >= MAX_INTAKES) throw conflict(sentence('providers_many', { count: MAX_INTAKES }));
       auditBy(context, 'provider_added', provider);
       return storeIntake(db.$client, { accountId, provider, secret: secret || null }, clock.now());
     };
@@ -125,7 +128,7 @@ export const addIntake = operation({
 
 export const deleteIntake = operation({
   name: 'Delete an address at which a mail provider reports events (addition)',
-  description: 'Requests to it are answered with 404 from then on. Events recorded by it stay.',
+  description: 'Requests to the address are answered with 404 from then on. Events that it has recorded stay.',
   role: 'owner',
   input: Type.Object({ id: identifier('The address.') }),
   run(context, { id }) {
@@ -143,7 +146,7 @@ export const deleteIntake = operation({
 
 export const listRoleMails = operation({
   name: 'List the e-mail to fbl, abuse and postmaster that could not be matched to a sent e-mail (addition)',
-  description: 'The newest 200 are kept.',
+  description: 'The newest 200 e-mails are kept.',
   role: 'owner',
   isForOperators: true,
   input: Type.Object({}),
@@ -166,7 +169,7 @@ export const deleteRoleMail = operation({
   },
 });
 
-/** The URL to give to a provider. */
+/** Returns the URL at which a provider reports events. */
 function urlOf({ tokens, publicUrl }: Context, provider: Intake['provider'], id: number): string {
   return `${publicUrl()}/hooks/in/${provider}/${tokens.sign('provider-events', String(id))}`;
 }

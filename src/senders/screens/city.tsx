@@ -8,7 +8,7 @@ import { useLanguage } from '../../ui/words/index.ts';
 
 const MAX_OFFERED = 20;
 
-/** The stored ids of a city; 0 for none. */
+/** The stored ids of a city and its state; 0: no city or no state. */
 export interface CityIds {
   state_id: number;
   city_id: number;
@@ -28,27 +28,27 @@ function cityName({ name, state_id }: City, { states }: Places): string {
 }
 
 /**
- * Returns the ids of the typed city, or why there is none. If several cities of a state have the name, the city with
- * the id `kept` is preferred.
+ * Returns the ids of the typed city, or why no city was found. If several cities of a state have the name, the city with
+ * the id `storedId` is preferred.
  */
 export async function readCity(
   request: FastifyRequest,
   country: number,
   typed: string,
-  kept: number,
+  storedId: number,
 ): Promise<CityIds | 'unknown' | 'ambiguous'> {
   const places = await findCities(request, country, typed);
   const plain = (text: string) => text.toLowerCase().normalize('NFC').replaceAll(/\s+/g, ' ').trim();
-  const asked = plain(typed);
-  const named = places.cities.filter((city) => plain(cityName(city, places)) === asked);
-  const fitting = named.length > 0 ? named : places.cities.filter(({ name }) => plain(name) === asked);
-  const city = fitting.find(({ id }) => id === kept) ?? fitting[0];
+  const typedName = plain(typed);
+  const withState = places.cities.filter((city) => plain(cityName(city, places)) === typedName);
+  const matches = withState.length > 0 ? withState : places.cities.filter(({ name }) => plain(name) === typedName);
+  const city = matches.find(({ id }) => id === storedId) ?? matches[0];
   if (city === undefined) return 'unknown';
-  if (new Set(fitting.map(({ state_id }) => state_id)).size > 1) return 'ambiguous';
+  if (new Set(matches.map(({ state_id }) => state_id)).size > 1) return 'ambiguous';
   return { state_id: city.state_id ?? 0, city_id: city.id };
 }
 
-/** Returns the city with these ids as it is typed; empty for none. */
+/** Returns the city with these ids as a user would type it; empty if the ids name no city. */
 export async function cityText(
   request: FastifyRequest,
   country: number,
@@ -79,7 +79,7 @@ export function CityField({ value, problems }: { value: string; problems: Proble
   );
 }
 
-/** Registers the options that `CityField` offers. */
+/** Registers the URL from which the script of `CityField` gets the cities to offer. */
 export async function cityOffers(app: FastifyInstance): Promise<void> {
   app.get<{ Querystring: { country_id?: string; city?: string } }>(
     '/settings/senders/cities',
@@ -90,7 +90,7 @@ export async function cityOffers(app: FastifyInstance): Promise<void> {
         /^\d{1,9}$/.test(country_id) ? Number(country_id) : 0,
         city.slice(0, 255),
       );
-      return reply.send(places.cities.slice(0, MAX_OFFERED).map((one) => cityName(one, places)));
+      return reply.send(places.cities.slice(0, MAX_OFFERED).map((found) => cityName(found, places)));
     },
   );
 }

@@ -9,7 +9,7 @@ import { useLanguage } from '../../ui/words/index.ts';
 import type { CheckedDomain, DnsCheck } from '../operations/checks.ts';
 import { Keys } from './keys.tsx';
 import { RecordToCopy } from './record-to-copy.tsx';
-import { WATCH_EVERY_MS, type Watch, watchPath } from './watch-domain.ts';
+import { isWell, WATCH_EVERY_MS, type Watch, watchPath } from './watch-domain.ts';
 
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
 
@@ -22,14 +22,14 @@ interface DomainsProps {
 /** A card for each domain, and the button that checks the DNS of all of them. */
 export function Domains({ domains, ...shown }: DomainsProps & { domains: readonly CheckedDomain[] }) {
   const language = useLanguage();
-  const isAsked = domains.every(({ checked_at: at }) => at !== null);
+  const areChecked = domains.every(({ checked_at: at }) => at !== null);
   return (
     <section class="dns" id="dns">
       <h2>{language.say('domains.title')}</h2>
       <p class="quiet-text">{language.say('domains.text')}</p>
       {domains.length > 1 && (
         <form method="post" action="/settings/senders/check">
-          <Button look="plain" label={language.say(isAsked ? 'domains.again' : 'domains.now')} />
+          <Button look="plain" label={language.say(areChecked ? 'domains.again' : 'domains.now')} />
         </form>
       )}
       {domains.map((domain, at) => (
@@ -72,20 +72,19 @@ function CheckedAt({
   now,
 }: DomainsProps & { domain: CheckedDomain; at: number }) {
   const language = useLanguage();
-  const asked = recordTime(checkedAt);
+  const time = recordTime(checkedAt);
   const isActive = watch?.domain === domain && watch.isActive;
-  const isWell = checks.length > 0 && checks.every(({ state }) => state === 'ok');
   return (
     <div
       id={`dns-${at}-asked`}
       class="dns-live"
       data-active={isActive ? 'yes' : 'no'}
-      data-news={isWell ? language.say('domains.well') : ''}
+      data-news={isWell({ checks }) ? language.say('domains.well') : ''}
     >
       <p class="quiet-text">
-        {asked === null
+        {time === null
           ? language.say('domains.unasked')
-          : language.say('domains.asked', { time: language.relative(asked, now) })}
+          : language.say('domains.asked', { time: language.relative(time, now) })}
       </p>
       {isActive ? (
         <p>
@@ -94,7 +93,7 @@ function CheckedAt({
       ) : (
         <form method="post" action="/settings/senders/check">
           <input type="hidden" name="domain" value={domain} />
-          <Button look="plain" label={language.say(asked === null ? 'domains.now' : 'domains.again')} />
+          <Button look="plain" label={language.say(time === null ? 'domains.now' : 'domains.again')} />
         </form>
       )}
     </div>
@@ -113,10 +112,10 @@ function Check({
   isOperator: boolean;
 }) {
   const language = useLanguage();
-  const check = domain.checks.find((one) => one.name === name);
+  const check = domain.checks.find((known) => known.name === name);
   const record = name === 'DKIM' ? null : check?.record;
   const isUnsigned = name === 'DKIM' && domain.dkim.length === 0;
-  // The record to copy and the button that makes a key say the same as this advice.
+  // The advice is left out where the record to copy, or the button that makes a key, says the same.
   const advice = check?.record || isUnsigned ? [] : (check?.advice ?? []);
   return (
     <li>

@@ -41,7 +41,7 @@ const FIELDS = [...TEXTS, 'country_id'] as const;
 type Values = Record<(typeof FIELDS)[number] | 'city' | 'relay_id', string>;
 
 interface Form {
-  /** The sender to change with its uses; null for a new one. */
+  /** The sender to change, with what its deletion would stop; null for a new sender. */
   changed: { id: string; email: string; usage: Usage } | null;
   values: Values;
   countries: readonly Country[];
@@ -59,7 +59,7 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
 
   app.get('/settings/senders/new', (request, reply) => {
     requireOwner(request);
-    return show(request, reply, null, typed(request));
+    return show(request, reply, null, typedValues(request));
   });
 
   app.post('/settings/senders/new', (request, reply) => save(request, reply, null));
@@ -72,7 +72,7 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
     const city = await cityText(request, sender.country_id, sender);
     const sending = await readSending(request);
     const relay = sending?.relays.find(({ sender_ids: ids }) => ids.includes(sender.id));
-    return show(request, reply, id, { ...typed(request), ...values, city, relay_id: String(relay?.id ?? '') });
+    return show(request, reply, id, { ...typedValues(request), ...values, city, relay_id: String(relay?.id ?? '') });
   });
 
   app.post<ById>('/settings/senders/:id', (request, reply) => save(request, reply, request.params.id));
@@ -84,7 +84,7 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
 
   async function save(request: FastifyRequest, reply: FastifyReply, id: string | null) {
     requireOwner(request);
-    const values = typed(request);
+    const values = typedValues(request);
     const { relay_id, city, ...others } = values;
     const country_id = asId(others.country_id);
     const stored = id === null ? null : await ask(request, readSender, { sender_id: id });
@@ -110,7 +110,7 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
     return backTo(reply, 'senders', id === null ? added : 'settings.done.changed');
   }
 
-  /** Returns the relays for operators; null for other users, and if there are none. */
+  /** Returns the relays to choose from; null for users who are not operators, and if no relay is stored. */
   async function readSending(request: FastifyRequest): Promise<Sending | null> {
     if (!viewerOf(request).isOperator) return null;
     const sending = await ask(request, readRelays, {});
@@ -126,14 +126,14 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
     problem = '',
   ) {
     const { countries } = await ask(request, listCountries, {});
-    const changed = id === null ? null : { id, ...(await readUse(request, id)) };
+    const changed = id === null ? null : { id, ...(await readUsage(request, id)) };
     const sending = await readSending(request);
     const form = <SenderForm {...{ changed, values, countries, sending, problems }} />;
     return sendSettings(request, reply, 'senders', form, problem);
   }
 }
 
-async function readUse(request: FastifyRequest, id: string) {
+async function readUsage(request: FastifyRequest, id: string) {
   const [{ from_email: email }, { usage }] = await Promise.all([
     ask(request, readSender, { sender_id: id }),
     ask(request, readSenderUsage, { sender_id: id }),
@@ -142,8 +142,8 @@ async function readUse(request: FastifyRequest, id: string) {
 }
 
 /**
- * Returns the stored state and city if the form does not show a city, for example because it is not in the sender's state,
- * while the country is unchanged.
+ * Returns the stored state and city if the country is unchanged and the form could not show the city, for example because it is not in the
+ * stored state. Otherwise returns 0 for both.
  */
 async function keptPlace(request: FastifyRequest, stored: Sender | null, country: number | ''): Promise<CityIds> {
   const none = { state_id: 0, city_id: 0 };
@@ -152,12 +152,13 @@ async function keptPlace(request: FastifyRequest, stored: Sender | null, country
   return country_id === country && (await cityText(request, country_id, stored)) === '' ? { state_id, city_id } : none;
 }
 
-/** Returns an id from a list, or the text unchanged if it is not an id, so that the API reports it. */
+/** Returns a chosen id as a number; empty for any other text, so that the operation reports a missing value. */
 function asId(text: string): number | '' {
   return /^\d{1,9}$/.test(text) ? Number(text) : '';
 }
 
-function typed(request: FastifyRequest): Values {
+/** The values of the form as the user typed them; empty texts if no form was sent. */
+function typedValues(request: FastifyRequest): Values {
   const value = (name: keyof Values) => field(request, name);
   return {
     from_name: value('from_name'),

@@ -1,4 +1,4 @@
-/** The DKIM keys of a domain: the record to publish. Owners create the first key; operators create and delete others. */
+/** The DKIM keys of a domain, with the records to publish. Owners create the first key; operators create and delete others. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
@@ -28,7 +28,7 @@ export function keyForms(app: FastifyInstance, show: Show): void {
     app.post(`/settings/senders/dkim/${action}`, async (request, reply) => {
       const domain = field(request, 'domain');
       const outcome = await attempt(request, operation, { domain });
-      if ('problems' in outcome) return refused(request, reply, outcome);
+      if ('problems' in outcome) return showRefusal(request, reply, outcome);
       setFlash(reply, 'good', `dkim.done.${action}`, { domain });
       return reply.redirect(watchPath(domain, app.deps.clock.now()), SEE_OTHER);
     });
@@ -36,16 +36,16 @@ export function keyForms(app: FastifyInstance, show: Show): void {
 
   app.post<{ Params: { id: string } }>('/settings/senders/dkim/:id/delete', async (request, reply) => {
     const deleted = await attempt(request, deleteDkimKey, request.params);
-    if ('problems' in deleted) return refused(request, reply, deleted);
+    if ('problems' in deleted) return showRefusal(request, reply, deleted);
     setFlash(reply, 'good', 'dkim.done.deleted');
     return reply.redirect('/settings/senders', SEE_OTHER);
   });
 
-  const refused = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) =>
+  const showRefusal = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) =>
     show(request, reply.code(refusal.status), refusal.text);
 }
 
-/** `at`: the index of the domain on the page. */
+/** The keys of a domain. `at` is the index of the domain on the page. */
 export function Keys({ domain, at, isOperator }: { domain: CheckedDomain; at: number; isOperator: boolean }) {
   const language = useLanguage();
   if (domain.dkim.length === 0) return <FirstKey domain={domain} />;
@@ -53,7 +53,7 @@ export function Keys({ domain, at, isOperator }: { domain: CheckedDomain; at: nu
   return (
     <>
       {domain.dkim.map((key) => (
-        <OneKey key={key.id} one={key} domain={domain} isOnly={isOnly} isOperator={isOperator} />
+        <Key key={key.id} dkimKey={key} domain={domain} isOnly={isOnly} isOperator={isOperator} />
       ))}
       {isOperator ? (
         domain.dkim.every(({ state }) => state !== 'waiting') && <NextKey domain={domain.domain} id={`rotate-${at}`} />
@@ -81,41 +81,41 @@ function FirstKey({ domain: { domain, may_sign: maySign } }: { domain: CheckedDo
   );
 }
 
-function OneKey({
-  one,
+function Key({
+  dkimKey,
   domain: { domain, dkim },
   isOnly,
   isOperator,
 }: {
-  one: DkimKey;
+  dkimKey: DkimKey;
   domain: CheckedDomain;
   isOnly: boolean;
   isOperator: boolean;
 }) {
   const language = useLanguage();
-  const createdAt = recordTime(one.created_at);
-  const isNeeded = one.state !== 'former';
-  const others = dkim.filter(({ id }) => id !== one.id);
-  const left = one.state !== 'signing' ? 'unused' : others.length === 0 ? 'none' : 'another';
+  const { id, name, value, state } = dkimKey;
+  const createdAt = recordTime(dkimKey.created_at);
+  const remaining = dkim.length === 1 ? 'none' : 'another';
+  const effect = state === 'signing' ? remaining : 'unused';
   return (
     <div class="dkim-key">
-      <div id={`dkim-key-${one.id}`} class="dns-live">
-        {!isOnly && <Badge tone={TONES[one.state]}>{language.say(`dkim.${one.state}`)}</Badge>}{' '}
-        {one.is_published === 0 && isNeeded && <strong>{language.say('domains.publish')}</strong>}
-        {one.state === 'waiting' && <p class="quiet-text">{language.say('dkim.waiting.text')}</p>}
-        {one.state === 'former' && <p class="quiet-text">{language.say('dkim.former.text')}</p>}
+      <div id={`dkim-key-${id}`} class="dns-live">
+        {!isOnly && <Badge tone={TONES[state]}>{language.say(`dkim.${state}`)}</Badge>}{' '}
+        {dkimKey.is_published === 0 && state !== 'former' && <strong>{language.say('domains.publish')}</strong>}
+        {state === 'waiting' && <p class="quiet-text">{language.say('dkim.waiting.text')}</p>}
+        {state === 'former' && <p class="quiet-text">{language.say('dkim.former.text')}</p>}
       </div>
-      <RecordToCopy name={one.name} value={one.value} />
+      <RecordToCopy name={name} value={value} />
       <div class="buttons">
         {isOperator && (
           <Confirm
-            id={`delete-key-${one.id}`}
-            action={`/settings/senders/dkim/${one.id}/delete`}
+            id={`delete-key-${id}`}
+            action={`/settings/senders/dkim/${id}/delete`}
             label={language.say('dkim.delete')}
-            title={language.say('dkim.delete.title', { name: one.name })}
+            title={language.say('dkim.delete.title', { name })}
           >
-            <p>{language.say(`dkim.delete.${left}`, { domain })}</p>
-            {one.state !== 'waiting' && <p>{language.say('dkim.delete.record')}</p>}
+            <p>{language.say(`dkim.delete.${effect}`, { domain })}</p>
+            {state !== 'waiting' && <p>{language.say('dkim.delete.record')}</p>}
           </Confirm>
         )}
         {createdAt !== null && (

@@ -1,4 +1,4 @@
-/** A DNS record in the form that DNS providers ask for, with buttons that copy its parts. */
+/** Shows a DNS record in the form that DNS providers ask for, with buttons that copy its parts. */
 import { Island } from '../../ui/components/island.tsx';
 import { useLanguage } from '../../ui/words/index.ts';
 import type { TxtRecord } from '../operations/checks.ts';
@@ -12,18 +12,18 @@ export function RecordToCopy({ name, value }: TxtRecord) {
       <dd>TXT</dd>
       <dt>{language.say('domains.record.name')}</dt>
       <dd>
-        <Copied text={name} label={language.say('domains.copy.name')} />
+        <CopyableText text={name} label={language.say('domains.copy.name')} />
       </dd>
       <dt>{language.say('domains.record.value')}</dt>
       <dd>
-        <Copied text={value} label={language.say('domains.copy.value')} />
+        <CopyableText text={value} label={language.say('domains.copy.value')} />
       </dd>
     </dl>
   );
 }
 
 /** A text next to which a script adds a copy button. */
-function Copied({ text, label }: { text: string; label: string }) {
+function CopyableText({ text, label }: { text: string; label: string }) {
   return (
     <Island name="copy" data={{ label, done: useLanguage().say('domains.copied') }}>
       <code class="once">{text}</code>

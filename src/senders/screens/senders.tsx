@@ -20,39 +20,36 @@ import { Domains } from './domains.tsx';
 import { senderForms } from './form.tsx';
 import { keyForms } from './keys.tsx';
 import { type WarmUpForm, WarmUps, warmUpForms } from './warm-ups.tsx';
-import { findWatch, lookAgain, watchPath } from './watch-domain.ts';
+import { checkAgain, findWatch, watchPath } from './watch-domain.ts';
 
-/** `only`: the only relay that its mail uses. */
-type Row = Sender & Checks['verifications'][number] & { only: Relay | null };
+/** A sender with the state of its verification. `onlyRelay`: the only relay that its mail uses; null: any relay. */
+type Row = Sender & Checks['verifications'][number] & { onlyRelay: Relay | null };
 
-/** Registers the list of the senders, and the pages of one. */
+/** Registers the list of the senders, and the pages of a single sender. */
 export async function senderScreens(app: FastifyInstance): Promise<void> {
   const { clock, db, config } = app.deps;
   const show = async (request: FastifyRequest, reply: FastifyReply, problem = '', form: WarmUpForm = {}) => {
-    const [senders, known, { warm_ups: warmUps }] = await Promise.all([
+    const [senders, lastChecks, { warm_ups: warmUps }] = await Promise.all([
       ask(request, listSenders, {}),
       ask(request, readChecks, {}),
       ask(request, readWarmUps, {}),
     ]);
-    const asked = findWatch(request, known.domains, clock.now());
-    const { verifications, domains } = (asked && (await lookAgain(request, known, asked, clock.now()))) ?? known;
+    const watch = findWatch(request, lastChecks.domains, clock.now());
+    const newChecks = watch && (await checkAgain(request, lastChecks, watch, clock.now()));
+    const { verifications, domains } = newChecks ?? lastChecks;
     const isOperator = viewerOf(request).isOperator;
     const sending = isOperator ? await ask(request, readRelays, {}) : null;
-    const shown = {
-      now: clock.now(),
-      isOperator,
-      watch: findWatch(request, domains, clock.now()),
-    };
     const byId = new Map(verifications.map((verification) => [verification.sender_id, verification]));
     const rows = senders.flatMap((sender) => {
       const verification = byId.get(sender.id);
       const relay = sending?.relays.find(({ sender_ids: ids }) => ids.includes(sender.id));
       const isUsed = sending?.ways.environment.length === 0;
-      const only = relay !== undefined && isUsed ? relay : null;
-      return verification === undefined ? [] : [{ ...sender, ...verification, only }];
+      const onlyRelay = relay !== undefined && isUsed ? relay : null;
+      return verification === undefined ? [] : [{ ...sender, ...verification, onlyRelay }];
     });
     const warmUp = { warmUps, form, today: clock.now().toISOString().slice(0, 10) };
-    const content = <Senders rows={rows} warmUp={warmUp} domains={domains} {...shown} />;
+    const dns = { now: clock.now(), isOperator, domains, watch: findWatch(request, domains, clock.now()) };
+    const content = <Senders rows={rows} warmUp={warmUp} {...dns} />;
     return sendSettings(request, reply, 'senders', content, problem);
   };
 
@@ -125,7 +122,7 @@ function AddLink() {
   return <LinkButton href="/settings/senders/new" icon="plus" label={useLanguage().say('senders.add')} />;
 }
 
-function State({ is_verified: isVerified, only }: Row) {
+function State({ is_verified: isVerified, onlyRelay }: Row) {
   const language = useLanguage();
   return (
     <div>
@@ -134,17 +131,19 @@ function State({ is_verified: isVerified, only }: Row) {
       ) : (
         <Badge tone="warn">{language.say('senders.unverified')}</Badge>
       )}
-      {only !== null && (
-        <span class="second-line quiet-text">{language.say('senders.relay.only', { name: only.name })}</span>
+      {onlyRelay !== null && (
+        <span class="second-line quiet-text">{language.say('senders.relay.only', { name: onlyRelay.name })}</span>
       )}
-      {only !== null && relayState(only).state === 'fails' && (
-        <span class="second-line browser">{language.say('senders.relay.waits', { reply: only.failure ?? '' })}</span>
+      {onlyRelay !== null && relayState(onlyRelay).state === 'fails' && (
+        <span class="second-line browser">
+          {language.say('senders.relay.waits', { reply: onlyRelay.failure ?? '' })}
+        </span>
       )}
     </div>
   );
 }
 
-/** The state of the last verification mail, and the button for another one if one is needed and may be sent. */
+/** The state of the last verification mail, and the button that sends another mail if one is needed and may be sent. */
 function VerificationMail({ row, now }: { row: Row; now: Date }) {
   const language = useLanguage();
   const sentAt = recordTime(row.sent_at);

@@ -12,12 +12,12 @@ import { listSenders } from '../operations/senders.ts';
 
 const UNVERIFIED = held('sender_unverified').held_reason;
 
-/** Returns the reason if one of these senders must be verified before its mail is sent; null if none must. */
+/** Returns the reason for a hold if one of these senders must be verified before its mail is sent; otherwise null. */
 export async function unverifiedReason(request: FastifyRequest, senderIds: readonly number[]): Promise<Said | null> {
   const { db, config } = request.server.deps;
   const senders = await ask(request, listSenders, {});
-  const isWaiting = senders.some((sender) => senderIds.includes(sender.id) && isUnverified(db.$client, config, sender));
-  return isWaiting ? UNVERIFIED : null;
+  const mustWait = senders.some((sender) => senderIds.includes(sender.id) && isUnverified(db.$client, config, sender));
+  return mustWait ? UNVERIFIED : null;
 }
 
 /** Shows a stored reason, if there is one. Only owners get the link, because only they may verify senders. */

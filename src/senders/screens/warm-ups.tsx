@@ -1,4 +1,4 @@
-/** Warming up sender domains: the plans with their progress, and the form that starts or changes one. */
+/** Warming up sender domains: the plans with their progress, and the form that starts or changes a plan. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { USUAL_PLAN } from '../../delivery/warm-up/plans.ts';
 import { Confirm } from '../../ui/components/confirm.tsx';
@@ -21,7 +21,7 @@ const PLAN_FORM = form(changeWarmUp.input, [
 ]);
 const TONES = { waiting: 'plain', on: 'busy', over: 'good' } as const;
 
-/** What was submitted with the form, and the problems of its fields. */
+/** The submitted values of the form, and the problems of its fields. */
 export interface WarmUpForm {
   values?: FormValues;
   problems?: Problems;
@@ -46,7 +46,7 @@ export function warmUpForms(app: FastifyInstance, show: Show): void {
   });
 }
 
-/** `today`: the default start date of the form, YYYY-MM-DD. */
+/** The plans and the form. `today` is the default start date of the form, YYYY-MM-DD. */
 export function WarmUps({
   warmUps,
   domains,

@@ -5,12 +5,13 @@ import { isPrefetch } from '../../ui/prefetch.ts';
 import { recordTime } from '../../ui/record-time.ts';
 import { type CheckedDomain, type Checks, renewChecks } from '../operations/checks.ts';
 
+/** How long a page checks again by itself. */
 const WATCH_MS = 30 * 60_000;
 /** How often the page checks again, in milliseconds. */
 export const WATCH_EVERY_MS = 5000;
 /** The minimum time between two checks, however many pages are open. */
 const FRESH_MS = 4000;
-/** How long a page waits for the DNS. The next check gets later answers. */
+/** How long a page waits for the DNS. The next check shows answers that come later. */
 const PATIENCE_MS = 1500;
 
 export interface Watch {
@@ -24,28 +25,32 @@ export function watchPath(domain: string, now: Date): string {
   return `/settings/senders?${new URLSearchParams({ watch: domain, until: String(now.getTime() + WATCH_MS) })}`;
 }
 
-/** Returns the domain that the page's URL asks to watch; null if none, or if it is not a domain of these senders. */
+/** Returns the domain that the page's URL asks to watch; null if the URL names no domain, or none of `domains`. */
 export function findWatch({ query }: FastifyRequest, domains: readonly CheckedDomain[], now: Date): Watch | null {
   const { watch, until }: { watch?: unknown; until?: unknown } = Object(query);
   const domain = domains.find((known) => known.domain === watch);
   if (domain === undefined) return null;
-  const left = Number(until) - now.getTime();
-  return { domain: domain.domain, isActive: left > 0 && left <= WATCH_MS && !isWell(domain) };
+  const remainingMs = Number(until) - now.getTime();
+  return { domain: domain.domain, isActive: remainingMs > 0 && remainingMs <= WATCH_MS && !isWell(domain) };
 }
 
-function isWell({ checks }: CheckedDomain): boolean {
+/** Returns true if the DNS of a domain was checked and every check passed. */
+export function isWell({ checks }: Pick<CheckedDomain, 'checks'>): boolean {
   return checks.length > 0 && checks.every(({ state }) => state === 'ok');
 }
 
-/** Checks the DNS of the watched domain, unless it was checked just before. Returns the findings, or null if it did not check. */
-export async function lookAgain(
+/**
+ * Checks the DNS of the watched domain, unless it was checked just before. Returns all findings; null if nothing was checked, or if the DNS
+ * has not answered within `PATIENCE_MS`.
+ */
+export async function checkAgain(
   request: FastifyRequest,
   { domains }: Checks,
   watch: Watch,
   now: Date,
 ): Promise<Checks | null> {
-  const asked = recordTime(domains.find(({ domain }) => domain === watch.domain)?.checked_at ?? null);
-  if (!watch.isActive || isPrefetch(request) || (asked !== null && now.getTime() - asked.getTime() < FRESH_MS))
+  const checkedAt = recordTime(domains.find(({ domain }) => domain === watch.domain)?.checked_at ?? null);
+  if (!watch.isActive || isPrefetch(request) || (checkedAt !== null && now.getTime() - checkedAt.getTime() < FRESH_MS))
     return null;
   const answer = ask(request, renewChecks, { domain: watch.domain }).catch(() => null);
   let timer: NodeJS.Timeout | undefined;

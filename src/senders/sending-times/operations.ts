@@ -41,7 +41,7 @@ const NewCaps = Type.Object({
     Type.Unsafe<string[]>({
       ...stringList({
         maxItems: MAX_CAPS,
-        description: `Each as mails/days: 3/7 is at most 3 e-mails in 7 days, the present one included. Up to ${MAX_CAP_MAILS} e-mails and ${MAX_CAP_DAYS} days. Empty: no limits.`,
+        description: `Each as mails/days: 3/7 is at most 3 e-mails in 7 days, including today. Up to ${MAX_CAP_MAILS} e-mails and ${MAX_CAP_DAYS} days. Empty: no caps.`,
       }),
       empty: [],
     }),
@@ -51,9 +51,9 @@ const NewCaps = Type.Object({
 const Caps = Type.Array(
   Type.Object({
     mails: integer({ description: 'The maximum number of e-mails of single sends and automations for a contact.' }),
-    days: integer({ description: 'The number of days, including the present one, in the time zone of schedules.' }),
+    days: integer({ description: 'The number of days, including today, in the time zone of schedules.' }),
   }),
-  { description: 'The limits; all of them hold.' },
+  { description: 'The frequency caps. All of them apply.' },
 );
 
 const NewWindow = Type.Object({
@@ -77,23 +77,23 @@ const Window = Type.Object({
 });
 
 const Times = Type.Object({
-  window: nullable(Window, 'Null: at any time.'),
+  window: nullable(Window, 'Null: mail is sent at any time.'),
   time_zone: Type.String({ description: 'The zone of schedules.' }),
   waits_until: nullable(isoTimestampSchema(), 'When mail that waits now is sent; null while mail is sent.'),
 });
 
 const ResultLimits = Type.Object(
   {
-    auto_hold: zeroOrOne('1: single sends are held when a limit is exceeded; 0: only those with a canary are.'),
+    auto_hold: zeroOrOne('1: single sends are held when a limit is exceeded; 0: only single sends with a canary are.'),
     least_results: integer({
-      description: 'A single send is not held before this number of its e-mails have a result.',
+      description: 'A single send is not held before this number of its e-mails has a result.',
     }),
     limits: Type.Array(
       Type.Object({
-        code: Type.String({ description: 'The held_code of a send that exceeds it.' }),
+        code: Type.String({ description: 'The held_code of a single send that exceeds this limit.' }),
         measure: { ...choice(...LIMITS.map(({ measure }) => measure)), description: 'The counter that is compared.' },
         per_thousand: integer({ description: 'The limit per thousand results.' }),
-        least: integer({ description: 'The minimum number for a hold.' }),
+        least: integer({ description: 'The minimum of the counter for a hold.' }),
       }),
       { description: 'The limits.' },
     ),
@@ -114,13 +114,13 @@ export const readCaps = operation({
 export const changeCaps = operation({
   name: 'Change the frequency caps (addition)',
   description:
-    'They apply from the next e-mail on. A single send skips contacts who have reached a cap; an e-mail of an automation waits for up to a week. Transactional e-mail is neither limited nor counted.',
+    'The caps apply from the next e-mail on. A single send skips contacts who have reached a cap; an e-mail of an automation waits for up to a week. Transactional e-mail is neither limited nor counted.',
   role: 'owner',
   input: NewCaps,
   check(_context, { caps = [] }, errors) {
-    const wrong = caps.find((text) => text.trim() !== '' && parseCap(text) === null);
-    if (wrong !== undefined)
-      errors.add('caps', sentence('cap_wrong', { given: wrong, mails: MAX_CAP_MAILS, days: MAX_CAP_DAYS }));
+    const invalid = caps.find((text) => text.trim() !== '' && parseCap(text) === null);
+    if (invalid !== undefined)
+      errors.add('caps', sentence('cap_wrong', { given: invalid, mails: MAX_CAP_MAILS, days: MAX_CAP_DAYS }));
   },
   async run(context, input) {
     const { db, clock, accountId } = context;

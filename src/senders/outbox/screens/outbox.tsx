@@ -1,6 +1,6 @@
 /**
- * The outbox: the list of stored mails, newest first, and the page of one mail with its text, headers, source, links, checks, and what its
- * recipient could do with it.
+ * The outbox: the list of stored mails, newest first, and the page of one mail with its text, headers, source, links and checks, and with the
+ * actions that its recipient would have.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
@@ -48,9 +48,10 @@ export async function outboxScreens(app: FastifyInstance, { db, config, clock }:
 }
 
 interface OutboxList {
-  /** One more than a page shows, if there is a further page. */
+  /** The mails of the page, and one more if there is a further page. */
   mails: readonly ListedMail[];
   search: string;
+  /** Whether this is not the first page. */
   isLater: boolean;
   /** Whether mail leaves this machine now. */
   leaves: boolean;
@@ -127,7 +128,7 @@ async function mailScreen(app: FastifyInstance): Promise<void> {
     const view = VIEWS.find((name) => name === request.query.view) ?? 'look';
     const title = mail.subject || languageOf(request, viewer).say('outbox.noSubject');
     const parts = await takeApart(viewer.accountId, mail.raw);
-    const shown = {
+    const content = {
       mail,
       parts,
       checked: view === 'links' || view === 'check' ? await checkParts(viewer.accountId, parts) : null,
@@ -136,7 +137,7 @@ async function mailScreen(app: FastifyInstance): Promise<void> {
       isOpened: isOpened(request),
       origins: app.pictureOrigins(),
     };
-    return sendPage(request, reply, viewer, { title, section: 'outbox', back: LIST }, <WholeMail {...shown} />);
+    return sendPage(request, reply, viewer, { title, section: 'outbox', back: LIST }, <MailPage {...content} />);
   });
 
   pageRoute<Call>(app, '/outbox/:id/html', async (request, reply) => {
@@ -150,13 +151,14 @@ async function mailScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
+/** The parameters of the pages of a mail. */
 interface Call {
   Params: { id: string };
   /** `open`: the mail is opened as its recipient, whose open counts. */
   Querystring: { view?: string; open?: string };
 }
 
-/** Whether the mail is opened as its recipient, which users with read access only may not do. */
+/** Whether the user opens the mail as its recipient. Users with read access only may not do that. */
 const isOpened = (request: FastifyRequest<Call>) => request.query.open === '1' && viewerOf(request).role !== 'viewer';
 
 const LIST = { href: '/outbox', label: 'nav.outbox' } as const;
@@ -167,14 +169,14 @@ interface MailProps {
   /** The links and findings; null in views without them. */
   checked: CheckedBuiltMail | null;
   view: View;
-  /** Whether the tokens in its links were removed for this user. */
+  /** Whether the tokens in the mail's links were removed for this user. */
   isHidden: boolean;
   isOpened: boolean;
   /** The origins of this service's links. */
   origins: readonly string[];
 }
 
-function WholeMail(props: MailProps) {
+function MailPage(props: MailProps) {
   const { mail, view, isHidden } = props;
   const language = useLanguage();
   return (
@@ -270,10 +272,11 @@ function Looks(props: MailProps) {
 function Recipient({ mail, parts, isOpened, origins }: MailProps) {
   const language = useLanguage();
   const { contact_id: contact, single_send_utr: send, automation_utr: automation } = mail;
-  const leave = unsubscribeUrl(parts);
+  const unsubscribe = unsubscribeUrl(parts);
   // A mail without a campaign, such as a sender's verification mail, is not counted anywhere.
-  if (leave === null) return <p class="quiet-text">{language.say('outbox.note')}</p>;
-  const report = send !== null ? `/campaigns/${send}` : automation !== null ? `/automations/${automation}` : null;
+  if (unsubscribe === null) return <p class="quiet-text">{language.say('outbox.note')}</p>;
+  const automationPath = automation === null ? null : `/automations/${automation}`;
+  const report = send === null ? automationPath : `/campaigns/${send}`;
   return (
     <Card title={language.say('outbox.be.title')}>
       <p class="quiet-text">
@@ -282,7 +285,7 @@ function Recipient({ mail, parts, isOpened, origins }: MailProps) {
       </p>
       <div class="buttons">
         <LinkButton href={`/outbox/${mail.id}?open=1`} label={language.say('outbox.be.open')} />
-        <NewTab look="button plain" url={pathHere(leave, origins)}>
+        <NewTab look="button plain" url={pathHere(unsubscribe, origins)}>
           {language.say('outbox.be.leave')}
         </NewTab>
         {report !== null && <LinkButton look="plain" href={report} label={language.say('outbox.be.report')} />}
@@ -299,7 +302,7 @@ function Recipient({ mail, parts, isOpened, origins }: MailProps) {
   );
 }
 
-/** The URL at which the recipient unsubscribes (RFC 2369 3.2); null if the mail has none. */
+/** The URL at which the recipient unsubscribes (RFC 2369, 3.2); null if the mail has no such URL. */
 function unsubscribeUrl({ headers }: MailParts): string | null {
   const header = headers.find(({ name }) => name.toLowerCase() === 'list-unsubscribe');
   return /<(https?:[^<>]+)>/.exec(header?.value ?? '')?.[1] ?? null;

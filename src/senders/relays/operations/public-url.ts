@@ -14,10 +14,10 @@ import { isoTimestamp } from '../../../time/clock.ts';
 import { auditBy } from '../../../users/audit.ts';
 
 const LastCheck = Type.Object({
-  at: isoTimestampSchema('When it was looked at, UTC.'),
+  at: isoTimestampSchema('When the URL was checked, UTC.'),
   state: {
     ...choice('ok', 'warn', 'fail'),
-    description: 'warn: it leads here, but something is weak; fail: it does not lead here.',
+    description: 'warn: the URL leads here, but something should be improved; fail: it does not lead here.',
   },
   found: said('What was found.'),
   code: nullable(Type.String(), 'The code of the finding, for programs.'),
@@ -26,13 +26,13 @@ const LastCheck = Type.Object({
 
 const Address = Type.Object(
   {
-    url: Type.String({ description: 'Scheme, host and port; empty: there is none.' }),
+    url: Type.String({ description: 'Scheme, host and port; empty: no URL is set.' }),
     source: {
       ...choice(...URL_SOURCES),
       description:
-        'environment: PUBLIC_URL says it, and it cannot be saved here; none: links lead to this machine only.',
+        'environment: PUBLIC_URL sets the URL, so that it cannot be saved here; none: links lead to this machine only.',
     },
-    seen: nullable(LastCheck, 'The result of the last check; null: it was never checked.'),
+    seen: nullable(LastCheck, 'The result of the last check; null: the URL was never checked.'),
   },
   { description: 'The tracking domain in force.' },
 );
@@ -58,7 +58,8 @@ export const readPublicUrl = operation({
 
 export const changePublicUrl = operation({
   name: 'Save the tracking domain (addition)',
-  description: 'Links in e-mails lead there from then on, without a restart. Refused while PUBLIC_URL sets it.',
+  description:
+    'Links in e-mails lead to it from then on, without a restart. Refused while PUBLIC_URL sets the tracking domain.',
   role: 'owner',
   isForOperators: true,
   input: Type.Object({
@@ -92,7 +93,7 @@ function findOrigin(text: string): string | null {
   }
 }
 
-/** Whether an origin leads each reader to their own machine (RFC 6890), so that links to it would be useless to others. */
+/** Whether an origin leads each reader to their own machine (RFC 6890), so that links to this origin would be useless to recipients. */
 function isThisMachine(origin: string): boolean {
   if (origin === '') return false;
   const host = new URL(origin).hostname.replace(/^\[|\]$|\.$/g, '');

@@ -1,4 +1,4 @@
-/** The SMTP relays stored in the database (addition), for operators: list, add, change, order, delete. Passwords are never returned. */
+/** Operations that list, add, change, order and delete the stored SMTP relays (addition), for operators. Passwords are never returned. */
 import { and, asc, count, eq, isNull } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import type { Db } from '../../../database/open.ts';
@@ -36,31 +36,33 @@ import { operation } from '../../../operations/operation.ts';
 import { auditBy } from '../../../users/audit.ts';
 
 const MAX_RELAYS = 20;
-const CONNECTIONS = 20;
+/** How many connections at a time a relay gets if the request does not say. */
+const DEFAULT_CONNECTIONS = 20;
 const SECURITY = 'implicit: TLS from the start; starttls: STARTTLS or no mail; none: within a private network only.';
 
 const Relay = Type.Object({
   id: integer(),
-  name: Type.String({ description: 'Its name in the dashboard.' }),
-  host: Type.String({ description: 'Name or address of the mail server.' }),
-  port: integer({ description: 'Its port.' }),
+  name: Type.String({ description: 'Name of the SMTP server in the dashboard.' }),
+  host: Type.String({ description: 'Host name or IP address.' }),
+  port: integer({ description: 'Port.' }),
   security: { ...choice(...RELAY_SECURITY), description: SECURITY },
   username: Type.String({ description: 'Empty: no login.' }),
   has_password: zeroOrOne('1: a password is stored.'),
   rate: integer({ description: 'E-mails a second, at most; 0: no limit.' }),
   connections: integer({ description: 'Connections at a time, at most.' }),
-  accepted_at: nullable(isoTimestampSchema(), 'When it last accepted an e-mail, UTC, to the minute.'),
-  answered_at: nullable(isoTimestampSchema(), 'When a test of it last passed, UTC.'),
-  failed_at: nullable(isoTimestampSchema(), 'When it last could not be used, UTC.'),
-  failure: nullable(Type.String(), 'Why it could not be used then, in the words of the server.'),
-  sender_ids: Type.Array(integer(), { description: 'The senders whose e-mail goes over it and no other SMTP server.' }),
+  accepted_at: nullable(isoTimestampSchema(), 'When the server last accepted an e-mail, UTC, to the minute.'),
+  answered_at: nullable(isoTimestampSchema(), 'When the server last passed a test, UTC.'),
+  failed_at: nullable(isoTimestampSchema(), 'When the server last could not be used, UTC.'),
+  failure: nullable(Type.String(), 'Why the server could not be used then, in its own words.'),
+  sender_ids: Type.Array(integer(), { description: 'The senders whose e-mail goes through this SMTP server only.' }),
   ...stamps,
 });
 
+/** What decides where mail goes, in addition to the relays and their order. */
 const Ways = Type.Object(
   {
     environment: Type.Array(Type.String(), {
-      description: 'Host and port of the SMTP servers of SMTP_URL, which are used instead of those of the file.',
+      description: 'Host and port of the SMTP servers in SMTP_URL, which are used instead of the stored ones.',
     }),
     has_public_url: zeroOrOne('1: links in e-mails lead to a public address.'),
     queued: integer({ description: 'E-mails that wait to be handed over, of all accounts.' }),
@@ -68,18 +70,22 @@ const Ways = Type.Object(
   { description: 'What else decides where mail goes.' },
 );
 
-const About = {
-  name: line({ description: 'Its name.' }),
-  host: line({ description: 'Name or address of the mail server, without the port.' }),
-  port: integer({ minimum: 1, maximum: 65_535, description: 'Its port: mostly 587 or 465.' }),
+const RelayFields = {
+  name: line({ description: 'Name in the dashboard.' }),
+  host: line({ description: 'Host name or IP address, without the port.' }),
+  port: integer({ minimum: 1, maximum: 65_535, description: 'Port: mostly 587 or 465.' }),
   security: { ...choice(...RELAY_SECURITY), description: SECURITY },
   username: Type.Optional(line({ description: 'Empty: no login.' })),
   password: Type.Optional(
-    line({ description: 'Empty keeps the stored one, which is used only for the host and port it was given for.' }),
+    line({ description: 'Empty keeps the stored password. Needed again when the host or port changes.' }),
   ),
   rate: Type.Optional(integer({ maximum: 1_000_000, description: 'E-mails a second, at most; 0: no limit.' })),
   connections: Type.Optional(
-    integer({ minimum: 1, maximum: 200, description: `Connections at a time, at most; ${CONNECTIONS} if not given.` }),
+    integer({
+      minimum: 1,
+      maximum: 200,
+      description: `Connections at a time, at most; by default ${DEFAULT_CONNECTIONS}.`,
+    }),
   ),
 };
 const ById = { id: identifier('The SMTP server.') };
@@ -89,7 +95,7 @@ export type Ways = Static<typeof Ways>;
 
 export const readRelays = operation({
   name: 'List the SMTP servers in their order, with the settings that choose among them (addition)',
-  description: 'A password is never given back.',
+  description: 'Passwords are never returned.',
   role: 'owner',
   isForOperators: true,
   input: Type.Object({}),
@@ -113,10 +119,13 @@ export const readRelays = operation({
 
 export const saveRelay = operation({
   name: 'Add an SMTP server or change one (addition)',
-  description: 'Mail goes through it from then on, without a restart, unless SMTP_URL names others.',
+  description: 'Mail may go through the server from then on, without a restart, unless SMTP_URL names other servers.',
   role: 'owner',
   isForOperators: true,
-  input: Type.Object({ id: optionalIdentifier('The SMTP server that is changed; without it one is added.'), ...About }),
+  input: Type.Object({
+    id: optionalIdentifier('The SMTP server to change; without an id, a server is added.'),
+    ...RelayFields,
+  }),
   output: Type.Object({ id: integer() }),
   check(_context, { host, security, username = '', password = '' }, errors) {
     const parsed = host === undefined ? null : parseRelayHost(host);
@@ -129,7 +138,7 @@ export const saveRelay = operation({
   },
   run(context, { id, ...fields }) {
     const { db, clock } = context;
-    const { name, port, security, username = '', password = '', rate = 0, connections = CONNECTIONS } = fields;
+    const { name, port, security, username = '', password = '', rate = 0, connections = DEFAULT_CONNECTIONS } = fields;
     const host = parseRelayHost(fields.host) ?? fields.host;
     const relay = { name, host, port, security, username, password, rate, connections };
     return writeAndWake(context, () => {
@@ -150,10 +159,10 @@ export const saveRelay = operation({
 
 export const orderRelays = operation({
   name: 'Put the SMTP servers into an order (addition)',
-  description: 'Mail goes to the first one that works.',
+  description: 'Mail goes to the first server that works.',
   role: 'owner',
   isForOperators: true,
-  input: Type.Object({ strIds: identifiers('The SMTP servers in their order; those that are not given follow.') }),
+  input: Type.Object({ strIds: identifiers('The SMTP servers in their order; all others follow.') }),
   run: (context, { strIds = [] }) =>
     writeAndWake(context, () => {
       const { db } = context;
@@ -168,7 +177,7 @@ export const orderRelays = operation({
 export const deleteRelay = operation({
   name: 'Delete an SMTP server with its password (addition)',
   description:
-    'Mail that waits goes through the next one. One that a sender names cannot be deleted, nor the last one while mail waits.',
+    'Mail that waits goes through the next server. A server that a sender is bound to cannot be deleted, nor the last one while mail waits.',
   role: 'owner',
   isForOperators: true,
   input: Type.Object(ById),
@@ -186,7 +195,7 @@ export const deleteRelay = operation({
     }),
 });
 
-/** The ids of the senders bound to this relay. */
+/** The ids of the senders whose mail goes through this relay only. */
 function sendersOf(db: Db, relayId: number): number[] {
   return db
     .select({ id: senders.id })
@@ -200,7 +209,7 @@ function countRelays(db: Db): number {
   return db.select({ count: count() }).from(relays).get()?.count ?? 0;
 }
 
-/** The relay with this identifier. Throws 404. */
+/** Returns the relay with this identifier. Throws 404 if there is no such relay. */
 export function requireRelay(db: Db, id: unknown): StoredRelay {
   const relay = db
     .select()
@@ -211,6 +220,7 @@ export function requireRelay(db: Db, id: unknown): StoredRelay {
   return relay;
 }
 
+/** Returns how the audit log names a relay. */
 function subjectOf({ name, host, port }: { name: string; host: string; port: number }): string {
   return `${name} (${host}:${port})`;
 }

@@ -1,4 +1,4 @@
-/** The test of a stored SMTP relay (addition), for operators: how far a mail would get, with the server's replies. */
+/** The operation that tests a stored SMTP relay (addition), for operators: how far a mail would get, with the server's replies. */
 import { and, isNull } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { asciiAddress } from '../../../audience/contacts/addresses.ts';
@@ -21,13 +21,13 @@ import { requireRelay } from './relays.ts';
 const Test = Type.Object(
   {
     stage: { ...choice(...TRIAL_STAGES), description: 'The last step; done: an e-mail would be accepted.' },
-    from: Type.String({ description: 'The sender it was asked about.' }),
-    to: Type.String({ description: 'The recipient it was asked about: the user who is signed in.' }),
+    from: Type.String({ description: 'The sender that the server was asked about.' }),
+    to: Type.String({ description: 'The recipient that the server was asked about: the user who is signed in.' }),
     found: said('What was found.'),
     code: nullable(Type.String(), 'The code of the finding, for programs.'),
     advice: Type.Array(said(), { description: 'What to do, in lines.' }),
     reply: nullable(
-      Type.String({ description: 'What the server said, or why it said nothing; null where all is well.' }),
+      Type.String({ description: 'What the server said, or why it said nothing; null after a passed test.' }),
     ),
   },
   { description: 'What the test found.' },
@@ -41,12 +41,12 @@ const testing = new WeakSet<Context['db']>();
 export const testRelay = operation({
   name: 'Test an SMTP server: connect, log in, and ask whether it would take an e-mail (addition)',
   description:
-    'Asks about an e-mail from a sender to the person who is signed in, and sends none. One test at a time, of less than half a minute.',
+    'Asks about an e-mail from a sender to the user who is signed in, and sends no e-mail. One test runs at a time, for less than half a minute.',
   role: 'owner',
   isForOperators: true,
   input: Type.Object({
     id: identifier('The SMTP server.'),
-    sender_id: optionalIdentifier('The sender to ask about; without it, the user who is signed in.'),
+    sender_id: optionalIdentifier('The sender to ask about; without an id, the user who is signed in.'),
   }),
   output: Type.Object({ test: Test }),
   check(context, { sender_id: id }, errors) {

@@ -15,7 +15,7 @@ export interface AddressForm {
   problems: Problems;
 }
 
-/** The card. Without a public URL, the form is shown with an explanation; otherwise with the result of its check. */
+/** The card. Without a public URL it explains why one is needed; otherwise it shows the result of the last check. */
 export function AddressCard({ address, value, problems, now }: AddressForm & { now: Date }) {
   const language = useLanguage();
   const { url, source } = address;

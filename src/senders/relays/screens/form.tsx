@@ -78,7 +78,7 @@ export async function relayForms(app: FastifyInstance): Promise<void> {
     return showOne(request, reply, id, { chosen, status: tested.status, problem: tested.text });
   });
 
-  /** `chosen` and `test`: the sender used for the test, and its result. */
+  /** Shows the page of a relay. `chosen` is the id of the sender used for the test, `test` the result of the test. */
   async function showOne(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -109,7 +109,7 @@ export async function relayForms(app: FastifyInstance): Promise<void> {
   }
 }
 
-/** The form; `stored` is the relay to change, null for a new one. */
+/** The form of a relay. `stored` is the relay to change; null for a new relay. */
 function RelayForm({
   stored,
   ways,
@@ -142,7 +142,7 @@ function RelayForm({
   );
 }
 
-/** The delete button with confirmation; `next` is the relay that takes over, or null. */
+/** The delete button with its confirmation. `next` is the name of the relay that takes over; null if no other relay exists. */
 function DeleteRelay({ relay, next, ways }: { relay: Relay; next: string | null; ways: Ways }) {
   const language = useLanguage();
   const { queued, environment } = ways;

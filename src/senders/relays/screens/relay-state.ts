@@ -1,7 +1,10 @@
 /** The last known state of an SMTP relay. */
 import type { Relay } from '../operations/relays.ts';
 
-/** The latest state of a relay. A relay that accepted a mail or passed a test after a failure works again. */
+/**
+ * Returns the last known state of a relay, and since when; null if the relay was never tried. A relay that accepted a mail or passed a test
+ * after a failure works again.
+ */
 export function relayState({ accepted_at, answered_at, failed_at }: Relay): {
   state: 'untried' | 'answers' | 'works' | 'fails';
   at: string | null;

@@ -21,7 +21,7 @@ import { relayState } from './relay-state.ts';
 
 const TONES = { untried: 'plain', answers: 'good', works: 'good', fails: 'bad' } as const;
 
-/** Registers the list of relays, and the pages of a single relay. */
+/** Registers the page with the list of relays and the public URL, and the pages of a single relay. */
 export async function sendingScreens(app: FastifyInstance): Promise<void> {
   const show = async (
     request: FastifyRequest,
@@ -35,16 +35,16 @@ export async function sendingScreens(app: FastifyInstance): Promise<void> {
     const value = typed ?? (address.url || offeredAddress(request));
     const now = app.deps.clock.now();
     const card = <AddressCard {...{ address, value, problems, now }} />;
-    // Shows the missing public URL first; once it is set, the relays come first.
-    const isMissing = address.source === 'none' || typed !== undefined;
+    // A missing public URL comes first. Once it is set, the relays come first.
+    const isAddressFirst = address.source === 'none' || typed !== undefined;
     return sendSettings(
       request,
       reply,
       'sending',
       <>
-        {isMissing && card}
+        {isAddressFirst && card}
         <Relays {...sending} now={now} />
-        {!isMissing && card}
+        {!isAddressFirst && card}
       </>,
       problem,
     );
@@ -69,7 +69,7 @@ export async function sendingScreens(app: FastifyInstance): Promise<void> {
     return reply.redirect('/settings/sending#address', 303);
   });
 
-  /** Moves a relay one position up. */
+  // Moves a relay one position up.
   app.post<{ Params: { id: string } }>('/settings/sending/:id/up', async (request, reply) => {
     requireOperator(request);
     const { relays } = await ask(request, readRelays, {});
@@ -83,8 +83,8 @@ export async function sendingScreens(app: FastifyInstance): Promise<void> {
 }
 
 /**
- * The origin open in the browser, if others may reach it too; otherwise empty. https only, because otherwise a session would be sent
- * unencrypted.
+ * The suggested public URL: the origin that is open in the browser, if others may reach it too; otherwise empty. The suggestion is https,
+ * because a session needs an encrypted connection.
  */
 function offeredAddress(request: FastifyRequest): string {
   return isLoopback(request) ? '' : `https://${request.host}`;

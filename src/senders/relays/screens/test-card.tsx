@@ -13,9 +13,9 @@ export interface TestForm {
   senders: readonly Sender[];
   /** The signed-in user's address. */
   email: string;
-  /** The chosen sender. */
+  /** The id of the chosen sender; empty: the signed-in user. */
   chosen: string;
-  /** The result of the test; null before it. */
+  /** The result of the test; null before a test. */
   test: RelayTest | null;
 }
 
@@ -46,12 +46,12 @@ const STAGES = ['connect', 'tls', 'auth', 'mail', 'rcpt'] as const;
 function Result({ relay, test }: { relay: Relay; test: RelayTest }) {
   const language = useLanguage();
   const isPassed = test.stage === 'done';
-  const asked = STAGES.filter(
+  const stages = STAGES.filter(
     (stage) =>
       stage === test.stage ||
       ((stage !== 'tls' || relay.security !== 'none') && (stage !== 'auth' || relay.username !== '')),
   );
-  const failedAt = test.stage === 'done' ? -1 : asked.indexOf(test.stage);
+  const failedAt = test.stage === 'done' ? -1 : stages.indexOf(test.stage);
   return (
     <>
       <Notice tone={isPassed ? 'good' : 'bad'} isNews>
@@ -61,16 +61,12 @@ function Result({ relay, test }: { relay: Relay; test: RelayTest }) {
         ))}
       </Notice>
       <ol class="findings">
-        {asked.map((stage, at) => (
+        {stages.map((stage, at) => (
           <li key={stage} class="dns-name">
             <span class="browser">{language.fill(`smtp.test.${stage}`, { from: test.from, to: test.to })}</span>
-            {isPassed || at < failedAt ? (
-              <Badge tone="good">{language.say('smtp.test.ok')}</Badge>
-            ) : at === failedAt ? (
-              <Badge tone="bad">{language.say('smtp.test.failed')}</Badge>
-            ) : (
-              <Badge>{language.say('smtp.test.skipped')}</Badge>
-            )}
+            {(isPassed || at < failedAt) && <Badge tone="good">{language.say('smtp.test.ok')}</Badge>}
+            {at === failedAt && <Badge tone="bad">{language.say('smtp.test.failed')}</Badge>}
+            {!isPassed && at > failedAt && <Badge>{language.say('smtp.test.skipped')}</Badge>}
           </li>
         ))}
       </ol>

@@ -29,7 +29,7 @@ import {
   type RoleMails,
 } from '../operations.ts';
 
-/** The values entered in the form, without the key, and their errors. */
+/** The provider chosen in the form, and the errors of all fields. The secret is not shown again. */
 interface Typed {
   provider: string;
   problems: Problems;
@@ -48,7 +48,7 @@ export async function returnScreen(app: FastifyInstance, { clock }: Deps): Promi
         <Intakes intakes={intakes} now={clock.now()} />
         <NewIntake {...typed} />
         <HoldCard limits={limits} mayChange />
-        {roleMails !== null && <RoleMailsCard found={roleMails} now={clock.now()} />}
+        {roleMails !== null && <RoleMailsCard roleMails={roleMails} now={clock.now()} />}
       </>
     );
     return sendSettings(request, reply, 'returns', content, problem);
@@ -113,10 +113,10 @@ function NewIntake({ provider, problems }: Typed) {
 }
 
 const TONES = { waits: 'plain', works: 'good', refuses: 'bad' } as const;
-/** How long after its creation the page waits for an intake's first event by itself. */
+/** For how long after an intake was created the page looks for its first event by itself, and how often. */
 const WATCH_MS = 60 * 60_000;
 const WATCH_EVERY_MS = 5000;
-/** Instructions for the provider's settings, after the URL was copied. */
+/** What the user does in the provider's settings after copying the URL. */
 const STEPS: Readonly<Record<MailProvider, readonly PlainKey[]>> = {
   ses: ['providers.step.ses.1', 'providers.step.ses.2', 'providers.step.ses.3'],
   mailgun: ['providers.step.mailgun.1', 'providers.step.mailgun.2'],
@@ -240,7 +240,7 @@ async function roleMailDeletion(app: FastifyInstance): Promise<void> {
 }
 
 /** The role addresses to register with providers, and the kept mails, each with a delete button. */
-function RoleMailsCard({ found: { addresses, mails }, now }: { found: RoleMails; now: Date }) {
+function RoleMailsCard({ roleMails: { addresses, mails }, now }: { roleMails: RoleMails; now: Date }) {
   const language = useLanguage();
   return (
     <Card title={language.say('roleMails.title')}>

@@ -1,5 +1,6 @@
 /** Offers the cities of the chosen country whose name begins with the typed text. Without this script the whole name is typed. */
 
+/** How long no key must be pressed before the cities are requested. */
 const PAUSE_MS = 200;
 
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="cities"]')) {
@@ -11,11 +12,11 @@ for (const island of document.querySelectorAll<HTMLElement>('[data-island="citie
 
 function offer(field: HTMLInputElement, list: HTMLDataListElement, country: HTMLSelectElement): void {
   let waiting: ReturnType<typeof setTimeout> | undefined;
-  let last = new AbortController();
-  const look = async () => {
-    last.abort();
-    last = new AbortController();
-    const { signal } = last;
+  let lastRequest = new AbortController();
+  const update = async () => {
+    lastRequest.abort();
+    lastRequest = new AbortController();
+    const { signal } = lastRequest;
     try {
       const query = new URLSearchParams({ country_id: country.value, city: field.value });
       const response = await fetch(`/settings/senders/cities?${query}`, { signal });
@@ -28,6 +29,6 @@ function offer(field: HTMLInputElement, list: HTMLDataListElement, country: HTML
   };
   field.addEventListener('input', () => {
     clearTimeout(waiting);
-    waiting = setTimeout(look, PAUSE_MS);
+    waiting = setTimeout(update, PAUSE_MS);
   });
 }
