@@ -1,5 +1,6 @@
 /**
- * The audit log: successful and failed sign-ins, and changes of users, keys and settings. Strangers cannot make it grow without limit.
+ * The audit log: successful and failed sign-ins, and changes of users, keys and settings. Failed sign-ins are counted together and
+ * bounded, so that strangers cannot make the log grow without limit.
  */
 import { and, desc, eq, gt, lte, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
@@ -8,7 +9,7 @@ import { inTransaction } from '../database/transaction.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 
-/** The recorded actions, by name. */
+/** The names of the actions that are recorded. */
 export const AUDIT_ACTIONS = [
   'signed_in',
   'sign_in_failed',
@@ -80,8 +81,9 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Who acts: a user, or a key pair or the command line, which have no id. */
+/** Who acts: a user, a key pair or the command line. */
 export interface Actor {
+  /** Null for a key pair and for the command line. */
   userId: number | null;
   /** The user's e-mail address, the label of a key pair, or `command line`. */
   name: Said;
@@ -89,7 +91,7 @@ export interface Actor {
   address: string;
 }
 
-/** Returns how the log names a key pair: by its name, if it has one, and its public key. */
+/** Returns the text by which the log names a key pair: its name and its public key, or only the public key if `name` is empty. */
 export function keyLabel(name: string, publicKey: string): string {
   return name === '' ? publicKey : `${name} (${publicKey})`;
 }
@@ -104,9 +106,10 @@ interface Entry {
   subject?: Said;
 }
 
-/** Failed sign-ins of one user from one address within this time are counted in one row, and so are all beyond MAX_PER_HOUR. */
-const SAME_MS = 15 * 60_000;
+/** Failed sign-ins of one user from one network address within this time are counted in one row. */
+const REPEAT_MS = 15 * 60_000;
 const HOUR_MS = 60 * 60_000;
+/** The maximum number of rows that failed sign-ins add to an account's log in an hour; further ones are counted in the newest row. */
 const MAX_PER_HOUR = 100;
 /** The maximum number of failed sign-ins stored for an account; older ones are removed. */
 const MAX_FAILURES = 10_000;
@@ -136,8 +139,9 @@ export function auditBy(
 }
 
 /**
- * Records a failed sign-in of a user, or of an unknown person (null), which belongs to the first account. The typed text is not
- * stored, because people type passwords into the wrong field. Does the same work in both cases, so that timing reveals nothing.
+ * Records a failed sign-in. `user` is null if no user has the typed e-mail address; the entry then belongs to the first account.
+ * The typed text is not stored, because people type passwords into the wrong field. The work is the same whether or not the user
+ * exists, so that its duration does not reveal which.
  */
 export function auditFailedSignIn(
   db: Db,
@@ -146,23 +150,22 @@ export function auditFailedSignIn(
   now: Date,
 ): void {
   inTransaction(db, (tx) => {
-    const first = tx.select({ id: accounts.id }).from(accounts).orderBy(accounts.id).limit(1).get();
-    const accountId = user?.accountId ?? first?.id;
+    const firstAccount = tx.select({ id: accounts.id }).from(accounts).orderBy(accounts.id).limit(1).get();
+    const accountId = user?.accountId ?? firstAccount?.id;
     if (accountId === undefined) return;
     const failures = and(eq(auditLog.account_id, accountId), eq(auditLog.action, 'sign_in_failed'));
-    const since = (ms: number) => gt(auditLog.created_at, isoTimestamp(new Date(now.getTime() - ms)));
+    const before = (ms: number) => isoTimestamp(new Date(now.getTime() - ms));
     const recent = tx
       .select()
       .from(auditLog)
-      .where(and(failures, since(HOUR_MS)))
+      .where(and(failures, gt(auditLog.created_at, before(HOUR_MS))))
       .orderBy(desc(auditLog.id))
       .limit(MAX_PER_HOUR)
       .all();
-    const oldest = isoTimestamp(new Date(now.getTime() - SAME_MS));
-    const same = recent.find(
-      (row) => row.user_id === (user?.id ?? null) && row.address === address && row.created_at > oldest,
+    const repeated = recent.find(
+      (row) => row.user_id === (user?.id ?? null) && row.address === address && row.created_at > before(REPEAT_MS),
     );
-    const row = same ?? (recent.length === MAX_PER_HOUR ? recent[0] : undefined);
+    const row = repeated ?? (recent.length === MAX_PER_HOUR ? recent[0] : undefined);
     if (row !== undefined) {
       tx.update(auditLog)
         .set({ times: row.times + 1 })
@@ -172,7 +175,7 @@ export function auditFailedSignIn(
     }
     const actor: Actor = { userId: user?.id ?? null, name: user?.email ?? '', address };
     audit(db, { accountId, actor, action: 'sign_in_failed' }, now);
-    const beyond = tx
+    const newestSurplus = tx
       .select({ id: auditLog.id })
       .from(auditLog)
       .where(failures)
@@ -180,7 +183,7 @@ export function auditFailedSignIn(
       .limit(1)
       .offset(MAX_FAILURES);
     tx.delete(auditLog)
-      .where(and(failures, lte(auditLog.id, sql`(${beyond})`)))
+      .where(and(failures, lte(auditLog.id, sql`(${newestSurplus})`)))
       .run();
   });
 }

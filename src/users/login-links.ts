@@ -14,7 +14,7 @@ import { hashSecret, newSecret } from './secrets.ts';
 import { endSessionsOf } from './sessions.ts';
 import { addUser, hasOwner, type User } from './users.ts';
 
-const LINK_MS = 30 * 60_000;
+const DEFAULT_LINK_MS = 30 * 60_000;
 
 export interface NewLink {
   accountId: number;
@@ -22,7 +22,7 @@ export interface NewLink {
   user: User | null;
   /** True if using the link also switches two-factor authentication off and removes the user's passkeys. */
   resetsSecondFactor?: boolean;
-  /** For how long the link works, in milliseconds; 30 minutes by default. */
+  /** How long the link works, in milliseconds; 30 minutes by default. */
   lastsMs?: number;
 }
 
@@ -34,19 +34,21 @@ export interface LoginLink {
   resetsSecondFactor: boolean;
 }
 
-/** Creates a link that can be used once. Returns its secret. Earlier links for the same user stop working. */
+/** Creates a link that can be used once, and returns its secret and expiry. Earlier links for the same user stop working. */
 export function createLoginLink(
   db: Db,
-  { accountId, user, resetsSecondFactor = false, lastsMs = LINK_MS }: NewLink,
+  { accountId, user, resetsSecondFactor = false, lastsMs = DEFAULT_LINK_MS }: NewLink,
   actor: Actor,
   now: Date,
 ): { secret: string; expiresAt: Date } {
   const secret = newSecret();
   const expiresAt = new Date(now.getTime() + lastsMs);
-  const samePerson = user === null ? isNull(loginLinks.user_id) : eq(loginLinks.user_id, user.id);
+  const isForSameUser = user === null ? isNull(loginLinks.user_id) : eq(loginLinks.user_id, user.id);
   inTransaction(db, (tx) => {
     tx.delete(loginLinks)
-      .where(or(and(eq(loginLinks.account_id, accountId), samePerson), lte(loginLinks.expires_at, isoTimestamp(now))))
+      .where(
+        or(and(eq(loginLinks.account_id, accountId), isForSameUser), lte(loginLinks.expires_at, isoTimestamp(now))),
+      )
       .run();
     tx.insert(loginLinks)
       .values({
@@ -70,8 +72,8 @@ export function loginLinkPath(secret: string): string {
 }
 
 /**
- * Returns the account and user of a link; null if the link is unknown, used or expired. A link for the first owner also ends
- * when the account has got an owner in another way.
+ * Returns the account and user of a link; null if the link is unknown, used or expired. A link for the first owner also stops
+ * working when the account gets an owner in another way.
  */
 export function findLoginLink(db: Db, secret: string, now: Date): LoginLink | null {
   const row = db
@@ -92,8 +94,9 @@ export function findLoginLink(db: Db, secret: string, now: Date): LoginLink | nu
   return { id: link.id, accountId: link.account_id, user, resetsSecondFactor: link.resets_second_factor === 1 };
 }
 
-/** The input on the page of a link. An invited user keeps the invited address. */
-export interface Choice {
+/** What the user of a link typed on its page. */
+interface Choice {
+  /** The e-mail address of the first owner. Not used for other users, who keep their address. */
   address: Address;
   name: string;
   passwordHash: string;
@@ -109,29 +112,29 @@ export function useLoginLink(db: Db, secret: string, choice: Choice, address: st
     if (link === null) return null;
     const stamp = isoTimestamp(now);
     tx.update(loginLinks).set({ used_at: stamp }).where(eq(loginLinks.id, link.id)).run();
-    const actor = (user: User): Actor => ({ userId: user.id, name: user.email, address });
+    const asActor = (user: User): Actor => ({ userId: user.id, name: user.email, address });
     const { accountId, resetsSecondFactor } = link;
     if (link.user === null) {
-      const nobody: Actor = { userId: null, name: choice.address.address, address };
-      const user = addUser(db, { accountId, ...choice, role: 'owner' }, nobody, now);
-      audit(db, { accountId, actor: actor(user), action: 'login_link_used' }, now);
+      const newcomer: Actor = { userId: null, name: choice.address.address, address };
+      const user = addUser(db, { accountId, ...choice, role: 'owner' }, newcomer, now);
+      audit(db, { accountId, actor: asActor(user), action: 'login_link_used' }, now);
       return user;
     }
     endSessionsOf(db, link.user.id);
-    if (resetsSecondFactor) takeOffSecondFactor(db, link.user, actor(link.user), now);
+    if (resetsSecondFactor) resetSecondFactor(db, link.user, asActor(link.user), now);
     const user = tx
       .update(users)
       .set({ name: choice.name, password_hash: choice.passwordHash, updated_at: stamp })
       .where(eq(users.id, link.user.id))
       .returning()
       .get();
-    audit(db, { accountId, actor: actor(user), action: 'login_link_used' }, now);
+    audit(db, { accountId, actor: asActor(user), action: 'login_link_used' }, now);
     return user;
   });
 }
 
-/** Switches a user's two-factor authentication off and removes the passkeys. Call inside a transaction. */
-function takeOffSecondFactor(db: Db, user: User, actor: Actor, now: Date): void {
+/** Switches a user's two-factor authentication off and removes the user's passkeys. Call inside a transaction. */
+function resetSecondFactor(db: Db, user: User, actor: Actor, now: Date): void {
   const accountId = user.account_id;
   if (user.totp_secret !== null) switchOffSecondFactor(db, user, actor, now);
   const removed = db.delete(passkeys).where(eq(passkeys.user_id, user.id)).returning({ name: passkeys.name }).all();

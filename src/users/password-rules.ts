@@ -1,15 +1,15 @@
 /**
- * Which passwords are accepted: at least 12 characters, and none that guessing programs try first. The rules and words are our
- * own, not a list of leaked passwords: after removing common words, keyboard runs, years and repetitions, enough must be left.
+ * The rules for new passwords: at least 12 characters, and none that guessing programs try first. Instead of a list of leaked
+ * passwords, the rules remove common words, keyboard runs, years and repetitions from a password; enough characters must remain.
  */
 
 const MIN_CHARACTERS = 12;
 const MAX_CHARACTERS = 256;
 /** A password with fewer different characters is a pattern, such as abababababab. */
 const MIN_DIFFERENT = 5;
-/** How much must be left. A letter counts one, a digit or sign half. */
-const MIN_LEFT = 6;
-/** The length from which neighbours in a keyboard row are a run. */
+/** The minimum weight of the characters that remain. A letter weighs 1, a digit or sign ½. */
+const MIN_WEIGHT = 6;
+/** The minimum length of a run: characters that are neighbours in one of the ROWS. */
 const MIN_RUN = 4;
 
 const ROWS = [
@@ -37,6 +37,7 @@ const WORDS = `
   .trim()
   .split(/\s+/);
 
+/** The letters that digits and signs stand for in passwords such as p4$$word. */
 const LOOKALIKES: Record<string, string> = {
   '0': 'o',
   '1': 'i',
@@ -52,49 +53,53 @@ const LOOKALIKES: Record<string, string> = {
 export type PasswordFault = 'short' | 'long' | 'common' | 'personal';
 
 /**
- * Returns why a new password is not accepted, or null. `person` has texts that it must not consist of, such as the name and the address.
+ * Returns why a new password is not accepted, or null if it is. A password must not consist of the texts in `person`, such as the
+ * user's name and e-mail address.
  */
 export function passwordFault(password: string, person: readonly string[]): PasswordFault | null {
   const text = password.normalize('NFKC').toLowerCase();
   const { length } = [...text];
   if (length < MIN_CHARACTERS) return 'short';
   if (length > MAX_CHARACTERS) return 'long';
-  if (new Set(text).size < MIN_DIFFERENT || left(text, WORDS) < MIN_LEFT) return 'common';
+  if (new Set(text).size < MIN_DIFFERENT || remainingWeight(text, WORDS) < MIN_WEIGHT) return 'common';
   const own = person.flatMap((words) => words.toLowerCase().split(/[^\p{L}\d]+/u)).filter((word) => word.length > 2);
-  return left(text, [...WORDS, ...own]) < MIN_LEFT ? 'personal' : null;
+  return remainingWeight(text, [...WORDS, ...own]) < MIN_WEIGHT ? 'personal' : null;
 }
 
 /**
- * Returns how much of a text is left without `words`, runs, years and repetitions, read literally or with digits that stand for letters.
+ * Returns the weight of what remains of a text without `words`, runs, years and repetitions. The text is read both as typed and with
+ * letters in place of their lookalikes; the smaller weight counts.
  */
-function left(text: string, words: readonly string[]): number {
-  const unit = /^(.+?)\1+$/su.exec(text)?.[1] ?? text;
-  const spelled = unit.replace(/[013457@$!]/g, (character) => LOOKALIKES[character] ?? character);
-  return Math.min(...[unit, spelled].map((one) => weight(withoutWords(withoutRuns(one), words))));
+function remainingWeight(text: string, words: readonly string[]): number {
+  const repeated = /^(.+?)\1+$/su.exec(text)?.[1] ?? text;
+  const spelled = repeated.replace(/[013457@$!]/g, (character) => LOOKALIKES[character] ?? character);
+  return Math.min(...[repeated, spelled].map((reading) => weight(withoutWords(withoutRuns(reading), words))));
 }
 
+/** Returns the weight of a text; years weigh nothing. */
 function weight(text: string): number {
-  const own = text.replace(/(19|20)\d\d/g, '');
-  const letters = own.match(/\p{L}/gu)?.length ?? 0;
-  return letters + ([...own].length - letters) / 2;
+  const withoutYears = text.replace(/(19|20)\d\d/g, '');
+  const letters = withoutYears.match(/\p{L}/gu)?.length ?? 0;
+  return letters + ([...withoutYears].length - letters) / 2;
 }
 
 function withoutWords(text: string, words: readonly string[]): string {
-  const longestFirst = [...words].sort((a, b) => b.length - a.length);
-  return longestFirst.reduce((rest, word) => rest.replaceAll(word, ' '), text).replaceAll(' ', '');
+  let remaining = text;
+  for (const word of [...words].sort((a, b) => b.length - a.length)) remaining = remaining.replaceAll(word, ' ');
+  return remaining.replaceAll(' ', '');
 }
 
 function withoutRuns(text: string): string {
-  let rest = '';
+  let remaining = '';
   for (let at = 0; at < text.length; ) {
     const length = runLength(text, at);
-    if (length < MIN_RUN) rest += text[at];
+    if (length < MIN_RUN) remaining += text[at];
     at += length < MIN_RUN ? 1 : length;
   }
-  return rest;
+  return remaining;
 }
 
-/** Returns how many characters from `at` on are neighbours in a row, in either direction. */
+/** Returns how many characters from `at` on are neighbours in one of the ROWS, in either direction. */
 function runLength(text: string, at: number): number {
   let length = 1;
   while (at + length < text.length && BOTH_WAYS.some((row) => row.includes(text.slice(at, at + length + 1)))) length++;

@@ -10,17 +10,18 @@ interface Cost {
   p: number;
 }
 
-/** OWASP's recommendation for scrypt, which takes 128 MiB and about a third of a second for each hash. */
+/** OWASP's recommendation for scrypt. Each hash takes 128 MiB and about a third of a second. */
 const COST: Cost = { logN: 17, r: 8, p: 1 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** The maximum number of concurrent hashes, because each takes 128 MiB, and of waiting ones. */
+/** The maximum number of concurrent hashes, because each takes 128 MiB. */
 const MAX_AT_ONCE = 2;
+/** The maximum number of hashes that wait when a stranger's is added; twice as many may wait when a known user's is added. */
 const MAX_WAITING = 20;
-const TOO_MANY = 503;
+const SERVICE_UNAVAILABLE = 503;
 
-/** The place in the queue of hashes: `first` is for known users, who must not wait behind strangers. */
+/** The place at which a hash joins the queue: `first` is for known users, who must not wait behind strangers. */
 export type Turn = 'first' | 'last';
 
 const waiting: (() => void)[] = [];
@@ -38,20 +39,20 @@ export async function hashPassword(password: string): Promise<string> {
  * does not reveal whether a user has a password. Throws 503 if too many hashes wait.
  */
 export async function verifyPassword(password: string, stored: string | null, turn: Turn): Promise<boolean> {
-  const { cost, salt, hash } = stored === null ? NOBODYS : parse(stored);
+  const { cost, salt, hash } = stored === null ? NO_PASSWORD : parseStored(stored);
   const derived = await inTurn(turn, () => derive(password, salt, cost));
   return timingSafeEqual(derived, hash) && stored !== null;
 }
 
 /** Returns true if a stored text was made with weaker parameters than the present ones. */
 export function isWeaklyHashed(stored: string): boolean {
-  const { logN, r, p } = parse(stored).cost;
+  const { logN, r, p } = parseStored(stored).cost;
   return logN < COST.logN || r < COST.r || p < COST.p;
 }
 
-const NOBODYS = { cost: COST, salt: Buffer.alloc(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) };
+const NO_PASSWORD = { cost: COST, salt: Buffer.alloc(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) };
 
-function parse(stored: string): typeof NOBODYS {
+function parseStored(stored: string): typeof NO_PASSWORD {
   const [name, logN, r, p, salt = '', hash = ''] = stored.split('$');
   if (name !== 'scrypt') throw new Error('a stored password has an unknown form');
   return {
@@ -61,7 +62,7 @@ function parse(stored: string): typeof NOBODYS {
   };
 }
 
-/** Runs on one of Node's worker threads, not on this one. */
+/** Returns the hash of a password. Computes it on one of Node's worker threads, so that this thread does not block. */
 function derive(password: string, salt: Buffer, { logN, r, p }: Cost): Promise<Buffer> {
   const N = 2 ** logN;
   const options: ScryptOptions = { N, r, p, maxmem: 128 * N * r + 1024 * 1024 };
@@ -72,12 +73,13 @@ function derive(password: string, salt: Buffer, { logN, r, p }: Cost): Promise<B
   });
 }
 
+/** Runs `work` when a hash may start. Throws 503 if too many wait. */
 async function inTurn<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
   if (running < MAX_AT_ONCE) running++;
   else {
     if (waiting.length >= (turn === 'first' ? 2 * MAX_WAITING : MAX_WAITING))
-      throw new Failure(TOO_MANY, sentence('too_many_sign_ins'));
-    // The hash that ends starts this one, so `running` stays the same.
+      throw new Failure(SERVICE_UNAVAILABLE, sentence('too_many_sign_ins'));
+    // A hash that ends starts the next one itself, so `running` stays the same.
     await new Promise<void>((resolve) => (turn === 'first' ? waiting.unshift(resolve) : waiting.push(resolve)));
   }
   try {

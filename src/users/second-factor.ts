@@ -6,18 +6,18 @@ import { users } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { sentence } from '../errors/sentences.ts';
 import { isoTimestamp } from '../time/clock.ts';
-import { type Actor, audit } from './audit.ts';
+import { type Actor, type AuditAction, audit } from './audit.ts';
 import { hashSecret } from './secrets.ts';
 import { base32, matchTotp } from './totp.ts';
 import type { User } from './users.ts';
 
 const RECOVERY_CODES = 10;
-/** 80 bits are too many to guess, even with the stored hashes. */
+/** A code of 80 random bits cannot be guessed, even by somebody who has the stored hashes. */
 const RECOVERY_BYTES = 10;
 
 /**
- * Switches two-factor authentication on, with a secret for which the user has typed a right code. Returns the recovery codes,
- * which are shown once. Returns null if the code is wrong.
+ * Switches two-factor authentication on if `code` is a right code for `secret`. Returns the recovery codes, which are shown once;
+ * null if the code is wrong.
  */
 export function switchOnSecondFactor(
   db: Db,
@@ -30,29 +30,24 @@ export function switchOnSecondFactor(
   const step = matchTotp(secret, code, 0, now);
   if (step === null) return null;
   const codes = newRecoveryCodes();
-  write(db, user, { totp_secret: secret, totp_last_step: step, recovery_hashes: codes.map(hashCode) }, now, () =>
-    audit(db, { accountId: user.account_id, actor, action: 'second_factor_on' }, now),
-  );
+  const changes = { totp_secret: secret, totp_last_step: step, recovery_hashes: codes.map(hashCode) };
+  changeUser(db, user, changes, 'second_factor_on', actor, now);
   return codes;
 }
 
 /** Switches two-factor authentication off. */
 export function switchOffSecondFactor(db: Db, user: User, actor: Actor, now: Date): void {
-  write(db, user, { totp_secret: null, recovery_hashes: [] }, now, () =>
-    audit(db, { accountId: user.account_id, actor, action: 'second_factor_off' }, now),
-  );
+  changeUser(db, user, { totp_secret: null, recovery_hashes: [] }, 'second_factor_off', actor, now);
 }
 
 /** Returns new recovery codes, which are shown once. The earlier ones stop working. */
 export function renewRecoveryCodes(db: Db, user: User, actor: Actor, now: Date): string[] {
   const codes = newRecoveryCodes();
-  write(db, user, { recovery_hashes: codes.map(hashCode) }, now, () =>
-    audit(db, { accountId: user.account_id, actor, action: 'recovery_codes_made' }, now),
-  );
+  changeUser(db, user, { recovery_hashes: codes.map(hashCode) }, 'recovery_codes_made', actor, now);
   return codes;
 }
 
-/** Returns true if a code of the app or a recovery code is right. A right code is used up, so that no code is accepted twice. */
+/** Returns true if `code` is a right code of the app or a recovery code. A right code is used up, so that none is accepted twice. */
 export function useCode(db: Db, user: User, code: string, actor: Actor, now: Date): boolean {
   const step = user.totp_secret === null ? null : matchTotp(user.totp_secret, code, user.totp_last_step, now);
   if (step !== null) {
@@ -65,9 +60,9 @@ export function useCode(db: Db, user: User, code: string, actor: Actor, now: Dat
   }
   const hash = hashCode(code);
   return inTransaction(db, (tx) => {
-    const row = tx.select({ left: users.recovery_hashes }).from(users).where(eq(users.id, user.id)).get();
-    if (!row?.left.includes(hash)) return false;
-    const left = row.left.filter((code) => code !== hash);
+    const row = tx.select({ hashes: users.recovery_hashes }).from(users).where(eq(users.id, user.id)).get();
+    if (!row?.hashes.includes(hash)) return false;
+    const left = row.hashes.filter((stored) => stored !== hash);
     tx.update(users).set({ recovery_hashes: left }).where(eq(users.id, user.id)).run();
     const subject = sentence('subject_codes_left', { count: left.length });
     audit(db, { accountId: user.account_id, actor, action: 'recovery_code_used', subject }, now);
@@ -75,13 +70,13 @@ export function useCode(db: Db, user: User, code: string, actor: Actor, now: Dat
   });
 }
 
-function write(db: Db, user: User, change: Partial<User>, now: Date, record: () => void): void {
+function changeUser(db: Db, user: User, changes: Partial<User>, action: AuditAction, actor: Actor, now: Date): void {
   inTransaction(db, (tx) => {
     tx.update(users)
-      .set({ ...change, updated_at: isoTimestamp(now) })
+      .set({ ...changes, updated_at: isoTimestamp(now) })
       .where(eq(users.id, user.id))
       .run();
-    record();
+    audit(db, { accountId: user.account_id, actor, action }, now);
   });
 }
 

@@ -1,4 +1,4 @@
-/** Random secrets that are shown once and stored as hashes. With 256 random bits, a plain SHA-256 is safe. */
+/** Random secrets that are shown once and stored as hashes. A plain SHA-256 is safe, because nobody can guess 256 random bits. */
 import { createHash, randomBytes } from 'node:crypto';
 
 /** Returns a new secret of 256 random bits, in base64url. */

@@ -1,6 +1,6 @@
 /**
- * Sessions of signed-in users: a session ends after 12 hours without a request, and after 30 days at the latest. Only a hash of
- * its secret is stored.
+ * The sessions of signed-in users. A session ends after 12 hours without a request, and after 30 days at the latest. Only a hash
+ * of a session's secret is stored.
  */
 import { and, eq, gt, lte, or } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
@@ -14,13 +14,13 @@ const HOUR_MS = 3_600_000;
 const IDLE_MS = 12 * HOUR_MS;
 /** The maximum duration of a session, in milliseconds. */
 export const SESSION_MS = 30 * 24 * HOUR_MS;
-/** `last_seen_at` is updated only if it is older than this, because each write waits for the disk. */
-const SEEN_MS = 5 * 60_000;
-/** The maximum number of sessions of one user. A new one ends those unused for longest. */
+/** The age from which `last_seen_at` is updated. Requests in between do not update it, because each write waits for the disk. */
+const SEEN_AGE_MS = 5 * 60_000;
+/** The maximum number of sessions of one user. Beyond it, a new session ends the one that is unused for longest. */
 const MAX_SESSIONS = 50;
 const MAX_USER_AGENT = 255;
 
-/** A signed-in user, with what every request needs. */
+/** A signed-in user, with the settings that every request needs. */
 export interface SignedInUser {
   id: number;
   accountId: number;
@@ -37,13 +37,13 @@ export interface Session {
   user: SignedInUser;
 }
 
-/** The origin of a request: network address and the browser's User-Agent. */
+/** The origin of a request: its network address and the browser's User-Agent. */
 export interface Caller {
   address: string;
   userAgent: string;
 }
 
-/** Creates a session. Returns its secret, which goes into the cookie. Removes expired sessions of the user. */
+/** Creates a session and removes expired sessions of the user. Returns the secret of the new session, which goes into the cookie. */
 export function createSession(db: Db, userId: number, { address, userAgent }: Caller, now: Date): string {
   const secret = newSecret();
   const stamp = isoTimestamp(now);
@@ -51,13 +51,13 @@ export function createSession(db: Db, userId: number, { address, userAgent }: Ca
     tx.delete(sessions)
       .where(and(eq(sessions.user_id, userId), hasEnded(now)))
       .run();
-    const older = tx
+    const earlier = tx
       .select({ id: sessions.id })
       .from(sessions)
       .where(eq(sessions.user_id, userId))
       .orderBy(sessions.last_seen_at)
       .all();
-    for (const { id } of older.slice(0, Math.max(0, older.length - MAX_SESSIONS + 1)))
+    for (const { id } of earlier.slice(0, Math.max(0, earlier.length - MAX_SESSIONS + 1)))
       tx.delete(sessions).where(eq(sessions.id, id)).run();
     tx.insert(sessions)
       .values({
@@ -73,7 +73,7 @@ export function createSession(db: Db, userId: number, { address, userAgent }: Ca
   return secret;
 }
 
-/** Returns the session with a secret and its user, or null if there is no valid session. With `isInUse`, records that it was used. */
+/** Returns the session with this secret, and its user; null if no valid session has it. With `isInUse`, records the use. */
 export function findSession(db: Db, secret: string, now: Date, isInUse = true): Session | null {
   const row = db
     .select({ session: sessions, user: users })
@@ -83,7 +83,7 @@ export function findSession(db: Db, secret: string, now: Date, isInUse = true): 
     .get();
   if (row === undefined) return null;
   const { session, user } = row;
-  if (isInUse && session.last_seen_at < before(now, SEEN_MS)) touch(db, session.id, now);
+  if (isInUse && session.last_seen_at < before(now, SEEN_AGE_MS)) recordUse(db, session.id, now);
   const { id, account_id, email, name, role, language, shortcuts, colour_scheme } = user;
   return {
     id: session.id,
@@ -123,8 +123,8 @@ function before(now: Date, ms: number): string {
   return isoTimestamp(new Date(now.getTime() - ms));
 }
 
-/** Records that the session was used. Skipped while the lock is taken; a later request records it. */
-function touch(db: Db, id: number, now: Date): void {
+/** Records that the session is in use. Does nothing while the database is locked, because a later request will record the use. */
+function recordUse(db: Db, id: number, now: Date): void {
   try {
     db.update(sessions)
       .set({ last_seen_at: isoTimestamp(now) })

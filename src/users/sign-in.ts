@@ -1,6 +1,6 @@
 /**
- * Signing in with a password and, if the user has one, a second factor, or with a passkey, which counts as both. Time and
- * answer do not reveal whether a user exists.
+ * Signing in: with a password, followed by a code if the user has a second factor, or with a passkey, which counts as both. Neither
+ * the answer nor the time it takes reveals whether a user exists.
  */
 import { eq } from 'drizzle-orm';
 import { parseAddress } from '../audience/contacts/addresses.ts';
@@ -22,7 +22,7 @@ import { type Attempt, Throttle } from './throttle.ts';
 import { findUser, findUserByEmail, type User } from './users.ts';
 
 const SECOND_FACTOR = 'second-factor';
-/** How long a code can be typed after the password was right. */
+/** How long a user has to type the code after the password was right, in milliseconds. */
 const PENDING_MS = 5 * 60_000;
 
 /** The result of an attempt to sign in. */
@@ -33,7 +33,7 @@ export type SignInResult =
   | { outcome: 'refused' }
   | { outcome: 'wait'; seconds: number };
 
-/** Handles the sign-ins of an installation, and remembers earlier attempts. */
+/** Checks the sign-ins of an installation. Remembers earlier attempts, to slow down guessing. */
 export class SignIns {
   readonly #db: Db;
   readonly #clock: Clock;
@@ -53,27 +53,29 @@ export class SignIns {
   async withPassword(email: string, password: string, caller: Caller): Promise<SignInResult> {
     const address = parseAddress(email);
     const user = address === null ? undefined : findUserByEmail(this.#db, address);
-    const tried = await this.#judge(user, address?.normalized ?? '', caller, (turn) =>
+    const result = await this.#limited(user, address?.normalized ?? '', caller, (turn) =>
       verifyPassword(password, user?.password_hash ?? null, turn),
     );
-    if (tried !== 'right' || user === undefined) return tried === 'right' ? { outcome: 'refused' } : tried;
-    const { id, account_id, password_hash: checked } = user;
-    const isWeak = checked !== null && isWeaklyHashed(checked);
-    const stronger = isWeak ? await hashPassword(password) : checked;
-    // Meanwhile the user may have been removed or may have chosen another password, or another sign-in may have replaced the weak hash.
-    const passwordHash = findUser(this.#db, account_id, id)?.password_hash ?? null;
-    const isRight = passwordHash === checked || (isWeak && (await verifyPassword(password, passwordHash, 'first')));
+    if (result !== 'right') return result;
+    if (user === undefined) return { outcome: 'refused' };
+    const { id, account_id, password_hash: checkedHash } = user;
+    const isWeak = checkedHash !== null && isWeaklyHashed(checkedHash);
+    const strongHash = isWeak ? await hashPassword(password) : checkedHash;
+    // During the check the user may have been removed or may have chosen another password, or another sign-in may have replaced the
+    // weak hash.
+    const presentHash = findUser(this.#db, account_id, id)?.password_hash ?? null;
+    const isRight = presentHash === checkedHash || (isWeak && (await verifyPassword(password, presentHash, 'first')));
     if (!isRight) return { outcome: 'refused' };
-    const stored = passwordHash === checked ? stronger : passwordHash;
+    const newHash = presentHash === checkedHash ? strongHash : presentHash;
     return inTransaction(this.#db, (tx) => {
       const current = findUser(this.#db, account_id, id);
-      if (current?.password_hash !== passwordHash) return { outcome: 'refused' };
-      if (stored !== passwordHash) tx.update(users).set({ password_hash: stored }).where(eq(users.id, id)).run();
-      return this.afterPassword({ ...current, password_hash: stored }, caller);
+      if (current?.password_hash !== presentHash) return { outcome: 'refused' };
+      if (newHash !== presentHash) tx.update(users).set({ password_hash: newHash }).where(eq(users.id, id)).run();
+      return this.afterPassword({ ...current, password_hash: newHash }, caller);
     });
   }
 
-  /** Continues for a user whose password was right or has just been chosen: signs in, or asks for the second factor. */
+  /** Continues the sign-in of a user whose password was right or has just been chosen: signs in, or asks for the second factor. */
   afterPassword(user: User, caller: Caller): SignInResult & { outcome: 'signed-in' | 'second-factor' } {
     if (user.totp_secret === null) return this.signIn(user, caller);
     const until = this.#clock.now().getTime() + PENDING_MS;
@@ -83,7 +85,7 @@ export class SignIns {
 
   /** Checks a code of the second factor after `withPassword`. Refuses an expired `pending`. */
   async withCode(pending: string, code: string, caller: Caller): Promise<SignInResult> {
-    const [id, until, print] = this.#tokens.read(SECOND_FACTOR, pending)?.split(':') ?? [];
+    const [id, until, passwordPrint] = this.#tokens.read(SECOND_FACTOR, pending)?.split(':') ?? [];
     const now = this.#clock.now();
     if (Number(until ?? 0) <= now.getTime()) return { outcome: 'refused' };
     const user = this.#db
@@ -91,11 +93,11 @@ export class SignIns {
       .from(users)
       .where(eq(users.id, Number(id)))
       .get();
-    if (user === undefined || fingerprint(user) !== print) return { outcome: 'refused' };
-    const tried = await this.#judge(user, `${user.normalized_email} code`, caller, async () =>
+    if (user === undefined || fingerprint(user) !== passwordPrint) return { outcome: 'refused' };
+    const result = await this.#limited(user, `${user.normalized_email} code`, caller, async () =>
       useCode(this.#db, user, code, actorOf(user, caller), now),
     );
-    return tried === 'right' ? this.signIn(user, caller) : tried;
+    return result === 'right' ? this.signIn(user, caller) : result;
   }
 
   /**
@@ -104,31 +106,32 @@ export class SignIns {
    */
   async withPasskey(json: string, party: RelyingParty, browser: string, caller: Caller): Promise<SignInResult> {
     const answer = readPasskeyAnswer(json);
-    const owned = answer === null ? undefined : findPasskey(this.#db, answer.id);
-    const tried = await this.#judge(owned?.user, `passkey ${answer?.id ?? ''}`, caller, async () => {
+    const known = answer === null ? undefined : findPasskey(this.#db, answer.id);
+    const result = await this.#limited(known?.user, `passkey ${answer?.id ?? ''}`, caller, async () => {
       if (answer === null || !this.challenges.use(answer.challenge, 'sign-in', browser)) return false;
-      if (owned === undefined || answer.userHandle !== userHandle(owned.user.id)) return false;
-      const { public_key: publicKey, counter } = owned.passkey;
-      const next = await checkSignature(answer, party, { publicKey, counter });
-      return next !== null && recordUse(this.#db, owned.passkey, next, this.#clock.now());
+      if (known === undefined || answer.userHandle !== userHandle(known.user.id)) return false;
+      const { public_key: publicKey, counter } = known.passkey;
+      const newCounter = await checkSignature(answer, party, { publicKey, counter });
+      return newCounter !== null && recordUse(this.#db, known.passkey, newCounter, this.#clock.now());
     });
-    if (tried !== 'right' || owned === undefined) return tried === 'right' ? { outcome: 'refused' } : tried;
-    return this.signIn(owned.user, caller, `passkey ${owned.passkey.name}`);
+    if (result !== 'right') return result;
+    if (known === undefined) return { outcome: 'refused' };
+    return this.signIn(known.user, caller, `passkey ${known.passkey.name}`);
   }
 
   /**
-   * Returns true if a signed-in user gives the right password, which is asked for again before important changes. Returns false if the
-   * password was changed meanwhile. Returns the time to wait after too many attempts.
+   * Checks the password that a signed-in user types again before an important change. Returns false if it is wrong or was changed
+   * during the check; after too many attempts, returns the time to wait.
    */
   async confirmPassword(user: User, password: string, caller: Caller): Promise<boolean | { waitSeconds: number }> {
-    const tried = await this.#judge(user, user.normalized_email, caller, (turn) =>
+    const result = await this.#limited(user, user.normalized_email, caller, (turn) =>
       verifyPassword(password, user.password_hash, turn),
     );
-    if (tried === 'right') return findUser(this.#db, user.account_id, user.id)?.password_hash === user.password_hash;
-    return tried.outcome === 'wait' ? { waitSeconds: tried.seconds } : false;
+    if (result === 'right') return findUser(this.#db, user.account_id, user.id)?.password_hash === user.password_hash;
+    return result.outcome === 'wait' ? { waitSeconds: result.seconds } : false;
   }
 
-  /** Creates and records a session for a user whose identity was proved. `subject` is the method, if it was not the password. */
+  /** Creates and records a session for a user whose identity was proved. `subject` names the passkey; empty for a password. */
   signIn(user: User, caller: Caller, subject = ''): SignInResult & { outcome: 'signed-in' } {
     const now = this.#clock.now();
     const secret = inTransaction(this.#db, () => {
@@ -138,28 +141,28 @@ export class SignIns {
     return { outcome: 'signed-in', user, secret };
   }
 
-  /** Runs one check within the limits on guessing, and records a failure. */
-  async #judge(
+  /** Runs one check within the limits on guessing, and records a failure. `countedAs` is the attempt's `user` for the throttle. */
+  async #limited(
     user: User | undefined,
-    name: string,
+    countedAs: string,
     { address }: Caller,
     check: (turn: 'first' | 'last') => Promise<boolean>,
   ): Promise<'right' | { outcome: 'refused' } | { outcome: 'wait'; seconds: number }> {
     const isKnown = hasSignedInFrom(this.#db, user?.id ?? 0, address);
-    const attempt: Attempt = { address, user: name, isKnown };
+    const attempt: Attempt = { address, user: countedAs, isKnown };
     const waitMs = this.#throttle.begin(attempt);
     if (waitMs > 0) return { outcome: 'wait', seconds: Math.ceil(waitMs / 1000) };
     if (await check(isKnown ? 'first' : 'last')) {
       this.#throttle.succeed(attempt);
       return 'right';
     }
-    const failed = user && { id: user.id, accountId: user.account_id, email: user.email };
-    auditFailedSignIn(this.#db, failed ?? null, address, this.#clock.now());
+    const knownUser = user && { id: user.id, accountId: user.account_id, email: user.email };
+    auditFailedSignIn(this.#db, knownUser ?? null, address, this.#clock.now());
     return { outcome: 'refused' };
   }
 }
 
-/** Ends and records the session of a browser that signs out or signs in as another user. */
+/** Ends the session of a browser that signs out or signs in as another user, and records this in the audit log. */
 export function signOut(db: Db, { id, user }: Session, address: string, now: Date): void {
   const actor: Actor = { userId: user.id, name: user.email, address };
   inTransaction(db, () => {

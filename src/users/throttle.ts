@@ -1,23 +1,25 @@
 /**
- * Slows guessing down: after some attempts, the next one must wait, longer each time. Nobody is locked out. Attempts are
- * counted by network address and by user. A user at an address from which the user signed in before has a separate count, so
- * that strangers who guess do not make the user wait.
+ * Slows guessing down: after some attempts each further attempt must wait, longer each time. Nobody is locked out. Attempts are
+ * counted by network address and by user. A user has a separate count at addresses from which they have signed in before, so that
+ * strangers who guess do not make the user wait.
  */
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../time/clock.ts';
 
 const FREE_ATTEMPTS = 5;
-/** The longest waits. They are short for counts that a stranger could raise for another user. */
+/** The longest wait for each kind of count. It is short for counts that a stranger could raise for another user. */
 const LONGEST_MS = { address: 15 * 60_000, user: 60_000, known: 60_000 };
 type CountKind = keyof typeof LONGEST_MS;
 /** A count is forgotten if there was no attempt for this time. */
 const FORGET_MS = 60 * 60_000;
-/** The maximum number of counts of each kind; beyond it, those unused for longest are forgotten. */
+/** The maximum number of counts of each kind. Beyond it, the count that is unused for longest is forgotten. */
 const MAX_COUNTS = 10_000;
 
 interface Count {
   attempts: number;
+  /** When the last attempt was made, in monotonic time. */
   lastAt: number;
+  /** Until when the next attempt must wait, in monotonic time. */
   waitUntil: number;
 }
 
@@ -25,9 +27,9 @@ interface Count {
 export interface Attempt {
   /** The network address. */
   address: string;
-  /** The given e-mail address, normalized, whether a user has it or not. */
+  /** The typed e-mail address, normalized, whether or not a user has it; another text for attempts with a code or a passkey. */
   user: string;
-  /** True if this user has signed in from this address before. */
+  /** True if the user has signed in from the network address before. */
   isKnown: boolean;
 }
 
@@ -40,7 +42,7 @@ export class Throttle {
   }
 
   /**
-   * Counts an attempt before it is checked, so that concurrent attempts are counted too. Returns 0 if it may continue,
+   * Counts an attempt before it is checked, so that concurrent attempts are counted too. Returns 0 if the attempt may go on,
    * otherwise the milliseconds to wait. An attempt that must wait is not counted.
    */
   begin(attempt: Attempt): number {
@@ -52,7 +54,7 @@ export class Throttle {
     return 0;
   }
 
-  /** Forgets the counts of a successful attempt. */
+  /** Forgets the counts to which a successful attempt was added. */
   succeed(attempt: Attempt): void {
     for (const [kind, key] of keysOf(attempt)) this.#counts[kind].delete(key);
   }
@@ -66,7 +68,7 @@ export class Throttle {
     const counts = this.#counts[kind];
     const attempts = (this.#current(kind, key, now)?.attempts ?? 0) + 1;
     const wait = attempts < FREE_ATTEMPTS ? 0 : Math.min(1000 * 2 ** (attempts - FREE_ATTEMPTS), LONGEST_MS[kind]);
-    // Inserted again, so that the first key of the map is the one unused for longest.
+    // The count is inserted anew, so that the first key of the map is the one that is unused for longest.
     counts.delete(key);
     counts.set(key, { attempts, lastAt: now, waitUntil: now + wait });
     const [oldest] = counts.keys();
@@ -83,16 +85,16 @@ function keysOf({ address, user, isKnown }: Attempt): [CountKind, string][] {
   ];
 }
 
-/** Returns an IPv4 address, or the first 64 bits of an IPv6 address, which one customer has (RFC 6177). */
+/** Returns an IPv4 address unchanged, and the first 64 bits of an IPv6 address, which belong to one customer (RFC 6177). */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped?.[1] !== undefined) return mapped[1];
   const [head = '', tail] = address.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const rest = tail ? tail.split(':') : [];
-  const missing = tail === undefined ? 0 : Math.max(0, 8 - groups.length - rest.length);
-  return [...groups, ...Array<string>(missing).fill('0'), ...rest]
+  const firstGroups = head === '' ? [] : head.split(':');
+  const lastGroups = tail ? tail.split(':') : [];
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - firstGroups.length - lastGroups.length);
+  return [...firstGroups, ...Array<string>(zeros).fill('0'), ...lastGroups]
     .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':');

@@ -1,12 +1,12 @@
-/** Time-based one-time passwords (RFC 6238) with the parameters of every authenticator app: SHA-1, six digits, 30 seconds. */
+/** Time-based one-time passwords (RFC 6238) with the parameters that every authenticator app supports: SHA-1, six digits, 30 seconds. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const STEP_MS = 30_000;
 const DIGITS = 6;
 /** RFC 4226 recommends 160 bits. */
 const SECRET_BYTES = 20;
-/** Codes of this number of steps before and after the present one are accepted, because clocks differ. */
-const TOLERANCE = 1;
+/** Codes of this many steps before and after the present step are accepted, because clocks differ. */
+const TOLERANCE_STEPS = 1;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 /** Returns a new secret in base32 (RFC 4648). */
@@ -25,12 +25,12 @@ export function totpUrl(secret: string, email: string, issuer: string): string {
   return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(issuer)}`;
 }
 
-/** Returns the step whose code this is, if it is later than `lastStep`, so that no code is accepted twice; otherwise null. */
+/** Returns the step that has this code, or null. Steps up to `lastStep` do not count, so that no code is accepted twice. */
 export function matchTotp(secret: string, code: string, lastStep: number, now: Date): number | null {
   const digits = code.replaceAll(' ', '');
   if (!/^\d{6}$/.test(digits)) return null;
   const current = Math.floor(now.getTime() / STEP_MS);
-  for (let step = current - TOLERANCE; step <= current + TOLERANCE; step++) {
+  for (let step = current - TOLERANCE_STEPS; step <= current + TOLERANCE_STEPS; step++) {
     if (step > lastStep && timingSafeEqual(Buffer.from(totpCode(secret, step)), Buffer.from(digits))) return step;
   }
   return null;

@@ -41,7 +41,7 @@ export function addUser(db: Db, fields: NewUser, actor: Actor, now: Date): User 
   return user;
 }
 
-/** Returns the user with this e-mail address, in any spelling, or undefined. */
+/** Returns the user with this e-mail address in any spelling, or undefined. */
 export function findUserByEmail(db: Db, address: Address): User | undefined {
   return db.select().from(users).where(eq(users.normalized_email, address.normalized)).get();
 }
@@ -55,7 +55,7 @@ export function findUser(db: Db, accountId: number, id: unknown): User | undefin
     .get();
 }
 
-/** Returns true if the account has an owner who can sign in. */
+/** Returns true if the account has an owner who can sign in, other than the user `exceptId`. */
 export function hasOwner(db: Db, accountId: number, exceptId = 0): boolean {
   const isOwner = and(eq(users.account_id, accountId), eq(users.role, 'owner'), isNotNull(users.password_hash));
   return (
@@ -75,13 +75,13 @@ export function changeUser(db: Db, user: User, fields: { name: string; role: Rol
     .set({ ...fields, updated_at: isoTimestamp(now) })
     .where(eq(users.id, user.id))
     .run();
-  const change = user.role === fields.role ? user.email : `${user.email}: ${user.role} → ${fields.role}`;
-  audit(db, { accountId: user.account_id, actor, action: 'user_changed', subject: change }, now);
+  const subject = user.role === fields.role ? user.email : `${user.email}: ${user.role} → ${fields.role}`;
+  audit(db, { accountId: user.account_id, actor, action: 'user_changed', subject }, now);
 }
 
 /**
- * Removes a user with the user's sessions, links and passkeys; entries of the audit log stay. Call inside a transaction. Throws
- * 409 if the account would lose its last owner.
+ * Removes a user, with the user's sessions, login links and passkeys. The user's entries in the audit log stay. Call inside a
+ * transaction. Throws 409 if the account would lose its last owner.
  */
 export function removeUser(db: Db, user: User, actor: Actor, now: Date): void {
   requireOtherOwner(db, user);

@@ -12,12 +12,15 @@ import { AUDIT_ACTIONS } from '../audit.ts';
 
 const Entry = Type.Object({
   id: integer(),
-  user_id: nullable(integer(), 'Id of the user who did it; null for a key pair and the command line.'),
+  user_id: nullable(integer(), 'Id of the user who acted; null for a key pair and the command line.'),
   actor: said('The actor: the e-mail address of a user, the name and public key of a key pair, or command line.'),
   action: { ...choice(...AUDIT_ACTIONS), description: 'What was done.' },
-  subject: said('The subject, such as the address of a user or a public key.'),
+  subject: said('What the action changed, such as the e-mail address of a user or a public key.'),
   address: Type.String({ description: 'Network address of the caller.' }),
-  times: integer({ description: 'How often it happened: failed sign-ins from one address are counted in one entry.' }),
+  times: integer({
+    description:
+      'Number of occurrences, above 1 only for failed sign-ins: those from one address are counted in one entry.',
+  }),
   created_at: isoTimestampSchema(),
 });
 const record = recordObject(Entry, auditLog, {
@@ -41,7 +44,7 @@ export const listAudit = listOperation({
   }),
 });
 
-/** Used by the screen of the log. The newest entries come first. */
+/** Used by the page of the audit log. Returns up to `limit` entries older than the entry `before_id`, the newest first. */
 export const readAuditLog = operation({
   name: 'Read the audit log',
   role: 'owner',

@@ -1,6 +1,6 @@
 /**
- * Mails an invitation to a new user. The mail is handed over at once instead of being queued: its link lets its reader in, so it is stored
- * nowhere, and the owner learns at once whether the server took it.
+ * Mails an invitation to a new user. The mail is handed over at once instead of being queued: whoever reads its link can sign in, so
+ * the mail must be stored nowhere. The owner also learns at once whether the SMTP server accepted it.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { and, eq, isNull } from 'drizzle-orm';
@@ -17,7 +17,7 @@ import type { LanguageCode } from '../../languages.ts';
 import type { Context } from '../../operations/operation.ts';
 import { oneButtonHtml } from '../../senders/one-button-mail.ts';
 
-/** For how many days the link in an invitation works. */
+/** How many days the link in an invitation works. */
 export const INVITATION_DAYS = 3;
 
 interface Texts {
@@ -46,8 +46,8 @@ const TEXTS: Readonly<Record<LanguageCode, Texts>> = {
 };
 
 /**
- * Mails the link of an invitation, from the account's first sender that may send, over its SMTP relay. Returns null
- * once the server took it, and otherwise why it was not sent. Takes little longer than 20 seconds.
+ * Mails the link of an invitation, from the account's first sender that may send, over that sender's SMTP relay. Returns null
+ * if the SMTP server accepted the mail, otherwise the reason why it was not sent. Takes little longer than 20 seconds at most.
  */
 export async function mailInvitation(
   context: Context,
@@ -63,7 +63,7 @@ export async function mailInvitation(
     .where(and(eq(senders.user_id, accountId), isNull(senders.deleted_at)))
     .orderBy(senders.id)
     .all()
-    .find((one) => !isUnverified(db.$client, config, one));
+    .find((candidate) => !isUnverified(db.$client, config, candidate));
   const from = sender && asciiAddress(sender.from_email);
   const to = asciiAddress(address.address);
   if (!from || to === null) return sentence('invitation_no_sender');
@@ -71,28 +71,21 @@ export async function mailInvitation(
   const relay = relays.find(({ id }) => id === sender.relay_id) ?? relays[0];
   if (relay === undefined) return sentence('invitation_no_server');
 
-  const texts = TEXTS[language];
-  const inviter = String(actor.name);
-  const subject = texts.subject(inviter);
-  const { button, note, fallback } = texts;
-  const paragraph = texts.paragraph(inviter);
-  const shown = { language, title: subject, heading: subject, paragraphs: [paragraph], button, note, fallback };
   const domain = from.slice(from.lastIndexOf('@') + 1);
-  const content = { html: oneButtonHtml(shown, link), text: `${paragraph}\n\n${link}\n\n${note}\n` };
   const mail = {
     id: 0,
     utr: randomUUID(),
     name: '',
-    subject,
-    content: JSON.stringify(content),
+    ...invitationContent(language, String(actor.name), link),
     attachments: '[]',
     message_key: randomBytes(9).toString('hex'),
     message_domain: domain,
   };
-  const facts = { sender: { name: sender.from_name, address: from, replyTo: null }, to, date: clock.now() };
-  const built = await buildMail(db.$client, mail, facts);
+  const envelope = { sender: { name: sender.from_name, address: from, replyTo: null }, to, date: clock.now() };
+  const unsigned = await buildMail(db.$client, mail, envelope);
   const key = new DkimKeys(db.$client).findKey(domain);
-  const message = key === null ? built : built.withField(await key.signer.signInThreadPool(built.bytes, clock.now()));
+  const message =
+    key === null ? unsigned : unsigned.withField(await key.signer.signInThreadPool(unsigned.bytes, clock.now()));
   const trial = await tryRelay(relay, {
     from: config.BOUNCE_DOMAIN === '' ? from : `bounce@${config.BOUNCE_DOMAIN}`,
     to,
@@ -100,4 +93,18 @@ export async function mailInvitation(
     message,
   });
   return trial.stage === 'done' ? null : (trial.outcome?.reply ?? diagnose(trial, relay).found);
+}
+
+function invitationContent(
+  language: LanguageCode,
+  inviter: string,
+  link: string,
+): { subject: string; content: string } {
+  const texts = TEXTS[language];
+  const { button, note, fallback } = texts;
+  const subject = texts.subject(inviter);
+  const paragraph = texts.paragraph(inviter);
+  const parts = { language, title: subject, heading: subject, paragraphs: [paragraph], button, note, fallback };
+  const content = { html: oneButtonHtml(parts, link), text: `${paragraph}\n\n${link}\n\n${note}\n` };
+  return { subject, content: JSON.stringify(content) };
 }

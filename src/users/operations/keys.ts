@@ -27,19 +27,19 @@ const public_key = Type.String({ description: 'The public half of the pair.' });
 const scopes = Type.Array(choice(...SCOPES), {
   maxItems: 100,
   description:
-    'What it may do. transactional: send transactional e-mail and read its results. read: read everything but secrets. contacts, campaigns: read and change these. everything: what an owner may do over the API.',
+    'What the pair may do. transactional: send transactional e-mail and read its results. read: read everything but secrets. contacts, campaigns: read and change these. everything: what an owner may do over the API.',
 });
 const Key = Type.Object({
   id: integer(),
   public_key,
-  name: Type.String({ description: 'The program that has it.' }),
+  name: Type.String({ description: 'The program that uses the pair.' }),
   scopes,
-  last_used_at: nullable(isoTimestampSchema(), 'When it was last used, UTC, to the minute; null: never yet.'),
+  last_used_at: nullable(isoTimestampSchema(), 'When the pair was last used, UTC, to the minute; null: never.'),
   created_at: isoTimestampSchema(),
-  revoked_at: nullable(isoTimestampSchema(), 'When it was revoked, UTC; null while it is valid.'),
+  revoked_at: nullable(isoTimestampSchema(), 'When the pair was revoked, UTC; null: the pair is valid.'),
 });
 const secret_key = Type.String({
-  description: 'The secret of the pair; it is stored as a hash and cannot be shown again.',
+  description: 'The secret half of the pair. Only its hash is stored, so the secret cannot be shown again.',
 });
 const NewKey = Type.Object({ public_key, secret_key });
 const record = recordObject(Key, apiKeys, { scopes: sql`json(${apiKeys.scopes})` });
@@ -68,19 +68,19 @@ export const readOwnScopes = operation({
 
 export const createKeyPair = operation({
   name: 'Make a key pair (addition)',
-  description: 'The secret is in this answer only.',
+  description: 'No later answer contains the secret.',
   role: 'owner',
   isForUsers: true,
-  input: Type.Object({ name: line({ description: 'The program that gets it.' }), scopes }),
+  input: Type.Object({ name: line({ description: 'The program that will use the pair.' }), scopes }),
   output: Type.Object({ key: NewKey }),
   check(_context, { scopes: chosen }, errors) {
     if (chosen?.length === 0) errors.add('scopes', sentence('key_no_scopes'));
   },
-  run(context, about) {
+  run(context, fields) {
     const { db, clock, accountId } = context;
     return inTransaction(db, () => {
-      const { publicKey, secretKey } = addKeyPair(db, clock, accountId, about);
-      auditBy(context, 'key_made', keyLabel(about.name, publicKey));
+      const { publicKey, secretKey } = addKeyPair(db, clock, accountId, fields);
+      auditBy(context, 'key_made', keyLabel(fields.name, publicKey));
       return { key: { public_key: publicKey, secret_key: secretKey } };
     });
   },
@@ -88,7 +88,7 @@ export const createKeyPair = operation({
 
 export const revokeKeyPair = operation({
   name: 'Revoke a key pair (addition)',
-  description: 'It stops working within a second.',
+  description: 'The pair stops working within a second.',
   role: 'owner',
   isForUsers: true,
   input: Type.Object({ id: identifier('The key pair.') }),

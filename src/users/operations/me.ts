@@ -14,11 +14,12 @@ import { findUser, type User } from '../users.ts';
 
 const Language = {
   ...choice('browser', ...LANGUAGE_CODES),
-  description: 'Language of the dashboard; browser: the first of its languages that the browser asks for.',
+  description:
+    'Language of the dashboard; browser: the first language that the browser asks for and the dashboard has.',
 };
 const ColourScheme = {
   ...choice(...COLOUR_SCHEMES),
-  description: 'Colours of the dashboard: light, dark, or system: as the browser asks for.',
+  description: 'Colours of the dashboard; system: light or dark, as the browser asks for.',
 };
 const Me = Type.Object({
   id: integer(),
@@ -34,7 +35,7 @@ const record = recordObject(Me, users, {
 });
 
 export const readMe = recordOperation({
-  name: 'Read who calls, and what they have set for themselves (addition)',
+  name: 'Read the calling user and their own settings (addition)',
   role: 'viewer',
   isForUsers: true,
   input: Type.Object({}),
@@ -51,24 +52,24 @@ export const changeOwnSettings = operation({
   input: Type.Object({
     name: Type.Optional(line()),
     language: Type.Optional(Language),
-    shortcuts: Type.Optional(flag('Whether single keys such as / do something in the dashboard.')),
+    shortcuts: Type.Optional(flag('True if single keys such as / do something in the dashboard.')),
     colour_scheme: Type.Optional(ColourScheme),
   }),
   run(context, input) {
     const { db, clock } = context;
-    const wanted = {
+    const settings = {
       ...input,
       ...(input.language && { language: input.language === 'browser' ? '' : input.language }),
     };
     inTransaction(db, (tx) => {
       const me = requireMe(context);
-      const changes = Object.entries(wanted).filter(([name, value]) => Reflect.get(me, name) !== value);
+      const changes = Object.entries(settings).filter(([name, value]) => Reflect.get(me, name) !== value);
       if (changes.length === 0) return;
       tx.update(users)
-        .set({ ...wanted, updated_at: isoTimestamp(clock.now()) })
+        .set({ ...settings, updated_at: isoTimestamp(clock.now()) })
         .where(eq(users.id, me.id))
         .run();
-      // The log says that a name has changed, but not the name, because it is personal and can be long.
+      // The log says that the user's name has changed, but not the new name, because a name is personal and can be long.
       const subject = changes
         .map(([name, value]) => (name === 'name' ? name : `${name}: ${value === '' ? 'browser' : value}`))
         .join(', ');

@@ -19,9 +19,9 @@ const Passkey = Type.Object({
   email: Type.String(),
   name: Type.String(),
   created_at: isoTimestampSchema(),
-  last_used_at: nullable(isoTimestampSchema(), 'When it was last used to sign in, UTC; null: never.'),
+  last_used_at: nullable(isoTimestampSchema(), 'When the passkey was last used to sign in, UTC; null: never.'),
 });
-const listed = {
+const source = {
   record: recordObject(Passkey, passkeys, { email: sql`${users.email}` }),
   from: sql`${passkeys} CROSS JOIN ${users} ON ${users.id} = ${passkeys.user_id}`,
   id: passkeys.id,
@@ -30,12 +30,12 @@ const listed = {
 export const listPasskeys = listOperation({
   name: 'List the passkeys (addition)',
   description:
-    'Owners and key pairs that may do everything see all of the account, other users their own, other key pairs none.',
+    'Owners, and key pairs that may do everything, see all passkeys of the account. Other users see their own, other key pairs see none.',
   role: 'viewer',
   input: listQuery,
   as: 'passkeys',
   record: Passkey,
-  select: (context, part) => ({ ...listed, where: isVisibleTo(context), part }),
+  select: (context, part) => ({ ...source, where: isVisibleTo(context), part }),
 });
 
 /** Used by the page of a user's own account. */
@@ -45,7 +45,7 @@ export const listOwnPasskeys = listOperation({
   input: Type.Object({}),
   as: 'passkeys',
   record: Passkey,
-  select: ({ actor }) => ({ ...listed, where: eq(passkeys.user_id, actor.userId ?? 0), part: {} }),
+  select: ({ actor }) => ({ ...source, where: eq(passkeys.user_id, actor.userId ?? 0), part: {} }),
 });
 
 export const removePasskey = operation({
@@ -69,6 +69,7 @@ export const removePasskey = operation({
   },
 });
 
+/** Returns the condition for passkeys that the caller may see. */
 function isVisibleTo({ accountId, role, actor }: Context): SQL | undefined {
   return and(eq(users.account_id, accountId), role === 'owner' ? undefined : eq(users.id, actor.userId ?? 0));
 }

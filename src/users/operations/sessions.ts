@@ -1,6 +1,6 @@
 /**
- * Operations for the sessions of signed-in users (additions to the contract). Owners and programs see the sessions of
- * the whole account, other users their own.
+ * Operations for the sessions of signed-in users (additions to the contract). Owners see the sessions of the whole account, other
+ * users their own.
  */
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import Type from 'typebox';
@@ -12,14 +12,14 @@ import { notFound } from '../../errors/failure.ts';
 import { identifier, integer, isoTimestampSchema, listQuery, zeroOrOne } from '../../http/requests/schemas.ts';
 import { type Context, listOperation, operation } from '../../operations/operation.ts';
 import { auditBy } from '../audit.ts';
-import { endSession as end, isAlive } from '../sessions.ts';
+import { isAlive, endSession as removeSession } from '../sessions.ts';
 
 const Session = Type.Object({
   id: integer(),
   user_id: integer({ description: 'Id of the user whose session it is.' }),
   email: Type.String(),
-  address: Type.String({ description: 'Network address it was begun from.' }),
-  user_agent: Type.String({ description: 'What the browser calls itself.' }),
+  address: Type.String({ description: 'Network address from which the user signed in.' }),
+  user_agent: Type.String({ description: 'The User-Agent of the browser that signed in.' }),
   is_current: zeroOrOne('1: the session of this request.'),
   created_at: isoTimestampSchema(),
   last_seen_at: isoTimestampSchema(),
@@ -28,7 +28,7 @@ const Session = Type.Object({
 export const listSessions = listOperation({
   name: 'List the sessions (addition)',
   description:
-    'Owners and key pairs that may do everything see all of the account, other users their own, other key pairs none.',
+    'Owners, and key pairs that may do everything, see all sessions of the account. Other users see their own, other key pairs see none.',
   role: 'viewer',
   input: listQuery,
   as: 'sessions',
@@ -61,12 +61,13 @@ export const endSession = operation({
         .where(and(eq(sessions.id, recordId(id)), isVisibleTo(context)))
         .get();
       if (session === undefined) throw notFound();
-      end(db, session.id);
+      removeSession(db, session.id);
       auditBy(context, 'session_ended', session.email);
     });
   },
 });
 
+/** Returns the condition for live sessions that the caller may see. */
 function isVisibleTo({ clock, accountId, role, actor }: Context): SQL | undefined {
   const isOwn = role === 'owner' ? undefined : eq(users.id, actor.userId ?? 0);
   return and(eq(users.account_id, accountId), isAlive(clock.now()), isOwn);

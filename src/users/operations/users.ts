@@ -1,6 +1,6 @@
 /**
- * Operations for the users of an account (additions to the contract). Users choose passwords themselves, with a one-time link;
- * no operation takes a password.
+ * Operations for the users of an account (additions to the contract). No operation takes a password: users choose their passwords
+ * themselves, on the page that a one-time link opens.
  */
 import { eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
@@ -38,16 +38,19 @@ const ListedUser = Type.Object({
   email: Type.String(),
   name: Type.String(),
   role: Role,
-  has_password: zeroOrOne('1: has chosen a password; 0: is invited.'),
-  has_second_factor: zeroOrOne('1: signs in with a code in addition to the password.'),
+  has_password: zeroOrOne('1: the user has chosen a password; 0: the user is invited.'),
+  has_second_factor: zeroOrOne('1: the user signs in with a code in addition to the password.'),
   passkeys: integer({ description: 'Number of passkeys.' }),
-  last_seen_at: nullable(isoTimestampSchema()),
+  last_seen_at: nullable(
+    isoTimestampSchema(),
+    'The last request of a session, UTC, to five minutes; null: no session.',
+  ),
   ...stamps,
 });
 const ById = { id: identifier('The user.') };
 const Link = {
-  link: Type.String({ description: 'Address of the page on which the user chooses a password; works once.' }),
-  expires_at: isoTimestampSchema('When it stops working, UTC.'),
+  link: Type.String({ description: 'URL of the page on which the user chooses a password. The link works once.' }),
+  expires_at: isoTimestampSchema('When the link stops working, UTC.'),
 };
 
 const record = recordObject(ListedUser, users, {
@@ -92,7 +95,7 @@ export const inviteUser = operation({
     ...Link,
     not_mailed: nullable(
       said(),
-      'Why the link could not be mailed, so that it has to be passed on by hand; null: the SMTP server accepted the e-mail.',
+      'Why the link could not be mailed and has to be passed on by hand; null: the SMTP server accepted the e-mail.',
     ),
   }),
   async run(context, { email, name = '', role, language = 'en' }) {
@@ -110,7 +113,7 @@ export const inviteUser = operation({
 
 export const makeLoginLink = operation({
   name: 'Make a link by which a user chooses a new password (addition)',
-  description: "Earlier links for the same user stop working. Opening it ends the user's sessions.",
+  description: "Earlier links for the same user stop working. Choosing the password ends the user's sessions.",
   role: 'owner',
   isForUsers: true,
   input: Type.Object(ById),
@@ -150,7 +153,7 @@ function requireUser({ db, accountId }: Context, id: unknown): User {
   return user;
 }
 
-/** Makes a link of a user, which works for `lastsMs` milliseconds, or as long as others by default. */
+/** Makes a login link for a user. The link works for `lastsMs` milliseconds, 30 minutes by default. */
 function makeLink({ db, clock, accountId, actor, publicUrl }: Context, user: User, lastsMs?: number) {
   const options = { accountId, user, ...(lastsMs !== undefined && { lastsMs }) };
   const { secret, expiresAt } = createLoginLink(db, options, actor, clock.now());

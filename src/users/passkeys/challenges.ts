@@ -1,20 +1,17 @@
 /**
  * The challenges that passkeys sign (W3C Web Authentication 13.4.3): each is valid once, within five minutes, for one purpose
- * and one browser. A challenge carries a MAC made with a key of this process instead of being stored, so that strangers who request
- * many challenges cannot displace others.
+ * and one browser. Challenges are not stored: each carries a MAC made with a key of this process, so that strangers who request
+ * many challenges cannot displace those of others.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../time/clock.ts';
 
-/** How long a user has to answer, in milliseconds. */
+/** How long a user has to answer a challenge, in milliseconds. */
 export const ANSWER_MS = 5 * 60_000;
 const NONCE_BYTES = 16;
-const UNTIL_BYTES = 6;
+const EXPIRY_BYTES = 6;
 const MAC_BYTES = 32;
-/**
- * The maximum number of used challenges that are remembered. If there are more, which takes this number of attempts within five
- * minutes, no challenge is accepted.
- */
+/** The maximum number of used challenges that are remembered. After so many attempts within five minutes no challenge is accepted. */
 const MAX_USED = 10_000;
 
 export type PasskeyPurpose = 'registration' | 'sign-in';
@@ -23,7 +20,7 @@ export type PasskeyPurpose = 'registration' | 'sign-in';
 export class PasskeyChallenges {
   readonly #clock: Clock;
   readonly #key = randomBytes(MAC_BYTES);
-  /** When each used challenge can be forgotten, earliest first: five minutes after its use, because it has expired by then. */
+  /** When each used challenge can be forgotten, in monotonic time, earliest first: five minutes after its use it has expired. */
   readonly #used = new Map<string, number>();
 
   constructor(clock: Clock) {
@@ -34,9 +31,9 @@ export class PasskeyChallenges {
    * Returns a new challenge in base64url. `browser` is a value that only the requesting browser can present again, such as its session.
    */
   make(purpose: PasskeyPurpose, browser: string): string {
-    const signed = Buffer.alloc(NONCE_BYTES + UNTIL_BYTES);
+    const signed = Buffer.alloc(NONCE_BYTES + EXPIRY_BYTES);
     randomBytes(NONCE_BYTES).copy(signed);
-    signed.writeUIntBE(Math.ceil(this.#clock.monotonic()) + ANSWER_MS, NONCE_BYTES, UNTIL_BYTES);
+    signed.writeUIntBE(Math.ceil(this.#clock.monotonic()) + ANSWER_MS, NONCE_BYTES, EXPIRY_BYTES);
     return Buffer.concat([signed, this.#mac(signed, purpose, browser)]).toString('base64url');
   }
 
@@ -45,18 +42,18 @@ export class PasskeyChallenges {
    */
   use(challenge: string, purpose: PasskeyPurpose, browser: string): boolean {
     const bytes = Buffer.from(challenge, 'base64url');
-    // Only the canonical spelling is accepted, so that a challenge cannot be used again in another one.
-    if (bytes.length !== NONCE_BYTES + UNTIL_BYTES + MAC_BYTES || bytes.toString('base64url') !== challenge)
+    // Only the canonical spelling is accepted, so that a challenge cannot be used again in another spelling.
+    if (bytes.length !== NONCE_BYTES + EXPIRY_BYTES + MAC_BYTES || bytes.toString('base64url') !== challenge)
       return false;
-    const signed = bytes.subarray(0, NONCE_BYTES + UNTIL_BYTES);
+    const signed = bytes.subarray(0, NONCE_BYTES + EXPIRY_BYTES);
     if (!timingSafeEqual(bytes.subarray(signed.length), this.#mac(signed, purpose, browser))) return false;
     const now = this.#clock.monotonic();
-    const until = signed.readUIntBE(NONCE_BYTES, UNTIL_BYTES);
-    for (const [used, ends] of this.#used) {
-      if (ends > now) break;
-      this.#used.delete(used);
+    const expiry = signed.readUIntBE(NONCE_BYTES, EXPIRY_BYTES);
+    for (const [usedChallenge, forgetAt] of this.#used) {
+      if (forgetAt > now) break;
+      this.#used.delete(usedChallenge);
     }
-    if (until <= now || this.#used.has(challenge) || this.#used.size >= MAX_USED) return false;
+    if (expiry <= now || this.#used.has(challenge) || this.#used.size >= MAX_USED) return false;
     this.#used.set(challenge, now + ANSWER_MS);
     return true;
   }

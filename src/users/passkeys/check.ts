@@ -1,6 +1,6 @@
 /**
  * Checks what a passkey signed, in a separate thread for each check. The packages that parse keys and certificates take a third
- * of a second to load, which other requests must not wait for, and their memory is freed with the thread.
+ * of a second to load. In a thread, no other request waits for them, and their memory is freed when the thread ends.
  */
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
@@ -10,22 +10,24 @@ import { threadFile } from '../../thread-files.ts';
 import type { NewPasskey } from './passkeys.ts';
 import type { PasskeyAnswer, RelyingParty } from './requests.ts';
 
-/** The task of the thread, passed as its workerData: a new passkey, or a signature of a known one. */
+/** The task of the thread, passed as its workerData. */
 export interface PasskeyTask {
   answer: PasskeyAnswer;
   party: RelyingParty;
+  /** The stored passkey whose signature is checked; undefined for a new passkey. */
   known?: { publicKey: Uint8Array; counter: number };
 }
 
-/** The thread's reply. `refused` is the reason, for the log. */
+/** The thread's reply. `refused` is the reason for the log why the answer is not valid. */
 export type PasskeyVerdict = { added: NewPasskey } | { counter: number } | { refused: string };
 
 const TIME_LIMIT_MS = 30_000;
-const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 6 };
-const TOO_MANY = 503;
+const MEMORY_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 6 };
+const SERVICE_UNAVAILABLE = 503;
+/** The maximum number of checks that wait or run. */
 const MAX_WAITING = 20;
 
-let last: Promise<unknown> = Promise.resolve();
+let lastCheck: Promise<unknown> = Promise.resolve();
 let waiting = 0;
 
 /** Returns the new passkey in a browser's answer, or null if the answer is not valid. The caller has used up the challenge. */
@@ -34,7 +36,7 @@ export async function checkNewPasskey(answer: PasskeyAnswer, party: RelyingParty
   return 'added' in verdict ? verdict.added : null;
 }
 
-/** Returns the counter that a known passkey sent with a valid signature, or null. The caller has used up the challenge. */
+/** Returns the counter that a known passkey sent; null if the signature is not valid. The caller has used up the challenge. */
 export async function checkSignature(
   answer: PasskeyAnswer,
   party: RelyingParty,
@@ -44,17 +46,17 @@ export async function checkSignature(
   return 'counter' in verdict ? verdict.counter : null;
 }
 
-/** Runs one check at a time. Throws 503 if too many wait. */
+/** Runs a check after all earlier ones. Throws 503 if too many wait. */
 async function inTurn(task: PasskeyTask): Promise<PasskeyVerdict> {
-  if (waiting >= MAX_WAITING) throw new Failure(TOO_MANY, 'Too many people are signing in at the moment');
+  if (waiting >= MAX_WAITING) throw new Failure(SERVICE_UNAVAILABLE, 'Too many people are signing in at the moment');
   waiting++;
-  const result = last.then(() => check(task)).finally(() => waiting--);
-  last = result.catch(() => undefined);
+  const result = lastCheck.then(() => runThread(task)).finally(() => waiting--);
+  lastCheck = result.catch(() => undefined);
   return result;
 }
 
-async function check(task: PasskeyTask): Promise<PasskeyVerdict> {
-  const thread = new Worker(threadFile('passkey-thread'), { workerData: task, resourceLimits: LIMITS });
+async function runThread(task: PasskeyTask): Promise<PasskeyVerdict> {
+  const thread = new Worker(threadFile('passkey-thread'), { workerData: task, resourceLimits: MEMORY_LIMITS });
   const ended = new AbortController();
   const { signal } = ended;
   try {

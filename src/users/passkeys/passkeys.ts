@@ -15,7 +15,7 @@ const MAX_PASSKEYS = 20;
 
 export type Passkey = typeof passkeys.$inferSelect;
 
-/** The stored data of a new passkey. */
+/** What is stored of a new passkey. */
 export interface NewPasskey {
   credentialId: string;
   publicKey: Uint8Array;
@@ -28,7 +28,7 @@ export function passkeysOf(db: Db, userId: number): Passkey[] {
   return db.select().from(passkeys).where(eq(passkeys.user_id, userId)).orderBy(passkeys.id).all();
 }
 
-/** Returns the passkey with this identifier and its user, or undefined. */
+/** Returns the passkey with this identifier, and its user; undefined if none has the identifier. */
 export function findPasskey(db: Db, credentialId: string): { passkey: Passkey; user: User } | undefined {
   return db
     .select({ passkey: passkeys, user: users })
@@ -60,8 +60,8 @@ export function addPasskey(db: Db, user: User, name: string, added: NewPasskey, 
 }
 
 /**
- * Records the use of a passkey. Returns false if the passkey was removed, or if its counter is not above the last one, which
- * means that it was copied.
+ * Records the use of a passkey. Returns false if the passkey was removed, or if `counter` is not above the stored counter, which
+ * means that the passkey was copied.
  */
 export function recordUse(db: Db, { id }: Passkey, counter: number, now: Date): boolean {
   // Passkeys that are synchronized between devices have no counter and always send 0 (W3C Web Authentication 6.1.1).

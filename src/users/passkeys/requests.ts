@@ -18,27 +18,32 @@ export interface RelyingParty {
 export const ALGORITHMS = [-7, -8, -257];
 
 /**
- * Returns the site at `publicUrl` if a browser that requested `host` is on it and may use passkeys: over https or on this
- * machine, by a name. Otherwise returns null.
+ * Returns the site at `publicUrl` if a browser that requested `host` is on this site and offers passkeys there; otherwise null.
  */
 export function relyingParty(publicUrl: string, host: string): RelyingParty | null {
   const url = new URL(publicUrl);
   return allowsPasskeys(publicUrl) && url.host === host ? { id: url.hostname, origin: url.origin } : null;
 }
 
-/** Returns true if browsers offer passkeys at `publicUrl`: over https or on this machine, by a name. */
+/** Returns true if browsers offer passkeys at `publicUrl`: it must name a host, not an IP address, and use https or be localhost. */
 export function allowsPasskeys(publicUrl: string): boolean {
   const { protocol, hostname } = new URL(publicUrl);
-  const isAddress = /^\[|^[\d.]+$/.test(hostname);
-  return (protocol === 'https:' || hostname === 'localhost') && !isAddress;
+  const isIpAddress = /^\[|^[\d.]+$/.test(hostname);
+  return (protocol === 'https:' || hostname === 'localhost') && !isIpAddress;
 }
 
-/** Returns the user handle that a passkey stores. It contains no address, because it can be read without the user's consent (14.6.1). */
+/**
+ * Returns the user handle that a passkey stores. The handle contains no e-mail address, because it can be read without the user's
+ * consent (W3C Web Authentication 14.6.1).
+ */
 export function userHandle(userId: number): string {
   return Buffer.from(`user ${userId}`).toString('base64url');
 }
 
-/** Requests a new passkey that stores its user and requires a fingerprint, a face or a PIN. */
+/**
+ * Returns a request for a new passkey, which must store its user and require a fingerprint, a face or a PIN. The `known` passkeys
+ * of the user are excluded, so that no device gets a second passkey.
+ */
 export function registrationRequest(
   party: RelyingParty,
   { id, email, name }: User,
@@ -57,7 +62,7 @@ export function registrationRequest(
   };
 }
 
-/** Requests any passkey of this site. The answer names the user. */
+/** Returns a request to sign in with any passkey of this site. The answer names the user. */
 export function signInRequest(party: RelyingParty, challenge: string): PublicKeyCredentialRequestOptionsJSON {
   return { challenge, rpId: party.id, userVerification: 'required', allowCredentials: [], timeout: ANSWER_MS };
 }
@@ -68,41 +73,43 @@ export interface PasskeyAnswer {
   id: string;
   challenge: string;
   clientData: string;
-  /** For a new passkey. */
+  /** Only of a new passkey. */
   attestation: string;
+  /** Only of a new passkey. */
   transports: string[];
-  /** For a sign-in. */
+  // The other fields belong to a sign-in only.
   authenticatorData: string;
   signature: string;
   userHandle: string;
 }
 
-/** The maximum length of an identifier: 1023 bytes (4.) in base64url. */
+/** The maximum length of an identifier: 1023 bytes (W3C Web Authentication 4) in base64url. */
 const MAX_ID = 1364;
 const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'];
 
-/** Parses a browser's answer from JSON; null if it is not valid. */
+/** Parses a browser's answer from JSON. Returns null if the answer is not valid. */
 export function readPasskeyAnswer(json: string): PasskeyAnswer | null {
-  const credential = parse(json);
-  const response = part(credential, 'response');
-  const id = base64url(credential, 'id');
-  const clientData = base64url(response, 'clientDataJSON');
-  const challenge = base64url(parse(Buffer.from(clientData, 'base64url').toString()), 'challenge');
+  const credential = parseJson(json);
+  const response = property(credential, 'response');
+  const id = base64urlProperty(credential, 'id');
+  const clientData = base64urlProperty(response, 'clientDataJSON');
+  const challenge = base64urlProperty(parseJson(Buffer.from(clientData, 'base64url').toString()), 'challenge');
   if (id === '' || id.length > MAX_ID || challenge === '') return null;
-  const transports = part(response, 'transports');
+  const transports = property(response, 'transports');
   return {
     id,
     challenge,
     clientData,
-    attestation: base64url(response, 'attestationObject'),
-    transports: TRANSPORTS.filter((one) => Array.isArray(transports) && transports.includes(one)),
-    authenticatorData: base64url(response, 'authenticatorData'),
-    signature: base64url(response, 'signature'),
-    userHandle: base64url(response, 'userHandle'),
+    attestation: base64urlProperty(response, 'attestationObject'),
+    transports: TRANSPORTS.filter((transport) => Array.isArray(transports) && transports.includes(transport)),
+    authenticatorData: base64urlProperty(response, 'authenticatorData'),
+    signature: base64urlProperty(response, 'signature'),
+    userHandle: base64urlProperty(response, 'userHandle'),
   };
 }
 
-function parse(json: string): unknown {
+/** Returns null if the text is not JSON. */
+function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
@@ -110,11 +117,12 @@ function parse(json: string): unknown {
   }
 }
 
-function part(from: unknown, name: string): unknown {
+function property(from: unknown, name: string): unknown {
   return typeof from === 'object' && from !== null && Object.hasOwn(from, name) ? Reflect.get(from, name) : undefined;
 }
 
-function base64url(from: unknown, name: string): string {
-  const value = part(from, name);
+/** Returns an empty text if the property is missing or not in base64url. */
+function base64urlProperty(from: unknown, name: string): string {
+  const value = property(from, name);
   return typeof value === 'string' && /^[\w-]+$/.test(value) ? value : '';
 }

@@ -1,4 +1,4 @@
-/** The user's own account: language, colours and shortcuts, password, second factor and passkeys. */
+/** The page of the user's own account: language, colours and shortcuts, password, second factor and passkeys. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { setSessionCookie } from '../../http/cookies.ts';
@@ -34,12 +34,12 @@ export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns
     ...ownForms(deps),
     async show(request, reply, { problems, problem = '' } = {}) {
       const [me, passkeys] = await Promise.all([ask(request, readMe, {}), ask(request, listOwnPasskeys, {})]);
-      const { email, totp_secret: secret, recovery_hashes: left } = own.requireMe(request);
+      const { email, totp_secret: secret, recovery_hashes: hashes } = own.requireMe(request);
       const content = (
         <>
           <Preferences me={me} density={densityOf(request)} problems={problems} />
           <PasswordForm email={email} problems={problems} />
-          <SecondFactor email={email} isOn={secret !== null} left={left.length} problems={problems} />
+          <SecondFactor email={email} isOn={secret !== null} codesLeft={hashes.length} problems={problems} />
           <Passkeys
             passkeys={passkeys}
             email={email}
@@ -80,7 +80,7 @@ export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns
     const caller = callerOf(request);
     const isChanged = await changePassword(db, me, password, actorOf(me, caller), clock.now());
     if (!isChanged) return reply.redirect('/login', 303);
-    // All sessions have ended, including this one, so the browser gets a new one.
+    // Changing the password has ended all sessions of the user, so the browser gets a new session.
     setSessionCookie(reply, publicUrl(), signIns.signIn(me, caller).secret);
     return backTo(reply, 'account', 'settings.done.password');
   });

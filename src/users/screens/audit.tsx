@@ -1,4 +1,4 @@
-/** The audit log, newest first. */
+/** The page of the audit log, with the newest entries first. */
 import type { FastifyInstance } from 'fastify';
 import type { auditLog } from '../../database/schema/index.ts';
 import { Sentence } from '../../errors/sentences.ts';
@@ -70,7 +70,7 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
   );
 }
 
-/** Returns the subject of an entry. The log has roles and settings by their names in the API. */
+/** Returns the subject of an entry in the reader's language. The log stores roles and settings by their names in the API. */
 function subjectText(language: Language, { action, subject }: Entry): string {
   if (subject instanceof Sentence) return language.sentence(subject);
   if (action === 'user_added' || action === 'user_changed') {
@@ -91,8 +91,9 @@ function subjectText(language: Language, { action, subject }: Entry): string {
     .join(', ');
 }
 
-function knownText(language: Language, key: string, otherwise: string): string {
-  return isWordKey(key) ? language.fill(key, {}) : otherwise;
+/** Returns the text of a key; `fallback` if there is no such key. */
+function knownText(language: Language, key: string, fallback: string): string {
+  return isWordKey(key) ? language.fill(key, {}) : fallback;
 }
 
 function What({ action, times }: Entry) {

@@ -1,4 +1,4 @@
-/** The key pairs with which programs call the API: creating, showing once, revoking. */
+/** The page of the key pairs with which programs call the API. It shows a new pair once, and revokes pairs. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { SCOPES } from '../../database/schema/index.ts';
@@ -22,13 +22,13 @@ const KEY_FORM = form(createKeyPair.input, [
   { name: 'name', label: 'keys.name', hint: 'keys.name.hint' },
   { name: 'scopes', label: 'keys.scopes', control: Scopes },
 ]);
-/** A new pair may do as little as possible, unless its owner chooses more. */
-const SMALLEST = { scopes: SCOPES.slice(0, 1) };
+/** The form proposes only the smallest scope, so that a new pair may do more only if its owner chooses so. */
+const PROPOSED = { scopes: SCOPES.slice(0, 1) };
 
 /** Registers the list of key pairs, with the form for a new one. */
 export async function keyScreen(app: FastifyInstance): Promise<void> {
   const show = async (request: FastifyRequest, reply: FastifyReply, newKey: NewKey | null, sent: Submitted = {}) => {
-    const { status = 200, values = SMALLEST, problems } = sent;
+    const { status = 200, values = PROPOSED, problems } = sent;
     const keys = await ask(request, listKeys, {});
     const page = <Keys keys={keys} newKey={newKey} values={values} problems={problems} />;
     return sendSettings(request, reply.code(status), 'keys', page, sent.problem);
@@ -122,7 +122,7 @@ function Keys({
   );
 }
 
-/** A checkbox for each scope. */
+/** The control of the field `scopes`: a checkbox for each scope. */
 function Scopes({ label, value, problems }: { label: string; value: unknown; problems: Problems }) {
   const language = useLanguage();
   const chosen = [value].flat();
@@ -154,6 +154,7 @@ function Scopes({ label, value, problems }: { label: string; value: unknown; pro
   );
 }
 
+/** The day on which the pair was revoked, or the button that revokes the pair. */
 function State({ id, name, public_key: publicKey, revoked_at: revokedAt }: KeyRow) {
   const language = useLanguage();
   if (revokedAt !== null)

@@ -9,22 +9,24 @@ import { useLanguage } from '../../ui/words/index.ts';
 import type { SignIns } from '../sign-in.ts';
 import { findUser, type User } from '../users.ts';
 
-/** The problems of a submitted form: by field, or as a sentence above the forms. */
+/** The problems of a submitted form. */
 export interface FormProblems {
+  /** The problems of single fields. */
   problems?: Problems;
+  /** A problem that belongs to no field, shown above the forms. */
   problem?: string;
 }
 
 export interface OwnForms {
-  /** The user of the session. */
+  /** Returns the user of the session. */
   requireMe(request: FastifyRequest): User;
-  /** Checks that the field `name` contains the user's password. Returns the problem of that field, or none. */
+  /** Checks that the field `name` contains the user's password. Returns the problem of that field; an empty object if it does. */
   confirm(request: FastifyRequest, name: string): Promise<Problems>;
-  /** Sends the page with all forms. */
-  show(request: FastifyRequest, reply: FastifyReply, wrong?: FormProblems): Promise<unknown>;
+  /** Sends the page with all forms, and the problems of a submitted form. */
+  show(request: FastifyRequest, reply: FastifyReply, problems?: FormProblems): Promise<unknown>;
 }
 
-/** `requireMe` and `confirm` for the screens of an installation. */
+/** Returns `requireMe` and `confirm`, which need nothing of the page with the forms. */
 export function ownForms({ db, signIns }: { db: Db; signIns: SignIns }): Omit<OwnForms, 'show'> {
   const requireMe = (request: FastifyRequest): User => {
     const { id, accountId } = sessionOf(request).user;
@@ -58,7 +60,7 @@ export function CurrentPassword({
   const language = useLanguage();
   return (
     <>
-      {/* Tells password managers whose password it is. */}
+      {/* Tells password managers which user the password belongs to. */}
       <input type="text" name="username" value={email} autocomplete="username" readOnly hidden />
       <TextField
         name={name}

@@ -1,4 +1,4 @@
-/** The user's own passkeys: the list, and adding one after entering the password again. */
+/** The user's own passkeys: their list, and a form that adds a passkey after the user has typed the password again. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { readSession } from '../../http/cookies.ts';
@@ -45,17 +45,17 @@ export async function passkeyScreen(
     if (Object.keys(problems).length > 0) return own.show(request, reply.code(UNPROCESSABLE), { problems });
     const me = own.requireMe(request);
     const challenge = signIns.challenges.make('registration', browserOf(request));
-    const asked = registrationRequest(party, me, passkeysOf(db, me.id), challenge);
-    return sendSettings(request, reply, 'account', <MakePasskey name={name} asked={asked} />);
+    const registration = registrationRequest(party, me, passkeysOf(db, me.id), challenge);
+    return sendSettings(request, reply, 'account', <MakePasskey name={name} registration={registration} />);
   });
 
   app.post('/settings/passkeys', async (request, reply) => {
     const party = relyingParty(publicUrl(), request.host);
     const answer = readPasskeyAnswer(field(request, 'answer'));
     const name = field(request, 'name').slice(0, MAX_NAME);
-    const isOurs = answer !== null && signIns.challenges.use(answer.challenge, 'registration', browserOf(request));
-    const added = party !== null && isOurs ? await checkNewPasskey(answer, party) : null;
-    // While the answer was being checked, the session may have ended, as by a login link after the password was stolen.
+    const isExpected = answer !== null && signIns.challenges.use(answer.challenge, 'registration', browserOf(request));
+    const added = party !== null && isExpected ? await checkNewPasskey(answer, party) : null;
+    // The session may have ended while the answer was checked, for example because the owner of a stolen password used a login link.
     if (readSession(request, { db, clock }) === null) return reply.redirect('/login', 303);
     const me = own.requireMe(request);
     if (added !== null && addPasskey(db, me, name, added, actorOf(me, callerOf(request)), clock.now()))
@@ -70,17 +70,18 @@ export async function passkeyScreen(
   });
 }
 
-/** Returns what identifies the browser in a challenge for a new passkey: its session. */
+/** Returns the text that identifies the browser in a challenge for a new passkey: the id of its session. */
 function browserOf(request: FastifyRequest): string {
   return String(sessionOf(request).id);
 }
 
-function MakePasskey({ name, asked }: { name: string; asked: object }) {
+/** The page on which the browser makes the passkey that `registration` requests. */
+function MakePasskey({ name, registration }: { name: string; registration: object }) {
   const language = useLanguage();
   return (
     <Card title={language.say('passkeys.make.title')}>
       <p>{language.say('passkeys.make.text')}</p>
-      <Island name="passkey-new" data={asked}>
+      <Island name="passkey-new" data={registration}>
         <form method="post" action="/settings/passkeys">
           <input type="hidden" name="name" value={name} />
           <input type="hidden" name="answer" />
@@ -100,7 +101,7 @@ function MakePasskey({ name, asked }: { name: string; asked: object }) {
   );
 }
 
-/** The user's passkeys, and the form that begins to add one; or why passkeys cannot be added at this URL. */
+/** The user's passkeys, with the form for a new passkey, or with the reason why this URL allows no new passkeys. */
 export function Passkeys({
   passkeys,
   email,

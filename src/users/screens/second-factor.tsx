@@ -26,8 +26,8 @@ export async function secondFactorScreen(
   { db, clock, publicUrl, own }: Deps & { own: OwnForms },
 ): Promise<void> {
   const show = (request: FastifyRequest, reply: FastifyReply, secret: string, problems?: Problems) => {
-    const url = totpUrl(secret, viewerOf(request).email, `Sendlark ${new URL(publicUrl()).hostname}`);
     const { email } = viewerOf(request);
+    const url = totpUrl(secret, email, `Sendlark ${new URL(publicUrl()).hostname}`);
     return sendSettings(
       request,
       reply,
@@ -42,7 +42,7 @@ export async function secondFactorScreen(
     const me = own.requireMe(request);
     const secret = field(request, 'secret');
     if (me.totp_secret !== null || !isTotpSecret(secret)) return reply.redirect('/settings/account', 303);
-    // Otherwise anybody with access to an open session could connect the account to their own phone.
+    // Without the password, anybody with access to an open session could connect the account to their own phone.
     const problems = await own.confirm(request, 'confirmation');
     if (Object.keys(problems).length > 0) return show(request, reply.code(UNPROCESSABLE), secret, problems);
     const actor = actorOf(me, callerOf(request));
@@ -129,7 +129,7 @@ function Setup({
   );
 }
 
-/** A QR code, dark on light in every colour scheme, because not every camera reads inverted codes. */
+/** A QR code. It is dark on light in every colour scheme, because not every camera reads inverted codes. */
 function QrCode({ text, label }: { text: string; label: string }) {
   const rows = encodeQR(text, 'raw', { border: 4 });
   const path = rows.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');
@@ -140,16 +140,16 @@ function QrCode({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** Whether the user has a second factor, and the actions on it. */
+/** Shows whether two-factor authentication is on, and how to switch it on, renew its recovery codes or switch it off. */
 export function SecondFactor({
   email,
   isOn,
-  left,
+  codesLeft,
   problems,
 }: {
   email: string;
   isOn: boolean;
-  left: number;
+  codesLeft: number;
   problems: Problems | undefined;
 }) {
   const language = useLanguage();
@@ -163,7 +163,7 @@ export function SecondFactor({
   }
   return (
     <Card title={language.say('factor.title')} action={<Badge tone="good">{language.say('factor.isOn')}</Badge>}>
-      <p class="quiet-text">{language.say('factor.left', { count: left })}</p>
+      <p class="quiet-text">{language.say('factor.left', { count: codesLeft })}</p>
       <form method="post" action="/settings/second-factor/codes" class="narrow">
         <CurrentPassword name="confirmation" email={email} problems={problems} />
         <div class="buttons">

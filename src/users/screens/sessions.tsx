@@ -1,4 +1,4 @@
-/** The sessions of signed-in users. */
+/** The page of the sessions of signed-in users. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { Confirm } from '../../ui/components/confirm.tsx';

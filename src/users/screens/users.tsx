@@ -30,10 +30,15 @@ interface ById {
   Params: { id: string };
 }
 
-/** What the page shows after a form was submitted: a new link, the refused form, or a problem. */
+/** What the page shows after a form was submitted. */
 interface Outcome {
-  link?: { email: string; url: string; notMailed?: Said | null };
-  form?: Pick<Submitted, 'values' | 'problems'>;
+  link?: {
+    email: string;
+    url: string;
+    /** Why the invitation was not mailed; null if it was mailed. Undefined for other links, which the owner passes on. */
+    notMailed?: Said | null;
+  };
+  refusedForm?: Pick<Submitted, 'values' | 'problems'>;
   problem?: string;
 }
 
@@ -58,17 +63,13 @@ export async function userScreen(app: FastifyInstance): Promise<void> {
       return show(request, reply, { link: { email: String(values.email), url, notMailed } });
     }
     const { status, problems, problem } = invited;
-    return show(request, reply.code(status), { form: { values, problems }, problem });
+    return show(request, reply.code(status), { refusedForm: { values, problems }, problem });
   });
 
-  app.post<ById>('/settings/users/:id/role', async (request, reply) =>
-    after(
-      request,
-      reply,
-      await attempt(request, updateUser, { ...request.params, role: field(request, 'role') }),
-      'changed',
-    ),
-  );
+  app.post<ById>('/settings/users/:id/role', async (request, reply) => {
+    const attempted = await attempt(request, updateUser, { ...request.params, role: field(request, 'role') });
+    return sendResult(request, reply, attempted, 'changed');
+  });
 
   app.post<ById>('/settings/users/:id/link', async (request, reply) => {
     const { link: url } = await ask(request, makeLoginLink, request.params);
@@ -76,11 +77,16 @@ export async function userScreen(app: FastifyInstance): Promise<void> {
   });
 
   app.post<ById>('/settings/users/:id/remove', async (request, reply) =>
-    after(request, reply, await attempt(request, deleteUser, request.params), 'removed'),
+    sendResult(request, reply, await attempt(request, deleteUser, request.params), 'removed'),
   );
 
-  function after(request: FastifyRequest, reply: FastifyReply, attempted: Attempt<void>, done: 'changed' | 'removed') {
-    if ('output' in attempted) return backTo(reply, 'users', `settings.done.${done}`);
+  function sendResult(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    attempted: Attempt<void>,
+    success: 'changed' | 'removed',
+  ) {
+    if ('output' in attempted) return backTo(reply, 'users', `settings.done.${success}`);
     return show(request, reply.code(attempted.status), { problem: attempted.text });
   }
 }
@@ -89,7 +95,7 @@ function Users({
   users,
   me,
   now,
-  outcome: { link, form: typed },
+  outcome: { link, refusedForm },
 }: {
   users: readonly UserRow[];
   me: number;
@@ -123,9 +129,9 @@ function Users({
         rows={users}
         keyOf={({ id }) => id}
         columns={[
-          { heading: language.say('users.user'), cell: (user) => <Person user={user} isMe={user.id === me} /> },
+          { heading: language.say('users.user'), cell: (user) => <NameAndAddress user={user} isMe={user.id === me} /> },
           { heading: language.say('users.state'), cell: (user) => <State user={user} now={now} /> },
-          { heading: language.say('users.role'), cell: (user) => <RoleOf user={user} /> },
+          { heading: language.say('users.role'), cell: (user) => <RoleAndDialog user={user} /> },
           { heading: language.say('users.actions'), cell: (user) => <Actions user={user} /> },
         ]}
       />
@@ -135,7 +141,7 @@ function Users({
           form={INVITATION_FORM}
           action="/settings/users"
           values={{ role: 'editor' }}
-          {...typed}
+          {...refusedForm}
           submit={language.say('users.invite.submit')}
           icon="plus"
         />
@@ -144,11 +150,7 @@ function Users({
   );
 }
 
-function roleOptions(language: ReturnType<typeof useLanguage>) {
-  return (['viewer', 'editor', 'owner'] as const).map((role) => ({ value: role, label: language.say(`role.${role}`) }));
-}
-
-function Person({ user: { name, email }, isMe }: { user: UserRow; isMe: boolean }) {
+function NameAndAddress({ user: { name, email }, isMe }: { user: UserRow; isMe: boolean }) {
   const language = useLanguage();
   return (
     <>
@@ -173,8 +175,8 @@ function State({ user, now }: { user: UserRow; now: Date }) {
   );
 }
 
-/** The role, and the dialog that changes it. */
-function RoleOf({ user }: { user: UserRow }) {
+/** The role of a user, and the dialog that changes the role. */
+function RoleAndDialog({ user }: { user: UserRow }) {
   const language = useLanguage();
   const { id, email, role } = user;
   return (
@@ -192,9 +194,9 @@ function RoleOf({ user }: { user: UserRow }) {
         <div class="field">
           <label for={`role-of-${id}`}>{language.say('users.role')}</label>
           <select id={`role-of-${id}`} name="role">
-            {roleOptions(language).map(({ value, label }) => (
-              <option key={value} value={value} selected={value === role}>
-                {label}
+            {(['viewer', 'editor', 'owner'] as const).map((option) => (
+              <option key={option} value={option} selected={option === role}>
+                {language.say(`role.${option}`)}
               </option>
             ))}
           </select>

@@ -1,4 +1,4 @@
-/** Signing in with a password, the second step with a code, and signing out. Passkeys are in passkey.tsx. */
+/** The pages for signing in with a password and a code, and for signing out. Signing in with a passkey is in passkey.tsx. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { clearSessionCookie, isSecureChannel } from '../../../http/cookies.ts';
 import type { Deps } from '../../../operations/deps.ts';
@@ -16,7 +16,7 @@ import { PasskeyButton, passkeyPages } from './passkey.tsx';
 const UNAUTHORIZED = 401;
 const TOO_MANY_REQUESTS = 429;
 
-/** Registers the sign-in page. */
+/** Registers the sign-in pages, with those for passkeys, and signing out. */
 export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   const { db, clock, publicUrl, signIns } = deps;
 
@@ -64,7 +64,7 @@ export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: S
   });
 }
 
-/** Sets the status of a refusal and returns its text, which is `wrong` unless the user must wait. */
+/** Sets the status of a refusal. Returns its text: how long the user must wait, otherwise the text of the key `wrong`. */
 function refuse(
   request: FastifyRequest,
   reply: FastifyReply,

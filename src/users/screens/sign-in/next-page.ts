@@ -1,12 +1,13 @@
-/** The page after signing in: the one that the user wanted to open, if it is one of ours. */
+/** The page that opens after signing in: the page that the user wanted to open, if it belongs to this installation. */
 
 const MAX_LENGTH = 1000;
 /**
- * A path with its query. Excludes `//host` and `/\host`, which browsers read as another host, and control characters, which browsers drop.
+ * A path with its query. The pattern excludes `//host` and `/\host`, which browsers read as another host, and control characters,
+ * which browsers drop.
  */
 const OWN_PATH = /^\/(?![/\\])[!-[\]-~]*$/;
 
-/** Returns the path to open after signing in; `/` if another site or nothing is given. */
+/** Returns the path to open after signing in: `path` if it is a path of this installation, otherwise `/`. */
 export function nextPage(path: string | undefined): string {
   return path !== undefined && path.length <= MAX_LENGTH && OWN_PATH.test(path) ? path : '/';
 }

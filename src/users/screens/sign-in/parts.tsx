@@ -1,5 +1,4 @@
-/** Shared parts of the sign-in pages: their panel, the step for a code, a new password, a new session, and the redirect after it. */
-
+/** Shared parts of the sign-in pages: their panel, the form for a code, the field for a new password, and the start of a session. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import { setSessionCookie } from '../../../http/cookies.ts';
@@ -14,7 +13,7 @@ import { passwordFault } from '../../password-rules.ts';
 import { signOut } from '../../sign-in.ts';
 import { loginPath } from './next-page.ts';
 
-/** The frame around the forms for signing in. */
+/** The panel around the forms for signing in. `problem` and `news` are messages above the form; empty texts show none. */
 export function SignInPanel({
   title,
   problem = '',
@@ -48,7 +47,7 @@ export function SignInPanel({
 
 const FORBIDDEN = 403;
 
-/** Explains why signing in over this connection is not possible, and how to add TLS. */
+/** Sends the page that explains why signing in over this connection is not possible, and how to add TLS. */
 export function sendInsecureConnection(request: FastifyRequest, reply: FastifyReply) {
   const language = languageOf(request, null);
   const title = language.say('unsafe.title');
@@ -64,7 +63,7 @@ export function sendInsecureConnection(request: FastifyRequest, reply: FastifyRe
   );
 }
 
-/** Sends the form for the code. `pending` proves the password; `news` is a message about the previous step. */
+/** Sends the form for the code of the second factor. `pending` proves that the password was right. */
 export function sendCode(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -117,7 +116,7 @@ export function NewPasswordField({ problems }: { problems: Problems | undefined 
   );
 }
 
-/** Returns the problem of a new password, as problems of the field `password`; none if it is accepted. */
+/** Returns the fault of a new password as the problem of the field `password`; an empty object if the password is accepted. */
 export function passwordProblem(language: Language, password: string, person: readonly string[]): Problems {
   const fault = passwordFault(password, person);
   return fault === null ? {} : { password: [language.say(`password.${fault}`)] };

@@ -15,12 +15,12 @@ const NOT_FOUND = 404;
 
 type Refused = Exclude<SignInResult, { outcome: 'signed-in' }>;
 
-/** Registers signing in with a passkey. */
+/** Registers the two requests of signing in with a passkey: for a challenge, and with the browser's answer. */
 export async function passkeyPages(
   app: FastifyInstance,
   deps: Deps & {
     signIns: SignIns;
-    /** Shows the sign-in page again, with the problem. */
+    /** Sends the sign-in page again, with the reason of the refusal. */
     sendRefusal(request: FastifyRequest, reply: FastifyReply, result: Refused, next: string): unknown;
   },
 ): Promise<void> {
@@ -45,7 +45,7 @@ export async function passkeyPages(
   });
 }
 
-/** The button for passkeys. Its script shows it if the browser supports passkeys, and also offers them in the e-mail field. */
+/** The button for passkeys. A script shows the button if the browser supports passkeys, and offers passkeys in the e-mail field too. */
 export function PasskeyButton({ next }: { next: string }) {
   const language = useLanguage();
   return (

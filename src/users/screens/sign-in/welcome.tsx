@@ -1,6 +1,5 @@
 /**
- * The page of a login link: the user chooses a name and a password and is then signed in. The secret of the link is in the
- * fragment, then in a form.
+ * The pages of a login link: the user chooses a name and a password and is then signed in.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../../audience/contacts/addresses.ts';
@@ -33,7 +32,7 @@ const MAX_NAME = 255;
 export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   const { db, clock, publicUrl, signIns } = deps;
 
-  // The fragment does not reach the server, so a script moves it into the form and submits the form.
+  // The link has its secret in the fragment, which does not reach the server. So a script moves the secret into the form and submits it.
   app.get('/welcome', (request, reply) => {
     if (!isSecureChannel(request, publicUrl())) return sendInsecureConnection(request, reply);
     const language = languageOf(request, null);
@@ -64,7 +63,10 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
     const secret = field(request, 'secret').trim();
     const link = findLoginLink(db, secret, clock.now());
     if (link === null) return sendExpired(request, reply);
-    return sendChoice(request, reply, secret, link, { name: link.user?.name ?? '', email: link.user?.email ?? '' });
+    return sendPasswordForm(request, reply, secret, link, {
+      name: link.user?.name ?? '',
+      email: link.user?.email ?? '',
+    });
   });
 
   app.post('/welcome', async (request, reply) => {
@@ -85,21 +87,22 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
       ...passwordProblem(language, password, [name, email]),
     };
     if (address === null || Object.keys(problems).length > 0) {
-      return sendChoice(request, reply.code(UNPROCESSABLE), secret, link, { name, email, problems });
+      return sendPasswordForm(request, reply.code(UNPROCESSABLE), secret, link, { name, email, problems });
     }
     const passwordHash = await hashPassword(password);
     const user = useLoginLink(db, secret, { address, name, passwordHash }, request.ip, clock.now());
     if (user === null) return sendExpired(request, reply);
     const result = signIns.afterPassword(user, callerOf(request));
     if (result.outcome === 'signed-in') return beginSession(request, reply, deps, result);
-    // The second factor is still required, because the link replaces only the password. If the user opens the sign-in page
-    // instead, a message there says that the password is new.
+    // The second factor is still required, because the link replaces only the password. If the user opens the sign-in page instead of
+    // typing the code, a message there says that the password is new.
     setFlash(reply, 'good', 'welcome.saved');
     return sendCode(request, reply, { pending: result.pending, next: '/', news: language.say('welcome.code') });
   });
 }
 
-function sendChoice(
+/** Sends the form for name and password; also for the e-mail address if the link is for the first owner, who is no user yet. */
+function sendPasswordForm(
   request: FastifyRequest,
   reply: FastifyReply,
   secret: string,
