@@ -1,4 +1,4 @@
-/** Which URLs an endpoint may have. An account must not be able to reach addresses that only this machine or its network can reach. */
+/** The rules for URLs of endpoints. An account must not be able to reach addresses that only this machine or its network can reach. */
 import { lookup as lookupWithSystem } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
@@ -30,15 +30,16 @@ for (const [network, prefix] of [
 /** The range of all public IPv6 addresses, 2000::/3. Mapped, translated and private addresses are outside it. */
 const GLOBAL_IPV6 = new BlockList();
 GLOBAL_IPV6.addSubnet('2000::', 3, 'ipv6');
-/**
- * Addresses in 2000::/3 that are not public: special purposes with Teredo, documentation, 6to4, which contains an IPv4 address,
- * documentation.
- */
+/** Addresses in 2000::/3 that are not public. */
 const REFUSED_IPV6 = new BlockList();
 for (const [network, prefix] of [
+  // Special purposes, such as Teredo.
   ['2001::', 23],
+  // Documentation.
   ['2001:db8::', 32],
+  // 6to4: the address contains an IPv4 address.
   ['2002::', 16],
+  // Documentation.
   ['3fff::', 20],
 ] as const)
   REFUSED_IPV6.addSubnet(network, prefix, 'ipv6');
@@ -52,7 +53,10 @@ export function isPublicAddress(address: string): boolean {
   return GLOBAL_IPV6.check(address, 'ipv6') && !REFUSED_IPV6.check(address, 'ipv6');
 }
 
-/** Returns why an endpoint may not have this URL; null if nothing is wrong with it before its name is resolved. */
+/**
+ * Returns why an endpoint may not have this URL: it is no HTTP URL, is not encrypted, contains a user name or password, or leads to
+ * a private address. Returns null if nothing is wrong with it before its host name is resolved.
+ */
 export function urlFault(text: string, allowPrivate: boolean): 'url' | 'plain' | 'login' | 'private' | null {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '' || url.hash !== '') return 'url';
@@ -84,20 +88,21 @@ export class PrivateAddressError extends Error {
 export type Resolve = (host: string) => Promise<string[]>;
 
 /**
- * Queries the DNS. `dns.lookup` would occupy one of the few threads of this process that also read files, for as long as the
- * owner of the name likes.
+ * Resolves a name with a query to the DNS. `dns.lookup` would occupy one of the few threads of this process that also read files, for
+ * as long as the owner of the name likes.
  */
 export async function resolveWithDns(host: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  if (addresses.length === 0) for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
+  const failed = answers.find((answer) => answer.status === 'rejected');
+  if (addresses.length === 0 && failed !== undefined) throw failed.reason;
   return addresses;
 }
 
 /**
- * Returns the function with which a connection resolves its name. The name is resolved once, and the connection uses the
- * checked addresses, so a second DNS answer changes nothing. One address that is not public is enough to refuse them all.
+ * Returns the function with which a connection resolves its host name. The name is resolved once, and the connection uses the
+ * checked addresses, so a second DNS answer changes nothing. If one address is not public, all are refused.
  */
 export function checkedLookup(resolve: Resolve = resolveWithDns): LookupFunction {
   return (host, options, callback) => {
@@ -117,5 +122,5 @@ export function checkedLookup(resolve: Resolve = resolveWithDns): LookupFunction
   };
 }
 
-/** The lookup of an installation that allows private addresses: the system's own, including its hosts file. */
+/** The lookup of an installation that allows private addresses. It uses the system's resolver, including its hosts file. */
 export const systemLookup: LookupFunction = lookupWithSystem as LookupFunction;

@@ -1,4 +1,4 @@
-/** Delivers events to all endpoints. It runs in a separate thread, so that endpoints delay neither requests nor mail. */
+/** Delivers events to all endpoints. Runs in a separate thread, so that endpoints delay neither requests nor mail. */
 import type { Database } from 'better-sqlite3';
 import { sendingHeldReason } from '../delivery/queue/holds.ts';
 import type { Clock } from '../time/clock.ts';
@@ -11,26 +11,27 @@ import { allEndpoints, recordProgress } from './store.ts';
 export interface DispatcherDeps {
   client: Database;
   clock: Clock;
+  /** True if endpoints may be in private networks. */
   allowPrivate: boolean;
-  /** For tests; the DNS by default. */
+  /** Resolves the names of endpoints in tests; the DNS by default. */
   resolve?: Resolve;
 }
 
 /**
- * The maximum number of concurrent requests to all endpoints. An account may begin another request while it has fewer than are
- * still free, so that accounts with slow endpoints always leave room for other accounts.
+ * The maximum number of concurrent requests to all endpoints. An account may begin another request only while it has fewer running
+ * requests than may still begin, so that accounts with slow endpoints always leave room for other accounts.
  */
 const MAX_REQUESTS = 1000;
-/** Endpoints are read again after this time, in case a message about their change was lost. */
+/** How often the endpoints are read again at least, in case a message about a change was lost. */
 const RELOAD_MS = 2000;
 
 export class Dispatcher {
   readonly #deps: DispatcherDeps;
   readonly #queues = new Map<number, EndpointQueue>();
   readonly #oldEvents: OldEvents;
-  #flying = 0;
+  #running = 0;
   /** The number of running requests by account. */
-  readonly #flyingOf = new Map<number, number>();
+  readonly #runningByAccount = new Map<number, number>();
   #mustReload = true;
   #reloadedAt = 0;
   #isHeld = false;
@@ -40,13 +41,14 @@ export class Dispatcher {
     this.#oldEvents = new OldEvents(deps.client);
   }
 
-  /** Called when endpoints, tests or replays were added or changed. */
+  /** Call this when endpoints, tests or replays were added or changed. The next step reads the endpoints again. */
   changed(): void {
     this.#mustReload = true;
   }
 
   /**
-   * Records finished requests and begins due ones. Returns true if any are running. Call it every few milliseconds while it returns true.
+   * Records finished requests, begins due ones and removes old events. Returns true while requests run or old events are left to
+   * remove. Call this every few milliseconds while it returns true.
    */
   step(): boolean {
     const { client, clock } = this.#deps;
@@ -56,10 +58,10 @@ export class Dispatcher {
     for (const queue of this.#queues.values()) queue.fill();
     this.#record();
     const hasMore = this.#oldEvents.remove(clock.now().getTime(), clock.monotonic());
-    return hasMore || this.#flying > 0;
+    return hasMore || this.#running > 0;
   }
 
-  /** Begins no more requests, and records those that end. */
+  /** Begins no more requests. Resolves when the running ones have ended and are recorded. */
   async close(): Promise<void> {
     await Promise.all([...this.#queues.values()].map((queue) => queue.stop()));
     this.#record();
@@ -85,35 +87,35 @@ export class Dispatcher {
 
   #newQueue(endpoint: Endpoint): EndpointQueue {
     const { user_id: account } = endpoint;
-    const flyingOf = () => this.#flyingOf.get(account) ?? 0;
+    const runningOfAccount = () => this.#runningByAccount.get(account) ?? 0;
     const deps = {
       ...this.#deps,
-      mayBegin: () => !this.#isHeld && flyingOf() < MAX_REQUESTS - this.#flying,
+      mayBegin: () => !this.#isHeld && runningOfAccount() < MAX_REQUESTS - this.#running,
       began: () => {
-        this.#flying++;
-        this.#flyingOf.set(account, flyingOf() + 1);
+        this.#running++;
+        this.#runningByAccount.set(account, runningOfAccount() + 1);
       },
       ended: () => {
-        this.#flying--;
-        if (flyingOf() > 1) this.#flyingOf.set(account, flyingOf() - 1);
-        else this.#flyingOf.delete(account);
+        this.#running--;
+        if (runningOfAccount() > 1) this.#runningByAccount.set(account, runningOfAccount() - 1);
+        else this.#runningByAccount.delete(account);
       },
     };
     return new EndpointQueue(deps, endpoint);
   }
 
-  /** Writes the progress of all endpoints in one transaction. If that fails, nothing is lost: the next call tries again. */
+  /** Writes the progress of all endpoints in one transaction. If the transaction fails, nothing is lost: the next call tries again. */
   #record(): void {
-    const made = [...this.#queues].flatMap(([id, queue]) => {
+    const unwritten = [...this.#queues].flatMap(([id, queue]) => {
       const progress = queue.progress();
       return progress === null ? [] : [{ id, queue, progress }];
     });
-    if (made.length === 0) return;
-    const free = recordProgress(
+    if (unwritten.length === 0) return;
+    const freeLanes = recordProgress(
       this.#deps.client,
-      made.map(({ progress }) => progress),
+      unwritten.map(({ progress }) => progress),
       this.#deps.clock.now(),
     );
-    for (const { id, queue } of made) queue.recorded(free.get(id) ?? []);
+    for (const { id, queue } of unwritten) queue.recorded(freeLanes.get(id) ?? []);
   }
 }

@@ -1,4 +1,4 @@
-/** The endpoints of an account. Only this folder adds them and changes their state and the list of the events that they ask for. */
+/** The endpoints of an account. Only this folder adds endpoints, changes their state, and lists the events that they ask for. */
 import { randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { and, asc, eq } from 'drizzle-orm';
@@ -12,10 +12,10 @@ import { newSecret } from './signature.ts';
 export type Endpoint = typeof webhookEndpoints.$inferSelect;
 export type DisabledCode = (typeof WEBHOOK_DISABLED_CODES)[number];
 
-const PREFIX = 'webhook_prefix';
-const DAY_MS = 24 * 60 * 60_000;
-/** For this time after a rotation the previous secret also signs. */
-const ROTATION_MS = DAY_MS;
+/** The named value that has the prefix of event ids. */
+const PREFIX_NAME = 'webhook_prefix';
+/** How long after a rotation the previous secret also signs. */
+const ROTATION_MS = 24 * 60 * 60_000;
 
 /** Returns the endpoints of an account in the order in which they were added. */
 export function listEndpoints(db: Db, accountId: number): Endpoint[] {
@@ -52,7 +52,7 @@ export function addEndpoint(
 ): { id: number; secret: string } {
   const stamp = isoTimestamp(now);
   const client = db.$client;
-  makePrefix(client);
+  addNamedValue(client, PREFIX_NAME, randomBytes(8).toString('hex'));
   const { id } = db
     .insert(webhookEndpoints)
     .values({
@@ -75,7 +75,7 @@ export function addEndpoint(
   return { id, secret };
 }
 
-/** Changes an endpoint. Events that wait for it are tried at once at a new address. Call inside a transaction. */
+/** Changes an endpoint. If its URL changes, waiting events are sent to the new URL at once. Call inside a transaction. */
 export function changeEndpoint(db: Db, endpoint: Endpoint, input: EndpointInput, now: Date): void {
   db.update(webhookEndpoints)
     .set({ ...input, events: [...input.events], updated_at: isoTimestamp(now) })
@@ -93,7 +93,7 @@ export function deleteEndpoint(db: Db, { id, user_id }: Endpoint): void {
   renewWants(db.$client, user_id);
 }
 
-/** Returns a new secret of an endpoint. The previous one also signs for a day. Call inside a transaction. */
+/** Gives an endpoint a new secret and returns it. The previous secret also signs for a day. Call inside a transaction. */
 export function rotateSecret(db: Db, endpoint: Endpoint, now: Date): string {
   const secret = newSecret();
   db.update(webhookEndpoints)
@@ -108,20 +108,20 @@ export function rotateSecret(db: Db, endpoint: Endpoint, now: Date): string {
   return secret;
 }
 
-/** Disables an endpoint, with the reason; a disabled one keeps its reason. Call inside a transaction. */
+/** Disables an endpoint and stores why. If the endpoint is disabled already, it keeps its reason. Call inside a transaction. */
 export function disableEndpoint(client: Database, id: number, code: DisabledCode, now: Date): void {
-  const user = client
+  const accountId = client
     .prepare<[string, string, number], number>(
       "UPDATE webhook_endpoints SET state = 'disabled', disabled_code = ?, updated_at = ? WHERE id = ? AND state = 'enabled' RETURNING user_id",
     )
     .pluck()
     .get(code, isoTimestamp(now), id);
-  if (user !== undefined) renewWants(client, user);
+  if (accountId !== undefined) renewWants(client, accountId);
 }
 
 /**
- * Enables an endpoint. Events that still wait for it get all their attempts again. Events while it was disabled were not stored
- * for it. Call inside a transaction.
+ * Enables an endpoint. Events that still wait for the endpoint get all their attempts again. Events of the time in which it was
+ * disabled were not stored for it and are not sent. Call inside a transaction.
  */
 export function enableEndpoint(client: Database, { id, user_id }: Endpoint, now: Date): void {
   client
@@ -133,7 +133,7 @@ export function enableEndpoint(client: Database, { id, user_id }: Endpoint, now:
   renewWants(client, user_id);
 }
 
-/** Gives the events that wait for an endpoint all their attempts again, from now on. */
+/** Gives the events that wait for an endpoint all their attempts again. The first event of each lane is due now. */
 function retryWaiting(client: Database, endpointId: number, now: Date): void {
   client
     .prepare(`
@@ -145,7 +145,7 @@ function retryWaiting(client: Database, endpointId: number, now: Date): void {
 
 /** Returns the id of the newest event of any account; 0 if there has been none. */
 export function lastEventId(client: Database): number {
-  // Not the highest stored id, because the ids of removed events are never used again.
+  // The highest stored id would be too low if the newest event was removed: its id is never used again.
   return Number(
     client.prepare("SELECT ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'webhook_events'), 0)").pluck().get(),
   );
@@ -153,18 +153,15 @@ export function lastEventId(client: Database): number {
 
 /** Returns the prefix of all event ids of this installation, so that two installations never use the same id. */
 export function eventIdPrefix(client: Database): string {
-  return `evt_${findNamedValue(client, PREFIX)}_`;
+  return `evt_${findNamedValue(client, PREFIX_NAME)}_`;
 }
 
-function makePrefix(client: Database): void {
-  addNamedValue(client, PREFIX, randomBytes(8).toString('hex'));
-}
-
-/** Returns the unsealed secret of an endpoint; null if it was sealed for another endpoint or installation, or was changed. */
+/** Unseals the secret of an endpoint. Returns null if it was sealed for another endpoint or installation, or was tampered with. */
 export function openSecret(client: Database, sealed: string, endpointId: number): string | null {
   return openText(client, sealed, purposeOf(endpointId));
 }
 
+/** Returns the text to which a sealed secret is bound, so that it cannot be unsealed for another endpoint. */
 function purposeOf(endpointId: number): string {
   return `webhook ${endpointId}`;
 }

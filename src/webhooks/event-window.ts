@@ -1,9 +1,13 @@
-/** The events of an endpoint that were read and are not done: which may be sent now, and the position up to which all are done. */
+/**
+ * The window of an endpoint's events: events that were read, from the first one that is not done. It knows which of them may be sent
+ * now: the first of each lane.
+ */
 import type { StoredEvent } from './store.ts';
 
 /** The maximum number of events between the position and the last event read. */
 const MAX_EVENTS = 1000;
 
+/** An event in the window. */
 export interface Item {
   event: StoredEvent;
   /** True if the event succeeded, is not asked for, or was put among the waiting events. */
@@ -11,8 +15,9 @@ export interface Item {
 }
 
 export class EventWindow {
-  /** The last event before the first one that is not done. */
+  /** The id of the last event before the first one that is not done. */
   position: number;
+  /** The id of the last event that was read. */
   readTo: number;
   #items: Item[] = [];
   #ready: Item[] = [];
@@ -29,13 +34,13 @@ export class EventWindow {
     return this.#ready.length;
   }
 
-  /** Drops the finished events and returns true if there is room for this number of further events. */
+  /** Returns true if there is room for this number of further events. Drops the events that are done first. */
   hasRoom(count: number): boolean {
     this.advance();
     return this.#items.length + count <= MAX_EVENTS;
   }
 
-  /** Adds the next event. An event that is done already only moves the end. */
+  /** Adds the next event. An event that is done already is never sent. */
   add(item: Item): void {
     this.readTo = item.event.id;
     this.#items.push(item);
@@ -65,25 +70,25 @@ export class EventWindow {
   }
 
   /**
-   * Call this when an event has failed: the window is finished with this event and those after it in its lane, because the
-   * caller stores them as waiting events. Returns the later ones.
+   * Call this when an event has failed. This event and the later ones of its lane are done, because the caller stores them as
+   * waiting events. Returns the later ones.
    */
   failed(item: Item): StoredEvent[] {
     const { lane } = item.event;
     const items = this.#lanes.get(lane) ?? [item];
     this.#lanes.delete(lane);
-    for (const one of items) one.isDone = true;
-    return items.filter((one) => one !== item).map(({ event }) => event);
+    for (const inLane of items) inLane.isDone = true;
+    return items.filter((inLane) => inLane !== item).map(({ event }) => event);
   }
 
-  /** Moves the position to the last event before the first one that is not done, and drops the events up to there. */
+  /** Moves the position to the last event before the first one that is not done, and drops the events up to the position. */
   advance(): void {
-    const open = this.#items.findIndex(({ isDone }) => !isDone);
-    const done = open === -1 ? this.#items.length : open;
-    const last = this.#items[done - 1];
-    if (last === undefined) return;
-    this.position = last.event.id;
-    this.#items.splice(0, done);
+    const firstOpen = this.#items.findIndex(({ isDone }) => !isDone);
+    const doneCount = firstOpen === -1 ? this.#items.length : firstOpen;
+    const lastDone = this.#items[doneCount - 1];
+    if (lastDone === undefined) return;
+    this.position = lastDone.event.id;
+    this.#items.splice(0, doneCount);
   }
 
   /**
@@ -98,9 +103,9 @@ export class EventWindow {
     const kept = new Set(this.#items);
     this.#ready = this.#ready.filter((item) => kept.has(item));
     for (const [lane, items] of this.#lanes) {
-      const still = items.filter((item) => kept.has(item));
-      if (still.length === 0) this.#lanes.delete(lane);
-      else this.#lanes.set(lane, still);
+      const keptInLane = items.filter((item) => kept.has(item));
+      if (keptInLane.length === 0) this.#lanes.delete(lane);
+      else this.#lanes.set(lane, keptInLane);
     }
   }
 }

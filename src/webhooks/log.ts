@@ -1,4 +1,4 @@
-/** The log of an endpoint, its waiting events, and sending an event again. */
+/** The log of an endpoint, the number of its waiting events, and the queueing of tests and replays. */
 import type { Database } from 'better-sqlite3';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { readStored } from '../errors/stored.ts';
@@ -8,17 +8,20 @@ import type { Attempt } from './store.ts';
 /** An entry of the log as the API returns it. */
 export interface LoggedAttempt extends Attempt {
   id: number;
-  /** 1: the event is still stored, so that it can be sent again. */
+  /** 1: the event is still stored and can be sent again. */
   is_kept: 0 | 1;
 }
 
-/** The type of a test event. No endpoint asks for it. */
+/** The type of a test event. Endpoints get tests without asking for this type. */
 export const TEST_EVENT = 'webhook.test';
 const MAX_COUNTED = 1000;
 /** The maximum number of tests and replays that may wait for one endpoint. */
 export const MAX_MANUAL = 100;
 
-/** Returns how many events wait for an endpoint, counted among the next 1,000 of the account. 1,000 stands for this number or more. */
+/**
+ * Returns how many events wait for an endpoint: those that wait for a retry, and those of its types among the next 1000 events of
+ * the account. 1000 means 1000 or more.
+ */
 export function countWaiting(client: Database, { id, user_id, position, events }: Endpoint): number {
   const waiting = client
     .prepare<[Record<string, unknown>], number>(`
@@ -31,8 +34,8 @@ export function countWaiting(client: Database, { id, user_id, position, events }
 }
 
 /**
- * Returns the attempts of an endpoint, newest first. Optional filters: attempts before an id, failed attempts, and
- * attempts of one event.
+ * Returns up to `limit` attempts of an endpoint with ids below `before`, the newest first: only those of `event` unless it is null,
+ * and only failed ones if `onlyFailed` is true.
  */
 export function listAttempts(
   client: Database,
@@ -53,7 +56,7 @@ export function listAttempts(
     .map((attempt) => ({ ...attempt, reply: readStored(attempt.reply) }));
 }
 
-/** Returns why the last failed attempt failed: status and response; empty if none failed, or if the log no longer has it. */
+/** Returns why the last failed attempt failed: its status and response. Empty if the log has no failed attempt. */
 export function lastFailure(client: Database, endpointId: number): Said {
   const last = client
     .prepare<[number], { status: number; reply: string }>(

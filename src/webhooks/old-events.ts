@@ -1,28 +1,30 @@
 /**
- * Removes events that every endpoint has received, but keeps the newest 10 000, up to 30 days old, which can be sent again.
- * Disables endpoints for which too many events wait.
+ * Removes events that no endpoint still waits for. Of each account with endpoints the newest 10 000 events of the last 30 days are
+ * kept, because they can be sent again. Also disables endpoints for which too many events wait.
  */
 import type { Database } from 'better-sqlite3';
 import { disableEndpoint } from './endpoints.ts';
 
-/** The maximum number of an account's events that are stored for the log, and for how long. */
+/** The maximum number of events of an account that are kept for sending again. */
 const KEPT_EVENTS = 10_000;
+/** How long events are kept for sending again. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 /** An endpoint for which more events wait is disabled, because the file must not grow without limit. */
 const MAX_UNSENT = 1_000_000;
 /**
- * An endpoint is also disabled if more events than this are stored as waiting for a retry, because deleting or disabling the endpoint
- * writes all of them in one transaction. Higher than KEPT_EVENTS, so that an endpoint that is enabled again is not disabled at once.
+ * An endpoint for which more events wait for a retry is disabled, because deleting or enabling it writes all of these in one
+ * transaction. The number is above KEPT_EVENTS, so that an endpoint that is enabled again is not disabled at once.
  */
 const MAX_RETRIED = 20_000;
 const EVENTS_PER_TRANSACTION = 1000;
-/** The least time between two passes over all accounts. */
+/** The minimum time between two passes over all accounts. */
 const PASS_MS = 10_000;
 
 export class OldEvents {
   readonly #client: Database;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  /** The account whose events were checked last. The account after it is next. */
+  /** When `remove` last read the events of an account, in monotonic milliseconds. */
+  #workedAt = Number.NEGATIVE_INFINITY;
+  /** The account that was finished last in this pass; 0 between two passes. */
   #lastAccount = 0;
 
   constructor(client: Database) {
@@ -30,11 +32,12 @@ export class OldEvents {
   }
 
   /**
-   * Removes some events of the next account. Returns true if there is more to do in this pass over the accounts.
+   * Removes some events of the next account. Returns true if there is more to do in this pass over the accounts. `now` is epoch
+   * milliseconds, `monotonic` the monotonic time.
    */
   remove(now: number, monotonic: number): boolean {
-    if (this.#lastAccount === 0 && monotonic - this.#lookedAt < PASS_MS) return false;
-    this.#lookedAt = monotonic;
+    if (this.#lastAccount === 0 && monotonic - this.#workedAt < PASS_MS) return false;
+    this.#workedAt = monotonic;
     const next = this.#client
       .prepare<[number], { user_id: number }>(
         'SELECT user_id FROM webhook_events INDEXED BY webhook_events_user WHERE user_id > ? ORDER BY user_id LIMIT 1',
@@ -50,9 +53,9 @@ export class OldEvents {
     return true;
   }
 
+  /** Removes up to EVENTS_PER_TRANSACTION events of an account, and returns their number. Disabled endpoints keep no events. */
   #removeOf(account: number, now: number): number {
-    // A disabled endpoint does not keep events from being removed.
-    const doomed = this.#client
+    const removable = this.#client
       .prepare<[Record<string, number>], { id: number }>(`SELECT id FROM webhook_events INDEXED BY webhook_events_user
       WHERE user_id = @account
         AND id <= ifnull((SELECT min(position) FROM webhook_endpoints WHERE user_id = @account AND state = 'enabled'), id)
@@ -62,8 +65,8 @@ export class OldEvents {
           WHERE w.event_id = webhook_events.id AND p.state = 'enabled')
       ORDER BY id LIMIT ${EVENTS_PER_TRANSACTION}`)
       .all({ account, oldest: now - KEPT_MS });
-    if (doomed.length === 0) return 0;
-    const ids = JSON.stringify(doomed.map(({ id }) => id));
+    if (removable.length === 0) return 0;
+    const ids = JSON.stringify(removable.map(({ id }) => id));
     this.#client
       .transaction(() => {
         for (const [table, column] of [
@@ -73,21 +76,22 @@ export class OldEvents {
           this.#client.prepare(`DELETE FROM ${table} WHERE ${column} IN (SELECT value FROM json_each(?))`).run(ids);
       })
       .immediate();
-    return doomed.length;
+    return removable.length;
   }
 
+  /** Disables the endpoints of an account for which too many events wait. */
   #disableLagging(account: number, now: number): void {
-    const behind = this.#client
+    const lagging = this.#client
       .prepare<[number], { id: number }>(`SELECT id FROM webhook_endpoints p WHERE user_id = ? AND state = 'enabled'
         AND (EXISTS (SELECT 1 FROM webhook_waiting WHERE endpoint_id = p.id LIMIT 1 OFFSET ${MAX_RETRIED})
           OR (SELECT max(id) FROM webhook_events) > position + ${MAX_UNSENT}
             AND EXISTS (SELECT 1 FROM webhook_events e INDEXED BY webhook_events_user
               WHERE e.user_id = p.user_id AND e.id > p.position LIMIT 1 OFFSET ${MAX_UNSENT}))`)
       .all(account);
-    if (behind.length === 0) return;
+    if (lagging.length === 0) return;
     this.#client
       .transaction(() => {
-        for (const { id } of behind) disableEndpoint(this.#client, id, 'too_many', new Date(now));
+        for (const { id } of lagging) disableEndpoint(this.#client, id, 'too_many', new Date(now));
       })
       .immediate();
   }

@@ -1,4 +1,4 @@
-/** Sends events to endpoints over HTTP: limited in time and size, to checked addresses, without following redirects. */
+/** Sends events to endpoints over HTTP. Time and size are limited, addresses are checked, and redirects are not followed. */
 import type { LookupFunction } from 'node:net';
 import { type Dispatcher as Connections, Pool } from 'undici';
 import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
@@ -11,7 +11,7 @@ export const MAX_CONNECTIONS = 20;
 const TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 5000;
 const MAX_ANSWER_BYTES = 65_536;
-/** The number of bytes of an error response that are stored. */
+/** The maximum number of bytes of an error response that are stored. */
 const MAX_KEPT_BYTES = 400;
 const MAX_RETRY_AFTER_S = 3600;
 const USER_AGENT = 'Sendlark-Webhooks';
@@ -23,7 +23,7 @@ export interface Answer {
   status: number;
   /** The error, in one line; empty after a success. */
   reply: Said;
-  /** How long the endpoint wants no further request. */
+  /** For how many milliseconds the endpoint asks for no further request (`Retry-After`); 0 if it does not ask. */
   retryAfterMs: number;
 }
 
@@ -32,7 +32,7 @@ export class Requests {
   readonly #path: string;
   readonly #pool: Pool | null;
 
-  /** `url` must be parsable. For a URL that may not be reached, each answer is an error that says so. */
+  /** `url` must be valid. If endpoints may not have this URL, each request ends with an error. */
   constructor(url: string, allowPrivate: boolean, resolve?: Resolve) {
     const { origin, pathname, search } = new URL(url);
     this.#path = pathname + search;
@@ -43,16 +43,16 @@ export class Requests {
         : null;
   }
 
-  /** Posts JSON with these headers, names and values in turn, and calls `done` once. */
-  post(headers: readonly string[], body: string, done: (answer: Answer) => void): void {
+  /** Posts JSON with these headers, which are names and values in turn. Calls `onAnswer` once. */
+  post(headers: readonly string[], body: string, onAnswer: (answer: Answer) => void): void {
     if (this.#pool === null) {
-      setImmediate(() => done(refused(sentence('webhook_private'))));
+      setImmediate(() => onAnswer(failed(sentence('webhook_private'))));
       return;
     }
     const common = ['content-type', 'application/json', 'user-agent', USER_AGENT, 'accept', '*/*'];
     this.#pool.dispatch(
       { path: this.#path, method: 'POST', headers: [...common, ...headers], body },
-      new AnswerReader(done),
+      new AnswerReader(onAnswer),
     );
   }
 
@@ -62,8 +62,9 @@ export class Requests {
   }
 }
 
+/** Reads the response to one request. */
 class AnswerReader implements Connections.DispatchHandler {
-  readonly #done: (answer: Answer) => void;
+  readonly #onAnswer: (answer: Answer) => void;
   readonly #timer: NodeJS.Timeout;
   #controller: Connections.DispatchController | null = null;
   #status = 0;
@@ -72,8 +73,8 @@ class AnswerReader implements Connections.DispatchHandler {
   #kept = '';
   #isDone = false;
 
-  constructor(done: (answer: Answer) => void) {
-    this.#done = done;
+  constructor(onAnswer: (answer: Answer) => void) {
+    this.#onAnswer = onAnswer;
     this.#timer = setTimeout(() => this.#end(sentence('webhook_silent'), true), TIMEOUT_MS);
   }
 
@@ -98,7 +99,7 @@ class AnswerReader implements Connections.DispatchHandler {
     this.#received += chunk.length;
     if (!isSuccess(this.#status) && this.#kept.length < MAX_KEPT_BYTES)
       this.#kept += chunk.toString('utf8', 0, MAX_KEPT_BYTES - this.#kept.length);
-    // The status is all that is needed; the rest of the response is not read.
+    // A long response is not read to its end, because the status is known already.
     if (this.#received > MAX_ANSWER_BYTES) this.#end('', true);
   }
 
@@ -110,17 +111,18 @@ class AnswerReader implements Connections.DispatchHandler {
     this.#end(failureText(error), false);
   }
 
-  /** `failure` is empty if the status is the result. */
+  /** Ends the request with its status, or with a `failure` unless that is empty. */
   #end(failure: Said, mustAbort: boolean): void {
     if (this.#isDone) return;
     this.#isDone = true;
     clearTimeout(this.#timer);
-    if (failure !== '') this.#done({ ...refused(failure), status: this.#status });
-    else if (isSuccess(this.#status)) this.#done({ isSuccess: true, status: this.#status, reply: '', retryAfterMs: 0 });
+    if (failure !== '') this.#onAnswer({ ...failed(failure), status: this.#status });
+    else if (isSuccess(this.#status))
+      this.#onAnswer({ isSuccess: true, status: this.#status, reply: '', retryAfterMs: 0 });
     else {
       const isRedirect = this.#status >= 300 && this.#status < 400;
       const reply = isRedirect ? sentence('webhook_redirect') : sanitizeText(this.#kept);
-      this.#done({ isSuccess: false, status: this.#status, reply, retryAfterMs: this.#retryAfterMs });
+      this.#onAnswer({ isSuccess: false, status: this.#status, reply, retryAfterMs: this.#retryAfterMs });
     }
     if (mustAbort) this.#controller?.abort(new Error('ended'));
   }
@@ -130,11 +132,11 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function refused(reply: Said): Answer {
+function failed(reply: Said): Answer {
   return { isSuccess: false, status: 0, reply, retryAfterMs: 0 };
 }
 
-/** Returns the error of a connection as a sentence. */
+/** Returns the sentence for an error of a connection. */
 export function failureText(error: unknown): Sentence {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'EPRIVATE') return sentence('webhook_private');

@@ -11,16 +11,16 @@ export function newSecret(): string {
 }
 
 /**
- * Returns the key in a secret from `newSecret`, as an object, because creating it for each signature would take six times as
- * long as signing.
+ * Returns the key of a secret from `newSecret`. The key is an object that can be used again, because creating it for each signature
+ * would take six times as long as signing.
  */
 export function secretKey(secret: string): KeyObject {
   return createSecretKey(secret.slice(PREFIX.length), 'base64');
 }
 
 /**
- * Returns the headers of a request, names and values in turn: its id, its time (`at` is epoch milliseconds), and a signature of
- * both and the body for each key.
+ * Returns the headers of a request, as names and values in turn: the id of the event, the time of the attempt (`at` is epoch
+ * milliseconds), and for each key a signature of both and of the body.
  */
 export function signedHeaders(keys: readonly KeyObject[], id: string, at: number, body: string): string[] {
   const timestamp = String(Math.floor(at / 1000));

@@ -14,33 +14,43 @@ export interface StoredEvent {
   created_at: number;
 }
 
-/** An event that waits for a retry. */
+/** An event that waits for a retry, or a test or replay that waits to be sent. */
 export interface WaitingEvent extends StoredEvent {
+  /** The number of failed attempts. */
   attempts: number;
+  /** When the first attempt failed, in epoch milliseconds; null if none has failed. */
   failed_since: number | null;
+  /** 1 for a test or replay. */
   is_manual: 0 | 1;
 }
 
 /** One attempt, for the log. */
 export interface Attempt {
   event_id: number;
+  /** The type of the event. */
   type: string;
+  /** 1 for the first attempt. */
   attempt: number;
   is_success: 0 | 1;
+  /** The HTTP status; 0 if there was none. */
   status: number;
+  /** The error, in one line; empty after a success. */
   reply: Said;
   took_ms: number;
   /** Epoch milliseconds. */
   at: number;
 }
 
-/** The changes by an endpoint's attempts since the last record. Each event id is in `waits` or `ended` at most once. */
+/** What the attempts of an endpoint have changed since the last record. Each event id is in `waits` or `ended` at most once. */
 export interface Progress {
   endpointId: number;
+  /** The id of the last event before the first one that is not done. */
   position: number;
+  /** The number of failures in a row. */
   failures: number;
-  /** When an event last succeeded and last failed since the last record, epoch milliseconds; null: none did. */
+  /** When an attempt last succeeded since the last record, in epoch milliseconds; null if none did. */
   takenAt: number | null;
+  /** When an attempt last failed since the last record, in epoch milliseconds; null if none did. */
   failedAt: number | null;
   /** The attempts to add to the log. */
   attempts: readonly Attempt[];
@@ -56,6 +66,7 @@ export interface Progress {
   ended: readonly { event_id: number; lane: number; is_manual: 0 | 1 }[];
   /** True if an attempt succeeded after earlier ones had failed. Then all waiting events are due at once. */
   recovered: boolean;
+  /** Why the endpoint must be disabled; null if it need not be. */
   disable: DisabledCode | null;
 }
 
@@ -69,7 +80,8 @@ export const DUE_EVENTS = `
   SELECT e.id, e.type, e.lane, e.data, e.created_at, w.attempts, w.failed_since, w.is_manual
   FROM webhook_waiting w INDEXED BY webhook_waiting_due CROSS JOIN webhook_events e ON e.id = w.event_id
   WHERE w.endpoint_id = ? AND w.due_at <= ? ORDER BY w.due_at, w.event_id LIMIT ?`;
-// The primary key tells which events are manual, so that the rows of the others are not read. The index of due events does not.
+// The query uses the index of the primary key, which has `is_manual`, so that it does not read the rows of retries. The index of due
+// events does not have this column.
 const DUE_MANUAL_EVENTS = `
   SELECT e.id, e.type, e.lane, e.data, e.created_at, w.attempts, w.failed_since, w.is_manual
   FROM webhook_waiting w INDEXED BY sqlite_autoindex_webhook_waiting_1 CROSS JOIN webhook_events e ON e.id = w.event_id
@@ -83,17 +95,17 @@ export function allEndpoints(client: Database): Endpoint[] {
   return rows.map((row) => ({ ...row, events: JSON.parse(row.events) }));
 }
 
-/** Returns the account's events after one, in their order. */
+/** Returns the account's events with ids above `after`, in their order. */
 export function readEvents(client: Database, accountId: number, after: number, limit: number): StoredEvent[] {
   return client.prepare<[number, number, number], StoredEvent>(READ_EVENTS).all(accountId, after, limit);
 }
 
-/** Returns the waiting events of an endpoint that are due, including tests and replays. */
+/** Returns the waiting events of an endpoint that are due, including tests and replays. `now` is epoch milliseconds. */
 export function dueEvents(client: Database, endpointId: number, now: number, limit: number): WaitingEvent[] {
   return client.prepare<[number, number, number], WaitingEvent>(DUE_EVENTS).all(endpointId, now, limit);
 }
 
-/** Returns the due tests and replays of an endpoint, however many other events are due. */
+/** Returns the due tests and replays of an endpoint, even if many other events are due. `now` is epoch milliseconds. */
 export function dueManualEvents(client: Database, endpointId: number, now: number, limit: number): WaitingEvent[] {
   return client.prepare<[number, number, number], WaitingEvent>(DUE_MANUAL_EVENTS).all(endpointId, now, limit);
 }
@@ -134,7 +146,7 @@ function recordOne(client: Database, progress: Progress, now: Date): number[] {
       succeeded_at = ifnull(@succeeded, succeeded_at), failed_at = ifnull(@failed, failed_at)
     WHERE id = @endpoint`)
     .run({ endpoint, position, failures, succeeded: takenAt, failed: failedAt });
-  // The endpoint was deleted meanwhile.
+  // The endpoint was deleted after its attempts began.
   if (changes === 0) return [];
   if (waits.length > 0)
     client
@@ -144,7 +156,7 @@ function recordOne(client: Database, progress: Progress, now: Date): number[] {
       ON CONFLICT DO UPDATE SET attempts = excluded.attempts, due_at = excluded.due_at, failed_since = excluded.failed_since`)
       .run(endpoint, JSON.stringify(waits));
   startLanes(client, endpoint, waits, now.getTime());
-  const free = ended.filter((event) => leaveWaiting(client, endpoint, event, now.getTime())).map(({ lane }) => lane);
+  const free = ended.filter((event) => endWaiting(client, endpoint, event, now.getTime())).map(({ lane }) => lane);
   if (recovered)
     client
       .prepare('UPDATE webhook_waiting SET due_at = min(due_at, ?) WHERE endpoint_id = ? AND due_at IS NOT NULL')
@@ -155,8 +167,8 @@ function recordOne(client: Database, progress: Progress, now: Date): number[] {
 }
 
 /**
- * Makes events due that wait for an earlier event of their lane which was removed, because its contact was erased meanwhile.
- * Otherwise they would wait for ever.
+ * Makes those events due that wait for an earlier event of their lane which was removed, because its contact was erased. Otherwise
+ * they would wait for ever.
  */
 function startLanes(client: Database, endpoint: number, waits: Progress['waits'], now: number): void {
   const behind = waits.filter(({ due_at }) => due_at === null).map(({ event_id }) => event_id);
@@ -169,7 +181,7 @@ function startLanes(client: Database, endpoint: number, waits: Progress['waits']
 }
 
 /** Removes a waiting event and makes the next one of its lane due. Returns true if no event of the lane waits any more. */
-function leaveWaiting(
+function endWaiting(
   client: Database,
   endpoint: number,
   { event_id, lane, is_manual }: Progress['ended'][number],
@@ -194,7 +206,7 @@ function leaveWaiting(
 }
 
 /**
- * Adds attempts to the log. Responses to events of a contact that was erased meanwhile are not stored, because they may contain
+ * Adds attempts to the log. Responses to events of a contact that was erased in the meantime are not stored, because they may contain
  * personal data.
  */
 function writeLog(client: Database, endpoint: number, attempts: readonly Attempt[]): void {
@@ -208,15 +220,15 @@ function writeLog(client: Database, endpoint: number, attempts: readonly Attempt
     .run(
       endpoint,
       JSON.stringify(
-        kept.map((at) => [
-          at.event_id,
-          at.type,
-          at.attempt,
-          at.is_success,
-          at.status,
-          stored(at.reply),
-          at.took_ms,
-          at.at,
+        kept.map(({ event_id, type, attempt, is_success, status, reply, took_ms, at }) => [
+          event_id,
+          type,
+          attempt,
+          is_success,
+          status,
+          stored(reply),
+          took_ms,
+          at,
         ]),
       ),
     );

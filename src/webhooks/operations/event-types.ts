@@ -1,23 +1,25 @@
-/** The types of events that endpoints can ask for. A new type is an entry here and, except for `contact.event`, a trigger in drizzle/triggers.sql. */
+/**
+ * The types of events that endpoints can ask for. A new type needs an entry here and a trigger in drizzle/triggers.sql. Only
+ * `contact.event` has no trigger.
+ */
 import Type, { type TProperties, type TSchema } from 'typebox';
 import { consentLog, HELD_CODES, SUNSET_ACTIONS } from '../../database/schema/index.ts';
 import { choice, described, integer, nullable } from '../../http/requests/schemas.ts';
 import { TEST_EVENT } from '../log.ts';
 
 const text = (description?: string) => Type.String({ ...(description && { description }) });
-const data = <T extends TProperties>(fields: T) => Type.Object(fields);
 
 const ErasedContact = {
   title: 'ErasedContact',
-  ...data({
+  ...Type.Object({
     contact_id: integer(),
     contact_type_id: integer(),
     email: described(Type.Null(), 'Null, because the person was erased.'),
     erased: described(Type.Literal(true), 'The person was erased.'),
   }),
 };
-/** What an event about a contact has, unless the person was erased before it was sent. */
-const unlessErased = <T extends TProperties>(fields: T) => Type.Union([data(fields), ErasedContact]);
+/** The data of an event about a contact; ErasedContact if the person was erased before the event was sent. */
+const unlessErased = <T extends TProperties>(fields: T) => Type.Union([Type.Object(fields), ErasedContact]);
 
 const contact = {
   contact_id: integer(),
@@ -26,33 +28,36 @@ const contact = {
   last_name: text(),
   email: text(),
   alt_email: nullable(text(), 'A second e-mail address; null if the contact has none.'),
-  country_id: nullable(integer(), 'Id of the country in the reference data; null for none.'),
+  country_id: nullable(integer(), 'Id of the country in the reference data; null if it is unknown.'),
   state: text(),
   city: text(),
   address_line1: text(),
   address_line2: text(),
   state_province_region: text(),
   postal_code: text(),
-  language: text('The language, as an ISO 639-1 code; empty when it is unknown.'),
+  language: text('The language, as an ISO 639-1 code; empty if it is unknown.'),
   custom_field: Type.Record(Type.String(), Type.String(), { description: 'Values of custom fields by name.' }),
 };
-const consent = data({
+const consent = Type.Object({
   email: text(),
   unsubscribe_groups_id: nullable(integer()),
-  source: described(choice(...consentLog.source.enumValues), 'How: the API, a page, a form, a complaint and so on.'),
-  mailing_id: nullable(integer(), 'Id of the mailing in whose e-mail they chose it; null where it was no mail.'),
+  source: described(
+    choice(...consentLog.source.enumValues),
+    'Where the choice was made: in the API, on a page, in a form, by a complaint and so on.',
+  ),
+  mailing_id: nullable(integer(), 'Id of the mailing whose e-mail led to the choice; null if none did.'),
 });
-const mail = data({
+const mail = Type.Object({
   email: text(),
   contact_id: nullable(integer()),
-  delivery_id: nullable(integer(), 'Id of this recipient’s e-mail; null of transactional e-mail.'),
-  mailing_id: nullable(integer(), 'Id of the mailing; null of transactional e-mail.'),
-  single_send_utr: nullable(text(), 'The campaign (single send); null of other e-mail.'),
-  automation_utr: nullable(text(), 'The automation; null of other e-mail.'),
-  transactional_utr: Type.Optional(text('The transactional e-mail; absent of other e-mail.')),
-  by: nullable(choice('person', 'proxied', 'machine'), 'Who opened or clicked it; null for other events.'),
-  url: nullable(text(), 'The link that was clicked; null of other events.'),
-  reply: nullable(text(), 'What the SMTP server answered, or the bounce says; null of other events.'),
+  delivery_id: nullable(integer(), 'Id of this recipient’s e-mail; null for transactional e-mail.'),
+  mailing_id: nullable(integer(), 'Id of the mailing; null for transactional e-mail.'),
+  single_send_utr: nullable(text(), 'The campaign (single send); null for other e-mail.'),
+  automation_utr: nullable(text(), 'The automation; null for other e-mail.'),
+  transactional_utr: Type.Optional(text('The transactional e-mail; absent for other e-mail.')),
+  by: nullable(choice('person', 'proxied', 'machine'), 'Who opened the e-mail or clicked; null for other events.'),
+  url: nullable(text(), 'The link that was clicked; null for other events.'),
+  reply: nullable(text(), 'What the SMTP server answered, or what the bounce says; null for other events.'),
 });
 const send = { single_send_utr: text('The campaign (single send).'), single_send_name: text(), subject: text() };
 const enrolment = {
@@ -63,12 +68,13 @@ const enrolment = {
 };
 const inactive = {
   email: text(),
-  action: described(choice(...SUNSET_ACTIONS), 'What is done with inactive contacts: docs/sunset.md.'),
+  action: described(choice(...SUNSET_ACTIONS), 'What the account does with inactive contacts: docs/sunset.md.'),
 };
 
 /**
- * The event types in the order of the webhook form, with their groups and texts, and what the `data` of an event has. The triggers write it, and
- * of mails of a hand-off src/delivery/queue/ledger/ledger.ts; test/webhooks/ holds both to these schemas.
+ * The event types in the order of the webhook form, with their groups, their names in the dashboard's languages, and the schemas of
+ * their `data`. Triggers write these data; src/delivery/queue/ledger/ledger.ts writes those of hand-offs. test/webhooks/ checks both
+ * against the schemas.
  */
 export const EVENTS = [
   {
@@ -76,7 +82,7 @@ export const EVENTS = [
     group: 'people',
     en: 'A contact was added',
     de: 'Ein Kontakt wurde hinzugefügt',
-    data: data(contact),
+    data: Type.Object(contact),
   },
   {
     type: 'contact.updated',
@@ -85,7 +91,7 @@ export const EVENTS = [
     de: 'Ein Kontakt wurde geändert',
     data: unlessErased({
       ...contact,
-      previous_email: nullable(text(), 'The address before; null where it is the same.'),
+      previous_email: nullable(text(), 'The address before the change; null if the address did not change.'),
     }),
   },
   {
@@ -114,27 +120,27 @@ export const EVENTS = [
     group: 'people',
     en: 'A contact became inactive',
     de: 'Ein Kontakt wurde inaktiv',
-    data: data({ ...inactive, inactive_since: text('When they last opened, clicked or joined, UTC.') }),
+    data: Type.Object({ ...inactive, inactive_since: text('When the contact last opened, clicked or joined, UTC.') }),
   },
   {
     type: 'contact.active',
     group: 'people',
     en: 'An inactive contact is active again',
     de: 'Ein inaktiver Kontakt ist wieder aktiv',
-    data: data({ ...inactive, by: described(choice('person', 'owner'), 'Who made them active again.') }),
+    data: Type.Object({ ...inactive, by: described(choice('person', 'owner'), 'Who made the contact active again.') }),
   },
   {
     type: 'contact.event',
     group: 'people',
     en: 'An event of a contact was recorded',
     de: 'Ein Ereignis eines Kontakts wurde erfasst',
-    data: data({
+    data: Type.Object({
       email: text(),
       name: text('What happened, such as purchase.'),
-      key: nullable(text(), 'The key with which it was reported; null if it was reported without a key.'),
-      happened_at: Type.String({ format: 'date-time', description: 'When it happened, UTC.' }),
+      key: nullable(text(), 'The key with which the event was reported; null if it was reported without a key.'),
+      happened_at: Type.String({ format: 'date-time', description: 'When the event happened, UTC.' }),
       value: nullable(Type.Number(), 'A number, such as the total of an order.'),
-      currency: nullable(text(), 'Of the value, in three letters.'),
+      currency: nullable(text(), 'The currency of `value`, in three letters; null if none was reported.'),
       properties: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
         description: 'What else was reported, by name.',
       }),
@@ -145,10 +151,12 @@ export const EVENTS = [
     group: 'people',
     en: 'A list was deleted',
     de: 'Eine Liste wurde gelöscht',
-    data: data({
+    data: Type.Object({
       contact_type_id: integer(),
       name: text(),
-      contacts_count: integer({ description: 'How many contacts were deleted with it, without an event for each.' }),
+      contacts_count: integer({
+        description: 'How many contacts were deleted with the list. No event is sent for each of them.',
+      }),
     }),
   },
   {
@@ -173,14 +181,14 @@ export const EVENTS = [
     group: 'sends',
     en: 'A campaign started',
     de: 'Eine Kampagne hat begonnen',
-    data: data(send),
+    data: Type.Object(send),
   },
   {
     type: 'send.completed',
     group: 'sends',
     en: 'A campaign was completed',
     de: 'Eine Kampagne wurde abgeschlossen',
-    data: data({
+    data: Type.Object({
       ...send,
       triggered: integer(),
       delivered: integer(),
@@ -195,13 +203,13 @@ export const EVENTS = [
     group: 'sends',
     en: 'A campaign or automation paused: needs attention',
     de: 'Eine Kampagne oder Automation pausiert: bitte prüfen',
-    data: data({
-      single_send_utr: nullable(text(), 'The campaign (single send); null of an automation.'),
+    data: Type.Object({
+      single_send_utr: nullable(text(), 'The campaign (single send); null for an automation.'),
       single_send_name: nullable(text()),
       subject: nullable(text()),
-      automation_utr: nullable(text(), 'The automation; null of a campaign.'),
-      code: described(choice(...HELD_CODES), 'Why, for programs.'),
-      reason: text(),
+      automation_utr: nullable(text(), 'The automation; null for a campaign.'),
+      code: described(choice(...HELD_CODES), 'The code of the reason.'),
+      reason: text('The reason, as a sentence.'),
     }),
   },
   {
@@ -209,16 +217,16 @@ export const EVENTS = [
     group: 'sends',
     en: 'A contact entered an automation',
     de: 'Ein Kontakt kam in eine Automation',
-    data: data(enrolment),
+    data: Type.Object(enrolment),
   },
   {
     type: 'automation.left',
     group: 'sends',
     en: 'A contact exited an automation',
     de: 'Ein Kontakt ist aus einer Automation ausgestiegen',
-    data: data({
+    data: Type.Object({
       ...enrolment,
-      finished: Type.Boolean({ description: 'True after the last e-mail.' }),
+      finished: Type.Boolean({ description: 'True if the contact got the last e-mail.' }),
       reason: nullable(text(), 'Why the contact exited; null if they completed the automation.'),
     }),
   },
@@ -227,25 +235,25 @@ export const EVENTS = [
     group: 'sends',
     en: 'A contact came to a webhook step of an automation',
     de: 'Ein Kontakt kam zu einem Webhook-Schritt einer Automation',
-    data: data({
+    data: Type.Object({
       automation_utr: text('The automation.'),
       automation_name: text(),
       step_utr: text('The step.'),
-      note: text('The note of the step; empty without one.'),
-      run: integer({ description: 'Which of the entries of the contact it is, from 1.' }),
+      note: text('The note of the step; empty if it has none.'),
+      run: integer({ description: 'How often the contact has entered the automation: 1 at the first entry.' }),
       ...contact,
     }),
   },
 ] as const;
 export const WEBHOOK_EVENTS = EVENTS.map(({ type }) => type);
 
-/** Everything that is sent to webhooks: its type, what happened, and the schema of its `data`. */
+/** All events that are sent to webhooks: the type, what happened, and the schema of the `data`. */
 export const SENT_EVENTS: readonly { type: string; summary: string; data: TSchema }[] = [
   ...EVENTS.map(({ type, en: summary, data }) => ({ type, summary, data })),
   {
     type: TEST_EVENT,
     summary: 'A test that was asked for',
-    data: data({
+    data: Type.Object({
       endpoint_id: integer({ description: 'Id of the webhook.' }),
       note: text('What the owner noted about the webhook.'),
     }),

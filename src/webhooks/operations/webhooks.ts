@@ -1,6 +1,6 @@
 /**
- * Operations for webhooks, for owners: listing, adding, changing, switching, rotating, testing, replaying and deleting them,
- * and reading their log. All of them are additions to the contract.
+ * Operations by which owners list, add, change, switch, test and delete webhooks, give them new secrets, read their logs and send
+ * events again. All are additions to the contract.
  */
 import Type, { type Static } from 'typebox';
 import { recordId } from '../../database/ownership.ts';
@@ -47,33 +47,35 @@ const DEFAULT_LIMIT = 100;
 const Webhook = Type.Object({
   id: integer(),
   url: Type.String({ description: 'Where events are sent.' }),
-  note: Type.String({ description: 'What the owner noted about it.' }),
-  events: Type.Array(choice(...WEBHOOK_EVENTS), { description: 'The events that are sent.' }),
-  state: { ...choice('enabled', 'disabled'), description: 'disabled: it is sent nothing.' },
-  disabled_code: nullable(choice(...WEBHOOK_DISABLED_CODES), 'Why it is sent nothing.'),
-  disabled_reason: nullable(said(), 'Why it is sent nothing, as a sentence.'),
-  waiting: integer({
-    description: "How many of the account's next 1000 events wait for it; 1000 means 1000 or more.",
-  }),
-  failures: integer({ description: 'How many attempts have failed since the last that succeeded.' }),
-  succeeded_at: nullable(isoTimestampSchema(), 'When it last accepted an event, UTC.'),
-  failed_at: nullable(isoTimestampSchema(), 'When it last failed to accept an event, UTC.'),
-  failure: said('Why the last failed attempt failed; empty if the log has none.'),
+  note: Type.String({ description: 'What the owner noted about the webhook.' }),
+  events: Type.Array(choice(...WEBHOOK_EVENTS), { description: 'The types of the events that are sent.' }),
+  state: { ...choice('enabled', 'disabled'), description: 'disabled: no events are sent.' },
+  disabled_code: nullable(choice(...WEBHOOK_DISABLED_CODES), 'Why no events are sent; null: the webhook is enabled.'),
+  disabled_reason: nullable(said(), 'Why no events are sent, as a sentence; null: the webhook is enabled.'),
+  waiting: integer({ description: 'How many events wait to be sent; 1000 means 1000 or more.' }),
+  failures: integer({ description: 'How many attempts have failed since the last successful attempt.' }),
+  succeeded_at: nullable(isoTimestampSchema(), 'When an attempt last succeeded, UTC; null: never.'),
+  failed_at: nullable(isoTimestampSchema(), 'When an attempt last failed, UTC; null: never.'),
+  failure: said('Why the last failed attempt failed; empty if the log has no failed attempt.'),
   previous_until: nullable(
     isoTimestampSchema(),
-    'Until when the previous secret also signs, UTC; null: it no longer does.',
+    'Until when the previous secret also signs, UTC; null: no previous secret signs.',
   ),
   ...stamps,
 });
 /** The fields of a webhook that its owner enters. */
-const About = {
+const WebhookFields = {
   url: Type.String({
     maxLength: MAX_URL_CHARACTERS,
     format: 'one-line',
-    description: 'Where events are sent: https, and a public address unless WEBHOOK_PRIVATE_ADDRESSES says otherwise.',
+    description:
+      'Where events are sent. Must use https and lead to a public address, unless WEBHOOK_PRIVATE_ADDRESSES says otherwise.',
   }),
-  note: Type.Optional(line({ description: 'What it is for.' })),
-  events: Type.Array(choice(...WEBHOOK_EVENTS), { maxItems: 100, description: 'The events that are sent.' }),
+  note: Type.Optional(line({ description: 'What the webhook is for.' })),
+  events: Type.Array(choice(...WEBHOOK_EVENTS), {
+    maxItems: 100,
+    description: 'The types of the events that are sent.',
+  }),
 };
 const ById = { id: identifier('The webhook.') };
 const LogEntry = Type.Object({
@@ -81,21 +83,21 @@ const LogEntry = Type.Object({
   event_id: integer({ description: 'The number at the end of the header webhook-id.' }),
   type: Type.String({ description: 'The type of the event.' }),
   attempt: integer({ description: '1: the first attempt.' }),
-  is_success: zeroOrOne('1: it was taken, with a status from 200 to 299.'),
-  status: integer({ description: 'The HTTP status of the answer; 0: there was none.' }),
+  is_success: zeroOrOne('1: the webhook accepted the event, with a status from 200 to 299.'),
+  status: integer({ description: 'The HTTP status of the answer; 0: no answer came.' }),
   reply: said('The error, or the beginning of the answer; empty after a success.'),
-  took_ms: integer({ description: 'Milliseconds until the end of the answer.' }),
+  took_ms: integer({ description: 'Milliseconds from the beginning of the attempt to its end.' }),
   at: isoTimestampSchema('When the attempt began, UTC.'),
-  is_kept: zeroOrOne('1: the event can be sent again.'),
+  is_kept: zeroOrOne('1: the event is still stored and can be sent again.'),
 });
-const Sent = Type.Object({ event_id: integer({ description: 'The event that is sent, as the log names it.' }) });
+const SentEvent = Type.Object({ event_id: integer({ description: 'The id that the event has in the log.' }) });
 
 export type Webhook = Static<typeof Webhook>;
 export type LogEntry = Static<typeof LogEntry>;
 
 export const listWebhooks = operation({
   name: 'List the webhooks (addition)',
-  description: 'A secret is given when it is made and never again.',
+  description: 'Secrets are not listed: only the answer that makes a secret contains it.',
   role: 'owner',
   input: Type.Object({}),
   output: Type.Object({
@@ -106,7 +108,7 @@ export const listWebhooks = operation({
   }),
 });
 
-/** Used by the screen of a webhook. */
+/** Used by the page of a webhook. */
 export const readWebhook = operation({
   name: 'Read a webhook',
   role: 'owner',
@@ -115,15 +117,19 @@ export const readWebhook = operation({
 });
 
 export const saveWebhook = operation({
-  name: 'Add a webhook or change one (addition)',
-  description: 'Events from then on are sent there. The secret of a new webhook is in this answer only.',
+  name: 'Add or change a webhook (addition)',
+  description:
+    'The webhook gets the events that happen from now on. No later answer contains the secret of a new webhook.',
   role: 'owner',
-  input: Type.Object({ id: optionalIdentifier('The webhook that is changed; without it one is added.'), ...About }),
+  input: Type.Object({
+    id: optionalIdentifier('The webhook to change; without an id, a webhook is added.'),
+    ...WebhookFields,
+  }),
   output: Type.Object({
     id: integer(),
     secret: nullable(
       Type.String(),
-      'The secret of a new webhook, which is not given again; null where one was changed.',
+      'The secret of a new webhook, which is not shown again; null if a webhook was changed.',
     ),
   }),
   check({ config }, { url, events }, errors) {
@@ -151,7 +157,7 @@ export const saveWebhook = operation({
 
 export const deleteWebhook = operation({
   name: 'Delete a webhook with its log (addition)',
-  description: 'Waiting events are not sent.',
+  description: 'Events that wait for the webhook are not sent.',
   role: 'owner',
   input: Type.Object(ById),
   run: (context, { id }) => change(context, id, 'webhook_removed', (endpoint) => deleteEndpoint(context.db, endpoint)),
@@ -160,9 +166,9 @@ export const deleteWebhook = operation({
 export const switchWebhook = operation({
   name: 'Switch a webhook off or on (addition)',
   description:
-    'A webhook that is switched on gets the events that waited when it was switched off. Later ones were stored only if another webhook asks for them.',
+    'A webhook that is switched on gets the events that waited when it was switched off, but not the events that happened while it was off.',
   role: 'owner',
-  input: Type.Object({ ...ById, is_enabled: flag('1: it is sent events; 0: it is sent none.') }),
+  input: Type.Object({ ...ById, is_enabled: flag('1: events are sent; 0: no events are sent.') }),
   run: (context, { id, is_enabled }) =>
     change(context, id, 'webhook_switched', (endpoint) => {
       const { $client } = context.db;
@@ -173,10 +179,10 @@ export const switchWebhook = operation({
 
 export const rotateWebhookSecret = operation({
   name: 'Give a webhook a new secret (addition)',
-  description: 'For 24 hours events carry two signatures, one with each secret.',
+  description: 'For 24 hours events carry two signatures: one with the new secret and one with the previous secret.',
   role: 'owner',
   input: Type.Object(ById),
-  output: Type.Object({ secret: Type.String({ description: 'The new secret, which is not given again.' }) }),
+  output: Type.Object({ secret: Type.String({ description: 'The new secret, which is not shown again.' }) }),
   run: (context, { id }) => ({
     secret: change(context, id, 'webhook_secret_rotated', (endpoint) =>
       rotateSecret(context.db, endpoint, context.clock.now()),
@@ -186,20 +192,27 @@ export const rotateWebhookSecret = operation({
 
 export const readWebhookLog = operation({
   name: 'List the attempts to send events to a webhook (addition)',
-  description: 'The newest first. The last 1 000 successful attempts and the last 1 000 failed ones are kept.',
+  description:
+    'The newest attempts come first. The log keeps the last 1 000 successful and the last 1 000 failed attempts.',
   role: 'owner',
   input: Type.Object({
     ...ById,
     result: Type.Optional({ ...choice('all', 'failed'), description: 'failed: only attempts that failed.' }),
-    limit: Type.Optional(integer({ minimum: 1, maximum: 1000, description: `${DEFAULT_LIMIT} if not given.` })),
-    before_id: Type.Optional(integer({ description: 'Only entries with a lower id.' })),
+    limit: Type.Optional(
+      integer({
+        minimum: 1,
+        maximum: 1000,
+        description: `The maximum number of attempts; ${DEFAULT_LIMIT} by default.`,
+      }),
+    ),
+    before_id: Type.Optional(integer({ description: 'Only attempts with a lower id.' })),
     event_id: Type.Optional(integer({ description: 'Only attempts of this event.' })),
   }),
   output: Type.Object({ log: Type.Array(LogEntry, { description: 'The attempts, the newest first.' }) }),
   run(context, { id, result, limit = DEFAULT_LIMIT, before_id: before = Number.MAX_SAFE_INTEGER, event_id }) {
     const endpoint = requireEndpoint(context, id);
-    const asked = { before, limit, onlyFailed: result === 'failed', event: event_id ?? null };
-    const attempts = listAttempts(context.db.$client, endpoint.id, asked);
+    const filter = { before, limit, onlyFailed: result === 'failed', event: event_id ?? null };
+    const attempts = listAttempts(context.db.$client, endpoint.id, filter);
     return { log: attempts.map(({ at, ...attempt }) => ({ ...attempt, at: isoTimestamp(new Date(at)) })) };
   },
 });
@@ -207,10 +220,10 @@ export const readWebhookLog = operation({
 export const testWebhook = operation({
   name: 'Send a test to a webhook (addition)',
   description:
-    'An event of the type webhook.test is sent once, even if the webhook is switched off. The log has the result.',
+    'An event of the type webhook.test is sent once, even if the webhook is switched off. The log shows the result.',
   role: 'owner',
   input: Type.Object(ById),
-  output: Sent,
+  output: SentEvent,
   run: (context, { id }) => ({
     event_id: sendOnce(context, id, (endpoint, now) => sendTest(context.db.$client, endpoint, now)),
   }),
@@ -219,10 +232,10 @@ export const testWebhook = operation({
 export const replayWebhookEvent = operation({
   name: 'Send an event to a webhook again (addition)',
   description:
-    'It is sent once, with the same id and content as before, even if the webhook is switched off. The log has the result.',
+    'The event is sent once, with the same id and content as before, even if the webhook is switched off. The log shows the result.',
   role: 'owner',
-  input: Type.Object({ ...ById, event_id: identifier('The event, as the log names it.') }),
-  output: Sent,
+  input: Type.Object({ ...ById, event_id: identifier('The event, by the id that it has in the log.') }),
+  output: SentEvent,
   run(context, { id, event_id: eventId }) {
     const event_id = recordId(eventId);
     sendOnce(context, id, (endpoint, now) => {
@@ -232,6 +245,7 @@ export const replayWebhookEvent = operation({
   },
 });
 
+/** The sentences for the results of `urlFault`. */
 const FAULTS = {
   url: sentence('webhook_url'),
   plain: sentence('webhook_plain'),
@@ -246,14 +260,14 @@ const REASONS: Record<DisabledCode, Sentence> = {
   too_many: sentence('webhook_off_too_many'),
 };
 
-/** Runs work in one transaction, and wakes the webhooks thread. */
+/** Runs `work` in one transaction, and wakes the webhooks thread. */
 function write<T>({ db, wakeWebhooks }: Context, work: () => T): T {
   const result = inTransaction(db, work);
   wakeWebhooks();
   return result;
 }
 
-/** Changes an endpoint and writes an entry to the audit log. Throws 404. */
+/** Runs `work`, which changes an endpoint, and writes an entry to the audit log. Throws 404 if there is no such endpoint. */
 function change<T>(context: Context, id: unknown, action: AuditAction, work: (endpoint: Endpoint) => T): T {
   return write(context, () => {
     const endpoint = requireEndpoint(context, id);
@@ -262,7 +276,7 @@ function change<T>(context: Context, id: unknown, action: AuditAction, work: (en
   });
 }
 
-/** Queues a test or a replay for an endpoint. Throws 404, and 409 if too many wait. */
+/** Runs `add`, which queues a test or a replay. Throws 404 if there is no such endpoint, and 409 if too many tests and replays wait. */
 function sendOnce<T>(context: Context, id: unknown, add: (endpoint: Endpoint, now: number) => T): T {
   return write(context, () => {
     const endpoint = requireEndpoint(context, id);
@@ -272,12 +286,12 @@ function sendOnce<T>(context: Context, id: unknown, add: (endpoint: Endpoint, no
   });
 }
 
-/** Returns the URL without path and query, which often contain a secret, for the audit log. */
+/** Returns what the audit log stores of a URL: not the path and the query, because they often contain a secret. */
 function subjectOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** Returns the account's endpoint with this identifier. Throws 404. */
+/** Returns the account's endpoint with this identifier. Throws 404 if there is none. */
 function requireEndpoint({ db, accountId }: Context, id: unknown): Endpoint {
   const endpoint = findEndpoint(db, accountId, recordId(id));
   if (endpoint === undefined) throw notFound();
@@ -305,7 +319,7 @@ function webhookRecord({ db, clock }: Context, endpoint: Endpoint): Webhook {
   };
 }
 
-/** Formats epoch milliseconds as records have them. */
+/** Formats epoch milliseconds as the timestamps of records. */
 function timestampOf(at: number | null): string | null {
   return at === null ? null : isoTimestamp(new Date(at));
 }

@@ -1,39 +1,41 @@
-/** The log of a webhook, with a button to send each event again, and the result of a test. */
+/** Two cards of a webhook's page: the log, with a button that sends an event again, and the button for a test, with its result. */
 import { Button } from '../../ui/components/button.tsx';
 import { Time } from '../../ui/components/figures.tsx';
 import { Island, LiveNotes } from '../../ui/components/island.tsx';
-import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
+import { Badge, Card, Notice, type Tone } from '../../ui/components/surface.tsx';
 import { Pager, Table } from '../../ui/components/table.tsx';
 import { recordTime } from '../../ui/record-time.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
 import type { LogEntry } from '../operations/webhooks.ts';
 
-/** The parts of the page that are updated while a result is awaited. */
+/** The selector of the parts of the page that are updated while the result of a test or replay is awaited. */
 const LIVE = '.webhook-live';
-const LOOK_EVERY_MS = 1000;
+const UPDATE_EVERY_MS = 1000;
 
-/** The last test or replay requested on this page: its event, and its attempt once there is one. */
+/** The test or replay that was last requested on this page. */
 export interface Requested {
   eventId: number;
+  /** Null while the result is awaited. */
   attempt: LogEntry | null;
 }
 
 export interface Log {
   attempts: readonly LogEntry[];
   onlyFailed: boolean;
-  /** The links to the first page, if another one is shown, and to the next page. */
+  /** The link to the first page; null on the first page. */
   first: string | null;
+  /** The link to the next page; null on the last page. */
   next: string | null;
 }
 
-/** The button for a test, and the result of the last one. */
-export function TestCard({ id, asked }: { id: number; asked: Requested | null }) {
+/** The button for a test, and the result of the test or replay that was requested; null if none was. */
+export function TestCard({ id, requested }: { id: number; requested: Requested | null }) {
   const language = useLanguage();
   return (
     <Card title={language.say('webhooks.test.title')}>
-      {asked !== null && <Answer asked={asked} />}
-      {asked?.attempt === null && (
-        <Island name="live" data={{ results: LIVE, every: LOOK_EVERY_MS }}>
+      {requested !== null && <RequestResult requested={requested} />}
+      {requested?.attempt === null && (
+        <Island name="live" data={{ results: LIVE, every: UPDATE_EVERY_MS }}>
           <LiveNotes />
         </Island>
       )}
@@ -45,24 +47,26 @@ export function TestCard({ id, asked }: { id: number; asked: Requested | null })
   );
 }
 
-function Answer({ asked: { eventId, attempt } }: { asked: Requested }) {
-  const language = useLanguage();
-  const text =
-    attempt === null
-      ? language.say('webhooks.answer.none', { id: String(eventId) })
-      : attempt.is_success === 1
-        ? language.say('webhooks.answer.good', { status: attempt.status, ms: attempt.took_ms })
-        : language.say('webhooks.answer.bad', { answer: attemptText(language, attempt) });
+function RequestResult({ requested }: { requested: Requested }) {
+  const { tone, text } = requestResult(useLanguage(), requested);
+  const isAwaited = requested.attempt === null;
   return (
     <div
       id="answer"
       class="webhook-live browser"
-      data-active={attempt === null ? 'yes' : 'no'}
-      data-news={attempt === null ? '' : text}
+      data-active={isAwaited ? 'yes' : 'no'}
+      data-news={isAwaited ? '' : text}
     >
-      <Notice tone={attempt === null ? 'busy' : attempt.is_success === 1 ? 'good' : 'bad'}>{text}</Notice>
+      <Notice tone={tone}>{text}</Notice>
     </div>
   );
+}
+
+function requestResult(language: Language, { eventId, attempt }: Requested): { tone: Tone; text: string } {
+  if (attempt === null) return { tone: 'busy', text: language.say('webhooks.answer.none', { id: String(eventId) }) };
+  const { is_success, status, took_ms: ms } = attempt;
+  if (is_success === 1) return { tone: 'good', text: language.say('webhooks.answer.good', { status, ms }) };
+  return { tone: 'bad', text: language.say('webhooks.answer.bad', { answer: attemptText(language, attempt) }) };
 }
 
 /** The attempts of a webhook, with a filter and paging. */
@@ -97,7 +101,7 @@ export function LogCard({ id, log, now }: { id: number; log: Log; now: Date }) {
                   </code>
                 ),
               },
-              { heading: language.say('webhooks.log.answer'), cell: (attempt) => <Result attempt={attempt} /> },
+              { heading: language.say('webhooks.log.answer'), cell: (attempt) => <AttemptResult attempt={attempt} /> },
               {
                 heading: language.say('webhooks.log.took'),
                 isNumber: true,
@@ -128,7 +132,7 @@ export function LogCard({ id, log, now }: { id: number; log: Log; now: Date }) {
   );
 }
 
-function Result({ attempt }: { attempt: LogEntry }) {
+function AttemptResult({ attempt }: { attempt: LogEntry }) {
   const language = useLanguage();
   const isTaken = attempt.is_success === 1;
   return (
@@ -142,7 +146,7 @@ function Result({ attempt }: { attempt: LogEntry }) {
   );
 }
 
-/** Returns the result of an attempt as a sentence. */
+/** Returns the status and the error of an attempt; only the status after a success. */
 function attemptText(language: Language, { status, reply }: LogEntry): string {
   return [status === 0 ? '' : `HTTP ${status}`, language.sentence(reply)].filter((part) => part !== '').join(': ');
 }

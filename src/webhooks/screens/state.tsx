@@ -1,4 +1,4 @@
-/** The state of a webhook, and the actions that change it: switching, rotating the secret, deleting. */
+/** The state of a webhook, and the buttons that switch it off and on, rotate its secret and delete it. */
 import { Button } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { Facts, Time } from '../../ui/components/figures.tsx';
@@ -8,7 +8,8 @@ import { recordTime } from '../../ui/record-time.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
 import type { Webhook } from '../operations/webhooks.ts';
 
-const MANY = 1000;
+/** The highest number of waiting events that is counted. */
+const MAX_COUNTED = 1000;
 
 /** A new secret, which is shown only once. */
 export function Secret({ secret }: { secret: string }) {
@@ -23,7 +24,7 @@ export function Secret({ secret }: { secret: string }) {
   );
 }
 
-/** The state of a webhook, and how many events wait for it. */
+/** The card with the state of a webhook, the number of its waiting events, and the buttons that switch it and rotate its secret. */
 export function StateCard({ webhook, now }: { webhook: Webhook; now: Date }) {
   const language = useLanguage();
   const { id, url, note, state, succeeded_at: succeededAt, previous_until: until } = webhook;
@@ -72,8 +73,8 @@ export function StateCard({ webhook, now }: { webhook: Webhook; now: Date }) {
   );
 }
 
-/** The button that deletes after a confirmation. */
-export function Danger({ webhook }: { webhook: Webhook }) {
+/** The button that deletes a webhook after a confirmation. */
+export function DeleteButton({ webhook }: { webhook: Webhook }) {
   const language = useLanguage();
   return (
     <p>
@@ -90,7 +91,7 @@ export function Danger({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** Whether the webhook is on; if not, why, and its last error. */
+/** The state of a webhook, the reason if it is disabled, and its last error if its last attempt failed. */
 export function State({ webhook, now }: { webhook: Webhook; now: Date }) {
   const language = useLanguage();
   const { tone, text } = webhookState(language, webhook);
@@ -109,16 +110,16 @@ export function State({ webhook, now }: { webhook: Webhook; now: Date }) {
   );
 }
 
-/** Returns the number of waiting events, which are counted up to a thousand. */
+/** Returns the number of waiting events as a text: `1,000+` for a thousand or more. */
 export function waitingCount(language: Language, { waiting }: Webhook): string {
-  return waiting < MANY ? language.number(waiting) : `${language.number(MANY)}+`;
+  return waiting < MAX_COUNTED ? language.number(waiting) : `${language.number(MAX_COUNTED)}+`;
 }
 
 /** Returns the number of waiting events as a sentence. */
 function waitingText(language: Language, { waiting }: Webhook): string {
-  return waiting < MANY
+  return waiting < MAX_COUNTED
     ? language.say('webhooks.waiting', { count: waiting })
-    : language.say('webhooks.waiting.many', { count: MANY });
+    : language.say('webhooks.waiting.many', { count: MAX_COUNTED });
 }
 
 function webhookState(

@@ -1,6 +1,6 @@
 /**
- * The webhooks of an account, and the pages of one: adding, changing, testing, enabling, disabling and deleting it, its
- * secret and its log.
+ * The list of an account's webhooks, and the page of a webhook: its state and form, tests, its log, and the buttons that switch it,
+ * rotate its secret and delete it.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
@@ -33,7 +33,7 @@ import {
   type Webhook,
 } from '../operations/webhooks.ts';
 import { type Log, LogCard, type Requested, TestCard } from './log.tsx';
-import { Danger, Secret, State, StateCard, waitingCount } from './state.tsx';
+import { DeleteButton, Secret, State, StateCard, waitingCount } from './state.tsx';
 
 const SEE_OTHER = 303;
 const LIST_PATH = '/settings/webhooks';
@@ -49,30 +49,38 @@ const WEBHOOK_FORM = form(saveWebhook.input, [
   { name: 'note', label: 'webhooks.field.note', hint: 'webhooks.hint.note' },
 ]);
 
-/** `before` and `result` select a page of the log. `asked` is an event that was just sent, `after` the newest attempt before it (ids). */
 interface ById {
   Params: { id: string };
-  Querystring: { before?: string; result?: string; asked?: string; after?: string };
+  Querystring: {
+    /** The log shows attempts with lower ids. */
+    before?: string;
+    /** `failed`: the log shows only failed attempts. */
+    result?: string;
+    /** The id of the event that was just sent as a test or replay. */
+    asked?: string;
+    /** The id of the newest attempt before that event was sent; 0 if there was none. */
+    after?: string;
+  };
 }
 
-/** Registers the list and the pages of one webhook. */
+/** Registers the list of webhooks and the page of a webhook. */
 export async function webhookScreens(app: FastifyInstance): Promise<void> {
   app.get(LIST_PATH, async (request, reply) => {
     const { webhooks } = await ask(request, listWebhooks, {});
     return sendSettings(request, reply, 'webhooks', <Webhooks webhooks={webhooks} now={app.deps.clock.now()} />);
   });
 
-  /** `secret`: one that was just made, which is shown once. */
+  /** Sends the page of a webhook. `secret` is a new secret, which is shown only once. */
   const showOne = async (
     request: FastifyRequest,
     reply: FastifyReply,
     id: string,
-    shown: Submitted & { secret?: string | null },
+    content: Submitted & { secret?: string | null },
   ) => {
-    const { status = 200, values, problems, problem, secret } = shown;
+    const { status = 200, values, problems, problem, secret } = content;
     const webhook = await ask(request, readWebhook, { id });
     const query: ById['Querystring'] = Object(request.query);
-    const [log, asked] = await Promise.all([readLog(request, id, query), readAsked(request, id, query)]);
+    const [log, requested] = await Promise.all([readLog(request, id, query), readRequested(request, id, query)]);
     const now = app.deps.clock.now();
     return sendSettings(
       request,
@@ -81,10 +89,10 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
       <>
         {secret && <Secret secret={secret} />}
         <StateCard webhook={webhook} now={now} />
-        <TestCard id={webhook.id} asked={asked} />
+        <TestCard id={webhook.id} requested={requested} />
         <WebhookForm id={webhook.id} values={values ?? webhook} problems={problems} />
         <LogCard id={webhook.id} log={log} now={now} />
-        <Danger webhook={webhook} />
+        <DeleteButton webhook={webhook} />
       </>,
       problem,
     );
@@ -96,10 +104,10 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
     add: (request, values) => attempt(request, saveWebhook, values),
     change: (request, values, id) => attempt(request, saveWebhook, { ...values, id }),
     remove: (request, id) => attempt(request, deleteWebhook, { id }),
-    show(request, reply, id, shown) {
-      if (id !== null) return showOne(request, reply, id, shown);
+    show(request, reply, id, sent) {
+      if (id !== null) return showOne(request, reply, id, sent);
       requireOwner(request);
-      const { values = {}, problems, problem } = shown;
+      const { values = {}, problems, problem } = sent;
       return sendSettings(request, reply, 'webhooks', <WebhookForm id={null} {...{ values, problems }} />, problem);
     },
     done: (reply, done, { request, id, added }) =>
@@ -128,7 +136,7 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
     sendOnce(request, reply, replayWebhookEvent, { ...request.params, event_id: field(request, 'event_id') }),
   );
 
-  /** Sends a test event or replays an event of the log, then redirects to the page that waits for the result. */
+  /** Performs `operation`, which sends a test or replays an event, and redirects to the page that waits for the result. */
   async function sendOnce<Input extends TObject>(
     request: FastifyRequest<ById>,
     reply: FastifyReply,
@@ -139,13 +147,13 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
     const [newest] = await readAttempts(request, { id, limit: 1 });
     const sent = await attempt(request, operation, input);
     if ('problems' in sent) return showOne(request, reply, id, { status: sent.status, problem: sent.problem });
-    const asked = new URLSearchParams({ asked: `${sent.output.event_id}`, after: `${newest?.id ?? 0}` });
-    return reply.redirect(`${LIST_PATH}/${encodeURIComponent(id)}?${asked}`, SEE_OTHER);
+    const query = new URLSearchParams({ asked: `${sent.output.event_id}`, after: `${newest?.id ?? 0}` });
+    return reply.redirect(`${LIST_PATH}/${encodeURIComponent(id)}?${query}`, SEE_OTHER);
   }
 }
 
-function readAttempts(request: FastifyRequest, asked: Given<typeof readWebhookLog.input>): Promise<LogEntry[]> {
-  return ask(request, readWebhookLog, asked).then(({ log }) => log);
+async function readAttempts(request: FastifyRequest, filter: Given<typeof readWebhookLog.input>): Promise<LogEntry[]> {
+  return (await ask(request, readWebhookLog, filter)).log;
 }
 
 /** Returns the page of the log that the query string selects. */
@@ -159,16 +167,16 @@ async function readLog(request: FastifyRequest, id: string, { before, result }: 
     ...(isOlderPage && { before_id: before }),
   });
   const attempts = entries.slice(0, LOG_ROWS);
-  const href = (last?: LogEntry) => {
-    const query = { ...(onlyFailed && { result: 'failed' }), ...(last && { before: `${last.id}` }) };
+  const href = (previous?: LogEntry) => {
+    const query = { ...(onlyFailed && { result: 'failed' }), ...(previous && { before: `${previous.id}` }) };
     return `${LIST_PATH}/${encodeURIComponent(id)}?${new URLSearchParams(query)}#log`;
   };
   const next = entries.length > LOG_ROWS ? href(attempts.at(-1)) : null;
   return { attempts, onlyFailed, first: isOlderPage ? href() : null, next };
 }
 
-/** Returns the result of a test or replay: the newest attempt of the event `asked`; null while there is none later than `after`. */
-async function readAsked(
+/** Returns the test or replay that the query string names, with its attempt if it has ended; null if the query string names none. */
+async function readRequested(
   request: FastifyRequest,
   id: string,
   { asked, after }: ById['Querystring'],
@@ -182,7 +190,7 @@ function isNumber(text: string | undefined): text is string {
   return /^\d{1,15}$/.test(text ?? '');
 }
 
-/** `id` is null for a new webhook. */
+/** The form of a webhook. `id` is null for a new webhook. */
 function WebhookForm({ id, ...fields }: { id: number | null; values: object; problems: Problems | undefined }) {
   const language = useLanguage();
   return (
@@ -200,7 +208,7 @@ function WebhookForm({ id, ...fields }: { id: number | null; values: object; pro
   );
 }
 
-/** A checkbox for each event type, in groups. */
+/** The control of the field `events`: a checkbox for each event type, in groups. */
 function Events({ label, value, problems }: { label: string; value: unknown; problems: Problems }) {
   const language = useLanguage();
   const chosen = [value].flat();
