@@ -1,6 +1,6 @@
 /**
- * Proofs of work (ALTCHA, version 2): a page has a signed challenge, whose solution takes a browser about a second. A solution
- * is valid once, for one form and for an hour.
+ * Proofs of work (ALTCHA, version 2). The page of a form contains a signed challenge, which takes a browser about a second to solve.
+ * A solution is valid once, for one form and for an hour.
  */
 import { randomInt } from 'node:crypto';
 import { type Challenge, createChallenge, verifySolution } from 'altcha-lib';
@@ -9,18 +9,20 @@ import type { Tokens } from '../delivery/links/tokens.ts';
 import type { Proof } from './used-challenges.ts';
 
 const ALGORITHM = 'PBKDF2/SHA-256';
-/** The number of iterations of one try, which the service makes once per challenge: about half a millisecond. */
+/** The number of iterations of one try. The service makes one try for each challenge, which takes about half a millisecond. */
 const COST = 1000;
-/** The limits of the number of tries until the solution. */
-const FEWEST_TRIES = 500;
+/** The minimum number of tries that a browser needs for the solution. */
+const MIN_TRIES = 500;
+/** The number of tries that a browser needs for the solution is below this. */
 const MAX_TRIES = 3500;
-/** How long a page may stay open before it is submitted. */
+/** How long a page may stay open before its form is submitted. */
 const CHALLENGE_MS = 60 * 60 * 1000;
-/** The minimum time for filling in a form. */
-const FASTEST_MS = 2000;
+/** The minimum time that a visitor needs for filling in a form. */
+const MIN_FILL_MS = 2000;
 const MAX_PROOF_CHARACTERS = 4000;
 const HEX = /^(?:[0-9a-f]{2}){1,64}$/;
 
+/** Creates and verifies challenges. All processes with the same key accept each other's challenges. */
 export class Challenges {
   readonly #secrets: { hmacSignatureSecret: string; hmacKeySignatureSecret: string };
 
@@ -36,7 +38,7 @@ export class Challenges {
     const challenge = await createChallenge({
       algorithm: ALGORITHM,
       cost: COST,
-      counter: randomInt(FEWEST_TRIES, MAX_TRIES),
+      counter: randomInt(MIN_TRIES, MAX_TRIES),
       deriveKey,
       data: { form: formId, at: now },
       ...this.#secrets,
@@ -44,8 +46,8 @@ export class Challenges {
     return encode({ challenge });
   }
 
-  /** Checks the hidden field of a form that was submitted at `now`. `useChallenge` checks whether it was used before. */
-  async judge(text: string, formId: number, now: number): Promise<Proof> {
+  /** Verifies the hidden field of a form that was submitted at `now`. The caller uses up the challenge with `useChallenge`. */
+  async verify(text: string, formId: number, now: number): Promise<Proof> {
     const decoded = decode(text);
     if (decoded === null) return { kind: 'none' };
     const { challenge, derivedKey } = decoded;
@@ -54,7 +56,7 @@ export class Challenges {
     const result = await verifySolution({ challenge, solution, deriveKey, ...this.#secrets });
     const at = Number(data?.at);
     const isOurs = result.invalidSignature === false && data?.form === formId;
-    if (!isOurs || now < at + FASTEST_MS || now > at + CHALLENGE_MS) return { kind: 'none' };
+    if (!isOurs || now < at + MIN_FILL_MS || now > at + CHALLENGE_MS) return { kind: 'none' };
     if (derivedKey !== null && !result.verified) return { kind: 'none' };
     return { kind: derivedKey === null ? 'unproven' : 'proven', nonce, expiresAt: at + CHALLENGE_MS };
   }
@@ -64,16 +66,16 @@ function encode(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64');
 }
 
-/** Parses a hidden field; null if it does not come from our form. The signature tells whether its challenge is ours. */
+/** Parses the text of a hidden field. Returns null if it has another form. Does not check the signature of the challenge. */
 function decode(text: string): { challenge: Challenge; derivedKey: string | null } | null {
   if (text === '' || text.length > MAX_PROOF_CHARACTERS) return null;
   try {
     const { challenge, solution } = JSON.parse(Buffer.from(text, 'base64').toString());
     const { parameters, signature } = challenge;
     const derivedKey = solution === undefined ? null : String(solution.derivedKey);
-    const isWhole =
+    const isComplete =
       typeof parameters === 'object' && typeof signature === 'string' && typeof parameters.keySignature === 'string';
-    return isWhole && (derivedKey === null || HEX.test(derivedKey)) ? { challenge, derivedKey } : null;
+    return isComplete && (derivedKey === null || HEX.test(derivedKey)) ? { challenge, derivedKey } : null;
   } catch {
     return null;
   }

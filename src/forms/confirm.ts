@@ -1,6 +1,6 @@
 /**
- * Carries out a confirmed link: adds the contact as the API does, or fills in its empty fields; removes it from the lists of
- * unsubscribed addresses; and writes to the consent log what the contact agreed to, and whether its opens and clicks may be recorded.
+ * Carries out the confirmation of a form request: adds the contact as the API does, or fills in the contact's empty fields; removes
+ * the address from the lists of unsubscribed addresses; and records in the consent log what the contact agreed to.
  */
 import type { Database } from 'better-sqlite3';
 import { and, eq } from 'drizzle-orm';
@@ -29,28 +29,30 @@ import { closeRequest, type FormRequest, findRequest, inLanguageOf } from './req
 type Contact = typeof contacts.$inferSelect;
 
 /**
- * The request that a link in a mail belongs to. `gone`: the link is not ours, or something that it needs was deleted;
- * `suppressed`: confirmed, but the address gets no mail. `form` is in the language of the contact, `asked` is as it was filled in.
+ * The state of a link in a confirmation mail. `gone`: the link is not ours, or something that it needs was deleted. `already`: the
+ * request is confirmed. `suppressed`: the request is confirmed, but the address gets no mail. `form` is in the language of the
+ * contact, `submittedForm` in the language in which the form was submitted.
  */
 export type Link =
   | { state: 'gone' }
   | { state: 'already' | 'suppressed' | 'expired'; form: Form }
-  | { state: 'open'; form: Form; request: FormRequest; asked: Form };
+  | { state: 'open'; form: Form; request: FormRequest; submittedForm: Form };
 
-/** Returns the state of a link, found by its secret, at `now`. */
+/** Returns the state at `now` of the link with this secret. */
 export function readLink(db: Db, secret: string, now: Date): Link {
-  const link = findRequest(db, secret);
-  if (link === null) return { state: 'gone' };
-  const { request, form: asked } = link;
-  const form = request.address_id === null ? asked : inLanguageOf(db, asked, request.address_id, request.given);
+  const found = findRequest(db, secret);
+  if (found === null) return { state: 'gone' };
+  const { request, form: submittedForm } = found;
+  const form =
+    request.address_id === null ? submittedForm : inLanguageOf(db, submittedForm, request.address_id, request.given);
   if (request.state === 'confirmed') return { state: isSuppressed(db, form, request) ? 'suppressed' : 'already', form };
   if (request.email === '' || now.getTime() > request.expires_at) return { state: 'expired', form };
   return hasContactType(db, form.user_id, form.contact_type_id)
-    ? { state: 'open', form, request, asked }
+    ? { state: 'open', form, request, submittedForm }
     : { state: 'gone' };
 }
 
-/** Returns the ids of the chosen ones of the groups that a form offered. */
+/** Returns the ids of the groups that were chosen out of those that a form offered. */
 export function chosenGroups(offered: FormRequest['groups']): number[] {
   return Object.keys(offered)
     .filter((id) => offered[id] === 1)
@@ -62,46 +64,47 @@ function isSuppressed(db: Db, { user_id: accountId }: Form, { address_id: addres
 }
 
 /**
- * Carries out a link whose button was pressed, from the network `from`, in one transaction. Returns `confirmed`, `already` if
- * nothing changed for the contact, or why the link cannot be confirmed. `suppressed`: the choice is stored, but a mail bounced
- * or the contact complained since the form was submitted, so the address gets no mail.
+ * Confirms the request of a link in one transaction. `network` is the visitor's. Returns `confirmed`, `already` if nothing changed for
+ * the contact, or why the request cannot be confirmed. `suppressed`: the choice is stored, but the address gets no mail, because a
+ * mail bounced or the contact complained after the form was submitted.
  */
 export function confirmLink(
   db: Db,
   secret: string,
-  from: string,
+  network: string,
   now: Date,
 ): { state: 'gone' } | { state: 'confirmed' | 'already' | 'suppressed' | 'expired'; form: Form } {
   return inTransaction(db, () => {
     const link = readLink(db, secret, now);
     if (link.state !== 'open') return link;
-    const { request, form, asked } = link;
-    const hasChanged = subscribe(db, asked, request, from, isoTimestamp(now));
+    const { request, form, submittedForm } = link;
+    const hasChanged = subscribe(db, submittedForm, request, network, isoTimestamp(now));
     closeRequest(db, request);
     if (isSuppressed(db, form, request)) return { state: 'suppressed', form };
     return { state: hasChanged ? 'confirmed' : 'already', form };
   });
 }
 
-/** Returns true if the contact now gets mail that it did not get before. */
-function subscribe(db: Db, form: Form, request: FormRequest, from: string, now: string): boolean {
+/** Carries out a request. Returns true if the contact now gets mail that it did not get before. */
+function subscribe(db: Db, form: Form, request: FormRequest, network: string, now: string): boolean {
   const { user_id: accountId, segment_id: segmentId } = form;
   const { address_id: addressId } = request;
   const address = parseAddress(request.email);
   if (address === null || addressId === null) throw new Error('a request without an address');
-  const known = db
+  const contactsOfAddress = db
     .select()
     .from(contacts)
     .where(and(eq(contacts.address_id, addressId), ownedContacts(accountId)))
     .all();
-  const member = known.find((contact) => contact.contact_type_id === form.contact_type_id);
-  const contactId = member?.id ?? addNew(db, form, request, address, now);
-  if (member !== undefined) fillIn(db, form, request, member, now);
+  const member = contactsOfAddress.find((contact) => contact.contact_type_id === form.contact_type_id);
+  const contactId = member?.id ?? addContact(db, form, request, address, now);
+  if (member !== undefined) fillEmptyFields(db, form, request, member, now);
 
   const chosen = chosenGroups(request.groups);
-  const left = resubscribe(db, { accountId, addressId, groupIds: chosen, now });
-  // Contacts that are new, or had unsubscribed from all mail, get the chosen groups. Other contacts keep the groups that they get.
-  if (known.length === 0 || left.includes(null)) {
+  const resubscribed = resubscribe(db, { accountId, addressId, groupIds: chosen, now });
+  // A contact that is new, or was unsubscribed from all mail, is subscribed to the chosen groups only. Other contacts also stay
+  // subscribed to their other groups.
+  if (contactsOfAddress.length === 0 || resubscribed.includes(null)) {
     for (const groupId of Object.keys(request.groups).map(Number))
       if (!chosen.includes(groupId)) addUnsubscribers(db, { accountId, groupId, source: 'form', now }, [address]);
   }
@@ -111,19 +114,19 @@ function subscribe(db: Db, form: Form, request: FormRequest, from: string, now: 
     formName: request.source || form.name,
     askedAt: isoTimestamp(new Date(request.asked_at)),
     askedFrom: request.network,
-    confirmedFrom: from,
+    confirmedFrom: network,
   };
   recordFormConfirmed(db, form, { address_id: addressId, contact_id: contactId }, now);
   logSubscription(db, { accountId, addressId, formId: form.id, ...proof, consentText: request.consent_text, now });
-  // A box that is not ticked is not a choice: an earlier choice stays.
+  // A visitor who leaves the box unticked makes no choice, so an earlier choice stays.
   if (request.tracking_text !== '') {
     const choice = { isAllowed: true, source: 'form', text: request.tracking_text, mailingId: null } as const;
     storeTrackingChoice(db.$client, { accountId, addressId, ...choice, now }, proof);
   }
-  return member === undefined || left.length > 0 || isJoining;
+  return member === undefined || resubscribed.length > 0 || isJoining;
 }
 
-function addNew(db: Db, form: Form, request: FormRequest, { address }: Address, now: string): number {
+function addContact(db: Db, form: Form, request: FormRequest, { address }: Address, now: string): number {
   const { columns, custom } = contactValues(filledFields(db, form, request.given), request.given, form.language);
   const input = {
     contact_type_id: form.contact_type_id,
@@ -135,8 +138,8 @@ function addNew(db: Db, form: Form, request: FormRequest, { address }: Address, 
   return insertContact(db, form.user_id, input, now);
 }
 
-/** Fills in the empty fields of a contact. Other fields stay, because a stranger may have submitted the form. */
-function fillIn(db: Db, form: Form, request: FormRequest, contact: Contact, now: string): void {
+/** Fills in the empty fields of a contact. Other fields keep their values, because a stranger may have submitted the form. */
+function fillEmptyFields(db: Db, form: Form, request: FormRequest, contact: Contact, now: string): void {
   const { columns, custom } = contactValues(filledFields(db, form, request.given), request.given, form.language);
   const { contact_type_id, email, country_id: country } = contact;
   const input: ContactInput = { contact_type_id, email, country };
@@ -145,6 +148,7 @@ function fillIn(db: Db, form: Form, request: FormRequest, contact: Contact, now:
   const empty = listCustomFields(db, form.user_id).filter(({ id }) => (contact.custom_values?.[id] ?? '') === '');
   const filled = empty.flatMap(({ field_name: name }) => (custom[name] === undefined ? [] : [[name, custom[name]]]));
   if (filled.length > 0) input.custom_field = Object.fromEntries(filled);
+  // The first three fields are required, but do not change.
   if (Object.keys(input).length > 3) updateContact(db, form.user_id, contact.id, input, now);
 }
 

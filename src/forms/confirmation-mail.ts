@@ -1,16 +1,22 @@
-/** The mail that asks whoever filled in a form to confirm the subscription. */
+/** The mail that asks the owner of an address to confirm the subscription that somebody requested with a form. */
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import type { PageLanguage } from '../languages.ts';
 import { oneButtonHtml, oneButtonMailContent } from '../senders/one-button-mail.ts';
 import type { Form } from './forms.ts';
 
-/** The number of days for which the link in the mail works. */
+/** How many days the link in the mail works. */
 export const LINK_DAYS = 7;
 
-/** The texts around those of the form, by language. `works` takes the number of days for which the link works. */
-const WORDS: Readonly<
-  Record<PageLanguage, { confirm: string; open: string; works(days: number): string; button: string }>
-> = {
+/** The texts of the mail that the owner of the form cannot change. */
+interface MailWords {
+  confirm: string;
+  open: string;
+  works(days: number): string;
+  /** Stands before the URL, for readers whose mail client does not show the button. */
+  button: string;
+}
+
+const WORDS: Readonly<Record<PageLanguage, MailWords>> = {
   en: {
     confirm: 'Confirm the subscription',
     open: 'Open this page and press the button to confirm:',
@@ -66,13 +72,13 @@ const WORDS: Readonly<
   },
 };
 
-/** Returns the content of a form's mail, whose button opens `url`. The text says how long the link works. */
+/** Returns the content of a form's confirmation mail. Its button opens `url`. */
 export function confirmationContent(form: Form, fromEmail: string, url: string): FrozenContent {
   const { language, title } = form;
   const paragraphs = form.mail_text.split('\n').filter((line) => line.trim() !== '');
   const words = WORDS[language];
   const note = words.works(LINK_DAYS);
-  const asked = { language, title, heading: title, paragraphs, note, button: words.confirm, fallback: words.button };
+  const parts = { language, title, heading: title, paragraphs, note, button: words.confirm, fallback: words.button };
   const text = `${title}
 
 ${paragraphs.join('\n\n')}
@@ -83,6 +89,6 @@ ${url}
 
 ${note}
 `;
-  const mail = { subject: form.mail_subject, html: oneButtonHtml(asked, url), text };
+  const mail = { subject: form.mail_subject, html: oneButtonHtml(parts, url), text };
   return oneButtonMailContent(mail, { email: fromEmail, name: '' });
 }

@@ -1,4 +1,4 @@
-/** The forms of an account: reading, adding, changing and removing them, and whether a form accepts subscriptions now. */
+/** The forms of an account: how they are read, added and changed, and whether a form accepts subscriptions now. */
 import type { Database } from 'better-sqlite3';
 import { and, asc, eq } from 'drizzle-orm';
 import type { Config } from '../config.ts';
@@ -34,7 +34,7 @@ export function findForm(db: Db, accountId: number, id: unknown): Form | undefin
     .get();
 }
 
-/** Returns the form of a public URL, whichever account it belongs to; undefined if the token is not ours or the form was deleted. */
+/** Returns the form whose public URL has this token, of any account; undefined if the token is not ours or the form was deleted. */
 export function findFormByToken(db: Db, tokens: Tokens, token: string): Form | undefined {
   const id = tokens.read(PURPOSE, token) ?? idOfOldUrl(db, tokens, token);
   return id === null
@@ -47,13 +47,13 @@ export function findFormByToken(db: Db, tokens: Tokens, token: string): Form | u
 }
 
 /**
- * Returns the id of the form in a URL that an earlier release signed, with a secret that sender nodes know. Such URLs are on websites,
- * so they keep working, but only for forms of that time. Somebody with the secret therefore learns no URL that was not public.
+ * Returns the id of the form in a URL that an earlier release signed; null for other URLs. Websites contain such URLs, so they keep
+ * working. They were signed with a secret that sender nodes know, so they work only for forms of that time, which were public.
  */
 function idOfOldUrl(db: Db, tokens: Tokens, token: string): string | null {
-  const upTo = Number(findNamedValue(db.$client, 'old_forms_up_to') ?? 0);
-  const id = upTo === 0 ? null : tokens.readForgeable(PURPOSE, token);
-  return id !== null && Number(id) <= upTo ? id : null;
+  const lastOldId = Number(findNamedValue(db.$client, 'old_forms_up_to') ?? 0);
+  const id = lastOldId === 0 ? null : tokens.readForgeable(PURPOSE, token);
+  return id !== null && Number(id) <= lastOldId ? id : null;
 }
 
 /** Returns the path of a form's page. */
@@ -92,7 +92,7 @@ export function formOffCode(client: Database, config: Config, form: Form): FormO
   return isUnverified(client, config, { is_verified: row.is_verified }) ? 'sender_unverified' : null;
 }
 
-/** Adds to the counts of how often forms were shown. */
+/** Adds to the numbers of times that forms were shown. `shown` has the number to add by the id of the form. */
 export function countShown(client: Database, shown: ReadonlyMap<number, number>): void {
   const add = client.prepare('UPDATE forms SET shown = shown + ? WHERE id = ?');
   client.transaction(() => {

@@ -1,6 +1,7 @@
 /**
- * Removes data that forms no longer need: submitted values once their link has expired; requests after a month or with their form.
- * For unconfirmed requests also the mail and the address, because a stranger may have typed it; for the others, the text of the mail.
+ * Removes data that forms no longer need. Submitted values are removed when their link expires, requests after a month or with their
+ * form. With an unconfirmed request its mail and address are removed too, because a stranger may have typed the address; with a
+ * confirmed one only the text of its mail.
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../database/bulk.ts';
@@ -8,11 +9,11 @@ import { formMails } from '../delivery/queue/ledger/ended-deliveries.ts';
 import { DAY_MS, forgetMailboxes } from './mailboxes.ts';
 import { forgetChallenges } from './used-challenges.ts';
 
-/** How long requests are kept, so that an expired link still leads to a page that explains it. */
+/** How long requests are kept, so that an expired link still leads to a page that explains this. */
 const KEPT_MS = 30 * DAY_MS;
-/** The number of rows in one transaction, which takes some milliseconds. */
+/** The maximum number of rows that one transaction removes, so that it takes only some milliseconds. */
 const ROWS = 100;
-/** Once nothing is left to remove, the next check is this much later. */
+/** How long the removal pauses when nothing is left to remove. */
 const IDLE_MS = 60_000;
 
 /** SQL that anonymizes an address if nothing in the account refers to it any more. */
@@ -28,11 +29,11 @@ const FORGET_ADDRESS = `
     AND NOT EXISTS (SELECT 1 FROM segments s CROSS JOIN segment_recipients r ON r.segment_id = s.id AND r.address_id = @address
       WHERE s.user_id = a.user_id)`;
 
-/** If the address was used in later requests, the address is removed with the last of them. */
+/** SQL for an address that other requests have too: whichever of them is removed last removes the address. */
 const PASS_ON_REMOVAL = 'UPDATE form_requests SET is_new_address = 1 WHERE address_id = @address';
 const RETURNING = 'RETURNING id, state, address_id, is_new_address';
 
-/** SQL: true if the mail of a request still waits to be sent or refused. */
+/** An SQL condition: the mail of a request still waits to be sent or refused. */
 const IS_WAITING = `EXISTS (SELECT 1 FROM mailings m
   WHERE m.owner_kind = 'form' AND m.owner_id = form_requests.id AND m.finished_at IS NULL AND m.state <> 'held')`;
 
@@ -45,26 +46,27 @@ interface Removed {
 
 export class OldRequests {
   readonly #client: Database;
-  #restsUntil = Number.NEGATIVE_INFINITY;
+  /** Until when the removal pauses, in monotonic milliseconds. */
+  #pausesUntil = Number.NEGATIVE_INFINITY;
 
   constructor(client: Database) {
     this.#client = client;
   }
 
   /**
-   * Removes some old data in one short transaction. Returns true if there is more to do at once. `now` is epoch milliseconds;
-   * `monotonic` is milliseconds of a monotonic clock.
+   * Removes some old data in one short transaction. Returns true if more can be removed at once. `now` is epoch milliseconds,
+   * `monotonic` monotonic milliseconds.
    */
   continueRemoval(now: number, monotonic: number): boolean {
-    if (monotonic < this.#restsUntil) return false;
+    if (monotonic < this.#pausesUntil) return false;
     const removed = this.#client.transaction(() => removeSome(this.#client, now)).immediate();
     if (removed >= ROWS) return true;
-    this.#restsUntil = monotonic + IDLE_MS;
+    this.#pausesUntil = monotonic + IDLE_MS;
     return false;
   }
 }
 
-/** Returns the largest number of rows that one of the removals found. */
+/** Removes some rows of each kind. Returns the largest number of rows that were removed of one kind. */
 function removeSome(client: Database, now: number): number {
   const emptied = client
     .prepare(`UPDATE form_requests SET email = '', given = '{}' WHERE id IN (
@@ -82,8 +84,8 @@ function removeSome(client: Database, now: number): number {
 }
 
 /**
- * Removes the requests made with a deleted form, some at a time. If a request's mail still waits, only the submitted values are
- * removed now, and the rest once the mail was refused, as for an old request.
+ * Removes the requests made with a deleted form, some at a time. Of a request whose mail still waits, only the submitted values are
+ * removed now. The request itself becomes an old one and is removed once its mail was refused.
  */
 export async function removeRequests(client: Database, formId: number): Promise<void> {
   const remove = client.prepare<[number], Removed>(`DELETE FROM form_requests WHERE id IN (
@@ -98,7 +100,7 @@ export async function removeRequests(client: Database, formId: number): Promise<
   await inChunks(client, () => age.run(formId).changes > 0);
 }
 
-/** Removes the mails of unconfirmed requests, and the addresses that only they refer to. Of the other mails, removes the text. */
+/** Removes the mails of unconfirmed requests and the addresses that nothing else refers to, and the texts of confirmed requests' mails. */
 function forgetMails(client: Database, removed: readonly Removed[]): void {
   const mails = formMails(client);
   const passOn = client.prepare(PASS_ON_REMOVAL);

@@ -1,6 +1,5 @@
 /**
- * The requests of visitors who submit a form: the limits that keep forms from being abused, and
- * the queueing of the mail that asks for a confirmation.
+ * The requests of visitors who submit a form: the limits that keep forms from being abused, and the mail that asks for a confirmation.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
@@ -26,54 +25,61 @@ import { type Proof, useChallenge } from './used-challenges.ts';
 export type FormRequest = typeof formRequests.$inferSelect;
 
 const HOUR_MS = 60 * 60 * 1000;
-/** The maximum numbers of requests accepted within an hour. */
+/** The maximum numbers of requests that are accepted within an hour. */
 export const HOURLY = {
-  /** From one network. */
+  /** Requests from one network. */
   network: 20,
-  /** To one form, whether a mail is sent or not, so that the limit does not reveal which addresses get one. */
+  /** Requests to one form. Requests that send no mail count too, so that the limit does not reveal which addresses get mail. */
   form: 300,
-  /** From one network without a proof of work, for visitors whose browser runs no scripts. */
+  /** Requests from one network without a proof of work, because the visitor's browser runs no scripts. */
   unprovenOfNetwork: 2,
+  /** Requests to one form without a proof of work. */
   unprovenOfForm: 20,
 } as const;
 
 /** A submitted form. */
 export interface FilledForm {
   address: Address;
-  /** The values by the keys of the form's fields. */
-  given: Record<string, string>;
-  /** The offered groups by id, each with whether it was chosen. */
+  /** The values by the keys of their fields. */
+  values: Record<string, string>;
+  /** The offered groups by id; 1 for a chosen group. */
   groups: Record<string, 0 | 1>;
-  /** The text that was agreed to. */
+  /** The text that the visitor agreed to. */
   consentText: string;
-  /** Where the text was agreed to; empty: on the form's page. */
+  /** Where the visitor agreed; empty for the form's page. */
   source: string;
-  /** The text of the consent box about opens and clicks if it was ticked; otherwise empty. */
+  /** The text of the consent box about opens and clicks if the visitor ticked it; otherwise empty. */
   trackingText: string;
-  /** Empty: unknown, so the limit of a network does not apply. */
+  /** The visitor's network; empty if it is unknown, so that the limit of a network does not apply. */
   network: string;
-  /** `key`: the request came with an API key, whose owner answers for it. */
+  /** `key`: the request came with an API key, whose owner is responsible for it. */
   proof: Exclude<Proof, { kind: 'none' }> | { kind: 'key' };
 }
 
 /** Where a request came from, for the limits. */
-type Source = Pick<FilledForm, 'network' | 'proof'>;
+type Origin = Pick<FilledForm, 'network' | 'proof'>;
 
 /**
- * The result of a request. `taken` does not say whether a mail was sent; `busy` and `unproven`: a limit was reached; `used`:
- * its challenge was used before.
+ * The result of a request. `taken`: the request was accepted, whether or not a mail is sent. `busy`: the limit of a network or a form
+ * was reached. `unproven`: a limit of requests without a proof was reached. `used`: the challenge was used before.
  */
 export type Outcome = 'taken' | 'busy' | 'unproven' | 'used';
 
-/** Returns true if an address is erased or suppressed, so that it may not be asked. `known` is its id if the account has it. */
-export function isBlocked(client: Database, accountId: number, address: Address, known: number | undefined): boolean {
+/** Returns true if an address is erased or suppressed and must get no mail. `addressId` is undefined if the account lacks the address. */
+export function isBlocked(
+  client: Database,
+  accountId: number,
+  address: Address,
+  addressId: number | undefined,
+): boolean {
   if (isErased(client, accountId, address.address)) return true;
-  return known !== undefined && findSuppressionReason(client, accountId, known) !== null;
+  return addressId !== undefined && findSuppressionReason(client, accountId, addressId) !== null;
 }
 
 /**
- * Accepts a request and queues the mail that asks for a confirmation, in one transaction. No mail is sent to addresses that are
- * suppressed or erased, nor to a mailbox that got one within a day. The outcome is the same, so that it reveals nothing about an address.
+ * Accepts a request and queues the mail that asks for a confirmation, in one transaction. No mail is sent to an address that is
+ * suppressed or erased, nor to a mailbox that got one within a day. The outcome is `taken` all the same, so that it reveals nothing
+ * about the address.
  */
 export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, filled: FilledForm, now: Date): Outcome {
   const { db } = deps;
@@ -81,25 +87,25 @@ export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, f
   const { address, proof } = filled;
   const at = now.getTime();
   return inTransaction(db, () => {
-    const reached = limitReached(client, form.id, filled, at);
-    if (reached !== null) return reached;
+    const limit = limitReached(client, form.id, filled, at);
+    if (limit !== null) return limit;
     if (proof.kind !== 'key' && !useChallenge(client, proof)) return 'used';
-    const known = findAddressId(db, form.user_id, address);
-    if (isBlocked(client, form.user_id, address, known) || !takeMailOfDay(client, address, at)) {
+    const knownId = findAddressId(db, form.user_id, address);
+    if (isBlocked(client, form.user_id, address, knownId) || !takeMailOfDay(client, address, at)) {
       countUnsent(db, form, filled, at);
       return 'taken';
     }
     const secret = newSecret();
-    const address_id = known ?? addressId(db, form.user_id, address);
+    const address_id = knownId ?? addressId(db, form.user_id, address);
     const { id } = db
       .insert(formRequests)
       .values({
         ...commonValues(form, filled, at),
         state: 'asked',
         address_id,
-        is_new_address: known === undefined ? 1 : 0,
+        is_new_address: knownId === undefined ? 1 : 0,
         email: address.address,
-        given: filled.given,
+        given: filled.values,
         groups: filled.groups,
         consent_text: filled.consentText,
         source: filled.source,
@@ -108,19 +114,15 @@ export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, f
       })
       .returning({ id: formRequests.id })
       .get();
-    queueMail(
-      db,
-      inLanguageOf(db, form, address_id, filled.given),
-      { id, address_id },
-      `${deps.publicUrl()}/f/confirm/${secret}`,
-      now,
-    );
+    const url = `${deps.publicUrl()}/f/confirm/${secret}`;
+    queueMail(db, inLanguageOf(db, form, address_id, filled.values), { id, address_id }, url, now);
     return 'taken';
   });
 }
 
 /**
- * Accepts a request by key that needs no mail. It counts towards the limits, so that their refusal reveals nothing about the address.
+ * Accepts a request by API key for which no mail is sent. The request counts towards the limits, so that a refusal reveals nothing
+ * about the address.
  */
 export function takeUnsent(db: Db, form: Form, network: string, now: Date): 'taken' | 'busy' {
   const proof = { kind: 'key' } as const;
@@ -129,10 +131,11 @@ export function takeUnsent(db: Db, form: Form, network: string, now: Date): 'tak
   return 'taken';
 }
 
-function countUnsent(db: Db, form: Form, from: Source, at: number): void {
+/** Stores a request for which no mail is sent, so that it counts towards the limits. */
+function countUnsent(db: Db, form: Form, origin: Origin, at: number): void {
   db.insert(formRequests)
     .values({
-      ...commonValues(form, from, at),
+      ...commonValues(form, origin, at),
       state: 'unsent',
       given: {},
       groups: {},
@@ -141,7 +144,7 @@ function countUnsent(db: Db, form: Form, from: Source, at: number): void {
     .run();
 }
 
-function commonValues(form: Form, { network, proof }: Source, at: number) {
+function commonValues(form: Form, { network, proof }: Origin, at: number) {
   return {
     user_id: form.user_id,
     form_id: form.id,
@@ -156,14 +159,14 @@ function newSecret(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** Returns true if a mail for this form asked the address for a confirmation within the last day, and its link still waits. */
+/** Returns true if the form mailed the address within the last day and the request is not confirmed yet. */
 export function wasAskedToday(client: Database, formId: number, addressId: number, now: number): boolean {
   const find = client.prepare<[number, number, number, number], { one: 1 }>(`SELECT 1 AS one FROM form_requests
      WHERE address_id = ? AND form_id = ? AND state = 'asked' AND asked_at > ? AND asked_at <= ?`);
   return find.get(addressId, formId, now - DAY_MS, now) !== undefined;
 }
 
-/** Returns the request that a link in a mail belongs to, with its form; null if there is none, or if its form was deleted. */
+/** Returns the request of the link with this secret, and its form; null if there is no such request or its form was deleted. */
 export function findRequest(db: Db, secret: string): { request: FormRequest; form: Form } | null {
   const row = db
     .select({ request: formRequests, form: forms })
@@ -175,7 +178,8 @@ export function findRequest(db: Db, secret: string): { request: FormRequest; for
 }
 
 /**
- * Marks a request as confirmed and removes its data, which is now stored elsewhere. Call it inside the transaction that stores the data.
+ * Marks a request as confirmed and removes its data, which the contact now has. Call this inside the transaction that stores the
+ * contact.
  */
 export function closeRequest(db: Db, { id, form_id }: FormRequest): void {
   db.update(formRequests).set({ state: 'confirmed', email: '', given: {} }).where(eq(formRequests.id, id)).run();
@@ -185,29 +189,30 @@ export function closeRequest(db: Db, { id, form_id }: FormRequest): void {
     .run();
 }
 
+/** Returns the limit that a request would exceed; null if none. */
 function limitReached(
   client: Database,
   formId: number,
-  { network, proof }: Source,
+  { network, proof }: Origin,
   now: number,
 ): 'busy' | 'unproven' | null {
   const since = now - HOUR_MS;
-  // Times in the future, recorded while the clock was wrong, do not count, because they would keep the form busy until then.
-  const counts = 'count(*) AS all_, sum(is_proven = 0) AS unproven';
+  // Requests recorded in the future, while the clock was wrong, do not count. They would keep the form busy until that time.
+  const counts = 'count(*) AS total, sum(is_proven = 0) AS unproven';
   const ofNetwork = client
-    .prepare<[string, number, number], { all_: number; unproven: number | null }>(
+    .prepare<[string, number, number], { total: number; unproven: number | null }>(
       `SELECT ${counts} FROM form_requests WHERE network = ? AND network <> '' AND asked_at > ? AND asked_at <= ?`,
     )
     .get(network, since, now);
   const ofForm = client
-    .prepare<[number, number, number], { all_: number; unproven: number | null }>(
+    .prepare<[number, number, number], { total: number; unproven: number | null }>(
       `SELECT ${counts} FROM form_requests WHERE form_id = ? AND asked_at > ? AND asked_at <= ?`,
     )
     .get(formId, since, now);
-  if ((ofNetwork?.all_ ?? 0) >= HOURLY.network || (ofForm?.all_ ?? 0) >= HOURLY.form) return 'busy';
-  const isTooMany =
+  if ((ofNetwork?.total ?? 0) >= HOURLY.network || (ofForm?.total ?? 0) >= HOURLY.form) return 'busy';
+  const hasTooManyUnproven =
     (ofNetwork?.unproven ?? 0) >= HOURLY.unprovenOfNetwork || (ofForm?.unproven ?? 0) >= HOURLY.unprovenOfForm;
-  return proof.kind === 'unproven' && isTooMany ? 'unproven' : null;
+  return proof.kind === 'unproven' && hasTooManyUnproven ? 'unproven' : null;
 }
 
 function queueMail(db: Db, form: Form, request: { id: number; address_id: number }, url: string, now: Date): void {
@@ -221,8 +226,8 @@ function queueMail(db: Db, form: Form, request: { id: number; address_id: number
     content: JSON.stringify(confirmationContent(form, sender.email, url)),
     created_at: isoTimestamp(now),
   });
-  const nobody = { contact_id: null, segment_recipient_id: null };
-  deliveryQueue(db.$client)({ mailing_id, address_id: request.address_id, ...nobody });
+  const noContact = { contact_id: null, segment_recipient_id: null };
+  deliveryQueue(db.$client)({ mailing_id, address_id: request.address_id, ...noContact });
   db.update(forms)
     .set({ sent: sql`${forms.sent} + 1` })
     .where(eq(forms.id, form.id))
@@ -233,13 +238,13 @@ function queueMail(db: Db, form: Form, request: { id: number; address_id: number
 const ANSWER_TEXTS = ['title', 'mail_subject', 'mail_text', 'confirmed_text', 'already_text', 'expired_text'] as const;
 
 /**
- * Returns a form in the language of the contact with this address, else in the one that the request gives for a new
- * contact. If the language is unknown, or the owner has written one of the texts, the form stays in its own language, so
- * that no answer mixes two.
+ * Returns a form in the language of the contact with this address, otherwise in the language that a request by the API has for a new
+ * contact. If the language is unknown, or the owner has written one of the texts, the form stays in its own language, so that no
+ * page or mail mixes two languages.
  */
-export function inLanguageOf(db: Db, form: Form, addressId: number, values: FilledForm['given']): Form {
-  const known = languageOfAddress(db.$client, form.user_id, addressId) ?? languageCode(values.language ?? '');
-  const language = languageOfLocale(known ?? '', PAGE_LANGUAGES);
+export function inLanguageOf(db: Db, form: Form, addressId: number, values: FilledForm['values']): Form {
+  const code = languageOfAddress(db.$client, form.user_id, addressId) ?? languageCode(values.language ?? '');
+  const language = languageOfLocale(code ?? '', PAGE_LANGUAGES);
   const usual = USUAL_TEXTS[form.language];
   if (language === null || ANSWER_TEXTS.some((name) => form[name] !== usual[name])) return form;
   return { ...form, language, ...formTexts(language, {}, form) };

@@ -1,11 +1,11 @@
-/** The API for forms. */
+/** The API for forms, and for subscriptions that other programs request. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';
 import { createForm, deleteForm, listForms, readForm, saveForm, undeleteForm } from './operations/forms.ts';
 import { subscribeContact } from './operations/subscribe.ts';
 
-/** The API for forms. */
+/** Registers the API for forms. */
 export const formRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const forms = operationRoutes(app, deps, 'Forms');
   forms.read('GET /forms', listForms);
@@ -16,7 +16,7 @@ export const formRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => 
   forms.change('POST /forms/undelete', undeleteForm, 'Restored Successfully');
 };
 
-/** The API with which other programs ask somebody for a subscription. Key pairs use it with the scope of contacts. */
+/** Registers the request by which other programs ask somebody to subscribe. Key pairs need the scope `contacts` for it. */
 export const subscriptionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   operationRoutes(app, deps, 'Contacts').read('POST /contacts/subscribe', subscribeContact);
 };

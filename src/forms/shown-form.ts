@@ -1,4 +1,4 @@
-/** A form with the data of other records that its page shows. */
+/** A form together with the data of other records that its page shows. */
 import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
 import { trackingMode } from '../audience/tracking-choice.ts';
 import type { Db } from '../database/open.ts';
@@ -19,8 +19,8 @@ export interface ShownForm {
 }
 
 /**
- * Reads the fields and groups of a form, and whether it asks about opens and clicks, which it does only if the account records
- * them by consent.
+ * Reads the fields and groups of a form, and the question about opens and clicks. A form asks that question only if the account
+ * records opens and clicks by consent.
  */
 export function readShown(db: Db, form: Form): ShownForm {
   const fields = askedFields(db, form.user_id, form.fields);
@@ -31,7 +31,7 @@ export function readShown(db: Db, form: Form): ShownForm {
 
 /** Returns the unsubscribe groups of an account with these ids, without deleted ones. */
 export function shownGroups(db: Db, accountId: number, ids: number[]): ShownForm['groups'] {
-  const isTheirs = and(eq(unsubscribeGroups.user_id, accountId), inArray(unsubscribeGroups.id, ids));
+  const isOwned = and(eq(unsubscribeGroups.user_id, accountId), inArray(unsubscribeGroups.id, ids));
   return db
     .select({
       id: unsubscribeGroups.id,
@@ -39,7 +39,7 @@ export function shownGroups(db: Db, accountId: number, ids: number[]): ShownForm
       description: unsubscribeGroups.description,
     })
     .from(unsubscribeGroups)
-    .where(and(isTheirs, isNull(unsubscribeGroups.deleted_at)))
+    .where(and(isOwned, isNull(unsubscribeGroups.deleted_at)))
     .orderBy(asc(unsubscribeGroups.id))
     .all()
     .map((group) => ({ ...group, description: group.description.slice(0, MAX_DESCRIPTION_CHARACTERS) }));

@@ -1,7 +1,7 @@
-/** The texts of a form that its owner may write, and their defaults. */
+/** The texts of a form that its owner may write, and the usual texts, which a form has until then. */
 import type { PageLanguage } from '../languages.ts';
 
-/** The texts by column. */
+/** The columns that have the texts. */
 export const TEXT_NAMES = [
   'title',
   'consent_text',
@@ -17,7 +17,7 @@ export const TEXT_NAMES = [
 ] as const;
 export type FormTexts = Record<(typeof TEXT_NAMES)[number], string>;
 
-/** The default texts, by language. A line break begins a new paragraph. */
+/** The usual texts by language. A line break begins a new paragraph. */
 export const USUAL_TEXTS: Readonly<Record<PageLanguage, FormTexts>> = {
   en: {
     title: 'Subscribe to our newsletter',
@@ -148,8 +148,8 @@ export const USUAL_TEXTS: Readonly<Record<PageLanguage, FormTexts>> = {
 };
 
 /**
- * Returns the texts of a form: the given ones, else its own, else the defaults of its language. A text equal to the default of
- * the previous language becomes the default of the new one.
+ * Returns the texts of a form: those of `input`, otherwise those of the form `before` (null for a new form), otherwise the usual texts of
+ * its language. A text that is the usual one of the previous language becomes the usual one of the new language.
  */
 export function formTexts(
   language: PageLanguage,
@@ -159,9 +159,9 @@ export function formTexts(
   const usual = USUAL_TEXTS[language];
   const texts = { ...usual };
   for (const name of TEXT_NAMES) {
-    const kept = input[name] ?? before?.[name] ?? '';
-    const isUsual = kept === '' || (before !== null && kept === USUAL_TEXTS[before.language][name]);
-    texts[name] = isUsual ? usual[name] : kept;
+    const text = input[name] ?? before?.[name] ?? '';
+    const isUsual = text === '' || (before !== null && text === USUAL_TEXTS[before.language][name]);
+    texts[name] = isUsual ? usual[name] : text;
   }
   return texts;
 }

@@ -1,10 +1,13 @@
-/** Used challenges, so that each is valid once. */
+/** Remembers used challenges, so that each is valid only once. */
 import type { Database } from 'better-sqlite3';
 
-/** The proof that came with a form. `none` also means a challenge that is forged, from another form, expired, or answered too fast. */
+/**
+ * The proof of work that was submitted with a form. `proven`: the challenge was solved. `unproven`: the challenge is ours but was not
+ * solved. `none`: no challenge was submitted, or one that is forged, from another form, expired or answered too fast.
+ */
 export type Proof = { kind: 'none' } | { kind: 'proven' | 'unproven'; nonce: string; expiresAt: number };
 
-/** Marks a challenge as used. Returns false if it was used before. Call it in the transaction of the request. */
+/** Marks a challenge as used. Returns false if it was used before. Call this in the transaction that stores the request. */
 export function useChallenge(client: Database, { nonce, expiresAt }: { nonce: string; expiresAt: number }): boolean {
   return (
     client
@@ -13,7 +16,7 @@ export function useChallenge(client: Database, { nonce, expiresAt }: { nonce: st
   );
 }
 
-/** Removes used challenges that have expired anyway. Returns how many. */
+/** Removes up to `limit` used challenges that have expired. Returns how many were removed. */
 export function forgetChallenges(client: Database, now: number, limit: number): number {
   return client
     .prepare(

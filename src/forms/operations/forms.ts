@@ -1,8 +1,7 @@
 /**
- * Operations for public forms, with which visitors subscribe themselves (additions to the contract): listing, reading,
- * creating, changing, deleting.
+ * Operations by which programs and the dashboard list, read, add, change, delete and restore public forms (additions to the
+ * contract). Visitors subscribe themselves with a form.
  */
-
 import Type, { type Static } from 'typebox';
 import { deleteRestorably, restoreDeleted } from '../../database/deleted-records.ts';
 import type { Db } from '../../database/open.ts';
@@ -36,45 +35,49 @@ const ById = Type.Object({ id: identifier('The form.') });
 
 const FormField = Type.Object({
   name: Type.String({ description: 'The name of the field.' }),
-  label: Type.String({ description: 'What the page calls it; empty: its usual name.' }),
-  required: { ...zeroOrOne(), description: '1: the form cannot be sent without it.' },
+  label: Type.String({ description: 'The label of the field on the page; empty: its usual name.' }),
+  required: { ...zeroOrOne(), description: '1: the field must be filled in.' },
 });
 const FormRecord = Type.Object({
   id: integer(),
-  name: Type.String({ description: 'For the owner.' }),
+  name: Type.String({ description: 'The internal name, which visitors do not see.' }),
   contact_type_id: integer({ description: 'The contact type to which contacts are added.' }),
   sender_id: integer({ description: 'The sender of the e-mail that asks for a confirmation.' }),
   segment_id: { ...nullable(integer()), description: 'The segment to which contacts are also added; null: none.' },
   language: { ...choice(...PAGE_LANGUAGES), description: 'The language of the page and the e-mail.' },
-  is_active: { ...zeroOrOne(), description: '0: switched off.' },
+  is_active: { ...zeroOrOne(), description: '0: the form is switched off.' },
   off_code: {
     ...nullable(choice(...FORM_OFF_CODES)),
-    description: 'Why it takes no subscriptions now; null: it does.',
+    description: 'Why the form takes no subscriptions now; null: it takes subscriptions.',
   },
-  off_reason: { ...nullable(said()), description: 'The same as a sentence.' },
-  url: Type.String({ description: 'The address of its page.' }),
-  fields: Type.Array(FormField, { description: 'The fields that it asks for in addition to the e-mail address.' }),
+  off_reason: { ...nullable(said()), description: 'The reason in `off_code`, as a sentence.' },
+  url: Type.String({ description: 'The URL of the page with the form.' }),
+  fields: Type.Array(FormField, {
+    description: 'The fields that the form asks for in addition to the e-mail address.',
+  }),
   group_ids: Type.Array(integer(), { description: 'The topics (unsubscribe groups) that contacts choose from.' }),
   title: Type.String({ description: 'The title of the page and the e-mail.' }),
   intro: Type.String({ description: 'The text above the fields.' }),
   consent_text: Type.String({ description: 'The text that contacts agree to.' }),
-  privacy_url: Type.String({ description: 'The address of a privacy policy, linked behind that text; empty: none.' }),
+  privacy_url: Type.String({
+    description: 'The URL of a privacy policy, which is linked behind the consent text; empty: no link.',
+  }),
   asks_tracking: {
     ...zeroOrOne(),
     description:
-      '1: it also asks whether opens and clicks may be recorded, while the account records those of contacts who allow it.',
+      '1: the form also asks whether opens and clicks may be recorded, as long as the account records them only with consent.',
   },
-  tracking_text: Type.String({ description: 'The text of that question.' }),
-  button_text: Type.String({ description: 'The text of its button.' }),
+  tracking_text: Type.String({ description: 'The question whether opens and clicks may be recorded.' }),
+  button_text: Type.String({ description: 'The text of the button.' }),
   mail_subject: Type.String({ description: 'The subject of the e-mail that asks for a confirmation.' }),
-  mail_text: Type.String({ description: 'What that e-mail says above its button.' }),
-  sent_text: Type.String({ description: 'What the page says once the form was sent.' }),
+  mail_text: Type.String({ description: 'The text above the button of the e-mail that asks for a confirmation.' }),
+  sent_text: Type.String({ description: 'The text for visitors who have sent the form.' }),
   confirmed_text: Type.String({ description: 'The text for contacts who have confirmed.' }),
   already_text: Type.String({ description: 'The text for contacts who are subscribed already.' }),
-  expired_text: Type.String({ description: 'The text when a link is too old.' }),
+  expired_text: Type.String({ description: 'The text for visitors whose link is too old.' }),
   off_text: Type.String({ description: 'The text while the form takes no subscriptions.' }),
   redirect_url: Type.String({
-    description: 'The address to which contacts are redirected when they have confirmed; empty: none.',
+    description: 'The URL to which contacts are redirected when they have confirmed; empty: no redirect.',
   }),
   shown: integer({ description: 'How often the page was shown.' }),
   sent: integer({ description: 'How many e-mails asked for a confirmation.' }),
@@ -84,7 +87,7 @@ const FormRecord = Type.Object({
 
 export type Form = Static<typeof FormRecord>;
 
-/** Why a form takes no subscriptions, by code. */
+/** The sentences that say why a form takes no subscriptions, by code. */
 export const OFF_REASONS = {
   off: sentence('form_off'),
   type_deleted: sentence('form_type_deleted'),
@@ -119,10 +122,10 @@ export const readForm = operation({
 
 export const createForm = operation({
   name: 'Add a form (addition)',
-  description: 'It takes subscriptions at once unless is_active is 0.',
+  description: 'The form takes subscriptions at once unless is_active is 0.',
   role: 'editor',
   input: NewForm,
-  output: Type.Object({ id: integer(), url: Type.String({ description: 'The address of its page.' }) }),
+  output: Type.Object({ id: integer(), url: Type.String({ description: 'The URL of the page with the form.' }) }),
   check: ({ db, accountId }, input, errors) => checkForm(db, accountId, input, null, errors),
   run(context, input) {
     const { db, clock, accountId } = context;
@@ -139,7 +142,7 @@ export const createForm = operation({
 export const saveForm = operation({
   name: 'Change a form (addition)',
   description:
-    'A parameter that is absent keeps its value. If the language changes, texts that were not edited become those of the new language.',
+    'Absent parameters are not changed. If the language changes, texts that were not edited become the usual texts of the new language.',
   role: 'editor',
   input: FormChanges,
   check: ({ db, accountId }, input, errors) =>
@@ -159,7 +162,7 @@ export const saveForm = operation({
 export const deleteForm = operation({
   name: 'Delete a form (addition)',
   description:
-    'Its page and the links in its e-mails are no longer found, and unconfirmed requests are removed. Confirmed contacts stay. It can be restored until another one is deleted.',
+    'The page of the form and the links in its e-mails stop working, and unconfirmed requests are removed. Confirmed contacts stay. The form can be restored until another form is deleted.',
   role: 'editor',
   input: ById,
   async run(context, { id }) {
@@ -177,7 +180,7 @@ export const deleteForm = operation({
 export const undeleteForm = operation({
   name: 'Undo the deletion of a form (addition)',
   description:
-    'Its page works again at the same address. Unconfirmed requests stay removed. Only the form that was deleted last can be restored, until `sendlark purge` removes it.',
+    'The page of the form works again at the same URL. Unconfirmed requests stay removed. Only the form that was deleted last can be restored, until `sendlark purge` removes it.',
   role: 'editor',
   input: ById,
   run(context, { id }) {
@@ -191,7 +194,7 @@ export const undeleteForm = operation({
   },
 });
 
-/** Throws 409 if an account has as many forms as it can have. */
+/** Throws 409 if an account already has the maximum number of forms. */
 function requireRoom(db: Db, accountId: number): void {
   if (formsOf(db, accountId).length >= MAX_FORMS) throw conflict(sentence('forms_many', { count: MAX_FORMS }));
 }
@@ -217,7 +220,7 @@ function formRecord(context: Context, form: FormRow): Form {
   };
 }
 
-/** Returns the account's form with this identifier. Throws 404. */
+/** Returns the account's form with this identifier. Throws 404 if there is none. */
 function requireForm({ db, accountId }: Context, id: unknown): FormRow {
   const form = findForm(db, accountId, id);
   if (form === undefined) throw notFound();

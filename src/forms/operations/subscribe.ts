@@ -1,6 +1,5 @@
 /**
- * The operation with which other programs ask somebody for a subscription. The mail, the page and the limits are the
- * same as those of a form.
+ * The operation by which other programs ask somebody to subscribe. The confirmation mail, the page and the limits are those of a form.
  */
 import { isIP } from 'node:net';
 import Type, { type Static } from 'typebox';
@@ -39,7 +38,7 @@ const {
   country: _country,
   alt_email: _second,
   custom_field,
-  ...lines
+  ...textFields
 } = NewContact.properties;
 
 const Subscription = Type.Object({
@@ -47,32 +46,32 @@ const Subscription = Type.Object({
   form_id: optionalReference('The form whose e-mail and page ask for the confirmation.'),
   contact_type_id: Type.Optional(
     Type.Unsafe<number>({
-      ...optionalReference('In place of form_id: the first form of this list that takes subscriptions.'),
+      ...optionalReference('Instead of form_id: the list whose first form that takes subscriptions is used.'),
       examples: [1],
     }),
   ),
-  ...lines,
+  ...textFields,
   custom_field,
   group_ids: Type.Optional(
     Type.Unsafe<string[]>({
       ...stringList({
         maxItems: MAX_GROUPS,
-        description: 'The topics (unsubscribe groups) that were chosen. If absent, nothing is said about topics.',
+        description: 'The topics (unsubscribe groups) that the person chose; absent: the person was not asked.',
         documented: { items: { type: 'integer' } },
       }),
       empty: [],
     }),
   ),
   consent_text: Type.Optional(
-    text({ maxLength: MAX_TEXT, description: 'What the person agreed to; the text of the form if absent.' }),
+    text({ maxLength: MAX_TEXT, description: 'The text that the person agreed to; the text of the form by default.' }),
   ),
   source: Type.Optional(
-    line({ description: 'Where the person agreed, such as Checkout; the name of the form if absent.' }),
+    line({ description: 'Where the person agreed, such as Checkout; the name of the form by default.' }),
   ),
   ip: Type.Optional(
     line({
       description:
-        'The IP address of the person. Its network is kept as proof of consent, and every request from it counts towards the limits, so that strangers cannot find out which addresses are known.',
+        'The IP address of the person. Its network is stored as proof of consent. Every request from this network counts towards the limits, so that strangers cannot find out which addresses are known.',
     }),
   ),
 });
@@ -81,20 +80,20 @@ type SubscriptionInput = Static<typeof Subscription>;
 export const subscribeContact = operation({
   name: 'Ask for a subscription with confirmation by mail (addition)',
   description:
-    'The e-mail, the page that its link leads to and the limits are those of a form of the list. Nobody becomes a contact or gets mail before they confirm. It can be repeated: an address gets one such mail a day. The state is for your program; whoever typed the address must not see it, because it tells what is known about the address.',
+    'The e-mail, the page that its link opens and the limits are those of a form of the list. Nobody becomes a contact or gets other mail before they confirm. Requests can be repeated: an address gets one such e-mail a day. Do not show the state to the person who typed the address, because it tells what is known about the address.',
   role: 'editor',
   input: Subscription,
   output: Type.Object({
     state: {
       ...choice(...STATES),
       description:
-        'asked: an e-mail asks for the confirmation, or one was sent to this mailbox within a day. subscribed: confirmed before, and on the list. suppressed: the address gets no mail, because it bounced, complained or was deleted permanently.',
+        'asked: an e-mail asks for the confirmation, or such an e-mail was sent to this mailbox within a day. subscribed: the address is on the list and was confirmed before. suppressed: the address gets no mail, because of a bounce or a complaint, or because it was deleted permanently.',
     },
   }),
   check: ({ db, accountId, config }, input, errors) => {
-    const { contact_type_id: list, group_ids = [], ip } = input;
+    const { contact_type_id: listId, group_ids = [], ip } = input;
     if (input.form_id) errors.reference('form_id', () => chosenForm({ db, accountId, config }, input) !== undefined);
-    else if (!list) errors.addAll([['form_id', messages.required('form_id')]]);
+    else if (!listId) errors.addAll([['form_id', messages.required('form_id')]]);
     else if (chosenForm({ db, accountId, config }, input) === undefined)
       errors.addAll([['contact_type_id', sentence('list_without_form')]]);
     if (!group_ids.every((id) => isOwned(db, unsubscribeGroups, id, accountId)))
@@ -108,16 +107,16 @@ export const subscribeContact = operation({
     const form = chosenForm(context, input);
     const address = parseAddress(input.email);
     if (form === undefined || address === null) throw new Error('a subscription reached its run unchecked');
-    const off = formOffCode(db.$client, config, form);
-    if (off !== null) throw conflict(OFF_REASONS[off]);
+    const offCode = formOffCode(db.$client, config, form);
+    if (offCode !== null) throw conflict(OFF_REASONS[offCode]);
     const now = clock.now();
     const groups = groupsOf(form, input);
     return writeAndWake(context, (): { state: State } => {
-      const busy = () => new Failure(TOO_MANY_REQUESTS, sentence('form_busy'));
+      const busyFailure = () => new Failure(TOO_MANY_REQUESTS, sentence('form_busy'));
       const settled = settledState(db, form, address, groups, now);
       if (settled !== null) {
-        // With the address of a visitor's machine, known and unknown addresses meet the same limits.
-        if (input.ip && takeUnsent(db, form, networkOf(input.ip), now) !== 'taken') throw busy();
+        // Requests of a visitor meet the same limits whether or not the address is known.
+        if (input.ip && takeUnsent(db, form, networkOf(input.ip), now) !== 'taken') throw busyFailure();
         return { state: settled };
       }
       const outcome = takeRequest(
@@ -125,7 +124,7 @@ export const subscribeContact = operation({
         form,
         {
           address,
-          given: valuesOf(db, form.user_id, input),
+          values: valuesOf(db, form.user_id, input),
           groups,
           consentText: input.consent_text || form.consent_text,
           source: input.source ?? '',
@@ -135,36 +134,36 @@ export const subscribeContact = operation({
         },
         now,
       );
-      if (outcome !== 'taken') throw busy();
+      if (outcome !== 'taken') throw busyFailure();
       return { state: 'asked' };
     });
   },
 });
 
-/** Returns the state of an address that needs no mail now; null if it needs one. */
+/** Returns the state of an address to which no mail is sent now; null if a mail is sent. */
 function settledState(db: Db, form: Form, address: Address, groups: Record<string, 0 | 1>, now: Date): State | null {
-  const known = findAddressId(db, form.user_id, address);
-  if (isBlocked(db.$client, form.user_id, address, known)) return 'suppressed';
-  if (known === undefined) return null;
-  if (isSubscribed(db, form, known, groups)) return 'subscribed';
-  return wasAskedToday(db.$client, form.id, known, now.getTime()) ? 'asked' : null;
+  const addressId = findAddressId(db, form.user_id, address);
+  if (isBlocked(db.$client, form.user_id, address, addressId)) return 'suppressed';
+  if (addressId === undefined) return null;
+  if (isSubscribed(db, form, addressId, groups)) return 'subscribed';
+  return wasAskedToday(db.$client, form.id, addressId, now.getTime()) ? 'asked' : null;
 }
 
-/** Returns the form that a request names, or the first of its list that takes subscriptions; undefined if there is none. */
+/** Returns the form that a request names, or the first form of its list that takes subscriptions; undefined if there is none. */
 function chosenForm(
   { db, accountId, config }: Pick<Context, 'db' | 'accountId' | 'config'>,
-  { form_id: id, contact_type_id: list }: Partial<SubscriptionInput>,
+  { form_id: id, contact_type_id: listId }: Partial<SubscriptionInput>,
 ): Form | undefined {
   if (id) {
     const form = findForm(db, accountId, id);
-    return list && form?.contact_type_id !== list ? undefined : form;
+    return listId && form?.contact_type_id !== listId ? undefined : form;
   }
   return formsOf(db, accountId).find(
-    (form) => form.contact_type_id === list && formOffCode(db.$client, config, form) === null,
+    (form) => form.contact_type_id === listId && formOffCode(db.$client, config, form) === null,
   );
 }
 
-/** Adds an error for custom fields that do not exist or do not accept their value, as with a form. */
+/** Adds an error if a custom field does not exist or does not accept its value. The rules are those of forms. */
 function checkCustomFields(
   db: Db,
   accountId: number,
@@ -183,38 +182,35 @@ function checkCustomFields(
   if (faulty !== undefined) errors.addAll([['custom_field', messages.selected(faulty[0])]]);
 }
 
-/** Returns the values of a request by the keys of their fields, without empty ones. */
+/** Returns the values of a request, without empty ones, by the keys of their fields. */
 function valuesOf(db: Db, accountId: number, input: SubscriptionInput): Record<string, string> {
   const reserved = TEXT_COLUMNS.map((name) => [name, input[name]?.trim() ?? ''] as const);
-  const own = Object.entries(input.custom_field ?? {}).flatMap(([name, value]) => {
+  const custom = Object.entries(input.custom_field ?? {}).flatMap(([name, value]) => {
     const field = findField(db, accountId, name);
     return field === undefined ? [] : [[keyOf(field), value.trim()] as const];
   });
-  return Object.fromEntries([...reserved, ...own].filter(([, value]) => value !== ''));
+  return Object.fromEntries([...reserved, ...custom].filter(([, value]) => value !== ''));
 }
 
-/**
- * Returns the groups of the form and the chosen groups, each with whether it was chosen; none if the request names
- * none.
- */
+/** Returns the ids of the form's groups and of the chosen groups, with 1 for each chosen one; empty if the person was not asked. */
 function groupsOf(form: Form, { group_ids: chosen }: SubscriptionInput): Record<string, 0 | 1> {
   if (chosen === undefined) return {};
   const ids = new Set(chosen.map(recordId));
   return Object.fromEntries([...form.group_ids, ...ids].map((id) => [id, ids.has(id) ? 1 : 0]));
 }
 
-/** Returns true if an address confirmed a subscription and confirming once more would change nothing. */
-function isSubscribed(db: Db, form: Form, address: number, groups: Readonly<Record<string, 0 | 1>>): boolean {
+/** Returns true if an address has confirmed a subscription and a further confirmation would change nothing. */
+function isSubscribed(db: Db, form: Form, addressId: number, groups: Readonly<Record<string, 0 | 1>>): boolean {
   const row = db.$client
     .prepare<[number, number, number], { one: 1 }>(`
        SELECT 1 AS one FROM contacts WHERE contact_type_id = ? AND address_id = ? AND deleted_at IS NULL
        AND EXISTS (SELECT 1 FROM consent_log WHERE address_id = ? AND action = 'subscribed')`)
-    .get(form.contact_type_id, address, address);
-  const isJoining = form.segment_id !== null && !isMember(db.$client, form.segment_id, address);
-  const left = listUnsubscriptions(db.$client, form.user_id, address);
+    .get(form.contact_type_id, addressId, addressId);
+  const isJoining = form.segment_id !== null && !isMember(db.$client, form.segment_id, addressId);
+  const unsubscriptions = listUnsubscriptions(db.$client, form.user_id, addressId);
   return (
     row !== undefined &&
     !isJoining &&
-    !left.some(({ unsubscribe_groups_id: group }) => group === null || groups[group] === 1)
+    !unsubscriptions.some(({ unsubscribe_groups_id: groupId }) => groupId === null || groups[groupId] === 1)
   );
 }

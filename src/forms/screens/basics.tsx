@@ -1,5 +1,4 @@
-/** Shared parts of the list, the builder and the form for a new one: the state of a form, and its basic settings. */
-
+/** Shared parts of the list of forms, the builder, and the page for a new form: the state of a form, and its basic settings. */
 import { LANGUAGE_NAMES } from '../../languages.ts';
 import { type Problems, SelectField } from '../../ui/components/field.tsx';
 import { Badge } from '../../ui/components/surface.tsx';
@@ -7,7 +6,7 @@ import { useLanguage } from '../../ui/words/index.ts';
 import type { Form } from '../operations/forms.ts';
 import type { Choices, Draft } from './draft.ts';
 
-/** Whether a form accepts subscriptions, in a word. */
+/** The state of a form in a word: on, off, or on but unable to accept subscriptions. */
 export function FormState({ form: { off_code: code } }: { form: Pick<Form, 'off_code'> }) {
   const language = useLanguage();
   if (code === null) return <Badge tone="good">{language.say('forms.state.on')}</Badge>;
@@ -21,7 +20,7 @@ interface BasicsProps {
   problems: Problems;
 }
 
-/** The contact type of subscribers, the sender, and the language. */
+/** The fields for the contact type of subscribers, the sender of the confirmation mail, and the language. */
 export function Basics({ typed, choices, problems }: BasicsProps) {
   const language = useLanguage();
   return (

@@ -10,7 +10,7 @@ import { Basics } from './basics.tsx';
 import type { Choices, Draft } from './draft.ts';
 import { FormPreview } from './preview.tsx';
 
-/** The texts of the page and the mail that are collapsed, because the defaults are usually enough. */
+/** The texts that are collapsed at first, because the usual ones are mostly enough. */
 const LATER_TEXTS = ['sent_text', 'confirmed_text', 'already_text', 'expired_text', 'off_text'] as const;
 
 interface BuilderProps {
@@ -28,7 +28,7 @@ export function Builder({ id, draft, choices, problems, canChange }: BuilderProp
     <Island name="preview">
       <div class="form-builder">
         <form method="post" action={`/forms/${id}`} class="stack">
-          {/* For the Enter key in a field, because browsers use the first button of a form. */}
+          {/* The Enter key in a field presses the first button of a form, so the first button must be the one that saves. */}
           <button type="submit" name="do" value="save" hidden disabled={!canChange}>
             {language.say('forms.save')}
           </button>
@@ -38,7 +38,7 @@ export function Builder({ id, draft, choices, problems, canChange }: BuilderProp
             <Questions {...{ draft, choices, problems }} />
             <Page {...{ draft, choices, problems }} />
             <Mail {...{ draft, problems }} />
-            <Later {...{ draft, problems }} />
+            <LaterTexts {...{ draft, problems }} />
           </fieldset>
           {canChange && (
             <div class="buttons">
@@ -88,10 +88,10 @@ function Purpose({ draft, choices, problems }: PartProps & { choices: Choices })
   );
 }
 
-/** The fields and groups. Each field is omitted, optional or required. */
+/** The fields and groups that the form may ask for. Each field is omitted, optional or required. */
 function Questions({ draft, choices, problems }: PartProps & { choices: Choices }) {
   const language = useLanguage();
-  // Fields of the form come first, in their order.
+  // The fields that the form asks for come first, in their order.
   const asked = draft.fields.map(({ name }) => name);
   const names = [...asked, ...choices.fields.filter((name) => !asked.includes(name))];
   const options = [
@@ -104,7 +104,8 @@ function Questions({ draft, choices, problems }: PartProps & { choices: Choices 
       <p class="quiet-text">{language.say('forms.questions.text')}</p>
       {problems.fields !== undefined && <p class="problem">{problems.fields.join(' ')}</p>}
       {names.map((name) => {
-        const field = draft.fields.find((known) => known.name === name);
+        const field = draft.fields.find((asked) => asked.name === name);
+        const chosen = field?.required === 1 ? 'required' : 'asked';
         const label = fieldLabel(language, name);
         return (
           <fieldset key={name} class="form-question">
@@ -114,11 +115,7 @@ function Questions({ draft, choices, problems }: PartProps & { choices: Choices 
             <input type="hidden" name="field" value={name} />
             <select name="ask" aria-label={language.say('forms.ask', { field: label })}>
               {options.map(({ value, label: text }) => (
-                <option
-                  key={value}
-                  value={value}
-                  selected={value === (field === undefined ? '' : field.required === 1 ? 'required' : 'asked')}
-                >
+                <option key={value} value={value} selected={value === (field === undefined ? '' : chosen)}>
                   {text}
                 </option>
               ))}
@@ -234,7 +231,7 @@ function Mail({ draft, problems }: PartProps) {
   );
 }
 
-function Later({ draft, problems }: PartProps) {
+function LaterTexts({ draft, problems }: PartProps) {
   const language = useLanguage();
   const hasProblem = [...LATER_TEXTS, 'redirect_url'].some((name) => name in problems);
   return (

@@ -1,5 +1,4 @@
-/** A form that is being edited, and its choices. */
-
+/** The draft of a form: the content of the builder before it is saved, and what the owner can choose from. */
 import type { FastifyRequest } from 'fastify';
 import { listContactTypes } from '../../audience/contact-types/operations.ts';
 import { listOwnFields, listReservedFields } from '../../audience/fields/operations.ts';
@@ -14,13 +13,13 @@ import { field, fieldList } from '../../ui/submitted.ts';
 import type { Form, saveForm } from '../operations/forms.ts';
 import { TEXT_NAMES } from '../texts.ts';
 
-/** The choices of a form. */
+/** The records of the account from which the owner of a form can choose. */
 export type Choices = Awaited<ReturnType<typeof readChoices>>;
 
 /** The texts and URLs of a form. */
 const TEXTS = [...TEXT_NAMES, 'intro', 'privacy_url', 'redirect_url'] as const;
 
-/** The content of the builder: the stored form with the changes since. */
+/** The content of the builder: the stored form with the owner's changes. */
 export interface Draft
   extends Pick<Form, (typeof TEXTS)[number] | 'name' | 'language' | 'is_active' | 'asks_tracking' | 'fields'> {
   contact_type_id: string;
@@ -29,10 +28,10 @@ export interface Draft
   group_ids: string[];
 }
 
-/** Fields of a contact that a form cannot have. */
-const NOT_ASKED = new Set(['email', 'alt_email', 'country']);
+/** The reserved fields that a form cannot have as further fields. */
+const EXCLUDED_FIELDS = new Set(['email', 'alt_email', 'country']);
 
-/** Reads the account's choices for forms. */
+/** Reads what the owner of a form can choose from. */
 export async function readChoices(request: FastifyRequest) {
   const [types, senders, segments, groups, { reservedFields }, ownFields, { tracking }] = await Promise.all([
     ask(request, listContactTypes, {}),
@@ -43,20 +42,20 @@ export async function readChoices(request: FastifyRequest) {
     ask(request, listOwnFields, {}),
     ask(request, readTracking, {}),
   ]);
-  const fields = [...reservedFields, ...ownFields].map((known) => known.field_name);
+  const fields = [...reservedFields, ...ownFields].map((field) => field.field_name);
   return {
     types,
     senders,
     segments,
     groups,
     /** The names of the fields that a form can have. */
-    fields: fields.filter((name) => !NOT_ASKED.has(name)),
+    fields: fields.filter((name) => !EXCLUDED_FIELDS.has(name)),
     /** True if the account records opens and clicks by consent. */
     isByConsent: tracking.mode === 'consent',
   };
 }
 
-/** Returns a stored form as the builder has it. */
+/** Returns a stored form as a draft. */
 export function draftOf(form: Form): Draft {
   return {
     ...form,
@@ -67,31 +66,33 @@ export function draftOf(form: Form): Draft {
   };
 }
 
-/** Returns the submitted content of the builder. */
+/** Returns the draft that was submitted. */
 export function typedDraft(request: FastifyRequest): Draft {
-  const typed = (name: string) => field(request, name);
-  const [names, asked, labels] = [fieldList(request, 'field'), fieldList(request, 'ask'), fieldList(request, 'label')];
-  const fields = names.flatMap((name, at): Draft['fields'] => {
-    const how = asked[at] ?? '';
-    return how === '' ? [] : [{ name, label: labels[at] ?? '', required: how === 'required' ? 1 : 0 }];
+  const value = (name: string) => field(request, name);
+  const names = fieldList(request, 'field');
+  const choices = fieldList(request, 'ask');
+  const labels = fieldList(request, 'label');
+  const fields = names.flatMap((name, index): Draft['fields'] => {
+    const choice = choices[index] ?? '';
+    return choice === '' ? [] : [{ name, label: labels[index] ?? '', required: choice === 'required' ? 1 : 0 }];
   });
-  const texts = Object.fromEntries(TEXTS.map((name) => [name, typed(name).replaceAll('\r\n', '\n')]));
+  const texts = Object.fromEntries(TEXTS.map((name) => [name, value(name).replaceAll('\r\n', '\n')]));
   return {
     ...(texts as Record<(typeof TEXTS)[number], string>),
-    name: typed('name'),
-    contact_type_id: typed('contact_type_id'),
-    sender_id: typed('sender_id'),
-    segment_id: typed('segment_id'),
-    language: languageOfLocale(typed('language'), PAGE_LANGUAGES) ?? 'en',
-    is_active: typed('is_active') === '1' ? 1 : 0,
-    asks_tracking: typed('asks_tracking') === '1' ? 1 : 0,
+    name: value('name'),
+    contact_type_id: value('contact_type_id'),
+    sender_id: value('sender_id'),
+    segment_id: value('segment_id'),
+    language: languageOfLocale(value('language'), PAGE_LANGUAGES) ?? 'en',
+    is_active: value('is_active') === '1' ? 1 : 0,
+    asks_tracking: value('asks_tracking') === '1' ? 1 : 0,
     fields,
     group_ids: fieldList(request, 'group'),
   };
 }
 
-/** Returns a draft as input for saving the form. */
-export function givenBy({ fields, ...draft }: Draft): Given<typeof saveForm.input> {
+/** Returns a draft as the input of the operation that saves the form. */
+export function draftInput({ fields, ...draft }: Draft): Given<typeof saveForm.input> {
   return {
     ...draft,
     fields: fields.map(({ name }) => name),

@@ -1,4 +1,4 @@
-/** One form: its figures, its URL and HTML snippet, and the builder with a live preview. */
+/** The page of a form: its figures, its URL and HTML snippet, and the builder with a preview. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { WhyHeld } from '../../senders/screens/unverified.tsx';
@@ -16,7 +16,7 @@ import { useLanguage } from '../../ui/words/index.ts';
 import { deleteForm, type Form, readForm, saveForm, undeleteForm } from '../operations/forms.ts';
 import { FormState } from './basics.tsx';
 import { Builder } from './builder.tsx';
-import { type Draft, draftOf, givenBy, readChoices, typedDraft } from './draft.ts';
+import { type Draft, draftInput, draftOf, readChoices, typedDraft } from './draft.ts';
 
 const SEE_OTHER = 303;
 
@@ -24,7 +24,7 @@ interface ById {
   Params: { id: string };
 }
 
-/** Registers the pages of one form. */
+/** Registers the page of a form, with saving, deleting and restoring the form. */
 export async function formScreen(app: FastifyInstance): Promise<void> {
   pageRoute<ById>(app, '/forms/:id', (request, reply) => show(request, reply, null));
 
@@ -33,7 +33,7 @@ export async function formScreen(app: FastifyInstance): Promise<void> {
     const draft = typedDraft(request);
     if (field(request, 'do') !== 'save') return show(request, reply, draft);
     const { id } = request.params;
-    const saved = await attempt(request, saveForm, { id, ...givenBy(draft) });
+    const saved = await attempt(request, saveForm, { id, ...draftInput(draft) });
     if ('problems' in saved) return show(request, reply.code(saved.status), draft, saved);
     setFlash(reply, 'good', 'forms.saved', { name: draft.name });
     return reply.redirect(`/forms/${id}`, SEE_OTHER);
@@ -111,7 +111,7 @@ function Overview({ form, viewer }: { form: Form; viewer: Viewer }) {
   );
 }
 
-/** The URL of the page, and the HTML for a page elsewhere. */
+/** The URL of the form's page, and the HTML that shows the form on another website. */
 function Share({ form, snippet }: { form: Form; snippet: string }) {
   const language = useLanguage();
   const copy = (label: string) => ({ label, done: language.say('domains.copied') });

@@ -1,4 +1,4 @@
-/** Forms: the list with their figures, and the form for a new one. */
+/** The list of forms with their figures, and the page that adds a form. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
@@ -19,7 +19,7 @@ const SEE_OTHER = 303;
 
 type Typed = Pick<Draft, 'name' | 'contact_type_id' | 'sender_id' | 'language'>;
 
-/** Registers the list of forms and the pages of one. */
+/** Registers the list of forms, the page that adds a form, and the page of a form. */
 export async function formScreens(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/forms', async (request, reply) => {
     const viewer = viewerOf(request);
@@ -29,7 +29,7 @@ export async function formScreens(app: FastifyInstance): Promise<void> {
     const frame = {
       title: language.say('forms.title'),
       section: 'forms',
-      ...(canChange && forms.length > 0 && { action: <New /> }),
+      ...(canChange && forms.length > 0 && { action: <AddButton /> }),
     } as const;
     return sendPage(request, reply, viewer, frame, <Forms forms={forms} canChange={canChange} />);
   });
@@ -44,7 +44,7 @@ export async function formScreens(app: FastifyInstance): Promise<void> {
     requireEditor(request);
     const { name, contact_type_id, sender_id, language } = typedDraft(request);
     const typed = { name, contact_type_id, sender_id, language };
-    // Switched off, so that visitors do not find it before its texts are checked.
+    // The new form is switched off, so that visitors do not see it before the owner has checked its texts.
     const created = await attempt(request, createForm, { ...typed, is_active: 0 });
     if ('problems' in created) return showNew(request, reply.code(created.status), typed, created);
     setFlash(reply, 'good', 'forms.added', { name });
@@ -75,7 +75,7 @@ export async function formScreens(app: FastifyInstance): Promise<void> {
   }
 }
 
-function New() {
+function AddButton() {
   return <LinkButton href="/forms/new" icon="plus" label={useLanguage().say('forms.new')} />;
 }
 
@@ -83,7 +83,7 @@ function Forms({ forms, canChange }: { forms: readonly Form[]; canChange: boolea
   const language = useLanguage();
   if (forms.length === 0)
     return (
-      <Empty title={language.say('forms.none.title')} action={canChange && <New />}>
+      <Empty title={language.say('forms.none.title')} action={canChange && <AddButton />}>
         {language.say('forms.none.text')}
       </Empty>
     );

@@ -1,11 +1,10 @@
-/** The preview of a form's page with the content of the builder. Its controls do not work. */
-
-import { fieldLabel as usualLabel } from '../../http/pages/form-markup.tsx';
+/** The preview of a form's page: the draft as visitors will see it, with controls that do not work. */
+import { fieldLabel } from '../../http/pages/form-markup.tsx';
 import { wordsIn } from '../../http/pages/words/index.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import type { Choices, Draft } from './draft.ts';
 
-/** The form as visitors see it. */
+/** Shows the draft of a form as visitors will see it. */
 export function FormPreview({ draft, choices }: { draft: Draft; choices: Choices }) {
   const language = useLanguage();
   const words = wordsIn(draft.language).form;
@@ -15,12 +14,12 @@ export function FormPreview({ draft, choices }: { draft: Draft; choices: Choices
       <h2 id="form-preview-title">{language.say('forms.preview')}</h2>
       <div id="form-preview" class="form-sheet" lang={draft.language} inert>
         <p class="form-title">{draft.title}</p>
-        {lines(draft.intro)}
+        {paragraphs(draft.intro)}
         <Field label={words.email} />
         {draft.fields.map((field) => (
           <Field
             key={field.name}
-            label={usualLabel(words, field)}
+            label={fieldLabel(words, field)}
             {...(field.required === 0 && { note: words.optional })}
           />
         ))}
@@ -65,9 +64,9 @@ function Field({ label, note }: { label: string; note?: string }) {
   );
 }
 
-function lines(text: string) {
+function paragraphs(text: string) {
   return text
     .split('\n')
     .filter((line) => line.trim() !== '')
-    .map((line, at) => <p key={at}>{line}</p>);
+    .map((line, index) => <p key={index}>{line}</p>);
 }

@@ -1,4 +1,4 @@
-/** The page to which a confirmation mail links. Only its button confirms, because mail scanners open links. */
+/** The page that the link in a confirmation mail opens. Only a button on the page confirms, because mail scanners open links. */
 import { eq } from 'drizzle-orm';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Fragment } from 'preact';
@@ -15,21 +15,21 @@ import type { Deps } from '../../operations/deps.ts';
 import { publicBrand } from '../../templates/brand/brand.ts';
 import { networkOf } from '../../users/throttle.ts';
 
-interface Link {
+interface BySecret {
   Params: { secret: string };
 }
 
 const GONE = 410;
 /** How long a confirmation waits for the write lock. */
-const PATIENCE_MS = 10_000;
+const LOCK_WAIT_MS = 10_000;
 
-/** Registers the page on which somebody confirms what was filled in. */
+/** Registers the page on which a visitor confirms the subscription that was requested with a form. */
 export async function confirmRoutes(app: FastifyInstance, { db, lock, clock, tokens, wake }: Deps): Promise<void> {
-  pageRoute<Link>(app, '/f/confirm/:secret', async (request, reply) => {
+  pageRoute<BySecret>(app, '/f/confirm/:secret', async (request, reply) => {
     const link = readLink(db, request.params.secret, clock.now());
     if (link.state === 'gone') return unknownLink(reply);
     const form = branded(link.form);
-    if (link.state !== 'open') return stateOf(reply, link.state, form);
+    if (link.state !== 'open') return sendState(reply, link.state, form);
     const words = wordsIn(form.language).form;
     const { email, given, groups, consent_text, tracking_text } = link.request;
     const filled = filledFields(db, form, given);
@@ -68,36 +68,40 @@ export async function confirmRoutes(app: FastifyInstance, { db, lock, clock, tok
     );
   });
 
-  app.post<Link>('/f/confirm/:secret', async (request, reply) => {
+  app.post<BySecret>('/f/confirm/:secret', async (request, reply) => {
     const { secret } = request.params;
     const confirm = () => confirmLink(db, secret, networkOf(request.ip), clock.now());
-    const link = await lock.write(confirm, PATIENCE_MS);
+    const link = await lock.write(confirm, LOCK_WAIT_MS);
     if (link.state === 'gone') return unknownLink(reply);
     const { state } = link;
     const form = branded(link.form);
-    if (state === 'expired') return stateOf(reply, state, form);
+    if (state === 'expired') return sendState(reply, state, form);
     wake();
     if (state === 'confirmed' && form.redirect_url !== '') return reply.redirect(form.redirect_url, 303);
-    return state === 'confirmed' ? statePage(reply, form, form.confirmed_text) : stateOf(reply, state, form);
+    return state === 'confirmed' ? statePage(reply, form, form.confirmed_text) : sendState(reply, state, form);
   });
 
   function branded(form: Form): BrandedForm {
     return { ...form, brand: publicBrand(db, form.user_id) };
   }
 
-  function stateOf(reply: FastifyReply, state: 'already' | 'suppressed' | 'expired', form: BrandedForm): FastifyReply {
+  function sendState(
+    reply: FastifyReply,
+    state: 'already' | 'suppressed' | 'expired',
+    form: BrandedForm,
+  ): FastifyReply {
     if (state === 'suppressed') return statePage(reply, form, suppressedText(form));
     if (state === 'already') return statePage(reply, form, form.already_text);
-    return statePage(reply.code(GONE), form, form.expired_text, toForm(form));
+    return statePage(reply.code(GONE), form, form.expired_text, linkToForm(form));
   }
 
-  /** Shown only to a visitor with the link from the mail, which proves ownership of the address. */
+  /** Returns the text for a suppressed address. Only visitors with the link from the mail see it, and they own the address. */
   function suppressedText({ language, sender_id }: Form): string {
     const sender = db.select({ reply: senders.reply_to_email }).from(senders).where(eq(senders.id, sender_id)).get();
     return wordsIn(language).form.suppressed(sender?.reply ?? '');
   }
 
-  function toForm({ id, language }: Form) {
+  function linkToForm({ id, language }: Form) {
     return (
       <p>
         <a href={formPath(tokens, id)}>{wordsIn(language).form.toForm}</a>

@@ -1,6 +1,6 @@
 /**
- * The page of a public form. The reply does not reveal whether an address is already known. The form also works without scripts, but only
- * for a few visitors per hour, because the proof of work needs a script.
+ * The page of a public form. Its reply does not reveal whether an address is known already. The proof of work needs a script; without
+ * scripts the form works for a few visitors per hour only.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -20,15 +20,16 @@ import type { Clock } from '../../time/clock.ts';
 import { networkOf } from '../../users/throttle.ts';
 import { filledForm, readFilled } from './read-filled.ts';
 
-interface FormRequest {
+interface ByToken {
   Params: { token: string };
   Body: FormBody | undefined;
 }
 
+/** Why the form is shown again. `again`: the proof was missing, expired or used before; `faulty`: a field has a fault. */
 type Notice = 'again' | 'faulty' | 'busy' | 'unproven';
 const STATUSES = { again: 200, faulty: 422, busy: 429, unproven: 429 };
 const CONFLICT = 409;
-/** Seconds for the Retry-After header: the limit of `FloodLimit` is per minute, the others are per hour. */
+// Seconds for the header Retry-After. The limit of `FloodLimit` is per minute, the other limits are per hour.
 const MINUTE_S = 60;
 const HOUR_S = 60 * 60;
 /** How long a submitted form waits for the write lock while many are submitted at once. */
@@ -38,55 +39,56 @@ const LOCK_WAIT_MS = 10_000;
 export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   const { db, lock, config, clock, tokens, wake } = deps;
   const challenges = new Challenges(tokens);
-  const shown = new ShownCounts(app, deps);
-  const flood = new FloodLimit(clock);
-  const find = (token: string): BrandedForm | undefined => {
+  const shownCounts = new ShownCounts(app, deps);
+  const floodLimit = new FloodLimit(clock);
+  const findForm = (token: string): BrandedForm | undefined => {
     const form = findFormByToken(db, tokens, token);
     return form && { ...form, brand: publicBrand(db, form.user_id) };
   };
 
-  pageRoute<FormRequest>(app, '/f/:token', async (request, reply) => {
-    const form = find(request.params.token);
+  pageRoute<ByToken>(app, '/f/:token', async (request, reply) => {
+    const form = findForm(request.params.token);
     if (form === undefined) return unknownPage(reply);
     if (isOff(form)) return statePage(reply, form, form.off_text);
-    if (request.method === 'GET') shown.add(form.id);
-    return ask(reply, form, NOTHING_FILLED, new Map(), null);
+    if (request.method === 'GET') shownCounts.add(form.id);
+    return sendForm(reply, form, NOTHING_FILLED, new Map(), null);
   });
 
-  app.post<FormRequest>('/f/:token', async (request, reply) => {
+  app.post<ByToken>('/f/:token', async (request, reply) => {
     const { token } = request.params;
-    const form = find(token);
+    const form = findForm(token);
     if (form === undefined) return unknownPage(reply);
     if (isOff(form)) return statePage(reply.code(CONFLICT), form, form.off_text);
     const body: FormBody = request.body ?? Object.create(null);
     const filled = readFilled(readShown(db, form), body);
-    if (flood.isExceeded(networkOf(request.ip)))
-      return ask(reply.header('retry-after', MINUTE_S), form, filled.values, new Map(), 'busy');
-    // A bot filled in the honeypot field. It gets the same reply as an accepted form.
+    if (floodLimit.isExceeded(networkOf(request.ip)))
+      return sendForm(reply.header('retry-after', MINUTE_S), form, filled.values, new Map(), 'busy');
+    // Only a bot fills in the trap field. The bot gets the same reply as if the form was accepted.
     if (body[TRAP] !== undefined && body[TRAP] !== '') return reply.redirect(`/f/${token}/sent`, 303);
     if (filled.address === null || filled.faults.size > 0)
-      return ask(reply, form, filled.values, filled.faults, 'faulty');
-    const outcome = await take(request, form, filled, body.proof);
-    if (outcome === 'used') return ask(reply, form, filled.values, new Map(), 'again');
-    if (outcome !== 'taken') return ask(reply.header('retry-after', HOUR_S), form, filled.values, new Map(), outcome);
+      return sendForm(reply, form, filled.values, filled.faults, 'faulty');
+    const outcome = await takeForm(request, form, filled, body.proof);
+    if (outcome === 'used') return sendForm(reply, form, filled.values, new Map(), 'again');
+    if (outcome !== 'taken')
+      return sendForm(reply.header('retry-after', HOUR_S), form, filled.values, new Map(), outcome);
     wake();
     return reply.redirect(`/f/${token}/sent`, 303);
   });
 
-  pageRoute<FormRequest>(app, '/f/:token/sent', async (request, reply) => {
-    const form = find(request.params.token);
+  pageRoute<ByToken>(app, '/f/:token/sent', async (request, reply) => {
+    const form = findForm(request.params.token);
     return form === undefined ? unknownPage(reply) : statePage(reply, form, form.sent_text);
   });
 
-  // For the script on websites that embed the form. A challenge is not secret; other origins may read nothing else.
-  app.get<FormRequest>('/f/:token/challenge', async (request, reply) => {
-    const form = find(request.params.token);
+  // The script on websites that embed the form reads a challenge here. Other origins may read it because it is not secret.
+  app.get<ByToken>('/f/:token/challenge', async (request, reply) => {
+    const form = findForm(request.params.token);
     if (form === undefined || isOff(form)) return unknownPage(reply);
     reply.header('access-control-allow-origin', '*').type('application/json; charset=utf-8');
     return reply.send(JSON.stringify({ proof: await challenges.create(form.id, clock.now().getTime()) }));
   });
 
-  // This URL must not change, because websites refer to it.
+  // This URL must not change, because websites load the script from it.
   let script: Buffer | null = null;
   app.get('/f/form.js', (_request, reply) => {
     script ??= builtFile('form');
@@ -101,21 +103,22 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
     return formOffCode(db.$client, config, form) !== null;
   }
 
-  async function take(
+  /** Verifies the submitted proof and accepts the request. */
+  async function takeForm(
     request: FastifyRequest,
     form: Form,
     filled: ReturnType<typeof readFilled>,
-    value: unknown,
+    proofText: unknown,
   ): Promise<Outcome> {
     const now = clock.now();
-    const proof = await challenges.judge(typeof value === 'string' ? value : '', form.id, now.getTime());
+    const proof = await challenges.verify(typeof proofText === 'string' ? proofText : '', form.id, now.getTime());
     if (proof.kind === 'none' || filled.address === null) return 'used';
-    const asked = filledForm(filled.address, filled.values, readShown(db, form), networkOf(request.ip), proof);
-    return lock.write(() => takeRequest(deps, form, asked, now), LOCK_WAIT_MS);
+    const input = filledForm(filled.address, filled.values, readShown(db, form), networkOf(request.ip), proof);
+    return lock.write(() => takeRequest(deps, form, input, now), LOCK_WAIT_MS);
   }
 
-  /** Sends the form with the values filled in and a new challenge. */
-  async function ask(
+  /** Sends the page with the form, the values filled in, and a new challenge. */
+  async function sendForm(
     reply: FastifyReply,
     form: BrandedForm,
     values: Filled,
@@ -148,13 +151,14 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
 
 const WINDOW_MS = 60_000;
 const MAX_PER_WINDOW = 60;
-/** The maximum number of networks in memory; beyond it, the oldest is forgotten. */
+/** The maximum number of networks in memory. Beyond it, the one whose window began first is forgotten. */
 const MAX_NETWORKS = 10_000;
 
-/** Limits how many forms a network can submit per minute. Checked before the costly steps: proof of work and database write. */
+/** Limits how many forms a network can submit per minute, before the costly steps: the proof of work and the write to the database. */
 class FloodLimit {
   readonly #clock: Clock;
-  readonly #seen = new Map<string, { times: number; since: number }>();
+  /** The number of submissions of each network, and the beginning of its window in monotonic milliseconds. */
+  readonly #windows = new Map<string, { count: number; since: number }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -163,25 +167,25 @@ class FloodLimit {
   /** Counts a form that a network submitted. Returns true if the network has submitted too many in the current minute. */
   isExceeded(network: string): boolean {
     const now = this.#clock.monotonic();
-    const seen = this.#seen.get(network);
-    if (seen !== undefined && now - seen.since < WINDOW_MS) return ++seen.times > MAX_PER_WINDOW;
-    this.#seen.delete(network);
-    this.#seen.set(network, { times: 1, since: now });
-    const [first] = this.#seen.keys();
-    if (this.#seen.size > MAX_NETWORKS && first !== undefined) this.#seen.delete(first);
+    const window = this.#windows.get(network);
+    if (window !== undefined && now - window.since < WINDOW_MS) return ++window.count > MAX_PER_WINDOW;
+    this.#windows.delete(network);
+    this.#windows.set(network, { count: 1, since: now });
+    const [oldest] = this.#windows.keys();
+    if (this.#windows.size > MAX_NETWORKS && oldest !== undefined) this.#windows.delete(oldest);
     return false;
   }
 }
 
 const WRITE_MS = 2000;
 
-/** Counts the views of forms in memory and stores them every two seconds, because anyone can open a page any number of times. */
+/** Counts the views of forms in memory. The counts are stored every two seconds only, because anyone can open a page very often. */
 class ShownCounts {
   readonly #deps: Pick<Deps, 'db' | 'lock'>;
   #unwritten = new Map<number, number>();
   #isWaiting = false;
 
-  /** Counts not stored yet are stored while `app` closes. */
+  /** When `app` closes, the counts that are still in memory are stored. */
   constructor(app: FastifyInstance, deps: Pick<Deps, 'db' | 'lock'>) {
     this.#deps = deps;
     app.addHook('onClose', () => this.#write());

@@ -6,26 +6,26 @@ import type { ShownForm } from '../../forms/shown-form.ts';
 import type { Faults, Filled } from '../../http/pages/form-markup.tsx';
 import { type FormBody, textList } from '../../http/requests/form-fields.ts';
 
-/** Longer values are not shown again in the form. */
+/** When the form is shown again, longer values are cut off. */
 const MAX_SHOWN_CHARACTERS = 500;
 
-interface Read {
+interface ReadForm {
   values: Filled;
-  /** Null if it is not valid. */
+  /** Null if the submitted address is not valid. */
   address: Address | null;
   faults: Faults;
 }
 
-/** The submitted values of a form, and their errors. Fields that the form does not have are ignored. */
-export function readFilled({ fields }: ShownForm, body: FormBody): Read {
+/** Returns the submitted values of a form and their faults. Fields that the form does not have are ignored. */
+export function readFilled({ fields }: ShownForm, body: FormBody): ReadForm {
   const faults = new Map<string, 'required' | 'invalid' | 'long' | 'email' | 'consent'>();
   const email = typeof body.email === 'string' ? body.email.trim() : '';
   const address = parseAddress(email);
   if (address === null) faults.set('email', email === '' ? 'required' : 'email');
-  const sent = typeof body.value === 'object' && !Array.isArray(body.value) ? body.value : {};
+  const submitted = typeof body.value === 'object' && !Array.isArray(body.value) ? body.value : {};
   const values: Record<string, string> = {};
   for (const field of fields) {
-    const value = (sent[field.key] ?? '').trim();
+    const value = (submitted[field.key] ?? '').trim();
     const fault = valueFault(field, value);
     if (fault !== null) faults.set(field.key, fault);
     values[field.key] = value.slice(0, MAX_SHOWN_CHARACTERS);
@@ -41,7 +41,7 @@ export function readFilled({ fields }: ShownForm, body: FormBody): Read {
   };
 }
 
-/** The data to store from a form without errors. */
+/** Returns a submitted form without faults as the input of `takeRequest`. */
 export function filledForm(
   address: Address,
   { values, chosen, tracking }: Filled,
@@ -52,7 +52,7 @@ export function filledForm(
   const isChosen = (id: number): 0 | 1 => (chosen?.has(id) === false ? 0 : 1);
   return {
     address,
-    given: Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')),
+    values: Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')),
     groups: Object.fromEntries(groups.map(({ id }) => [id, isChosen(id)])),
     consentText: form.consent_text,
     source: '',

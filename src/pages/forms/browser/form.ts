@@ -1,19 +1,19 @@
 /**
- * Makes automated submissions costly: solves the form's proof-of-work challenge while the visitor types, on our own page and on websites
- * that embed a form. If that fails, the form is submitted without a solution, and the next page may ask again.
+ * Makes automated submissions costly: solves the form's proof-of-work challenge while the visitor types, on our own page and on
+ * websites that embed a form. If the script finds no solution, it submits the form without one, and the next page may ask again.
  */
 import { type Challenge, solveChallenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/web/pbkdf2';
 
-/** A submission sooner than this after the challenge was created counts as a bot's. */
-const SOONEST_MS = 2500;
+/** How long after the challenge was created the form is submitted at the earliest. An earlier submission counts as a bot's. */
+const MIN_WAIT_MS = 2500;
 
-for (const form of document.querySelectorAll<HTMLFormElement>('form[data-sendlark]')) prove(form);
+for (const form of document.querySelectorAll<HTMLFormElement>('form[data-sendlark]')) addProof(form);
 
-function prove(form: HTMLFormElement): void {
-  const proof = form.querySelector<HTMLInputElement>('input[name="proof"]') ?? addHidden(form);
+function addProof(form: HTMLFormElement): void {
+  const proof = form.querySelector<HTMLInputElement>('input[name="proof"]') ?? addHiddenField(form);
   const status = form.querySelector<HTMLElement>('[data-working]');
-  /** Our own page contains its challenge from the start. */
+  /** When the challenge was created. Our own page contains a challenge from the start. */
   let challengedAt = performance.now();
   let proving: Promise<void> | null = null;
   let isProven = false;
@@ -29,17 +29,17 @@ function prove(form: HTMLFormElement): void {
     if (solution !== null) proof.value = btoa(JSON.stringify({ challenge, solution }));
   };
   const proveAndWait = async () => {
-    // Without a solution only the challenge is sent, which is accepted for a few visitors per hour.
+    // If solving fails, only the challenge is submitted. The service accepts this from a few visitors per hour.
     await solve().catch(() => undefined);
-    await wait(SOONEST_MS - (performance.now() - challengedAt));
+    await wait(MIN_WAIT_MS - (performance.now() - challengedAt));
     isProven = true;
   };
   const begin = () => {
     proving ??= proveAndWait();
     return proving;
   };
-  // A form filled in by the browser gets no focus event.
-  for (const sign of ['focusin', 'input']) form.addEventListener(sign, () => void begin());
+  // If the browser fills in the form, `input` is the first event, because no field gets the focus.
+  for (const event of ['focusin', 'input']) form.addEventListener(event, () => void begin());
   form.addEventListener('submit', (event) => {
     if (isProven) return;
     event.preventDefault();
@@ -49,7 +49,7 @@ function prove(form: HTMLFormElement): void {
     if (status !== null) status.textContent = status.dataset.working ?? '';
     void begin().then(() => form.submit());
   });
-  // A page restored from the browser history has a proof that was already used.
+  // The proof of a page that is restored from the browser's history was used already.
   addEventListener('pageshow', ({ persisted }) => {
     if (!persisted) return;
     proof.value = '';
@@ -61,7 +61,7 @@ function prove(form: HTMLFormElement): void {
   });
 }
 
-function addHidden(form: HTMLFormElement): HTMLInputElement {
+function addHiddenField(form: HTMLFormElement): HTMLInputElement {
   const input = document.createElement('input');
   input.type = 'hidden';
   input.name = 'proof';
