@@ -1,5 +1,4 @@
-/** The public archive of an account: its list, its feed and its mails, without sign-in or cookies. */
-
+/** The public archive of an account: the list of its mails, its feed, and the pages of its mails. */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import {
@@ -18,29 +17,29 @@ import { pageRoute, unknownPage } from '../http/pages/layout.ts';
 import { chooseWords, type PageWords } from '../http/pages/words/index.ts';
 import type { Deps } from '../operations/deps.ts';
 import { publicBrand } from '../templates/brand/brand.ts';
-import { BytesCache } from './database-source.ts';
+import { BytesCache } from './bytes-cache.ts';
 import { COPY_POLICY } from './web-copy.ts';
 
 const PAGE_SIZE = 50;
 const FEED_SIZE = 20;
-/** The size of the cache of mail copies, because assembling a large one takes tens of milliseconds. */
-const MAX_COPY_BYTES = 16 * 1024 * 1024;
+/** The maximum size of the cache of mail copies. Copies are cached because making a large one takes tens of milliseconds. */
+const COPY_CACHE_BYTES = 16 * 1024 * 1024;
 
-type Archived = { Params: { slug: string } };
+type BySlug = { Params: { slug: string } };
 
-/** Registers the public archive, its mails and its Atom feed. */
+/** Registers the pages of public archives and their Atom feeds. */
 export async function archivePages(app: FastifyInstance, { db, config, publicUrl }: Deps): Promise<void> {
   const client = db.$client;
-  const copies = new BytesCache(MAX_COPY_BYTES);
-  // The content with which a mail was sent never changes, so a copy is made once for each surrounding page.
-  const findCopy = ({ token }: PublishedMail, around: Surroundings) =>
-    copies.get(JSON.stringify([token, around]), () => {
+  const copies = new BytesCache(COPY_CACHE_BYTES);
+  // The content of a sent mail never changes, so its copy is made once for the same surroundings.
+  const findCopy = ({ token }: PublishedMail, surroundings: Surroundings) =>
+    copies.get(JSON.stringify([token, surroundings]), () => {
       const content = findPublishedContent(client, token);
-      return content && Buffer.from(readersCopy(content, around));
+      return content && Buffer.from(readersCopy(content, surroundings));
     });
-  const addressOf = ({ slug }: PublicArchive) => `${publicUrl()}/archive/${slug}`;
+  const urlOf = ({ slug }: PublicArchive) => `${publicUrl()}/archive/${slug}`;
 
-  pageRoute<Archived & { Querystring: { page?: unknown } }>(app, '/archive/:slug', (request, reply) => {
+  pageRoute<BySlug & { Querystring: { page?: unknown } }>(app, '/archive/:slug', (request, reply) => {
     const archive = findPublicArchive(client, request.params.slug);
     const number = pageNumber(request.query.page);
     if (archive === null) return unknownPage(reply);
@@ -48,27 +47,27 @@ export async function archivePages(app: FastifyInstance, { db, config, publicUrl
     if (mails.length === 0) return unknownPage(reply);
     const words = chooseWords(reply);
     const title = archive.title || words.archive.title;
-    const address = addressOf(archive);
-    const canonical = number === 1 ? address : `${address}?page=${number}`;
+    const url = urlOf(archive);
+    const canonical = number === 1 ? url : `${url}?page=${number}`;
     const links = (
       <>
         <link rel="canonical" href={canonical} />
-        <link rel="alternate" type="application/atom+xml" title={title} href={`${address}/feed.xml`} />
+        <link rel="alternate" type="application/atom+xml" title={title} href={`${url}/feed.xml`} />
       </>
     );
     const head = { title, language: words.language, isListed: true, more: links };
-    const content = listContent(address, title, mails, number, words, config.TIME_ZONE);
+    const content = listContent(url, title, mails, number, words, config.TIME_ZONE);
     const brand = publicBrand(db, archive.user_id);
     reply.header('content-security-policy', publicPolicy(brand));
     return sendTagged(reply, 'text/html; charset=utf-8', publicDocument(head, content, brand));
   });
 
-  pageRoute<Archived>(app, '/archive/:slug/feed.xml', (request, reply) => {
+  pageRoute<BySlug>(app, '/archive/:slug/feed.xml', (request, reply) => {
     const archive = findPublicArchive(client, request.params.slug);
     if (archive === null) return unknownPage(reply);
     const title = archive.title || chooseWords(reply).archive.title;
     const mails = listPublished(client, archive.user_id, FEED_SIZE, 0);
-    return sendTagged(reply, 'application/atom+xml; charset=utf-8', atomFeed(addressOf(archive), title, mails));
+    return sendTagged(reply, 'application/atom+xml; charset=utf-8', atomFeed(urlOf(archive), title, mails));
   });
 
   pageRoute<{ Params: { slug: string; token: string } }>(app, '/archive/:slug/:token', (request, reply) => {
@@ -76,7 +75,7 @@ export async function archivePages(app: FastifyInstance, { db, config, publicUrl
     if (archive === null) return unknownPage(reply);
     const mail = findPublishedMail(client, archive.user_id, request.params.token);
     const words = chooseWords(reply);
-    const list = addressOf(archive);
+    const list = urlOf(archive);
     const canonical = `${list}/${request.params.token}`;
     const copy =
       mail &&
@@ -93,13 +92,13 @@ export async function archivePages(app: FastifyInstance, { db, config, publicUrl
   });
 }
 
-/** A page number, starting at 1; anything else means the first page. */
+/** Returns the page number in a query, from 1. Every text that is no page number means the first page. */
 function pageNumber(value: unknown): number {
   return typeof value === 'string' && /^[1-9]\d{0,3}$/.test(value) ? Number(value) : 1;
 }
 
 function listContent(
-  address: string,
+  url: string,
   title: string,
   mails: readonly PublishedMail[],
   number: number,
@@ -114,7 +113,7 @@ function listContent(
       <ul class="entries">
         {mails.slice(0, PAGE_SIZE).map((mail) => (
           <li key={mail.token}>
-            <a href={`${address}/${mail.token}`}>{mail.title || archive.untitled}</a>
+            <a href={`${url}/${mail.token}`}>{mail.title || archive.untitled}</a>
             <small class="quiet">
               <time datetime={mail.published_at}>{day.format(new Date(mail.published_at))}</time>
             </small>
@@ -124,30 +123,30 @@ function listContent(
       {(number > 1 || hasMore) && (
         <nav class="pages" aria-label={archive.pages}>
           {number > 1 && (
-            <a rel="prev" href={number === 2 ? address : `${address}?page=${number - 1}`}>
+            <a rel="prev" href={number === 2 ? url : `${url}?page=${number - 1}`}>
               {archive.newer}
             </a>
           )}
           {hasMore && (
-            <a rel="next" href={`${address}?page=${number + 1}`}>
+            <a rel="next" href={`${url}?page=${number + 1}`}>
               {archive.older}
             </a>
           )}
         </nav>
       )}
       <p class="quiet">
-        <a href={`${address}/feed.xml`}>{archive.feed}</a>
+        <a href={`${url}/feed.xml`}>{archive.feed}</a>
       </p>
     </>
   );
 }
 
-/** The Atom feed of the archive at `address`; there must be at least one mail. JSX is for HTML, so this XML is written as text. */
-function atomFeed(address: string, title: string, mails: readonly PublishedMail[]): string {
-  const url = xmlText(address);
+/** Returns the Atom feed of an archive with at least one mail. The XML is written as text, because JSX is for HTML. */
+function atomFeed(archiveUrl: string, title: string, mails: readonly PublishedMail[]): string {
+  const url = xmlText(archiveUrl);
   const entries = mails.map(
     (mail) => `<entry>
-<id>${idOf(mail.token)}</id>
+<id>${entryId(mail.token)}</id>
 <title>${xmlText(mail.title)}</title>
 <link rel="alternate" type="text/html" href="${url}/${mail.token}"/>
 <published>${mail.published_at}</published>
@@ -167,8 +166,11 @@ ${entries.join('')}</feed>
 `;
 }
 
-/** An id that stays the same when the URL of the archive changes (RFC 4287, 4.2.6): a UUID of the token's hash (RFC 9562, 5.8). */
-function idOf(token: string): string {
+/**
+ * Returns the id of a mail in the feed. The id must stay the same when the URL of the archive changes (RFC 4287, 4.2.6), so it is a
+ * UUID made of the hash of the mail's token (RFC 9562, 5.8).
+ */
+function entryId(token: string): string {
   const hash = createHash('sha256').update(token).digest('hex');
   return `urn:uuid:${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-a${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 }
@@ -178,15 +180,15 @@ function xmlText(text: string): string {
   return escapeHtml(text).replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }
 
-/** How long, in seconds, caches may still contain a withdrawn mail. */
+/** How many seconds caches may still show a mail that was withdrawn from the archive. */
 const MAX_AGE_S = 300;
 
-/** Sends a text with its entity tag, or 304 if the client already has it (RFC 9110, 13.1.2). */
+/** Sends a text with its entity tag; sends 304 if the client already has the text (RFC 9110, 13.1.2). */
 function sendTagged(reply: FastifyReply, type: string, text: string | Buffer): FastifyReply {
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
   reply.headers({ etag, 'cache-control': `public, max-age=${MAX_AGE_S}` });
-  const known = reply.request.headers['if-none-match'] ?? '';
-  if (known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*'))
+  const knownTags = reply.request.headers['if-none-match'] ?? '';
+  if (knownTags.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*'))
     return reply.code(304).send();
   return reply.type(type).send(text);
 }

@@ -1,4 +1,4 @@
-/** The data for public pages, from the database of this process. */
+/** The source of data for public pages that reads and writes the database of this process. */
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { isBusy } from '../database/write-lock.ts';
@@ -9,19 +9,22 @@ import { RecipientVariants } from '../delivery/variants/recipient-variants.ts';
 import { unavailable } from '../errors/failure.ts';
 import type { Deps } from '../operations/deps.ts';
 import { partReader } from '../templates/pictures/pictures.ts';
+import { BytesCache } from './bytes-cache.ts';
 import { PreferenceStore } from './preferences.ts';
 import type { RecipientSource, StoredPicture } from './recipient-source.ts';
 
-/** After this time the visitor is asked to try again. The choice stays in memory for PENDING_MS and is written as soon as possible. */
+/** How long a visitor waits for a choice to be written. After that, the visitor is asked to try again. */
 const ANSWER_MS = 30_000;
+/** How long a choice waits in memory until the database is no longer locked. */
 const PENDING_MS = 60 * 60 * 1000;
 /** The maximum number of choices waiting in memory while the database is locked. */
 const MAX_PENDING = 10_000;
+/** How often opens and clicks are written. */
 const FLUSH_MS = 100;
-/** The size of the cache of image parts. */
+/** The maximum size of the cache of image parts. */
 const PICTURE_CACHE_BYTES = 32 * 1024 * 1024;
 
-/** The source for an application. Everything that waits in memory is written before the application has closed. */
+/** Returns the source of data for an application. What waits in memory is written before the application has closed. */
 export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSource {
   const { db, clock, tokens, hits, publicUrl, keepChoice } = deps;
   const client = db.$client;
@@ -66,7 +69,7 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
   };
 }
 
-/** Writes opens and clicks in batches, until the application has closed. */
+/** Writes opens and clicks in batches until the application has closed. */
 function writeHits(app: FastifyInstance, { hits, clock, lock, config }: Deps): void {
   let timer = globalThis.setTimeout(write, FLUSH_MS);
   app.addHook('onClose', async () => {
@@ -75,13 +78,13 @@ function writeHits(app: FastifyInstance, { hits, clock, lock, config }: Deps): v
     while (await lock.write(flush, config.SHUTDOWN_SECONDS * 1000));
   });
 
-  /** Writes one batch of hits. The next one follows after other requests had their turn, or after FLUSH_MS if no hits are left. */
+  /** Writes one batch. The next batch follows after other requests had their turn, or after FLUSH_MS if nothing is left to write. */
   function write(): void {
     let hasMore = false;
     try {
       hasMore = hits.flush(clock.now().getTime());
     } catch (error) {
-      // If another connection holds the lock, the hits stay in memory until the next round.
+      // If another connection holds the lock, the opens and clicks stay in memory until the next batch.
       if (!isBusy(error))
         app.log.warn({ err: error }, 'opens and clicks could not be written; they are kept in memory and tried again');
     }
@@ -89,7 +92,7 @@ function writeHits(app: FastifyInstance, { hits, clock, lock, config }: Deps): v
   }
 }
 
-/** Runs a write as soon as the lock is free. Throws 503 if that takes too long; the write is then still made later. */
+/** Returns a function that runs a write when the lock is free. It throws 503 if that takes too long, but still writes later. */
 function lockedWrites(app: FastifyInstance, { lock, config }: Deps): (write: () => void) => Promise<void> {
   const pending = new Set<Promise<unknown>>();
   app.addHook('onClose', () =>
@@ -105,48 +108,14 @@ function lockedWrites(app: FastifyInstance, { lock, config }: Deps): (write: () 
     pending.add(finished);
     void finished.then(() => pending.delete(finished));
     const answered = new AbortController();
-    const late = setTimeout(ANSWER_MS, null, { signal: answered.signal, ref: false }).then(() => {
+    const timeout = setTimeout(ANSWER_MS, null, { signal: answered.signal, ref: false }).then(() => {
       throw unavailable();
     });
     try {
-      await Promise.race([written, late]);
+      await Promise.race([written, timeout]);
     } finally {
-      late.catch(() => undefined);
+      timeout.catch(() => undefined);
       answered.abort();
     }
   };
-}
-
-/** A cache of bytes that are the same for all readers, so that they are not read or built again for each of them. */
-export class BytesCache {
-  readonly #maxBytes: number;
-  /** In order of last use. */
-  readonly #kept = new Map<string, Buffer>();
-  #bytes = 0;
-
-  /** Keeps up to `maxBytes` bytes; the least recently used entries are dropped. */
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /** The cached bytes for a key, or else the result of `read`, which is then cached unless it is undefined. */
-  get(key: string, read: () => Buffer | undefined): Buffer | undefined {
-    const kept = this.#kept.get(key);
-    const bytes = kept ?? read();
-    if (bytes === undefined) return undefined;
-    this.#kept.delete(key);
-    this.#kept.set(key, bytes);
-    if (kept === undefined) this.#makeRoom(bytes.length);
-    return bytes;
-  }
-
-  /** Adds to the total size, and drops entries if it is too large. */
-  #makeRoom(added: number): void {
-    this.#bytes += added;
-    for (const [oldest, { length }] of this.#kept) {
-      if (this.#bytes <= this.#maxBytes) break;
-      this.#kept.delete(oldest);
-      this.#bytes -= length;
-    }
-  }
 }

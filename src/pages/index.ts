@@ -1,4 +1,4 @@
-/** The public pages that recipients and owners open in a browser without keys or cookies, and the operational endpoints. */
+/** The pages and endpoints that need neither keys nor cookies: those for recipients and visitors, and those for operating the service. */
 import type { FastifyInstance } from 'fastify';
 import { healthRoutes } from '../http/health.ts';
 import { metricsPage } from '../http/metrics.ts';
@@ -13,7 +13,7 @@ import { providerEventRoutes } from './provider-events.ts';
 import { installPageRules, recipientPages } from './recipient-pages.ts';
 import { verifyPage } from './verify.tsx';
 
-/** Registers everything that is served outside /api. */
+/** Registers all public pages and endpoints outside /api. */
 export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   installPageRules(app);
   await recipientPages(app, databaseSource(app, deps), deps.clock);

@@ -1,4 +1,4 @@
-/** Reads and changes a recipient's subscriptions through their unsubscribe link. Every choice is one transaction. */
+/** Reads and changes a recipient's preferences for the unsubscribe page. Every choice is one transaction. */
 import type { Database } from 'better-sqlite3';
 import { and, asc, desc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import { addressId } from '../audience/contacts/address-rows.ts';
@@ -25,24 +25,25 @@ export interface Preferences {
   email: string;
   /** The From name of the mail; empty if the mail is no longer in the database. */
   sender: string;
-  /** The groups shown: those marked for display, and the mail's own group. */
+  /** The groups on the page: those marked for display, and the mail's own group. */
   groups: { id: number; group_name: string; description: string }[];
-  /** The mail's own group; 0 if it has none, or if the group is no longer in the database, for example after a restore. */
+  /** The id of the mail's own group; 0 if the mail has none, or if the group was deleted or lost with a restore. */
   own: number;
   /** The ids of unsubscribe entries by group id; group 0 is all mail. */
   unsubscribed: ReadonlyMap<number, number>;
-  /** Whether the contact's opens and clicks are recorded; null if they have no choice, because the account records none. */
+  /** True if the contact's opens and clicks are recorded; null if the contact has no choice, because the account records none. */
   tracking: boolean | null;
   /** The owner's logo and colour, with which the page is shown. */
   brand: PublicBrand;
-  /** Absent: unknown. */
+  /** The languages for the page; absent if they are unknown. */
   languages?: ContactLanguages;
-  /** Whether `unsubscribed` is up to date; false if it cannot be determined, so that the page may only offer to unsubscribe. */
+  /** False if the present state of `unsubscribed` is not known. Then the page offers only to unsubscribe. */
   isCurrent: boolean;
-  /** Set on sender nodes: choices that are already stored, so that they need not be stored again. */
+  /** The choices that a sender node has already stored and need not store again; absent elsewhere. */
   kept?: KeptLists;
 }
 
+/** Reads and changes the preferences of recipients in the database of this process. */
 export class PreferenceStore {
   readonly #db: Db;
 
@@ -50,7 +51,7 @@ export class PreferenceStore {
     this.#db = db;
   }
 
-  /** The preferences of a link's recipient. */
+  /** Returns the preferences of a link's recipient. */
   read(ids: RecipientIds): Preferences {
     const db = this.#db;
     const isOwn = eq(unsubscribeGroups.id, ids.group);
@@ -67,13 +68,13 @@ export class PreferenceStore {
       .orderBy(desc(isOwn), asc(unsubscribeGroups.id))
       .limit(MAX_GROUPS)
       .all();
-    // The entries are in two partial indexes, and SQLite uses each only if its condition is next to the address in the query.
+    // The entries are in two partial indexes. SQLite uses such an index only if its condition stands beside the address in the query.
     const isOfAddress = eq(unsubscribers.address_id, ids.address);
-    const { unsubscribe_groups_id: list } = unsubscribers;
+    const { unsubscribe_groups_id: groupId } = unsubscribers;
     const entries = db
       .select()
       .from(unsubscribers)
-      .where(or(and(isOfAddress, isNull(list)), and(isOfAddress, isNotNull(list))))
+      .where(or(and(isOfAddress, isNull(groupId)), and(isOfAddress, isNotNull(groupId))))
       .all();
     const sender = db
       .select({ name: sql<string>`${mailings.content} ->> 'sender_name'` })
@@ -96,7 +97,7 @@ export class PreferenceStore {
     };
   }
 
-  /** Applies the choice that a link's recipient made at `now`. Making the same choice again changes nothing. */
+  /** Applies the choice that a link's recipient made at `now`. The same choice a second time changes nothing. */
   apply(ids: RecipientIds, choice: Choice, now: Date): void {
     inTransaction(this.#db, () => {
       const before = this.read(ids);
@@ -104,7 +105,7 @@ export class PreferenceStore {
     });
   }
 
-  /** Applies a choice whose changes are already known. Call it in a transaction. */
+  /** Applies changes that were computed with `changesOf`. Call this inside a transaction. */
   change(ids: RecipientIds, chosen: ChosenLists, now: Date): void {
     this.#change(ids, this.read(ids), chosen, now);
   }
@@ -117,7 +118,7 @@ export class PreferenceStore {
     }
     const entries = joined.flatMap((list) => unsubscribed.get(list) ?? []);
     this.#unsubscribe(ids, left, form === null ? 'one-click' : 'page', now);
-    // Groups that stay unchecked are submitted again, which does not count as an unsubscribe from this mailing.
+    // The form of the groups also submits those that were unchecked before. They are not counted as unsubscribes from this mailing.
     const isNew = form !== 'groups' || left.some((list) => !unsubscribed.has(list));
     if (left.length > 0 && isNew) countUnsubscribe(this.#db.$client, ids, now.getTime());
     if (entries.length > 0) removeUnsubscribers(this.#db, entries, 'page', isoTimestamp(now));
@@ -150,7 +151,7 @@ export class PreferenceStore {
   }
 }
 
-/** Whether opens and clicks of a link's recipient are recorded; null if the account records none, or the database lacks the recipient. */
+/** Returns true if the recipient's opens and clicks are recorded; null if the account records none or does not know the recipient. */
 function findTracking(client: Database, { address, user }: RecipientIds): boolean | null {
   const row = client
     .prepare<[number, number], { tracking: TrackingMode; is_unmeasured: 0 | 1 }>(`
@@ -164,7 +165,7 @@ function addressOf({ email }: RecipientIds): Address {
   return { address: email, normalized: email, domain: email.slice(email.lastIndexOf('@') + 1) };
 }
 
-/** The preferences after a choice, for cases in which they cannot be read again. */
+/** Returns the preferences after a choice without reading them again. */
 export function preferencesAfter(before: Preferences, choice: Choice): Preferences {
   const unsubscribed = new Map(before.unsubscribed);
   const { left, joined } = changesOf(before, choice);
@@ -176,18 +177,18 @@ export function preferencesAfter(before: Preferences, choice: Choice): Preferenc
 }
 
 /**
- * The lists that a choice leaves and joins; 0 is all mail. A group added after the page was loaded is in neither and does not change.
- * Rejoining all mail does not resubscribe to single groups. If the earlier unsubscribes are unknown, all lists in the choice are joined.
+ * Returns the lists that a choice leaves and joins; 0 is all mail. A group that was not on the page does not change. A contact who
+ * joins all mail again does not join single groups. If the earlier unsubscribes are unknown, all chosen lists are joined.
  */
 export function changesOf(
   { groups, own, unsubscribed, tracking, isCurrent }: Preferences,
   { form, shown, checked, text }: Choice,
 ): ChosenLists {
-  const known = new Set(groups.map(({ id }) => id));
-  const lists = [...new Set(shown)].filter((id) => known.has(id));
+  const groupIds = new Set(groups.map(({ id }) => id));
+  const lists = [...new Set(shown)].filter((id) => groupIds.has(id));
   const wanted = new Set(checked);
   const mayBeLeft = (list: number) => !isCurrent || unsubscribed.has(list);
-  /** Whether a choice about opens and clicks is offered and may change the current setting. */
+  /** Returns true if the page offers a choice about opens and clicks and `isAllowed` may differ from the present setting. */
   const changesTracking = (isAllowed: boolean) => tracking !== null && (!isCurrent || tracking !== isAllowed);
   const change = { form, text: '', left: [], joined: [] };
   switch (form) {

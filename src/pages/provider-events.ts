@@ -1,6 +1,6 @@
 /**
- * The URLs at which mail providers report bounces, complaints and unsubscribes: `POST /hooks/in/<provider>/<token>`. Answered 200 once the
- * effect is on disk.
+ * The URLs at which mail providers report bounces, complaints and unsubscribes: `POST /hooks/in/<provider>/<token>`. The answer is 200
+ * once the effect of the report is on disk.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -22,20 +22,22 @@ import { failedBody, frameworkText, refusing } from '../http/errors.ts';
 import type { Deps } from '../operations/deps.ts';
 import { networkOf } from '../users/throttle.ts';
 
-interface Addressed {
+interface ByToken {
   Params: { token: string };
   Body: Buffer | undefined;
 }
 
+/** The HTTP statuses of refusals, by code. */
 const STATUSES = { signature: 403, expired: 403, topic: 403, login: 401, malformed: 400 };
 const TOO_MANY_REQUESTS = 429;
 
-/** Registers the addresses at which mail providers report events. */
+/** Registers the URLs at which mail providers report events. */
 export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   const { db, clock, tokens, fetchFromAmazon } = deps;
   const client = db.$client;
-  const refused = new RefusedRequests(client, clock);
+  const refusedRequests = new RefusedRequests(client, clock);
   const certificates = new SnsCertificates(fetchFromAmazon);
+  /** The intakes of requests that have passed `onRequest`. */
   const intakes = new WeakMap<FastifyRequest, { intake: Intake; secret: string | null }>();
 
   app.removeAllContentTypeParsers();
@@ -43,31 +45,32 @@ export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Pro
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
     const known = intakes.get(request);
     if (error instanceof Refusal) {
-      if (known !== undefined) refused.refused(known.intake.id, error.code);
+      if (known !== undefined) refusedRequests.refused(known.intake.id, error.code);
       if (error.code === 'login') reply.header('www-authenticate', 'Basic realm="Sendlark"');
-      return answer(reply, STATUSES[error.code], TEXTS[error.code]);
+      return sendFailure(reply, STATUSES[error.code], TEXTS[error.code]);
     }
-    if (error instanceof Failure) return answer(refusing(reply, error), error.status, error.message);
+    if (error instanceof Failure) return sendFailure(refusing(reply, error), error.status, error.message);
     const status = error.statusCode ?? 500;
-    if (status < 500) return answer(reply, status, frameworkText(status));
+    if (status < 500) return sendFailure(reply, status, frameworkText(status));
     request.log.error({ err: error, route: request.routeOptions.url }, 'events could not be taken in');
-    return answer(reply, 500, 'Internal error');
+    return sendFailure(reply, 500, 'Internal error');
   });
 
   for (const provider of MAIL_PROVIDERS) {
     const { maxBytes, isSigned } = provider === 'ses' ? { maxBytes: EVENT_BYTES, isSigned: true } : PROVIDERS[provider];
-    app.post<Addressed>(`/hooks/in/${provider}/:token`, {
+    app.post<ByToken>(`/hooks/in/${provider}/:token`, {
       bodyLimit: maxBytes,
-      // Checked before the body is read, so that a request without a token costs next to nothing.
+      // The token is checked before the body is read, so that a request without a valid token costs next to nothing.
       onRequest: async (request, reply) => {
         const intake = findByToken(request.params.token, provider);
-        // All customers of a provider share its network, so refused requests to one intake must not delay the others.
+        // Refused requests to one intake must not delay the requests to others. So they are counted by intake: all customers of a
+        // provider share its network.
         const caller = intake === undefined ? networkOf(request.ip) : intakeCaller(intake.id);
-        const waitMs = refused.waitMs(caller);
+        const waitMs = refusedRequests.waitMs(caller);
         if (waitMs > 0) reply.header('retry-after', String(Math.ceil(waitMs / 1000)));
         if (waitMs > 0) throw new Failure(TOO_MANY_REQUESTS, 'Too many refused requests');
         if (intake === undefined) {
-          refused.failed(caller);
+          refusedRequests.failed(caller);
           throw new Failure(404, 'Not Found');
         }
         const secret = openIntakeSecret(client, intake);
@@ -82,7 +85,7 @@ export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Pro
         const now = clock.now();
         const received = { headers: request.headers, body: request.body ?? Buffer.alloc(0), secret, now };
         await applyEvents(deps, intake, await readAll(await readEvents(intake, received)), now);
-        refused.write(intake.id);
+        refusedRequests.write(intake.id);
         return { status: 'success', message: 'Recorded Successfully' };
       },
     });
@@ -106,7 +109,7 @@ export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Pro
   }
 }
 
-/** The texts of refusals. */
+/** The texts of refusals, by code. */
 const TEXTS = {
   signature: 'The signature is not valid',
   expired: 'The signature is too old, or from the future',
@@ -115,14 +118,14 @@ const TEXTS = {
   malformed: 'Malformed Request',
 };
 
-function answer(reply: FastifyReply, status: number, text: string): FastifyReply {
+function sendFailure(reply: FastifyReply, status: number, text: string): FastifyReply {
   return reply
     .code(status)
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(failedBody(text)));
 }
 
-/** Whether the header contains this password, as Basic authentication with any name (RFC 7617) or as a Bearer token (RFC 6750). */
+/** Returns true if the header has this password, in Basic authentication with any name (RFC 7617) or as a Bearer token (RFC 6750). */
 function isPassword(header: string | undefined, expected: string | null): boolean {
   const [, scheme = '', text = ''] = /^(basic|bearer) +([\x21-\x7e]{1,1000})$/i.exec(header ?? '') ?? [];
   const login = Buffer.from(text, 'base64').toString('utf8');

@@ -1,4 +1,7 @@
-/** The public pages to which the links in mails lead, in whatever process serves them, and the rules for all public pages. */
+/**
+ * The public pages that links in mails open, and the rules for all public pages. This process serves the pages from its database, a
+ * sender node over NATS.
+ */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { Failure } from '../errors/failure.ts';
@@ -13,21 +16,21 @@ import { trackingPages } from './tracking.ts';
 import { unsubscribePage } from './unsubscribe.tsx';
 import { webCopyPage } from './web-copy.ts';
 
-/** Limits of the forms on the pages. Anyone can send one, so their cost is limited here; the real forms are much smaller. */
-const FORM_BYTES = 64 * 1024;
+// The limits of a submitted form. Anyone can submit one, so its cost is limited. The real forms are much smaller.
+const MAX_FORM_BYTES = 64 * 1024;
 const MAX_FIELDS = 5000;
 const UNPROCESSABLE = 422;
 
-/** Sets up bodies, headers and failures of the pages registered on `app`. */
+/** Sets up how the pages registered on `app` read bodies, which headers they send, and how they show errors. */
 export function installPageRules(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: FORM_BYTES },
+    { parseAs: 'string', bodyLimit: MAX_FORM_BYTES },
     (_request: FastifyRequest, body: string) => readUrlencoded(body, MAX_FIELDS),
   );
-  // A one-click request (RFC 8058) may be multipart. The URL alone determines the action, so bodies of other types are read and ignored.
-  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: FORM_BYTES }, (_request, _body, done) =>
+  // A one-click request (RFC 8058) may have a multipart body. Its URL alone says what to do, so bodies of other types are ignored.
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: MAX_FORM_BYTES }, (_request, _body, done) =>
     done(null, {}),
   );
   app.addHook('onSend', (_request, reply, _payload, next) => {
@@ -45,7 +48,7 @@ export function installPageRules(app: FastifyInstance): void {
   });
 }
 
-/** Registers the public pages. */
+/** Registers the public pages that links in mails open. */
 export async function recipientPages(app: FastifyInstance, source: RecipientSource, clock: Clock): Promise<void> {
   await unsubscribePage(app, source);
   await trackingPages(app, source, clock);

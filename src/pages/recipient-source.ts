@@ -1,4 +1,4 @@
-/** The interface to the data of public pages: from the database of this process or, on a sender node, over NATS. */
+/** The interface to the data of public pages. The data come from the database of this process or, on a sender node, over NATS. */
 import type { Values } from '../delivery/content/merge.ts';
 import type { Hit } from '../delivery/feedback/opens-and-clicks.ts';
 import type { Choice } from '../delivery/feedback/preference-choice.ts';
@@ -8,36 +8,40 @@ import type { Preferences } from './preferences.ts';
 
 export type Maybe<T> = T | Promise<T>;
 
-/** An image; `part` returns its bytes in consecutive parts, or undefined if a part no longer exists. */
+/** An image of the library. */
 export interface StoredPicture {
   hash: string;
+  /** The subtype of its content type, such as `png`. */
   kind: string;
+  /** The number of bytes. */
   size: number;
+  /** Returns the part with this number, from 0; undefined if the image was deleted. */
   part(number: number): Buffer | undefined;
 }
 
-/** The frozen content of a mailing as JSON, and the number of one of its variants; 0: A. */
+/** The frozen content of a mailing as JSON, and the number of the variant that a recipient got: 0 for A. */
 export type FrozenMail = Pick<CopyInput, 'frozen' | 'variant'>;
 
 /** The source of data for public pages. Each method may throw `unavailable()` if the data cannot be reached now. */
 export interface RecipientSource {
-  /** The origin of links, without a trailing slash. */
+  /** Returns the beginning of all links, without a trailing slash. */
   publicUrl(): string;
-  /** The ids in a token, or null if the token is not ours or its contact is no longer known. */
+  /** Returns the ids in a token; null if the token is not ours or its contact is no longer known. */
   readLink(purpose: Purpose, token: string): Maybe<RecipientIds | null>;
-  /** The mailing of a link that all its recipients share, or null if the token does not belong to such a link. */
+  /** Returns the ids in a token that all recipients of a mailing share; null if this is no such token. */
   readShared(token: string): RecipientIds | null;
-  /** The choices that a link's recipient has, and has made. */
+  /** Returns the preferences of a link's recipient, and the choices that the page can offer. */
   readPreferences(ids: RecipientIds, token: string): Maybe<Preferences>;
   /** Stores a choice. Resolves with the resulting preferences once the choice cannot be lost any more. */
   keepChoice(ids: RecipientIds, token: string, before: Preferences, choice: Choice): Promise<Preferences>;
-  /** The mail that a link's recipient got, or null if it is unknown. */
+  /** Returns the mail that a link's recipient got; null if the mail is unknown. */
   readMail(ids: RecipientIds, token: string): Maybe<FrozenMail | null>;
-  /** The destination of one of the mailing's links, with its placeholders, or null if it has no such link. */
+  /** Returns the destination, with its placeholders, of a link of the mailing; null if the mailing has no link of this number. */
   findLink(ids: RecipientIds, number: number): Maybe<string | null>;
-  /** The current values of the recipient and the sender for the destination of a link or a web copy. */
+  /** Returns the present values of the recipient and the sender, for the destination of a link or for a web copy. */
   readValues(ids: RecipientIds, purpose: 'click' | 'web', token: string): Maybe<Values>;
-  /** Counts an open or a click; never throws. */
+  /** Counts an open or a click. Never throws. */
   addHit(hit: Hit, token: string): void;
+  /** Returns the image with this public id; null if there is none. */
   findPicture(publicId: string): Maybe<StoredPicture | null>;
 }

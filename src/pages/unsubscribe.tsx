@@ -1,5 +1,6 @@
 /**
- * One-click unsubscribes from mail clients (RFC 8058), and the preference page. A GET changes nothing, because mail scanners open links.
+ * The preference page, and one-click unsubscribing by mail clients (RFC 8058). A GET changes nothing, because mail scanners open
+ * links.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Fragment } from 'preact';
@@ -12,7 +13,7 @@ import { type FormBody, MALFORMED, textList } from '../http/requests/form-fields
 import { MAX_GROUPS, type Preferences } from './preferences.ts';
 import type { RecipientSource } from './recipient-source.ts';
 
-interface Link {
+interface ByToken {
   Params: { token: string };
   Body: FormBody | undefined;
 }
@@ -21,15 +22,15 @@ interface Link {
 export async function unsubscribePage(app: FastifyInstance, source: RecipientSource): Promise<void> {
   pageRoute(app, '/u/shared', (_request, reply) => messagePage(reply, 'sharedCopy'));
 
-  pageRoute<Link>(app, '/u/:token', async (request, reply) => {
+  pageRoute<ByToken>(app, '/u/:token', async (request, reply) => {
     const { token } = request.params;
     const ids = await source.readLink('unsubscribe', token);
     if (ids === null) return unknownLink(reply);
     const preferences = await source.readPreferences(ids, token);
-    return show(reply, chooseWords(reply, preferences.languages), preferences, '');
+    return sendPreferences(reply, chooseWords(reply, preferences.languages), preferences, '');
   });
 
-  app.post<Link>('/u/:token', async (request, reply) => {
+  app.post<ByToken>('/u/:token', async (request, reply) => {
     const { token } = request.params;
     const ids = await source.readLink('unsubscribe', token);
     if (ids === null) return unknownLink(reply);
@@ -37,26 +38,27 @@ export async function unsubscribePage(app: FastifyInstance, source: RecipientSou
     const before = await source.readPreferences(ids, token);
     const words = chooseWords(reply, before.languages);
     const choice = { ...chosen, text: words.preferences.trackingText };
-    // The page confirms the choice only after it is stored.
+    // The page confirms a choice only after the choice is stored.
     const after = await source.keepChoice(ids, token, before, choice);
-    return show(reply, words, after, noticeOf(before, choice, words.preferences));
+    return sendPreferences(reply, words, after, noticeOf(before, choice, words.preferences));
   });
 }
 
-/** Reads the choice in a request. Throws 422 if it does not match the page's form. */
+/** Reads the choice in a request. Throws 422 if the body does not come from a form of the page. */
 function readChoice(body: FormBody = Object.create(null)): Omit<Choice, 'text'> {
   const { form = null } = body;
-  const faulty = new Failure(422, 'That is not a form of this page');
-  if (MALFORMED in body || !isForm(form)) throw faulty;
+  const failure = new Failure(422, 'That is not a form of this page');
+  if (MALFORMED in body || !isForm(form)) throw failure;
   const listed = (name: string) => {
     const ids = textList(body[name]);
-    if (ids === null) throw faulty;
-    // Only groups on the page can be meant, and a page shows at most MAX_GROUPS.
+    if (ids === null) throw failure;
+    // A page shows at most MAX_GROUPS groups, so further ids do not come from the page.
     return [...new Set(ids.map(Number))].filter((id) => Number.isSafeInteger(id) && id > 0).slice(0, MAX_GROUPS);
   };
   return { form, shown: listed('shown'), checked: listed('on') };
 }
 
+/** The forms of the page; null stands for a one-click request. */
 const FORMS: readonly unknown[] = [
   'groups',
   'leave',
@@ -71,7 +73,7 @@ function isForm(form: unknown): form is Choice['form'] {
   return FORMS.includes(form);
 }
 
-/** The page's confirmation of a stored choice. */
+/** Returns the text with which the page confirms a stored choice; empty if nothing was stored. */
 function noticeOf(before: Preferences, { form }: Choice, words: PageWords['preferences']): string {
   switch (form) {
     case 'groups':
@@ -95,7 +97,12 @@ function leftNotice({ groups, own }: Preferences, words: PageWords['preferences'
   return group === undefined ? words.left : words.leftGroup(group.group_name);
 }
 
-function show(reply: FastifyReply, words: PageWords, preferences: Preferences, notice: string): FastifyReply {
+function sendPreferences(
+  reply: FastifyReply,
+  words: PageWords,
+  preferences: Preferences,
+  notice: string,
+): FastifyReply {
   const { email, sender, unsubscribed, tracking } = preferences;
   const text = words.preferences;
   return page(
@@ -112,7 +119,7 @@ function show(reply: FastifyReply, words: PageWords, preferences: Preferences, n
       {unsubscribed.has(0) ? (
         <>
           <p>{text.getsNothing(email)}</p>
-          <Choose form="back" label={text.back} />
+          <ChoiceButton form="back" label={text.back} />
         </>
       ) : (
         <>
@@ -121,7 +128,7 @@ function show(reply: FastifyReply, words: PageWords, preferences: Preferences, n
           <section>
             <h2>{text.noneTitle}</h2>
             <p class="quiet">{text.noneAbout(email)}</p>
-            <Choose form="none" label={text.none} isPlain />
+            <ChoiceButton form="none" label={text.none} isPlain />
           </section>
         </>
       )}
@@ -130,7 +137,7 @@ function show(reply: FastifyReply, words: PageWords, preferences: Preferences, n
           <h2>{text.trackingTitle}</h2>
           <p class="quiet">{text.trackingText}</p>
           <p class="quiet">{tracking ? text.trackingOn : text.trackingOff}</p>
-          <Choose
+          <ChoiceButton
             form={tracking ? 'untrack' : 'track'}
             label={tracking ? text.trackingRefuse : text.trackingAllow}
             isPlain
@@ -144,7 +151,15 @@ function show(reply: FastifyReply, words: PageWords, preferences: Preferences, n
 }
 
 /** A button that makes a choice at once. */
-function Choose({ form, label, isPlain }: { form: NonNullable<Choice['form']>; label: string; isPlain?: boolean }) {
+function ChoiceButton({
+  form,
+  label,
+  isPlain,
+}: {
+  form: NonNullable<Choice['form']>;
+  label: string;
+  isPlain?: boolean;
+}) {
   return (
     <form method="post">
       <input type="hidden" name="form" value={form} />
@@ -160,7 +175,7 @@ function Groups({ text, preferences }: { text: PageWords['preferences']; prefere
   if (groups.length === 0) return null;
   return (
     <form method="post">
-      {/* If earlier unsubscribes are unknown, groups that stay checked must not be changed. */}
+      {/* The form `leave` does not change the groups that stay checked. It is used if the earlier unsubscribes are unknown. */}
       <input type="hidden" name="form" value={isCurrent ? 'groups' : 'leave'} />
       <fieldset>
         <legend>{text.question}</legend>

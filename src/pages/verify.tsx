@@ -1,5 +1,6 @@
 /**
- * The page that confirms a sender address. The verification mail links to it; only its button confirms, because mail scanners open links.
+ * The page that confirms the address of a sender. The link in a verification mail opens the page. Only a button on it confirms the
+ * address, because mail scanners open links.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { page } from '../http/pages/document.tsx';
@@ -8,18 +9,18 @@ import { chooseWords } from '../http/pages/words/index.ts';
 import type { Deps } from '../operations/deps.ts';
 import { findSenderByLink, verifySender } from '../senders/senders.ts';
 
-interface Link {
+interface ByToken {
   Params: { token: string };
 }
 
-/** Registers the page on which a sender's address is confirmed. */
+/** Registers the page that confirms the address of a sender. */
 export async function verifyPage(app: FastifyInstance, { config, db, clock, tokens, wake }: Deps): Promise<void> {
-  const find = (token: string) => findSenderByLink(db, tokens, token, clock.now());
+  const findSender = (token: string) => findSenderByLink(db, tokens, token, clock.now());
 
-  pageRoute<Link>(app, '/verify/:token', (request, reply) => {
-    const sender = find(request.params.token);
+  pageRoute<ByToken>(app, '/verify/:token', (request, reply) => {
+    const sender = findSender(request.params.token);
     if (sender === null) return messagePage(reply.code(404), 'outdatedLink');
-    if (sender.is_verified === 1) return confirmed(reply, sender.from_email);
+    if (sender.is_verified === 1) return sendConfirmed(reply, sender.from_email);
     const { verify: text, language } = chooseWords(reply);
     return page(
       reply,
@@ -40,18 +41,18 @@ export async function verifyPage(app: FastifyInstance, { config, db, clock, toke
     );
   });
 
-  app.post<Link>('/verify/:token', (request, reply) => {
-    const sender = find(request.params.token);
+  app.post<ByToken>('/verify/:token', (request, reply) => {
+    const sender = findSender(request.params.token);
     if (sender === null) return messagePage(reply.code(404), 'outdatedLink');
     if (sender.is_verified === 0) {
       verifySender(db, sender, request.ip, clock.now(), config.SCHEDULE_GRACE_MINUTES);
       wake();
     }
-    return confirmed(reply, sender.from_email);
+    return sendConfirmed(reply, sender.from_email);
   });
 }
 
-function confirmed(reply: FastifyReply, email: string): FastifyReply {
+function sendConfirmed(reply: FastifyReply, email: string): FastifyReply {
   const { verify: text, language } = chooseWords(reply);
   return page(
     reply,

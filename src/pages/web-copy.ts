@@ -1,6 +1,6 @@
 /**
- * The web copy of a recipient's mail, without links that act in the recipient's name. A sandbox gives it an opaque origin, so that an
- * owner's HTML never runs as part of our site.
+ * The web copy of a recipient's mail, without links that act in the recipient's name. A sandbox gives the page an opaque origin, so that
+ * the HTML of an account never runs as part of this site.
  */
 import type { FastifyInstance } from 'fastify';
 import { copy } from '../delivery/compiling/show.ts';
@@ -25,16 +25,16 @@ export const COPY_POLICY = [
 ].join('; ');
 
 /**
- * The maximum number of waiting readers per account. Each account's mails are shown one at a time, so that readers of other accounts wait
- * for at most one mail.
+ * The maximum number of readers of an account's mails who wait. The mails of an account are shown one at a time, so that readers of
+ * other accounts wait for at most one mail.
  */
 const MAX_READERS = 100;
-/** The maximum number of these readers with the links of one recipient, so that someone with one link cannot block the others. */
+/** The maximum number of readers who wait with the links of one recipient, so that nobody can block the other readers with one link. */
 const MAX_OF_RECIPIENT = 10;
 
 /** Registers the page that shows a mail in the browser. */
 export async function webCopyPage(app: FastifyInstance, source: RecipientSource): Promise<void> {
-  const inTurn = limitPerKey({ most: MAX_READERS });
+  const inTurnOfAccount = limitPerKey({ most: MAX_READERS });
   const inTurnOfRecipient = limitPerKey({ most: MAX_OF_RECIPIENT });
   pageRoute<{ Params: { token: string } }>(app, '/w/:token', async (request, reply) => {
     const { token } = request.params;
@@ -45,7 +45,7 @@ export async function webCopyPage(app: FastifyInstance, source: RecipientSource)
       if (mail === null) return null;
       const values: Values = {
         ...(await source.readValues(ids, 'web', token)),
-        // A copy may be forwarded. Its readers must not unsubscribe the recipient or see their choices.
+        // A copy may be forwarded, and other readers must not unsubscribe the recipient or see the recipient's choices.
         [PREFERENCES]: `${source.publicUrl()}/u/shared`,
         [WEB_COPY]: `${source.publicUrl()}/w/${token}`,
         // Viewing the copy does not count as an open.
@@ -53,7 +53,7 @@ export async function webCopyPage(app: FastifyInstance, source: RecipientSource)
       };
       return copy(ids.user, { ...mail, values });
     };
-    const shown = await inTurnOfRecipient(ids.address, () => inTurn(ids.user, show));
+    const shown = await inTurnOfRecipient(ids.address, () => inTurnOfAccount(ids.user, show));
     if (shown === null) return unknownLink(reply);
     return reply
       .headers({ 'content-security-policy': COPY_POLICY, 'x-robots-tag': 'noindex' })

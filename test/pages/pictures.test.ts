@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
-import { BytesCache } from '../../src/pages/database-source.ts';
+import { BytesCache } from '../../src/pages/bytes-cache.ts';
 import { startApp } from '../support/app.ts';
 import { GIF, jpeg, largePng, png, uploadPicture, WEBP } from '../support/pictures.ts';
 
