@@ -31,9 +31,9 @@ export function sendErrorPage(
     <div class="error-page">
       {viewer === null && <h1>{title}</h1>}
       <p>{said || language.say(`error.${kind}.text`)}</p>
-      <p>
+      <div class="buttons">
         <LinkButton href="/" look="plain" label={language.say('error.home')} />
-      </p>
+      </div>
     </div>
   );
   reply.code(status);

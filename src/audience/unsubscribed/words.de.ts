@@ -75,7 +75,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.inactive.empty.title': 'Keine inaktiven Kontakte',
   'unsubscribes.inactive.empty.text':
     'Kontakte, die die Regel findet, erscheinen hier. Auf der Seite der Regel sehen Sie vorab, wen sie fände.',
-  'unsubscribes.did': 'Aktion',
+  'unsubscribes.did': 'Was geschah',
   'unsubscribes.lift.inactive.title': 'Diesen Kontakt reaktivieren?',
   'unsubscribes.lift.inactive.means':
     'Die Adresse bekommt wieder Kampagnen und kann in Automationen kommen, in denen sie noch nicht war.',

@@ -71,7 +71,7 @@ export const unsubscribed = {
   'unsubscribes.inactive.empty.title': 'No inactive contacts',
   'unsubscribes.inactive.empty.text':
     'Contacts the rule finds appear here. Open the rule to preview whom it would find.',
-  'unsubscribes.did': 'Action',
+  'unsubscribes.did': 'What was done',
   'unsubscribes.lift.inactive.title': 'Reactivate this contact?',
   'unsubscribes.lift.inactive.means':
     'The address gets campaigns again, and can enter automations it has not been in yet.',

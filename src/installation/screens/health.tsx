@@ -223,9 +223,9 @@ function FindingItem({ name, state, found, advice, isOperator, freeBytes }: Heal
         </>
       )}
       {state !== 'ok' && page && (isOperator || !page.isForOperators) && (
-        <p>
+        <div class="buttons">
           <LinkButton look="plain" href={page.href} label={language.say(page.label)} />
-        </p>
+        </div>
       )}
     </li>
   );
