@@ -15,7 +15,7 @@ export function csvStream(header: readonly string[], pages: Pages): Readable {
     yield `${header.map((name) => quoted(textOf(name))).join(',')}\r\n`;
     for await (const rows of pages) if (rows.length > 0) yield rows.map(lineOf).join('');
   }
-  // The stream buffers one page only: a page is the most work that may be done before others take their turn.
+  // The stream buffers one page only: a page is the most work that may be done before other requests have a turn.
   return Readable.from(text(), { objectMode: false, highWaterMark: 1 });
 }
 
@@ -51,7 +51,7 @@ const FORMULA_START =
 /** The same places with an apostrophe in front. */
 const ESCAPED_FORMULA =
   /^'(?=['"]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])|(?<=[;\t\r\n])'(?=['"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
-/** A quick test before the others, because most cells have none of these characters. */
+/** A quick test before the two patterns above, because most cells have none of these characters. */
 const SUSPICIOUS = /[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
 /**

@@ -47,7 +47,7 @@ export function refusalReason(row: string, group: string): string {
   END`;
 }
 
-/** SQL: why the address of `row` may not get a campaign's mail of that group; null if it may. */
+/** SQL: why the address of `row` may not get a campaign's mail of the unsubscribe group `group`; null if it may. */
 export function ineligibilityReason(row: string, group: string): string {
   return `ifnull(${refusalReason(row, group)}, CASE WHEN ${isInactive(row)} THEN ${storedSql('inactive')} END)`;
 }
@@ -79,8 +79,8 @@ const POSSIBLY_INELIGIBLE = [
   .join(' UNION ALL ');
 
 /**
- * SQL: why the address of `row` in an audience gets no mail of that group now; null if it does. It is in one of the
- * targets of @excluded, or may not get it. Binds @after and @last, see `POSSIBLY_INELIGIBLE`.
+ * SQL: why the address of `row` in an audience gets no mail of the unsubscribe group `group` now; null if it gets mail. The reason is that
+ * it is in one of the targets of @excluded, or is not eligible. Binds @after and @last, see `POSSIBLY_INELIGIBLE`.
  */
 export function exclusionReason(row: string, group: string): string {
   return `CASE

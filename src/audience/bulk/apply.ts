@@ -23,14 +23,14 @@ interface ChangedContact {
   typeBefore: number | null;
 }
 
-/** Applies the job's action to those contacts that it can be applied to. Returns them. */
+/** Applies the job's action to these contacts, except those to which it cannot be applied. Returns the contacts that it changed. */
 export function applyAction(db: Db, job: Job, ids: readonly number[], now: string): ChangedContact[] {
   const contacts = liveContacts(db, job.user_id, ids);
   const applied = contacts.map(({ id }) => ({ id, typeBefore: null }));
   if (contacts.length === 0) return [];
   switch (job.action) {
     case 'delete':
-      // All contacts get the creation time of the job, because the undo finds them by it.
+      // All contacts get the job's creation time as their time of deletion, by which `restoreContacts` finds them.
       deleteContacts(
         db,
         contacts.map(({ id }) => id),
@@ -79,6 +79,7 @@ export function undoAction(db: Db, job: Job, items: readonly ChangedContact[], n
   return moveContacts(db, job.user_id, moves, now).length;
 }
 
+/** Returns those of these contacts of the account that are not deleted, and whose contact type is not deleted. */
 function liveContacts(db: Db, accountId: number, ids: readonly number[]): Row[] {
   return db.all<Row>(sql`
     SELECT c.id, c.contact_type_id, c.address_id, c.email FROM json_each(${JSON.stringify(ids)}) i CROSS JOIN contacts c ON c.id = i.value

@@ -14,7 +14,7 @@ import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { type ContactFilter, ContactFinder, Pace } from '../search/find-contacts.ts';
 import { applyAction, type Job, undoAction } from './apply.ts';
 
-/** How long after its end an action can be undone. */
+/** How long after its end an action can be undone, and how long after its creation it can be confirmed. */
 const UNDO_MS = 3_600_000;
 const UNDOABLE: readonly Job['action'][] = ['move', 'delete'];
 /** The maximum number of unfinished actions of an account. */
@@ -22,7 +22,8 @@ const MAX_UNFINISHED = 20;
 const TOO_MANY_REQUESTS = 429;
 
 /**
- * Stores a bulk action for the background thread. `contacts` are ids, checked to belong to the account, or a filter for all that match.
+ * Stores a bulk action for the background thread. `contacts` has the ids of contacts, which the caller has checked to belong to the
+ * account, or a filter for all contacts that match it.
  * Throws 429 if the account has too many unfinished actions.
  */
 export function startJob(
@@ -34,6 +35,7 @@ export function startJob(
     contacts: readonly number[] | ContactFilter;
   },
 ): Job {
+  // The contacts of a filter are counted while they are collected.
   const whole = 'length' in contacts ? contacts.length : 0;
   return inTransaction(db, (tx) => {
     requireBelowLimit(db, job.user_id);
@@ -136,14 +138,14 @@ export async function continueJobs(
   const until = performance.now() + BACKGROUND_MS;
   const pace = new Pace();
   await inChunks(db.$client, () => {
-    // Read again in each transaction, because a request may have cancelled the job.
+    // The job is read again in each transaction, because a request may have cancelled it.
     const job = oldest.get(account);
     if (job?.user_id !== account) return false;
     try {
       db.$client.transaction(() => continueJob(db, job, clock, pace))();
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
-      end(db, job.id, 'failed', clock);
+      endJob(db, job.id, 'failed', clock);
       onFailure(job.id, error);
     }
     return performance.now() < until;
@@ -152,8 +154,8 @@ export async function continueJobs(
 }
 
 /**
- * Forgets some contacts that jobs changed which can no longer be undone. Returns true if there are more. Cancels a job that was not
- * confirmed within that time.
+ * Deletes some of the stored items of jobs that can no longer be undone. Returns true if there may be more. Also cancels a job that
+ * nobody has confirmed in time.
  */
 function removeExpired(db: Db, clock: Clock): boolean {
   const before = isoTimestamp(new Date(clock.now().getTime() - UNDO_MS));
@@ -163,7 +165,7 @@ function removeExpired(db: Db, clock: Clock): boolean {
     )
     .pluck()
     .get(before);
-  if (unconfirmed !== undefined) end(db, unconfirmed, 'cancelled', clock);
+  if (unconfirmed !== undefined) endJob(db, unconfirmed, 'cancelled', clock);
   const old = db.$client
     .prepare<[string], number>(
       'SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND finished_at < ?',
@@ -192,7 +194,7 @@ function collect(db: Db, job: Job, clock: Clock, pace: Pace): void {
     return;
   }
   const finder = new ContactFinder(db, filter, 'oldest', isoTimestamp(clock.now()));
-  // Until the search index is complete, contacts would be missed.
+  // While the search index is incomplete, the search would miss contacts.
   if (finder.isIndexing) return;
   const { rows, next } = pace.step((candidates) => finder.step(job.place, 'c.id', candidates, candidates));
   const { changes } = db.$client
@@ -203,12 +205,12 @@ function collect(db: Db, job: Job, clock: Clock, pace: Pace): void {
     .run(changes, next, next === null ? stateAfterCollecting(job, job.whole + changes) : 'selecting', job.id);
 }
 
-/** Without any contacts there is nothing to confirm. */
+/** Returns the next state of a job that has collected all its contacts. A job without contacts needs no confirmation. */
 function stateAfterCollecting({ needs_confirmation }: Job, whole: number): Job['state'] {
   return needs_confirmation === 1 && whole > 0 ? 'ready' : 'running';
 }
 
-/** Stores the next contacts of those given by id. */
+/** Stores the next contacts of a job whose contacts were given as ids. */
 function storeContacts(db: Db, job: Job, ids: readonly number[]): void {
   const from = Number(job.place ?? 0);
   const next = from + IDS_PER_TRANSACTION;
@@ -224,7 +226,7 @@ function apply(db: Db, job: Job, clock: Clock): void {
   const ids = itemsAfter(db, job, 0).map(({ contact_id }) => contact_id);
   const last = ids.at(-1);
   if (last === undefined) {
-    end(db, job.id, 'done', clock);
+    endJob(db, job.id, 'done', clock);
     return;
   }
   const applied = applyAction(db, job, ids, isoTimestamp(clock.now()));
@@ -241,16 +243,17 @@ function undo(db: Db, job: Job, clock: Clock): void {
   const items = itemsAfter(db, job, 1);
   const last = items.at(-1);
   if (last === undefined) {
-    end(db, job.id, 'undone', clock);
+    endJob(db, job.id, 'undone', clock);
     return;
   }
-  const given = items.map(({ contact_id: id, type_before: typeBefore }) => ({ id, typeBefore }));
-  const undone = undoAction(db, job, given, isoTimestamp(clock.now()));
+  const changed = items.map(({ contact_id: id, type_before: typeBefore }) => ({ id, typeBefore }));
+  const undone = undoAction(db, job, changed, isoTimestamp(clock.now()));
   db.$client
     .prepare('UPDATE contact_jobs SET after_id = ?, done = done - ? WHERE id = ?')
     .run(last.contact_id, undone, job.id);
 }
 
+/** Returns the next contacts of a job; with `isDone` 1, only those that the action has changed. */
 function itemsAfter(db: Db, job: Job, isDone: 0 | 1): { contact_id: number; type_before: number | null }[] {
   return db.$client
     .prepare<[number, number, number], { contact_id: number; type_before: number | null }>(`
@@ -259,7 +262,7 @@ function itemsAfter(db: Db, job: Job, isDone: 0 | 1): { contact_id: number; type
     .all(job.id, job.after_id, isDone);
 }
 
-function end(db: Db, id: number, state: Job['state'], clock: Clock): void {
+function endJob(db: Db, id: number, state: Job['state'], clock: Clock): void {
   db.$client
     .prepare('UPDATE contact_jobs SET state = ?, finished_at = ?, filter = NULL, place = NULL WHERE id = ?')
     .run(state, isoTimestamp(clock.now()), id);

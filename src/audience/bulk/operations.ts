@@ -39,28 +39,28 @@ const Action = Type.Object({
   },
   target_id: nullable(
     integer(),
-    'Id of the contact type, segment or unsubscribe group of the action; null: the action is for all mail, or needs none of them.',
+    'Id of the contact type, segment or unsubscribe group of the action; null: the action deletes contacts, or unsubscribes them from all mail.',
   ),
   state: {
     ...choice(...contactJobs.state.enumValues),
     description:
-      'selecting: the contacts are collected; ready: it waits for its confirmation; running; done; cancelled: stopped in the middle; undoing, undone; failed.',
+      'selecting: the contacts are being collected; ready: the action waits for its confirmation; running; done; cancelled: stopped before its end; undoing; undone; failed.',
   },
   whole: integer({ description: 'The number of contacts chosen for the action.' }),
-  done: integer({ description: 'The number of contacts it was done to so far.' }),
+  done: integer({ description: 'The number of contacts to which the action was applied so far.' }),
   skipped: integer({
     description:
       'Contacts to which the action did not apply: they were deleted meanwhile, or the contact type already has their address.',
   }),
-  is_undoable: zeroOrOne('1: it can be undone at this moment.'),
+  is_undoable: zeroOrOne('1: the action can be undone now.'),
   created_at: isoTimestampSchema(),
-  finished_at: nullable(isoTimestampSchema(), 'When it ended, UTC; null while it runs.'),
+  finished_at: nullable(isoTimestampSchema(), 'When the action ended, UTC; null before its end.'),
 });
 export type Action = Static<typeof Action>;
 const OneAction = Type.Object({ job: Action });
 const ById = Type.Object({ id: identifier('The action.') });
 
-/** The parameter with the contact type, segment or group of an action. */
+/** For each action, the parameter with its contact type, segment or unsubscribe group; null: the action needs none of them. */
 export const TARGETS = {
   move: 'to_contact_type_id',
   segment: 'to_segment_id',
@@ -79,7 +79,7 @@ export const startAction = operation({
     needs_confirmation: Type.Optional(
       flag('1: the action changes no contact before it is confirmed with `/contacts/jobs/confirm`.'),
     ),
-    to_contact_type_id: optionalReference('Where they are moved to.'),
+    to_contact_type_id: optionalReference('The contact type to which the action `move` moves the contacts.'),
     unsubscribe_groups_id: optionalReference(),
     to_segment_id: optionalReference(),
   }),
@@ -125,7 +125,7 @@ export const startAction = operation({
       created_at: isoTimestamp(clock.now()),
     });
     wake();
-    return { job: record(context, job) };
+    return { job: toAction(context, job) };
   },
 });
 
@@ -135,7 +135,7 @@ export const listActions = operation({
   input: Type.Object({}),
   output: Type.Object({ jobs: Type.Array(Action, { description: 'The actions, newest first.' }) }),
   run: (context) => ({
-    jobs: listJobs(context.db, context.accountId, MAX_LISTED).map((job) => record(context, job)),
+    jobs: listJobs(context.db, context.accountId, MAX_LISTED).map((job) => toAction(context, job)),
   }),
 });
 
@@ -144,7 +144,7 @@ export const readAction = operation({
   role: 'viewer',
   input: ById,
   output: OneAction,
-  run: (context, { id }) => ({ job: record(context, requireJob(context.db, context.accountId, recordId(id))) }),
+  run: (context, { id }) => ({ job: toAction(context, requireJob(context.db, context.accountId, recordId(id))) }),
 });
 
 export const confirmAction = operation({
@@ -176,7 +176,7 @@ export const undoAction = operation({
   },
 });
 
-function record({ clock }: Context, job: Job): Action {
+function toAction({ clock }: Context, job: Job): Action {
   const { id, action, target_id, state, whole, done, skipped, created_at, finished_at } = job;
   const is_undoable = isUndoable(job, clock.now().getTime()) ? 1 : 0;
   return { id, action, target_id, state, whole, done, skipped, is_undoable, created_at, finished_at };

@@ -22,7 +22,7 @@ export const ContactType = Type.Object({
 });
 const ListedContactType = Type.Object({
   ...ContactType.properties,
-  contacts_count: integer({ description: 'Number of its contacts.' }),
+  contacts_count: integer({ description: 'The number of contacts of this type.' }),
 });
 const name = line({ minLength: 2 });
 const ById = { contact_type_id: identifier('The contact type.') };
@@ -54,7 +54,7 @@ export const addContactType = operation({
       )
       .pluck()
       .get({ accountId, name, now: isoTimestamp(clock.now()) });
-    if (id === undefined) throw new Error('a contact type has no id');
+    if (id === undefined) throw new Error('the new contact type has no id');
     return { id };
   },
 });
@@ -88,7 +88,7 @@ export const renameContactType = operation({
 export const deleteContactType = operation({
   name: 'Delete a contact type',
   description:
-    'Deletes its contacts too. A queued single send that names it is no longer queued, and a live automation becomes a draft. The confirmation is in errors, with the status success.',
+    'Deletes the contacts of the type too. A queued single send that names the type is no longer queued, and a live automation that names it becomes a draft. The confirmation is in `errors`, with the status success.',
   role: 'editor',
   input: Type.Object(ById),
   async run({ db, clock, accountId, wake }, { contact_type_id }) {

@@ -14,51 +14,52 @@ import { messages } from '../../errors/field-errors.ts';
 import { type Address, addressesIn, parseAddress } from './addresses.ts';
 
 const PREFIX = 'erased:';
-/** SQL condition for rows of erased addresses, in the order of the unique index. */
+/** SQL condition for rows of erased addresses: a range of the unique index, because `;` is the character after `:`. */
 const IS_ERASED = `normalized_email >= '${PREFIX}' AND normalized_email < 'erased;'`;
-const KEY = 'erasure_key';
-/** The name of the stored number of erased addresses at the last rewrite of the file. */
-const REWRITTEN = 'rewritten_after_erased';
+/** The named value with the key of the hashes. */
+const KEY_NAME = 'erasure_key';
+/** The named value with the number of addresses that were erased when the database file was last rewritten. */
+const ERASED_AT_REWRITE = 'rewritten_after_erased';
 
 /** Returns the text that replaces an erased address. The first erasure creates the key. */
 export function erasedForm(client: Database, accountId: number, normalized: string): string {
-  addNamedValue(client, KEY, randomBytes(32).toString('hex'));
-  return formWith(String(findNamedValue(client, KEY)), accountId, normalized);
+  addNamedValue(client, KEY_NAME, randomBytes(32).toString('hex'));
+  return erasedFormWith(String(findNamedValue(client, KEY_NAME)), accountId, normalized);
 }
 
-function formWith(key: string, accountId: number, normalized: string): string {
+function erasedFormWith(key: string, accountId: number, normalized: string): string {
   return PREFIX + createHmac('sha256', Buffer.from(key, 'hex')).update(`${accountId}:${normalized}`).digest('hex');
 }
 
 /**
- * Returns true if an address was erased since the file was last rewritten. SQLite overwrites removed content, but when it moved
- * rows to another page before, it may have left a copy in the unused part of the old page.
+ * Returns true if an address was erased since the database file was last rewritten. SQLite overwrites removed content. But if it
+ * had moved the row to another page before, a copy may be left in the unused part of the old page.
  */
 export function mayHaveErasedCopies(client: Database): boolean {
-  return Number(findNamedValue(client, REWRITTEN)) !== countAllErased(client);
+  return Number(findNamedValue(client, ERASED_AT_REWRITE)) !== countAllErased(client);
 }
 
-/** Records that the file was rewritten, after which it contains nothing about the addresses erased so far. */
+/** Records that the database file was rewritten, and so contains no copy of the addresses erased so far. */
 export function recordRewritten(client: Database): void {
-  writeNamedValue(client, REWRITTEN, String(countAllErased(client)));
+  writeNamedValue(client, ERASED_AT_REWRITE, String(countAllErased(client)));
 }
 
 function countAllErased(client: Database): number {
   // CROSS JOIN makes each account a range of the unique index.
-  const sql = `SELECT count(*) FROM accounts CROSS JOIN addresses a ON a.user_id = accounts.id AND ${IS_ERASED}`;
-  return Number(client.prepare(sql).pluck().get());
+  const query = `SELECT count(*) FROM accounts CROSS JOIN addresses a ON a.user_id = accounts.id AND ${IS_ERASED}`;
+  return Number(client.prepare(query).pluck().get());
 }
 
-/** Returns a function that tells whether a normalized address was erased in this account. It costs nothing if no address was erased. */
+/** Returns a function that tells whether a normalized address was erased in this account. The function costs nothing if no address was erased. */
 export function erasedTest(client: Database, accountId: number): (normalized: string) => boolean {
-  const key = findNamedValue(client, KEY);
+  const key = findNamedValue(client, KEY_NAME);
   const forms = new Set(
     client
       .prepare<[number], string>(`SELECT normalized_email FROM addresses WHERE user_id = ? AND ${IS_ERASED}`)
       .pluck()
       .all(accountId),
   );
-  return (normalized) => key !== null && forms.size > 0 && forms.has(formWith(key, accountId, normalized));
+  return (normalized) => key !== null && forms.size > 0 && forms.has(erasedFormWith(key, accountId, normalized));
 }
 
 /**
@@ -74,9 +75,9 @@ export function countErasedAddresses(client: Database, accountId: number): numbe
 
 /** Returns the accounts with erased addresses. */
 export function accountsWithErased(client: Database): number[] {
-  const sql = `SELECT id FROM accounts WHERE EXISTS (SELECT 1 FROM addresses a WHERE a.user_id = accounts.id AND ${IS_ERASED})`;
+  const query = `SELECT id FROM accounts WHERE EXISTS (SELECT 1 FROM addresses a WHERE a.user_id = accounts.id AND ${IS_ERASED})`;
   return client
-    .prepare<[], { id: number }>(sql)
+    .prepare<[], { id: number }>(query)
     .all()
     .map(({ id }) => id);
 }
@@ -124,9 +125,9 @@ function erasedRows(
   accountId: number,
   addresses: readonly string[],
 ): { id: number; normalized: string }[] {
-  const key = findNamedValue(client, KEY);
+  const key = findNamedValue(client, KEY_NAME);
   if (key === null) return [];
-  const forms = addresses.map((normalized) => [normalized, formWith(key, accountId, normalized)]);
+  const forms = addresses.map((normalized) => [normalized, erasedFormWith(key, accountId, normalized)]);
   return client
     .prepare<[{ account: number; forms: string }], { id: number; normalized: string }>(`
        SELECT a.id, value ->> 0 AS normalized FROM json_each(@forms)
@@ -135,8 +136,8 @@ function erasedRows(
 }
 
 /**
- * Returns the condition that a column has the id of this address of the account. No row meets it if the account does not have
- * the address. Undefined without `email`.
+ * Returns the SQL condition that a column has the id of this address of the account; undefined if `email` is absent or empty. If the
+ * account does not have the address, no row meets the condition.
  */
 export function isAddress(column: SQLiteColumn, accountId: number, email: string | undefined): SQL | undefined {
   if (!email) return undefined;
@@ -156,7 +157,7 @@ export function addressId(db: Db, accountId: number, address: Address): number {
   ).id;
 }
 
-/** Returns the id of the account's row of this address; undefined if it has none. */
+/** Returns the id of the account's row of this address; undefined if there is no such row. */
 export function findAddressId(db: Db, accountId: number, address: Address): number | undefined {
   return db.$client
     .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
@@ -164,7 +165,10 @@ export function findAddressId(db: Db, accountId: number, address: Address): numb
     .get(accountId, address.normalized);
 }
 
-/** Creates the missing rows in one statement. Erased addresses get none, so that no list contains them again; they get no mail anyway. */
+/**
+ * Creates the missing rows of these addresses in one statement. Erased addresses get no row, so that no list contains them again; they
+ * get no mail anyway.
+ */
 export function addAddresses(db: Db, accountId: number, addresses: readonly Address[]): void {
   const kept = withoutErased(db.$client, accountId, addresses);
   const normalized = JSON.stringify(kept.map((address) => address.normalized));

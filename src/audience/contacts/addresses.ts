@@ -6,7 +6,7 @@ import { fold } from '../../database/functions/fold.ts';
 export interface Address {
   /** The address as given, without white space around it. */
   address: string;
-  /** In lower case, with the domain in ASCII form: the same for all spellings of one mailbox. */
+  /** The address in lower case, with the domain in ASCII form: the same for all spellings of one mailbox. */
   normalized: string;
   /** The domain of `normalized`. */
   domain: string;
@@ -101,19 +101,19 @@ export function asciiDomain(domain: string): string | null {
 export async function parseAddressList(text: string, most: number): Promise<AddressList> {
   const addresses = new Map<string, Address>();
   const bad: string[] = [];
-  let parts = 0;
-  for (let from = 0, end = 0, looked = 0; end < text.length; from = end + 1) {
+  let count = 0;
+  for (let from = 0, end = 0, parts = 0; end < text.length; from = end + 1) {
     const comma = text.indexOf(',', from);
     end = comma === -1 ? text.length : comma;
-    if (++looked % PARTS_AT_ONCE === 0) await setImmediate();
-    const given = text.slice(from, end).trim();
-    if (given === '') continue;
-    if (++parts > most) return { bad: [], tooMany: true };
-    const address = parseAddress(given);
-    if (address === null) bad.push(given);
+    if (++parts % PARTS_AT_ONCE === 0) await setImmediate();
+    const part = text.slice(from, end).trim();
+    if (part === '') continue;
+    if (++count > most) return { bad: [], tooMany: true };
+    const address = parseAddress(part);
+    if (address === null) bad.push(part);
     else if (!addresses.has(address.normalized)) addresses.set(address.normalized, address);
   }
-  return bad.length > 0 || parts === 0 ? { bad, tooMany: false } : { addresses: [...addresses.values()] };
+  return bad.length > 0 || count === 0 ? { bad, tooMany: false } : { addresses: [...addresses.values()] };
 }
 
 function normalizeDomain(text: string): string | null {

@@ -1,7 +1,8 @@
 /** The fields that every contact has, and the names that custom fields cannot have. */
+
 /** The properties of a field that every contact has. */
 interface ReservedField {
-  /** The description in the API reference. Without it, the reference says that the value is as it was given. */
+  /** The description in the API reference, for a field of which there is more to say than that it is text as it was given. */
   description?: string;
   /** Other names for the column of a file, in English and German. Case, spaces and signs are ignored in comparisons. */
   headings: readonly string[];
@@ -9,13 +10,13 @@ interface ReservedField {
   sample: string;
   /** The autofill token for browsers (HTML, 4.10.18.7.1). */
   autocomplete?: string;
-  /** A part of a postal address. An import joins several lines of its cell into one. */
+  /** True for a part of a postal address: an import joins several lines of a cell into one. */
   isOfAddress?: true;
-  /** Not in the API's contract, whose answers have no more fields than it lists. */
+  /** True for a field that the API's contract does not have. The answers of the contract leave it out. */
   isAddition?: true;
 }
 
-/** The fields that every contact has, in the order of their ids, from 1. Their columns are in src/database/schema/audience.ts. */
+/** The fields that every contact has, in the order of their ids in the API, which begin at 1. Their columns are in src/database/schema/audience.ts. */
 const RESERVED = {
   first_name: {
     description: 'First name.',
@@ -138,7 +139,7 @@ export type LineName = Exclude<ReservedName, 'email' | 'alt_email' | 'country'>;
 /** The names of the reserved fields. */
 export const RESERVED_FIELDS = Object.keys(RESERVED) as readonly ReservedName[];
 
-/** The reserved fields that the API's contract has, in the order of their ids, from 1. */
+/** The reserved fields that the API's contract has, in the order of their ids, which begin at 1. */
 export const CONTRACT_FIELDS = RESERVED_FIELDS.filter((name) => !reservedField(name)?.isAddition);
 
 /** Returns the properties of the reserved field with this name; undefined if there is none. */
@@ -170,7 +171,7 @@ export function byField<Others extends Record<Exclude<ReservedName, LineName>, u
   return Object.fromEntries(entries);
 }
 
-/** What conditions in mails compare with the topics that a contact gets. It is not a field. */
+/** The name that stands in place of a field in conditions of mails about the topics that a contact gets. */
 export const TOPIC = 'topic';
 
 const RESERVED_NAMES = new Set<string>([
@@ -178,11 +179,13 @@ const RESERVED_NAMES = new Set<string>([
   TOPIC,
   // The field of rules for when a contact was added.
   'created_at',
+  // Placeholders of mails.
   'full_name',
   'sender_name',
   'sender_address',
   'unsubscribe_preferences',
   'web_copy',
+  // Names that every JavaScript object or class has.
   '__proto__',
   'constructor',
   'prototype',

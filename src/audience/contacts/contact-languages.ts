@@ -9,7 +9,7 @@ const TAG = /^([a-z]{2})(?:[-_][a-z0-9]{1,8})*$/i;
 
 /**
  * Returns the ISO 639-1 code of a language given as a code, as a tag such as `pt-BR`, or by its name in one of the
- * languages of public pages; null if it is none. The languages and their names are those of Unicode CLDR, which is part
+ * languages of public pages; null for any other text. The languages and their names are those of Unicode CLDR, which is part
  * of Node.
  */
 export function languageCode(language: string): string | null {
@@ -17,35 +17,35 @@ export function languageCode(language: string): string | null {
   // Most contacts have no language of their own, and reading the names below takes tens of milliseconds.
   if (text === '' || text.length > MAX_CHARACTERS) return null;
   const tag = TAG.exec(text)?.[1];
-  if (tag !== undefined) return presentCode(tag);
+  if (tag !== undefined) return currentCode(tag);
   codesByName ??= readNames();
   return codesByName.get(text) ?? null;
 }
 
 /** Returns the codes of all known languages. */
 export function languageCodes(): string[] {
-  return [...new Set(PAIRS.flatMap((pair) => presentCode(pair) ?? []))].sort();
+  return [...new Set(PAIRS.flatMap((pair) => currentCode(pair) ?? []))].sort();
 }
 
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
-/** What can be an ISO 639-1 code. */
+/** All pairs of letters. The ISO 639-1 codes are among them. */
 const PAIRS = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
 
 const namesIn = (language: string) => new Intl.DisplayNames(language, { type: 'language', fallback: 'none' });
 
 let englishNames: Intl.DisplayNames | undefined;
 /** Language codes by the two letters that were looked up; null: no language. Looking up all letters at once takes tens of milliseconds. */
-const presentCodes = new Map<string, string | null>();
+const currentCodes = new Map<string, string | null>();
 
 /** Returns the code of the language that two letters mean; null if they mean none. */
-function presentCode(letters: string): string | null {
-  const known = presentCodes.get(letters);
+function currentCode(letters: string): string | null {
+  const known = currentCodes.get(letters);
   if (known !== undefined) return known;
   englishNames ??= namesIn('en');
   // A code that was replaced, such as iw for Hebrew, means the newer one.
   const language = englishNames.of(letters) === undefined ? '' : new Intl.Locale(letters).language;
   const code = language.length === 2 ? language : null;
-  presentCodes.set(letters, code);
+  currentCodes.set(letters, code);
   return code;
 }
 
@@ -56,7 +56,7 @@ function readNames(): Map<string, string> {
   const names = PAGE_LANGUAGES.map(namesIn);
   const known = new Map<string, string>();
   for (const pair of PAIRS) {
-    const code = presentCode(pair);
+    const code = currentCode(pair);
     if (code === null) continue;
     for (const name of names) {
       const text = name.of(pair)?.toLowerCase();

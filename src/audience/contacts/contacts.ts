@@ -54,7 +54,7 @@ export function hasContactType(db: Db, accountId: number, id: unknown): boolean 
 /** The maximum number of custom fields named in one answer, because a request can contain thousands of wrong ones. */
 const MAX_NAMED_FIELDS = 20;
 
-/** What the check of a contact needs to know of the database. */
+/** What the check of a contact reads from the database. */
 export interface ContactFacts {
   hasList(id: number): boolean;
   hasCountry(id: number): boolean;
@@ -73,7 +73,7 @@ export function contactErrors(db: Db, accountId: number, input: Partial<ContactI
   });
 }
 
-/** Returns the field errors of a contact by facts, which a caller with many contacts reads once. */
+/** Returns the field errors of a contact, as `contactErrors` does, from facts that a caller with many contacts has read once for all. */
 export function errorsByFacts(input: Partial<ContactInput>, facts: ContactFacts): [string, Said][] {
   const errors: [string, Said][] = [];
   const { contact_type_id, country, language, custom_field } = input;
@@ -210,20 +210,20 @@ export function recordMoves(
 export function deleteContacts(db: Db, ids: readonly number[], now: string): void {
   inTransaction(db, (tx) => {
     const areThese = sql`${contacts.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
-    const gone = tx
+    const deleted = tx
       .update(contacts)
       .set({ deleted_at: now })
       .where(and(areThese, isNull(contacts.deleted_at)))
       .returning({ id: contacts.id, type: contacts.contact_type_id, address_id: contacts.address_id })
       .all();
-    for (const [type, left] of Map.groupBy(gone, (contact) => contact.type))
+    for (const [type, left] of Map.groupBy(deleted, (contact) => contact.type))
       syncTypeChange(db, type, 'left', left, now);
   });
 }
 
 /**
- * Returns the columns to set for these fields. `stored` has the current values of custom fields. An absent field is not set,
- * an empty one is cleared. Throws 409 for an erased address.
+ * Returns the columns to set for these fields. `stored` has the current values of custom fields. A field that is absent in `input` is
+ * not set, and an empty one is cleared. Throws 409 for an erased address.
  */
 function contactColumns(db: Db, accountId: number, input: ContactInput, stored: Record<string, string>, now: string) {
   const { contact_type_id, email, alt_email, country: country_id, custom_field } = input;
@@ -245,14 +245,14 @@ function contactColumns(db: Db, accountId: number, input: ContactInput, stored: 
   };
 }
 
-/** Returns the value of a field of one line as the database has it, for a value without errors. */
+/** Returns the form in which the database has a valid value of a field of one line. */
 export function storedLine(name: LineName, value: string): string {
   return name === 'language' ? (languageCode(value) ?? '') : value;
 }
 
 /**
- * Returns the values of a contact's custom fields by field id: the present ones, changed by those given by name. An
- * empty one is removed.
+ * Returns the values of a contact's custom fields by field id: the stored values with those of `input`, which has them by field name.
+ * An empty value in `input` removes the stored one.
  */
 export function mergeCustomValues(
   input: Record<string, string>,

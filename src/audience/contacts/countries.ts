@@ -8,13 +8,13 @@ let idsByText: Map<string, number> | undefined;
  * null if there is none. Case, accents, punctuation and "the" are ignored in names.
  */
 export function countryId(country: string): number | null {
-  idsByText ??= readTexts();
+  idsByText ??= readIdsByText();
   const text = country.trim();
-  // An id must match exactly, because the key of a name has no signs and points, so 1.0 would become 10.
+  // An id must match exactly, because the key of a name has no digits.
   return idsByText.get(/\p{N}/u.test(text) ? text : countryKey(text)) ?? null;
 }
 
-function readTexts(): Map<string, number> {
+function readIdsByText(): Map<string, number> {
   return new Map(
     readCountries().flatMap(({ id, iso2, iso3, name, aliases }) => [
       [String(id), id],

@@ -17,13 +17,13 @@ const PAGE_CELLS = 6000;
  */
 export function contactsCsv(db: Db, accountId: number, typeId: number, onRows?: (rows: number) => void): Readable {
   const own = listCustomFields(db, accountId);
-  // A custom field may have the name of a field that a later release added; the file has one column of a name.
+  // A custom field may have the name of a field that a later release added. The file has only one column of each name.
   const reserved = RESERVED_FIELDS.filter((name) => !own.some((field) => field.field_name.toLowerCase() === name));
   const pageRows = Math.max(1, Math.floor(PAGE_CELLS / (reserved.length + own.length)));
   const columns = reserved.map((field) =>
     field === 'country' ? '(SELECT name FROM countries WHERE id = contacts.country_id)' : field,
   );
-  // In the order of an index by type and address, so that each page reads only contacts of this type.
+  // The rows are in the order of an index by type and address, so that each page reads only contacts of this type.
   const page = db.$client
     .prepare<[number, number], [addressId: number, customValues: string | null, ...CsvValue[]]>(`
       SELECT address_id, custom_values, ${columns.join(', ')} FROM contacts

@@ -23,35 +23,32 @@ const LARGE = [
   'orange.fr',
   'wanadoo.fr',
   'libero.it',
-].map((domain) => ({ domain, ...parts(domain) }));
+].map((domain) => ({ domain, ...splitDomain(domain) }));
 /** Domains of other providers that differ by one letter from a larger provider's. */
-const OWN = new Set(['email.com', 'mail.com', 'ymail.com', 'cloud.com']);
+const OTHER_PROVIDERS = new Set(['email.com', 'mail.com', 'ymail.com', 'cloud.com']);
 
 /**
  * Returns the large provider's domain of which a domain, in ASCII form and lower case, looks like a misspelling: one slip of a letter in
  * the first label, as in hotmial.com, or in the ending .com, as in gmail.con. Null if the domain is a provider's own or resembles none.
  */
 export function meantDomain(domain: string): string | null {
-  if (OWN.has(domain)) return null;
-  const { label, ending } = parts(domain);
-  const isSlip = (one: string, other: string) => one !== other && isNear(one, other, 1);
+  if (OTHER_PROVIDERS.has(domain)) return null;
+  const { label, ending } = splitDomain(domain);
+  const isSlip = (written: string, correct: string) => written !== correct && isNear(written, correct, 1);
   let meant: string | null = null;
   for (const large of LARGE) {
     if (domain === large.domain) return null;
-    if (
+    // An ending other than .com often belongs to the same provider in another country.
+    const hasSlip =
       ending === large.ending
         ? isSlip(label, large.label)
-        : label === large.label && isCom(large) && isSlip(ending, 'com')
-    )
-      meant ??= large.domain;
+        : label === large.label && large.ending === 'com' && isSlip(ending, 'com');
+    if (hasSlip) meant ??= large.domain;
   }
   return meant;
 }
 
-/** A domain with another ending often belongs to the same provider in another country. */
-const isCom = ({ ending }: { ending: string }) => ending === 'com';
-
-function parts(domain: string): { label: string; ending: string } {
+function splitDomain(domain: string): { label: string; ending: string } {
   const dot = domain.indexOf('.');
   return { label: domain.slice(0, dot), ending: domain.slice(dot + 1) };
 }

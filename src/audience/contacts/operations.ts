@@ -51,7 +51,7 @@ const described = (name: LineName) => ({
 const { language: Language, ...ContractFields } = byField(
   {
     email: Type.String(),
-    alt_email: nullable(Type.String(), 'A second e-mail address; null when there is none. It gets no mail.'),
+    alt_email: nullable(Type.String(), 'A second e-mail address, which gets no mail; null when the contact has none.'),
     country: Type.String(),
   },
   (name) => Type.String(described(name)),
@@ -68,7 +68,7 @@ export const Contact = Type.Object({
       Type.String(),
       Type.Object({
         field_name: Type.String(),
-        field_value: nullable(Type.String(), 'Its value; null when it has none.'),
+        field_value: nullable(Type.String(), 'The value; null when the contact has none.'),
       }),
     ),
     'Values of your custom fields by field name; null when the account has none.',
@@ -77,7 +77,7 @@ export const Contact = Type.Object({
   fullname: Type.String(),
 });
 export type Contact = Static<typeof Contact>;
-/** A contact with what the contract does not have. */
+/** A contact with the language, which the contract does not have. */
 export const WholeContact = Type.Object({ ...Contact.properties, language: Language });
 const ListedContact = Type.Object({
   ...Contact.properties,
@@ -102,8 +102,8 @@ export const NewContact = Type.Object({
 const ById = { contact_id: identifier('The contact.') };
 
 /**
- * Up to this number of custom fields contacts are small, and the sizes of rows are not computed, because that would take a
- * third of the list's time.
+ * Up to this number of custom fields, contacts are small. Then the list does not compute the sizes of rows, which would take a third of
+ * its time.
  */
 const MAX_UNMEASURED_FIELDS = 20;
 /** The size in bytes that a custom field counts as in a page, because making its JSON takes as long as copying this number of bytes. */
@@ -207,13 +207,13 @@ const Upserted = Type.Object({
   outcome: Type.Unsafe<Outcome['outcome']>(
     Type.String({ enum: [...OUTCOMES], description: 'The outcome. A contact that failed is unchanged.' }),
   ),
-  contact_id: nullable(integer(), 'The contact; null where it failed.'),
+  contact_id: nullable(integer(), 'Id of the contact; null if the contact failed.'),
   errors: Type.Array(
     Type.Object({
       field: Type.String({ description: 'The field.' }),
       text: { ...said(), description: 'What is wrong.' },
     }),
-    { description: 'Why it failed.' },
+    { description: 'Why the contact failed.' },
   ),
 });
 
@@ -231,7 +231,9 @@ export const upsertContacts = operation({
   input: Type.Object({
     ...OTHER_FIELDS,
     email: Type.Optional(Type.Unsafe<string>({ ...ADDRESS, examples: ['zoe@example.com'] })),
-    country: Type.Optional(Type.String({ maxLength: 255, description: 'Its English name, ISO code or id.' })),
+    country: Type.Optional(
+      Type.String({ maxLength: 255, description: 'English name, ISO code or id of the country.' }),
+    ),
     only_empty: Type.Optional(
       flag(
         '1: fields that have a value already keep it. For values that nobody has checked, such as those of a checkout.',
@@ -248,9 +250,9 @@ export const upsertContacts = operation({
     ),
   }),
   output: Type.Object({
-    created: integer({ description: 'How many were added.' }),
-    updated: integer({ description: 'How many were changed.' }),
-    failed: integer({ description: 'How many had an error.' }),
+    created: integer({ description: 'The number of contacts added.' }),
+    updated: integer({ description: 'The number of contacts changed.' }),
+    failed: integer({ description: 'The number of contacts with an error.' }),
     contacts: Type.Array(Upserted, { description: 'In the order of the request.' }),
   }),
   check({ db, accountId }, input, errors) {
@@ -259,18 +261,18 @@ export const upsertContacts = operation({
     const hasRows = input.contacts !== undefined || errors.has('contacts');
     if (!hasRows && input.email === undefined && !errors.has('email')) errors.add('email', messages.required('email'));
   },
-  async run({ db, clock, accountId, wake }, { contact_type_id, contacts, only_empty, ...one }) {
+  async run({ db, clock, accountId, wake }, { contact_type_id, contacts, only_empty, ...contact }) {
     const now = isoTimestamp(clock.now());
-    const outcomes = await upsertAll(db, accountId, contact_type_id, contacts ?? [one], now, only_empty === 1);
+    const outcomes = await upsertAll(db, accountId, contact_type_id, contacts ?? [contact], now, only_empty === 1);
     wake();
-    const count = (outcome: Outcome['outcome']) => outcomes.filter((one) => one.outcome === outcome).length;
+    const count = (kind: Outcome['outcome']) => outcomes.filter(({ outcome }) => outcome === kind).length;
     return { created: count('created'), updated: count('updated'), failed: count('failed'), contacts: outcomes };
   },
 });
 
 export const deleteContact = operation({
   name: 'Delete a contact',
-  description: 'Nothing more is sent to it, not even by single sends that are running.',
+  description: 'The contact gets no more mail, not even from single sends that are running.',
   role: 'editor',
   input: Type.Object(ById),
   run: (context, { contact_id }) => deleteOwned(context, [contact_id]),
@@ -339,8 +341,11 @@ function checkContact(
   if (other !== undefined) errors.taken('email', detailsPath(other));
 }
 
-async function deleteOwned({ db, clock, accountId }: Context, values: readonly unknown[] | undefined): Promise<void> {
-  const ids = await requireOwnedIds(db, contacts, values, ownedContacts(accountId), notFound());
+async function deleteOwned(
+  { db, clock, accountId }: Context,
+  contactIds: readonly unknown[] | undefined,
+): Promise<void> {
+  const ids = await requireOwnedIds(db, contacts, contactIds, ownedContacts(accountId), notFound());
   await deleteAllContacts(db, ids, isoTimestamp(clock.now()));
 }
 

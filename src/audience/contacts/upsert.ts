@@ -24,6 +24,7 @@ import { countryId } from './countries.ts';
 
 /** The maximum number of contacts in one request. */
 export const MAX_CONTACTS = 1000;
+/** The maximum number of characters of a field. */
 const MAX_LINE = 255;
 /** The maximum number of contacts that are written at once, which takes a few milliseconds where the list has few segments. */
 const ROWS = 100;
@@ -56,19 +57,19 @@ export async function upsertAll(
   onlyEmpty = false,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  // Several contacts at once, because each commit waits for the disk and each segment of the list has to be read.
-  const write = inSlices(values, ROWS, (some) =>
-    outcomes.push(...upsertSome(db, accountId, list, some, now, onlyEmpty)),
+  // Several contacts are written at once, because each commit waits for the disk and reads each segment of the list.
+  const write = inSlices(values, ROWS, (slice) =>
+    outcomes.push(...upsertSome(db, accountId, list, slice, now, onlyEmpty)),
   );
   await inChunks(db.$client, write, MAX_WAIT_MS);
   return outcomes;
 }
 
 /** An address of a request. */
-interface Known {
+interface KnownAddress {
   address: number;
   normalized: string;
-  /** Its contact in the list; null: none yet. */
+  /** The id of the contact in the list with this address; null: there is none yet. */
   id: number | null;
   /** The values of the contact's custom fields, as JSON by field id. */
   custom: string | null;
@@ -84,16 +85,16 @@ function upsertSome(
   onlyEmpty: boolean,
 ): Outcome[] {
   const client = db.$client;
-  const read = values.map((value) => readContact(value, list));
+  const contacts = values.map((value) => readContact(value, list));
   const fields = listCustomFields(db, accountId);
-  const facts = readFacts(db, accountId, list, read, fields);
-  for (const { input, errors } of read) if (errors.length === 0) errors.push(...errorsByFacts(input, facts));
-  const addresses = read.flatMap(({ address, errors }) => (address === null || errors.length > 0 ? [] : [address]));
+  const facts = readFacts(db, accountId, list, contacts, fields);
+  for (const { input, errors } of contacts) if (errors.length === 0) errors.push(...errorsByFacts(input, facts));
+  const addresses = contacts.flatMap(({ address, errors }) => (address === null || errors.length > 0 ? [] : [address]));
   addAddresses(db, accountId, addresses);
-  const known = findKnown(client, accountId, list, addresses);
+  const known = findAddresses(client, accountId, list, addresses);
   const created: { contact_id: number; address_id: number }[] = [];
 
-  const outcomes = read.map(({ input, address, errors }): Outcome => {
+  const outcomes = contacts.map(({ input, address, errors }): Outcome => {
     const { email, custom_field: own } = input;
     const person = known.get(address?.normalized ?? '');
     if (errors.length > 0 || person === undefined)
@@ -145,16 +146,27 @@ function readFacts(
 }
 
 /** Returns the rows of these addresses, with their contacts in the list, by normalized address. */
-function findKnown(client: Database, account: number, list: number, addresses: readonly Address[]): Map<string, Known> {
+function findAddresses(
+  client: Database,
+  account: number,
+  list: number,
+  addresses: readonly Address[],
+): Map<string, KnownAddress> {
   const rows = client
-    .prepare<[object], Known>(`SELECT a.id AS address, a.normalized_email AS normalized, c.id, c.custom_values AS custom
+    .prepare<
+      [object],
+      KnownAddress
+    >(`SELECT a.id AS address, a.normalized_email AS normalized, c.id, c.custom_values AS custom
     FROM json_each(@given) CROSS JOIN addresses a ON a.user_id = @account AND a.normalized_email = value
     LEFT JOIN contacts c ON c.contact_type_id = @list AND c.address_id = a.id AND c.deleted_at IS NULL`)
     .all({ account, list, given: JSON.stringify(addresses.map(({ normalized }) => normalized)) });
   return new Map(rows.map((row) => [row.normalized, row]));
 }
 
-/** The columns that a request may omit, each with the SQL of its value. NULL: it is omitted; an empty text and country 0 clear it. */
+/**
+ * The columns that a request may omit, each with the SQL of its value. A parameter is NULL if the request omits the column; an empty text
+ * or the country 0 clears the column.
+ */
 const COLUMNS: readonly (readonly [name: string, value: string])[] = [
   ...TEXT_COLUMNS.map((name) => [name, `ifnull(@${name}, '')`] as const),
   ['alt_email', `nullif(@alt_email, '')`],
@@ -170,7 +182,7 @@ const UPDATE = `
     ${COLUMNS.map(([name, value]) => `${name} = iif(@${name} IS NULL OR (@onlyEmpty AND ifnull(${name}, '') <> ''), ${name}, ${value})`).join(', ')}
   WHERE id = @id`;
 
-/** Returns the values of `COLUMNS`. */
+/** Returns the parameters of `COLUMNS` for a contact. */
 function columnsOf({ contact_type_id: _list, email: _email, custom_field: _own, country, ...lines }: ContactInput) {
   const { language } = lines;
   return {
@@ -188,6 +200,7 @@ function readContact(
 ): { input: ContactInput; address: Address | null; errors: [string, Said][] } {
   const errors: [string, Said][] = [];
   const fields = new Map<string, unknown>(Object.entries(Object(contact)));
+  // Returns the value of a field as one line: undefined if the field is absent, empty if it is null or faulty.
   const text = (name: string): string | undefined => {
     const value = fields.get(name);
     if (value === undefined) return undefined;

@@ -5,7 +5,7 @@ import { type PropertyFilter, parseFilter } from './names.ts';
 /** Binds a value and returns the name of its parameter. */
 type Bind = (value: string) => string;
 
-/** Returns SQL for the id of a name of the account; null if no event and no property had it yet. */
+/** Returns SQL for the id of a name of events or properties in the account; null if none of them had this name yet. */
 export function wordId(account: number, word: string, bind: Bind): string {
   return `(SELECT id FROM event_words WHERE user_id = ${bind(String(account))} AND word = ${bind(word)})`;
 }
@@ -14,24 +14,24 @@ export function wordId(account: number, word: string, bind: Bind): string {
 const IS_NUMERIC_TEXT = "g GLOB '*[0-9]*' AND NOT (g GLOB '*[^0-9.-]*' OR g GLOB '?*-*' OR g GLOB '*.*.*')";
 
 /**
- * Returns the condition that event `v` passes a filter, as `parseFilter` accepts it: 0 or 1, never null. Texts are compared without
- * regard to case; numbers and sizes are compared as numbers, so a value of 50 passes `value = 50` and `value = 50.0`. An event without
- * the property passes no filter except `!=`.
+ * Returns the condition that event `v` passes a filter that `parseFilter` accepts: 0 or 1, never null. Texts are compared without regard
+ * to case. Numbers are compared as numbers, so a value of 50 passes `value = 50` and `value = 50.0`. An event without the property passes
+ * only filters with `!=`.
  */
 export function filterHolds(filter: string, account: number, bind: Bind): string {
   const parsed = parseFilter(filter);
   if (parsed === null) throw new Error('a malformed filter of events was stored');
   const { comparison, operand, isNumber } = parsed;
   const fromProperty = `FROM (SELECT ${propertyValue(parsed, account, bind)} AS g)`;
-  const number = () => `CAST(${bind(operand)} AS REAL)`;
+  const operandAsNumber = () => `CAST(${bind(operand)} AS REAL)`;
   if (comparison === '=' || comparison === '!=') {
     const isSameText = `fold(CAST(g AS TEXT)) = ${bind(fold(operand))}`;
-    const isSame = isNumber ? `iif(typeof(g) = 'text', ${isSameText}, g = ${number()})` : isSameText;
+    const isSame = isNumber ? `iif(typeof(g) = 'text', ${isSameText}, g = ${operandAsNumber()})` : isSameText;
     const isEqual = `ifnull((SELECT ${isSame} ${fromProperty}), 0)`;
     return comparison === '=' ? isEqual : `NOT ${isEqual}`;
   }
   // A text counts as a number if it is written like one, because forms have only texts.
-  return `ifnull((SELECT iif(typeof(g) = 'text' AND NOT (${IS_NUMERIC_TEXT}), 0, CAST(g AS REAL) ${comparison} ${number()}) ${fromProperty}), 0)`;
+  return `ifnull((SELECT iif(typeof(g) = 'text' AND NOT (${IS_NUMERIC_TEXT}), 0, CAST(g AS REAL) ${comparison} ${operandAsNumber()}) ${fromProperty}), 0)`;
 }
 
 function propertyValue({ property }: PropertyFilter, account: number, bind: Bind): string {
@@ -39,7 +39,7 @@ function propertyValue({ property }: PropertyFilter, account: number, bind: Bind
   return `(v.properties ->> ('$."' || ${wordId(account, property, bind)} || '"'))`;
 }
 
-/** Returns the condition that event `v` passes a filter, as SQL that begins with AND, with what it binds; nothing for an empty filter. */
+/** Returns the condition that event `v` passes a filter, as SQL that begins with AND, and the values it binds. The SQL is empty for an empty filter. */
 export function filterOf(filter: string, account: number): { passes: string; values: Record<string, string> } {
   const values: Record<string, string> = {};
   const bind = (value: string) => {

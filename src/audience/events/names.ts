@@ -7,10 +7,7 @@ export const EVENT_FIELD = 'event.';
 /** The fields of an event that filters name like properties, so no property may have such a name. */
 const OWN_FIELDS = ['value', 'currency'];
 
-/**
- * Characters that a name cannot have: control characters, line separators, the signs of filters, and the @ of
- * addresses.
- */
+/** A name: up to 64 characters, without control characters, line separators, the signs of filters, and the @ of addresses. */
 const NAME = /^[^\p{Cc}\p{Zl}\p{Zp}@=<>!]{1,64}$/u;
 
 /** Returns true if a text can name an event or a property. A name has no @, so that it contains no address. */
@@ -43,8 +40,8 @@ const FILTER = /^([^=<>!]{1,64}?)\s*(!=|>=|<=|=|>|<)\s*(.{0,255})$/u;
 const NUMBER = /^-?\d{1,15}(\.\d{1,9})?$/;
 
 /**
- * Parses a filter: a property, `value` or `currency`, then `=`, `!=`, `>`, `>=`, `<` or `<=`, then a text or number. Null if it is
- * malformed, or if it compares the size of something that is no number.
+ * Parses a filter: a property, `value` or `currency`, then `=`, `!=`, `>`, `>=`, `<` or `<=`, then a text or number. Returns null if the
+ * filter is malformed, or has a text after `>`, `>=`, `<` or `<=`.
  */
 export function parseFilter(text: string): PropertyFilter | null {
   const [, property = '', comparison = '', operand = ''] = FILTER.exec(text.trim()) ?? [];

@@ -1,10 +1,11 @@
-/** Removes reported events older than EVENTS_DAYS. The counters of contacts and names stay. */
+/** Removes reported events older than the setting EVENTS_DAYS. The counters of contacts and names stay. */
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 
+/** The named value with the time of `contactEventsRemovedTime`. */
 const REMOVED = 'contact_events_removed_before';
 
-/** The time before which reported events have been removed, epoch milliseconds; null if none have. */
+/** Returns the time before which reported events have been removed, epoch milliseconds; null if none have been. */
 export function contactEventsRemovedTime(client: Database): number | null {
   const value = findNamedValue(client, REMOVED);
   return value === null ? null : Number(value);

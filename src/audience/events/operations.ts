@@ -5,19 +5,19 @@ import { contacts } from '../../database/schema/index.ts';
 import { integer, line, optionalIdentifier, optionalReference } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { hasContactType } from '../contacts/contacts.ts';
-import { MAX_EVENTS, MAX_PROPERTIES, readEvents } from './given-events.ts';
+import { MAX_EVENTS, MAX_PROPERTIES, readEvents } from './read-events.ts';
 import { recordEvents } from './record-events.ts';
 
-/** A value that `readEvents` checks. */
+/** Returns the schema of a value that `readEvents` checks. */
 const checked = (description: string, ...examples: unknown[]) =>
   Type.Optional(Type.Unsafe<unknown>({ description, ...(examples.length > 0 && { examples }) }));
 
 /** The fields of an event, with what they mean. */
 const FIELDS = {
-  contact_id: 'The contact; or give `email`.',
+  contact_id: 'Id of the contact, unless `email` names the contact.',
   email: "The contact's address.",
   name: 'What happened, such as purchase: at most 64 characters, without @ = < > !',
-  at: 'When, in ISO 8601 with the zone; now if absent. At most a day ahead.',
+  at: 'When the event happened, in ISO 8601 with the zone; at most a day ahead. If absent: now.',
   key: 'Your own id of the event. An event whose key was recorded before is not recorded again.',
   value: 'A number, such as the total of an order.',
   currency: 'The currency of the value, three letters such as EUR.',
@@ -38,7 +38,7 @@ const EVENT = {
 export const reportEvents = operation({
   name: 'Record events of contacts, one or up to 1 000 (addition)',
   description:
-    'Either the fields of one event, or in JSON `events`, a list of such objects. All of them are recorded, or none where one has an error. The indices of events whose contact is unknown are in `unknown`; a single event with an unknown `contact_id` is refused; with `contact_type_id` such contacts are added to that list.',
+    'Either the fields of one event, or in JSON `events`, a list of such objects. All of them are recorded, or none if one has an error. With `contact_type_id`, contacts with an unknown address are added to that list. The indices of events whose contact stays unknown are in `unknown`. A single event with an unknown `contact_id` is refused.',
   role: 'editor',
   input: Type.Object({
     ...EVENT,
@@ -60,9 +60,9 @@ export const reportEvents = operation({
     contact_type_id: optionalReference('The list to which unknown contacts are added.'),
   }),
   output: Type.Object({
-    recorded: integer({ description: 'How many were recorded.' }),
-    repeated: integer({ description: 'How many had a key that was recorded before.' }),
-    created: integer({ description: 'How many contacts were added.' }),
+    recorded: integer({ description: 'The number of events recorded.' }),
+    repeated: integer({ description: 'The number of events whose key was recorded before.' }),
+    created: integer({ description: 'The number of contacts added.' }),
     unknown: Type.Array(integer(), { description: 'The indices of events of unknown contacts, from 0.' }),
   }),
   async check({ db, accountId, clock }, input, errors) {

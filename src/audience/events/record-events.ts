@@ -7,7 +7,7 @@ import { invalid } from '../../errors/failure.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { countErasedAddresses } from '../contacts/address-rows.ts';
 import { upsertAll } from '../contacts/upsert.ts';
-import type { GivenEvent } from './given-events.ts';
+import type { ReportedEvent } from './read-events.ts';
 import { startAutomations, wakeWaiting } from './start-automations.ts';
 
 /** The maximum number of names of events and properties in an account, because a program could put anything into a name. */
@@ -26,10 +26,13 @@ export interface Recorded {
   unknown: number[];
 }
 
+/** SQL: `t` is the type of contact `c`, and neither is deleted. */
 const LIVE = 't.id = c.contact_type_id AND t.deleted_at IS NULL AND c.deleted_at IS NULL';
+/** SQL: the ids of those of the normalized addresses @given that a contact has. */
 const BY_ADDRESS = `
   SELECT value AS given, a.id FROM json_each(@given) CROSS JOIN addresses a ON a.user_id = @account AND a.normalized_email = value
   WHERE EXISTS (SELECT 1 FROM contacts c CROSS JOIN contact_types t ON ${LIVE} WHERE c.address_id = a.id)`;
+/** SQL: the address ids of those contacts whose ids are in @given. */
 const BY_ID = `
   SELECT value AS given, c.address_id AS id FROM json_each(@given)
     CROSS JOIN contacts c ON c.id = value AND c.user_id = @account CROSS JOIN contact_types t ON ${LIVE}`;
@@ -38,8 +41,8 @@ const BY_ID = `
 function findPeople(
   client: Database,
   account: number,
-  events: readonly GivenEvent[],
-): (event: GivenEvent) => number | undefined {
+  events: readonly ReportedEvent[],
+): (event: ReportedEvent) => number | undefined {
   const find = (text: string, given: readonly (number | string)[]) => {
     const rows = client.prepare<[object], { given: number | string; id: number }>(text).all({
       account,
@@ -62,32 +65,36 @@ export async function recordEvents(
   db: Db,
   clock: Clock,
   account: number,
-  events: readonly GivenEvent[],
+  events: readonly ReportedEvent[],
   listId: number | null,
 ): Promise<Recorded> {
   const created = listId === null ? 0 : await addUnknown(db, clock, account, events, listId);
   const client = db.$client;
   // Everything is prepared before the transaction, because no other request is answered during the transaction.
   const erased = countErasedAddresses(client, account);
-  const personOf = findPeople(client, account, events);
+  const addressBefore = findPeople(client, account, events);
   const words = new Words(client, account);
   const properties: StoredProperties[] = [];
-  for (const [at, event] of events.entries()) {
-    if (at > 0 && at % PREPARED_AT_ONCE === 0) await setImmediate();
+  for (const [index, event] of events.entries()) {
+    if (index > 0 && index % PREPARED_AT_ONCE === 0) await setImmediate();
     properties.push(storedProperties(event, (name) => words.find(name)));
   }
   return inTransaction(db, () => {
     // An address that was erased meanwhile gets no event.
-    const isErased = countErasedAddresses(client, account) > erased;
-    const contactOf = isErased ? findPeople(client, account, events) : personOf;
-    const prepared = events.map((event, at) => ({ event, address: contactOf(event), properties: properties[at] }));
+    const wasErased = countErasedAddresses(client, account) > erased;
+    const addressOf = wasErased ? findPeople(client, account, events) : addressBefore;
+    const prepared = events.map((event, index) => ({
+      event,
+      address: addressOf(event),
+      properties: properties[index],
+    }));
     return { ...writeEvents(client, account, prepared, words, clock.now().getTime()), created };
   });
 }
 
 /** An event that is ready to be written. */
 interface PreparedEvent {
-  event: GivenEvent;
+  event: ReportedEvent;
   /** The id of the contact's address; undefined if the contact is unknown. */
   address: number | undefined;
   properties: StoredProperties;
@@ -98,7 +105,7 @@ async function addUnknown(
   db: Db,
   clock: Clock,
   account: number,
-  events: readonly GivenEvent[],
+  events: readonly ReportedEvent[],
   listId: number,
 ): Promise<number> {
   const personOf = findPeople(db.$client, account, events);
@@ -127,9 +134,9 @@ function writeEvents(
   const unknown: number[] = [];
   let recorded = 0;
   let repeated = 0;
-  for (const [at, { event, address, properties }] of events.entries()) {
+  for (const [index, { event, address, properties }] of events.entries()) {
     if (address === undefined) {
-      unknown.push(at);
+      unknown.push(index);
       continue;
     }
     const name = words.idOf('name', event.name);
@@ -140,14 +147,14 @@ function writeEvents(
     if (changes === 0) repeated++;
     else recorded++;
   }
-  for (const text of SUMS) client.prepare<[number]>(text).run(after);
+  for (const statement of ADD_TO_COUNTERS) client.prepare<[number]>(statement).run(after);
   if (client.prepare(IS_WANTED).get(account) !== undefined) client.prepare(WRITE_WEBHOOK_EVENTS).run(after);
   startAutomations(client, account, { after, nameIds, now });
   wakeWaiting(client, account, { after, nameIds, now });
   return { recorded, repeated, unknown };
 }
 
-/** Returns the highest id of an event that is recorded now. */
+/** Returns the highest id of the events recorded so far; 0 if there are none. */
 function newestEvent(client: Database): number {
   return client.prepare<[], { id: number }>('SELECT ifnull(max(id), 0) AS id FROM contact_events').get()?.id ?? 0;
 }
@@ -155,7 +162,7 @@ function newestEvent(client: Database): number {
 /** Properties as a JSON object by the ids of their names; null: there are none; undefined: one of the names is new. */
 type StoredProperties = string | null | undefined;
 
-function storedProperties({ properties }: GivenEvent, idOf: (name: string) => number | undefined): StoredProperties {
+function storedProperties({ properties }: ReportedEvent, idOf: (name: string) => number | undefined): StoredProperties {
   if (properties.length === 0) return null;
   const stored: string[] = [];
   for (const [name, value] of properties) {
@@ -167,7 +174,7 @@ function storedProperties({ properties }: GivenEvent, idOf: (name: string) => nu
 }
 
 /** SQL: adds the events with higher ids than the given one to the counters of their contacts and of their names. */
-const SUMS = [
+const ADD_TO_COUNTERS = [
   `INSERT INTO event_totals (address_id, name_id, events, value, last_at)
   SELECT address_id, name_id, count(*), total(value), max(happened_at) FROM contact_events NOT INDEXED WHERE id > ? GROUP BY address_id, name_id
   ON CONFLICT (address_id, name_id) DO UPDATE SET
@@ -177,8 +184,9 @@ const SUMS = [
   WHERE id = new.name_id`,
 ];
 
+/** SQL: a row if a webhook of the account wants the events of contacts. */
 const IS_WANTED = "SELECT 1 FROM webhook_wants WHERE user_id = ? AND event = 'contact.event'";
-/** One statement for all events, because a trigger takes time for each even where no webhook wants them. */
+/** SQL: writes all new events for webhooks at once. A trigger would take time for each event, even if no webhook wants it. */
 const WRITE_WEBHOOK_EVENTS = `
   INSERT INTO webhook_events (user_id, type, lane, data)
   SELECT v.user_id, 'contact.event', v.address_id,

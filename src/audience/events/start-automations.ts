@@ -7,8 +7,8 @@ import { AUTOMATION_STATUS, type automations, barsEntry } from '../../database/s
 import { filterOf } from './event-sql.ts';
 
 /**
- * An event that happened longer ago starts nothing, because a shop that reports its orders of the last years does not want to send
- * mails for them. Milliseconds.
+ * The maximum age of an event that starts an automation. A shop that reports its orders of the last years does not want to send mails
+ * for them.
  */
 const MAX_AGE_MS = 86_400_000;
 
@@ -22,11 +22,12 @@ interface NewEvents {
   now: number;
 }
 
-type Started = Pick<
+type EventAutomation = Pick<
   typeof automations.$inferSelect,
   'id' | 'automation_for' | 'automation_for_table' | 'trigger_event' | 'trigger_filter'
 >;
 
+/** SQL: the live automations of an account that an event starts. */
 const LIVE = `
   SELECT id, automation_for, automation_for_table, trigger_event, trigger_filter FROM automations INDEXED BY automations_user
   WHERE user_id = ? AND trigger_kind = 'event' AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`;
@@ -52,7 +53,7 @@ const MEMBERS: Readonly<Record<string, { from: string; contact: string }>> = {
  * no earlier run keeps from entering. Enrolment applies them like joins. Call it in the transaction that records the events.
  */
 export function startAutomations(client: Database, account: number, { after, nameIds, now }: NewEvents): void {
-  for (const automation of client.prepare<[number], Started>(LIVE).all(account)) {
+  for (const automation of client.prepare<[number], EventAutomation>(LIVE).all(account)) {
     const name = nameIds.get(automation.trigger_event);
     const members = MEMBERS[automation.automation_for_table];
     if (name === undefined || members === undefined) continue;
@@ -85,6 +86,7 @@ interface AwaitingStep {
   event_filter: string;
 }
 
+/** SQL: the steps of an account's automations at which contacts wait for an event. */
 const AWAITING = `
   SELECT s.id, s.automation_id AS automation, s.event, s.event_filter FROM automation_schedules s INDEXED BY automation_schedules_until
     CROSS JOIN automations a ON a.id = s.automation_id AND a.deleted_at IS NULL
@@ -98,9 +100,9 @@ const AWAITING = `
 export function wakeWaiting(client: Database, account: number, { after, nameIds, now }: NewEvents): void {
   const steps = client.prepare<[number], AwaitingStep>(AWAITING).all(account);
   if (steps.length === 0) return;
-  const mayEnter =
+  const hasPendingEntries =
     client.prepare<[number]>('SELECT 1 FROM membership_changes WHERE user_id = ? LIMIT 1').get(account) !== undefined;
-  const isIn = `AND EXISTS (SELECT 1 FROM enrolments e INDEXED BY enrolments_active
+  const isEnrolled = `AND EXISTS (SELECT 1 FROM enrolments e INDEXED BY enrolments_active
     WHERE e.automation_id = @automation AND e.address_id = v.address_id AND e.state = 'active')`;
   for (const { id: step, automation, event, event_filter } of steps) {
     const name = nameIds.get(event);
@@ -110,7 +112,7 @@ export function wakeWaiting(client: Database, account: number, { after, nameIds,
       .prepare<[object]>(`
       INSERT INTO membership_changes (user_id, automation_id, address_id, change, step_id, happened_at)
       SELECT @account, @automation, v.address_id, 'arrived', @step, min(max(v.happened_at), @now) FROM contact_events v
-      WHERE v.id > @after AND v.name_id = @name ${passes} ${mayEnter ? '' : isIn} GROUP BY v.address_id`)
+      WHERE v.id > @after AND v.name_id = @name ${passes} ${hasPendingEntries ? '' : isEnrolled} GROUP BY v.address_id`)
       .run({ ...values, account, automation, step, after, name, now });
   }
 }

@@ -59,8 +59,8 @@ export function customFieldRecord(fields: readonly CustomField[]): SQL {
 }
 
 /**
- * Returns SQL with the same result for any number of fields, on a connection on which `listCustomFields` was called. It reads
- * the fields for each contact, so that one statement serves all accounts.
+ * Returns SQL with the same result as `customFieldRecord`, for any number of fields. It reads the fields for each contact, so that one
+ * statement serves all accounts. `listCustomFields` must have been called on the connection before.
  */
 export function storedFieldRecord(): SQL {
   return sql`json((SELECT nullif(json_group_object(field_name, json_object(
@@ -77,7 +77,7 @@ const MOMENT = /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?
  */
 export function isValidValue(type: string, value: string): boolean {
   if (type === 'number') return NUMBER.test(value);
-  // A leap year has all days.
+  // 2024 is a leap year, so it has every day.
   if (type === 'yearly-date') return /^\d{2}-\d{2}$/.test(value) && isValidValue('datetime-local', `2024-${value}`);
   if (type !== 'datetime-local') return value.length <= 65_535;
   const parts = MOMENT.exec(value);
@@ -87,18 +87,18 @@ export function isValidValue(type: string, value: string): boolean {
   return date.getUTCMonth() + 1 === month && date.getUTCDate() === day;
 }
 
-/** Returns a cell of a file as a field of this type holds it. A field for a day of every year takes the day from a whole date. */
+/** Returns the value that a cell of a file gives a field of this type. A field for a day of every year takes the day from a whole date. */
 export function valueOfCell(type: string, cell: string): string {
-  const isWhole = type === 'yearly-date' && isValidValue('datetime-local', cell);
-  return isWhole ? cell.slice('YYYY-'.length, 'YYYY-MM-DD'.length) : cell;
+  const isWholeDate = type === 'yearly-date' && isValidValue('datetime-local', cell);
+  return isWholeDate ? cell.slice('YYYY-'.length, 'YYYY-MM-DD'.length) : cell;
 }
 
-/** The maximum length of a name made from a column's name. */
-const MAX_MADE_NAME = 64;
+/** The maximum length of a field's name that is made from the name of a column. */
+const MAX_NAME_LENGTH = 64;
 
 /**
  * Returns the name of a field for a column: letters, digits and underscores, as in a placeholder. `Straße (privat)` becomes
- * `strasse_privat`.
+ * `strasse_privat`. The name of a column without letters and digits becomes `column_` with its `number`.
  */
 export function fieldNameFor(column: string, number: number): string {
   const name = column
@@ -108,6 +108,6 @@ export function fieldNameFor(column: string, number: number): string {
     .replaceAll(/\p{M}/gu, '')
     .replaceAll(/[^a-z0-9]+/g, '_')
     .replaceAll(/^_+|_+$/g, '')
-    .slice(0, MAX_MADE_NAME);
+    .slice(0, MAX_NAME_LENGTH);
   return name === '' ? `column_${number}` : name;
 }

@@ -93,8 +93,8 @@ export const addField = operation({
 });
 
 /**
- * Stores a new field, and makes the change that needs it in the same transaction. Segments with a rule about a deleted
- * field of its name use it from then on.
+ * Stores a new field, and makes the `change` that needs it in the same transaction. Segments with a rule about a deleted field of the
+ * same name use the new field from then on.
  */
 export async function storeField(
   { db, clock, accountId }: Context,
@@ -113,7 +113,7 @@ export async function storeField(
 export const renameField = operation({
   name: 'Rename a field of your own (addition)',
   description:
-    'Refused with 409 while unfinished single sends, automations, templates or saved blocks have its merge tag, or segments have a rule about it. The values stay; e-mails that were sent no longer show them in the browser.',
+    'Refused with 409 while unfinished single sends, automations, templates or saved blocks have the merge tag of the field, or segments have a rule about it. Contacts keep their values. Sent e-mails no longer show them in the browser.',
   role: 'editor',
   input: Type.Object({ ...ById, field_name: fieldName }),
   check(context, { id, field_name }, errors) {
@@ -133,22 +133,22 @@ export const renameField = operation({
       if (Object.values(uses).some((count) => count > 0)) throw conflict(sentence('field_used', uses));
       if (isTaken(context, field_name, id)) throw invalid('field_name', messages.taken('field_name'));
       db.update(customFields).set({ field_name, updated_at }).where(eq(customFields.id, id)).run();
-      if ([before, field_name].some(isOfZones)) lookAtTimesAgain(db.$client, accountId);
+      if ([before, field_name].some(isZoneField)) lookAtTimesAgain(db.$client, accountId);
     });
     wake();
   },
 });
 
-/** Returns whether a field of this name holds the time zones of contacts. */
-const isOfZones = (name: string) => name.toLowerCase() === ZONE_FIELD;
+/** Returns true if a field of this name has the time zones of contacts. */
+const isZoneField = (name: string) => name.toLowerCase() === ZONE_FIELD;
 
-/** Returns whether contacts wait for a date in this field in an automation. */
+/** Returns true if contacts wait for a date in this field in an automation. */
 function isWaitedFor({ $client }: Db, accountId: number, field: number): boolean {
-  const text = "SELECT 1 FROM automation_schedules WHERE user_id = ? AND until = 'date' AND field_id = ?";
-  return $client.prepare(text).get(accountId, field) !== undefined;
+  const query = "SELECT 1 FROM automation_schedules WHERE user_id = ? AND until = 'date' AND field_id = ?";
+  return $client.prepare(query).get(accountId, field) !== undefined;
 }
 
-// Deletes a custom field. Stored values are keyed by the field's id, which is never used again, so they become unreachable.
+// Stored values are keyed by the field's id, which is never used again, so the values become unreachable.
 // Segments whose rules use the field keep their recipients.
 export const deleteField = operation({
   name: 'Delete a field of your own',
@@ -164,7 +164,7 @@ export const deleteField = operation({
         .returning({ name: customFields.field_name })
         .all();
       if (deleted === undefined) throw notFound();
-      if (isOfZones(deleted.name) || isWaitedFor(db, accountId, id)) lookAtTimesAgain(db.$client, accountId);
+      if (isZoneField(deleted.name) || isWaitedFor(db, accountId, id)) lookAtTimesAgain(db.$client, accountId);
       holdCampaignsUsingSegments(db, segmentsWithField(db, accountId, id), now);
     });
     wake();
@@ -191,7 +191,7 @@ export const listPlaceholders = operation({
   },
 });
 
-/** Returns a field of the caller's account. Throws 404 if there is none. */
+/** Returns a custom field of the caller's account. Throws 404. */
 function requireField({ db, accountId }: Context, id: number): typeof customFields.$inferSelect {
   const field = db
     .select()

@@ -31,6 +31,7 @@ import {
 
 const UNPROCESSABLE = 422;
 const SEE_OTHER = 303;
+/** How often the page of a running action reads the progress. */
 const LOOK_MS = 1000;
 
 /** The request of the list's form or of the confirmation. */
@@ -47,7 +48,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
   app.post('/contacts/actions', async (request, reply) => {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
-    const asked = readAsked(request.body);
+    const asked = readActionRequest(request.body);
     if (asked.action === null || (!asked.isEverything && asked.ids.length === 0)) {
       const missing = asked.action === null ? 'contacts.action.none' : 'contacts.action.nobody';
       const content = <Notice tone="warn">{language.say(missing)}</Notice>;
@@ -55,7 +56,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
       return sendPage(request, reply, viewer, frame(language), content);
     }
     const count = asked.isEverything ? await countEverybody(request, asked.filter) : asked.ids.length;
-    // The search has not counted all matches. The action collects the contacts first, and its page asks for the confirmation.
+    // If the search has not counted all matches, the action collects the contacts first, and its page asks for the confirmation.
     if (count === null) return start(request, reply, asked, true);
     if (count === 0) {
       const content = <Notice tone="warn">{language.say('contacts.action.nobodyMatches')}</Notice>;
@@ -66,7 +67,9 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
     return sendPage(request, reply, viewer, frame(language), <Confirm {...{ asked, choices, count }} />);
   });
 
-  app.post('/contacts/actions/start', (request, reply) => start(request, reply, readAsked(request.body), false));
+  app.post('/contacts/actions/start', (request, reply) =>
+    start(request, reply, readActionRequest(request.body), false),
+  );
 
   async function start(request: FastifyRequest, reply: FastifyReply, asked: ActionRequest, needsConfirmation: boolean) {
     const { filter, ids, isEverything, action, target } = asked;
@@ -118,7 +121,7 @@ function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal) 
 
 const frame = (language: Language) => ({ title: language.say('contacts.action.title'), section: 'contacts' }) as const;
 
-function readAsked(body: unknown): ActionRequest {
+function readActionRequest(body: unknown): ActionRequest {
   const values: Record<string, unknown> = Object.assign(Object.create(null), body);
   const [kind, target = ''] = (texts(values.action)[0] ?? '').split(':');
   const action = contactJobs.action.enumValues.find((known) => known === kind) ?? null;
@@ -228,26 +231,29 @@ function ActionProgress({
   );
 }
 
-type OfAction = Pick<Action, 'action' | 'target_id'>;
+type ActionAndTarget = Pick<Action, 'action' | 'target_id'>;
 
-/** Returns the name of the contact type, segment or group of an action, while it exists. */
-function targetName({ action, target_id: id }: OfAction, { types, segments, groups }: Choices): string | undefined {
+/** Returns the name of the contact type, segment or group of an action; undefined if the action has none or it no longer exists. */
+function targetName(
+  { action, target_id: id }: ActionAndTarget,
+  { types, segments, groups }: Choices,
+): string | undefined {
   if (action === 'move') return types.find((type) => type.id === id)?.name;
   if (action === 'segment') return segments.find((segment) => segment.id === id)?.segment_name;
   return action === 'unsubscribe' ? groups.find((group) => group.id === id)?.group_name : undefined;
 }
 
 /** Returns the name of an action with that of its contact type, segment or group. */
-export function actionTitle(language: Language, job: OfAction, choices: Choices): string {
+export function actionTitle(language: Language, job: ActionAndTarget, choices: Choices): string {
   const { action, target_id } = job;
-  const isOfAll = action === 'unsubscribe' && target_id === null;
-  const name = isOfAll ? language.say('person.allMail') : targetName(job, choices);
+  const isFromAllMail = action === 'unsubscribe' && target_id === null;
+  const name = isFromAllMail ? language.say('person.allMail') : targetName(job, choices);
   if (action === 'delete' || name === undefined) return language.say(`contacts.job.${action}`);
   return language.say(`contacts.job.${action}.named`, { name });
 }
 
 /** Returns the question before an action, with the number of contacts. */
-function actionQuestion(language: Language, job: OfAction & { whole: number }, choices: Choices): string {
+function actionQuestion(language: Language, job: ActionAndTarget & { whole: number }, choices: Choices): string {
   const { action, whole } = job;
   const people = language.say('contacts.count', { count: whole });
   const name = targetName(job, choices);

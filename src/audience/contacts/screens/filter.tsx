@@ -21,6 +21,7 @@ const FILTER_NAMES = ['search', 'contact_type_id', 'segment_id', 'mail_state', '
 const VIEW_NAMES = ['order', 'after'] as const;
 /** The maximum number of additional columns. */
 const MAX_COLUMNS = 6;
+/** The maximum number of characters of a parameter. The rest is cut off. */
 const MAX_LENGTH = 255;
 
 export interface PeopleFilter {
@@ -81,7 +82,7 @@ export async function readChoices(request: FastifyRequest): Promise<Choices> {
   return { types, segments, groups, fields };
 }
 
-/** Reads the fields of contacts. The list of the API's contract has no additions. */
+/** Reads the reserved fields and the account's custom fields. A custom field replaces a reserved one of the same name. */
 export async function readFields(request: FastifyRequest): Promise<Choices['fields']> {
   const reserved = RESERVED_FIELDS.map((field_name) => ({ field_name, field_type: 'text' as const }));
   const own = await ask(request, listOwnFields, {});

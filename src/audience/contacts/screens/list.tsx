@@ -30,7 +30,7 @@ import {
 
 /** The path of the parts that change with the search, for the script. */
 const FOUND_PATH = '/contacts/found';
-/** The path at which the script counts on, if counting takes too long for one page. */
+/** The path at which the script goes on counting, if counting takes too long for one page. */
 const COUNT_PATH = '/contacts/count';
 /** The number of rows of a page, which with 44 pixels each is at most two screens high. */
 const ROWS = 20;
@@ -89,9 +89,9 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
     const language = languageOf(request, viewerOf(request));
     const filter = readFilter(request.query);
     const [after] = texts(request.query.after);
-    const sofar = Number(texts(request.query.counted)[0]) || 0;
+    const countedBefore = Number(texts(request.query.counted)[0]) || 0;
     const { count, next } = await ask(request, countContacts, { ...filter.chosen, after });
-    const counted = { count: sofar + count, isCounted: next === null };
+    const counted = { count: countedBefore + count, isCounted: next === null };
     const position = next === null ? {} : { after: next, counted: String(counted.count) };
     const parts = (
       <>
@@ -343,7 +343,7 @@ function PeopleTable({
   );
 }
 
-/** `type` is the id of the contact type in the filter. */
+/** The form to download the contacts of a type. `type` is the id of the type that is chosen at first, if the filter has one. */
 function ExportForm({ types, type }: { types: readonly ListedContactType[]; type: string | undefined }) {
   const language = useLanguage();
   return (

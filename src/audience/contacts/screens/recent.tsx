@@ -14,7 +14,7 @@ import { actionTitle } from '../../bulk/screens/actions.tsx';
 import { type Import, listImports } from '../../import/operations/imports.ts';
 import { type Choices, readChoices } from './filter.tsx';
 
-const IMPORTS = 20;
+const MAX_IMPORTS = 20;
 
 /** Registers the page of recent bulk actions and imports. */
 export async function recentScreen(app: FastifyInstance): Promise<void> {
@@ -23,7 +23,7 @@ export async function recentScreen(app: FastifyInstance): Promise<void> {
     const [{ jobs }, choices, imports] = await Promise.all([
       ask(request, listActions, {}),
       readChoices(request),
-      ask(request, listImports, { order: 'newest', limit: IMPORTS }),
+      ask(request, listImports, { order: 'newest', limit: MAX_IMPORTS }),
     ]);
     const title = languageOf(request, viewer).say('contacts.recent');
     const content = (

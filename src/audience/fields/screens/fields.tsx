@@ -46,9 +46,9 @@ export async function fieldScreens(app: FastifyInstance): Promise<void> {
       requireEditor(request);
       const { uses } = await ask(request, countUsesOfField, { id });
       const fields = await ask(request, listOwnFields, {});
-      const one = fields.find((field) => String(field.id) === id);
-      if (one === undefined) throw notFound();
-      return sendSettings(request, reply, 'fields', <OneField {...{ one, uses, shown }} />);
+      const field = fields.find((listed) => String(listed.id) === id);
+      if (field === undefined) throw notFound();
+      return sendSettings(request, reply, 'fields', <OneField {...{ field, uses, shown }} />);
     },
     done: (reply, done) => backTo(reply, 'fields', `settings.done.field${done}`),
   });
@@ -104,18 +104,18 @@ function Fields({ fields, canChange, shown }: { fields: readonly Field[]; canCha
   );
 }
 
-function OneField({ one, uses, shown }: { one: Field; uses: FieldUses; shown: Submitted }) {
+function OneField({ field, uses, shown }: { field: Field; uses: FieldUses; shown: Submitted }) {
   const language = useLanguage();
-  const label = fieldLabel(language, one.field_name);
+  const label = fieldLabel(language, field.field_name);
   return (
     <Card title={label}>
       <p>
-        {language.say(`fields.kind.${one.field_type}`)} · <code>{`((${one.field_name}))`}</code>
+        {language.say(`fields.kind.${field.field_type}`)} · <code>{`((${field.field_name}))`}</code>
       </p>
       <SentForm
         form={RENAME_FORM}
-        action={`${PATH}/${one.id}`}
-        values={one}
+        action={`${PATH}/${field.id}`}
+        values={field}
         {...shown}
         problems={problemsAt(shown, 'field_name')}
         submit={language.say('fields.rename')}
@@ -125,7 +125,7 @@ function OneField({ one, uses, shown }: { one: Field; uses: FieldUses; shown: Su
       <div class="buttons">
         <Confirm
           id="delete-field"
-          action={`/settings/fields/${one.id}/delete`}
+          action={`/settings/fields/${field.id}/delete`}
           label={language.say('fields.delete')}
           title={language.say('fields.delete.title', { name: label })}
         >

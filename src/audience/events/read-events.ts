@@ -14,8 +14,9 @@ export const MAX_PROPERTIES = 30;
 const MAX_KEY = 255;
 /** The largest value, positive or negative, so that sums stay exact to the cent. */
 const MAX_VALUE = 1e12;
-/** Events may lie in the future by the error of a clock. */
+/** How far in the future an event may lie, because clocks differ. */
 const MAX_AHEAD_MS = 86_400_000;
+/** The earliest time of an event. */
 const EARLIEST = Date.UTC(2000, 0, 1);
 /** The maximum number of events with errors that an answer names. */
 const MAX_NAMED = 20;
@@ -23,7 +24,7 @@ const MAX_NAMED = 20;
 const READ_AT_ONCE = 200;
 
 /** An event of a request. */
-export interface GivenEvent {
+export interface ReportedEvent {
   /** The contact's id; null: the contact is named by the address. */
   contactId: number | null;
   address: Address | null;
@@ -37,28 +38,29 @@ export interface GivenEvent {
 }
 
 interface ReadEvents {
-  events: GivenEvent[];
+  events: ReportedEvent[];
   /** Pairs of field and text. */
   errors: [string, Said][];
 }
 
 /**
- * Reads events. Returns them with the errors, as pairs of field and text; only without errors are the events complete. The field of
- * an event in a list is such as `events.3.name`.
- * @param now Epoch milliseconds, the time of events without one.
+ * Reads events. Returns them with their errors; the events are complete only if there is no error. In a list, the name of a field in an
+ * error has the index of its event, as in `events.3.name`.
+ * @param now Epoch milliseconds, the time of events that have no time of their own.
  */
 export async function readEvents(values: readonly unknown[], isList: boolean, now: number): Promise<ReadEvents> {
-  const events: GivenEvent[] = [];
+  const events: ReportedEvent[] = [];
   const errors: [string, Said][] = [];
   let faulty = 0;
-  for (const [at, one] of values.entries()) {
-    if (at > 0 && at % READ_AT_ONCE === 0) await setImmediate();
+  for (const [index, value] of values.entries()) {
+    if (index > 0 && index % READ_AT_ONCE === 0) await setImmediate();
     const before = errors.length;
-    const prefix = isList ? `events.${at}` : '';
-    if (typeof one !== 'object' || one === null || Array.isArray(one)) errors.push([prefix, messages.selected(prefix)]);
+    const prefix = isList ? `events.${index}` : '';
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      errors.push([prefix, messages.selected(prefix)]);
     else
       events.push(
-        readEvent(new Map(Object.entries(one)), now, (field, text) => {
+        readEvent(new Map(Object.entries(value)), now, (field, text) => {
           const name = prefix === '' ? field : `${prefix}.${field}`;
           errors.push([name, text(name)]);
         }),
@@ -69,9 +71,10 @@ export async function readEvents(values: readonly unknown[], isList: boolean, no
   return { events, errors };
 }
 
+/** Reports an error of a field. */
 type Report = (field: string, text: (field: string) => Said) => void;
 
-function readEvent(fields: ReadonlyMap<string, unknown>, now: number, report: Report): GivenEvent {
+function readEvent(fields: ReadonlyMap<string, unknown>, now: number, report: Report): ReportedEvent {
   const contactId = fields.get('contact_id');
   const isById = contactId !== undefined && contactId !== null && contactId !== '';
   return {
@@ -104,7 +107,7 @@ function readName(value: unknown, report: Report): string {
   return name;
 }
 
-/** ISO 8601 with the zone, because a time without one could be any of a day's. */
+/** A time of ISO 8601 with its zone, because a time without a zone could mean any moment of more than a day. */
 const MOMENT = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
 function readTime(value: unknown, now: number, report: Report): number {
@@ -136,7 +139,7 @@ function readValue(input: unknown, report: Report): number | null {
   if (isAbsent(input)) return null;
   const isText = typeof input === 'string' && /^-?\d{1,13}(\.\d{1,9})?$/.test(input.trim());
   const value = isText ? Number(input) : input;
-  // NaN is not a number either, nor is the infinity that `JSON.parse` makes of 1e999.
+  // The comparison also refuses the infinity that `JSON.parse` makes of 1e999.
   if (typeof value !== 'number' || !(Math.abs(value) <= MAX_VALUE)) {
     report('value', messages.selected);
     return null;
@@ -172,7 +175,7 @@ function readProperties(input: unknown, report: Report): [string, string | numbe
   return [...properties];
 }
 
-/** Returns the value of a property: a text, a number, or `true` and `false` as texts; null if it has none, undefined if it is malformed. */
+/** Returns the value of a property: a text or a number. `true` and `false` become texts. Null: it has no value; undefined: the value is malformed. */
 function readProperty(value: unknown): string | number | null | undefined {
   if (value === null) return null;
   if (typeof value === 'boolean') return String(value);
