@@ -7,6 +7,7 @@
 import { type Said, SaidError, sentence } from '../../errors/sentences.ts';
 import { unescapeFormula } from '../csv-write.ts';
 
+/** The maximum number of columns of a file. */
 export const MAX_COLUMNS = 1_000;
 /** The maximum lengths of a cell and of a row, in UTF-16 code units. */
 export const MAX_CELL = 65_535;
@@ -164,6 +165,7 @@ export class CsvParser {
     return text.charCodeAt(at) === CR && text.charCodeAt(at + 1) === LF ? at + 2 : at + 1;
   }
 
+  /** Adds a text to the unfinished cell. */
   #keep(text: string): void {
     this.#partial += text;
     if (this.#partial.length > MAX_CELL) this.#refuseCell();

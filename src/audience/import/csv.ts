@@ -72,20 +72,20 @@ function namedDelimiter(head: string): string | null {
 }
 
 /**
- * Returns the candidate that occurs most often outside quotes in the first line that is not blank. Of equal ones the comma
- * comes first, then the semicolon.
+ * Returns the delimiter that occurs most often outside quotes in the first line that is not blank. If two occur equally often, the comma
+ * comes before the semicolon, and the semicolon before the tab.
  */
 function detectDelimiter(head: string): string {
   const counts = DELIMITERS.map((delimiter) => ({ delimiter, count: 0 }));
-  let quoted = false;
-  let bare = false;
+  let isInQuotes = false;
+  let isInUnquotedCell = false;
   for (const character of head.replace(/^[\r\n]+/, '')) {
-    if (character === '"' && !bare) quoted = !quoted;
-    if (quoted || character === '"') continue;
+    if (character === '"' && !isInUnquotedCell) isInQuotes = !isInQuotes;
+    if (isInQuotes || character === '"') continue;
     if (character === '\n' || character === '\r') break;
     const candidate = counts.find(({ delimiter }) => delimiter === character);
     if (candidate !== undefined) candidate.count++;
-    bare = candidate === undefined;
+    isInUnquotedCell = candidate === undefined;
   }
   return counts.reduce((most, next) => (next.count > most.count ? next : most)).delimiter;
 }
@@ -109,10 +109,10 @@ function readHeader(head: Head, { delimiter, headerRow }: Shape): string[] {
 
 async function* readBatches(open: OpenCsv, detected: DetectedEncoding, shape: Shape): AsyncGenerator<CsvBatch> {
   const parser = new CsvParser(shape.delimiter);
-  let toDrop = shape.headerRow + 1;
+  let rowsToDrop = shape.headerRow + 1;
   const withoutHeader = (batch: CsvBatch): CsvBatch => {
-    const dropped = Math.min(toDrop, batch.rows.length);
-    toDrop -= dropped;
+    const dropped = Math.min(rowsToDrop, batch.rows.length);
+    rowsToDrop -= dropped;
     batch.rows.splice(0, dropped);
     batch.lines.splice(0, dropped);
     return batch;
@@ -125,8 +125,8 @@ type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 interface DetectedEncoding {
   encoding: Encoding;
-  /** The length of the byte order mark in bytes. */
-  mark: number;
+  /** The length of the byte order mark in bytes; 0 if there is none. */
+  markLength: number;
 }
 
 const MARKS: readonly { encoding: Encoding; mark: Buffer }[] = [
@@ -142,6 +142,7 @@ const NOT_CSV: readonly { magic: Buffer; name: string }[] = [
   { magic: Buffer.of(0xd0, 0xcf, 0x11, 0xe0), name: 'an Excel workbook (.xls)' },
 ];
 
+/** The number of bytes at the beginning of a file that tell a byte order mark or an archive. */
 const HEAD_BYTES = 4;
 
 /**
@@ -167,15 +168,18 @@ async function detectEncoding(bytes: AsyncIterable<Buffer>): Promise<DetectedEnc
     if (startsWith(head, magic)) throw new CsvError(null, `The file is ${name}, not a CSV file.`);
   }
   const marked = MARKS.find(({ mark }) => startsWith(head, mark));
-  const mark = marked?.mark.length ?? 0;
-  if (marked !== undefined && marked.encoding !== 'utf-8') return { encoding: marked.encoding, mark };
-  return { encoding: valid && unfinished.length === 0 ? 'utf-8' : 'windows-1252', mark };
+  const markLength = marked?.mark.length ?? 0;
+  if (marked !== undefined && marked.encoding !== 'utf-8') return { encoding: marked.encoding, markLength };
+  return { encoding: valid && unfinished.length === 0 ? 'utf-8' : 'windows-1252', markLength };
 }
 
 /** Decodes a file chunk by chunk. Throws a `CsvError` at a NUL character, which no CSV file contains. */
-async function* decode(bytes: AsyncIterable<Buffer>, { encoding, mark }: DetectedEncoding): AsyncGenerator<string> {
+async function* decode(
+  bytes: AsyncIterable<Buffer>,
+  { encoding, markLength }: DetectedEncoding,
+): AsyncGenerator<string> {
   const decoder = await createDecoder(encoding);
-  let skip = mark;
+  let skip = markLength;
   for await (const chunk of bytes) {
     const skipped = Math.min(skip, chunk.length);
     skip -= skipped;
@@ -198,7 +202,7 @@ async function createDecoder(encoding: Encoding): Promise<Decoder> {
     const decoder = new TextDecoder(encoding, { ignoreBOM: true });
     return { write: (bytes) => decoder.decode(bytes, { stream: true }), end: () => decoder.decode() };
   }
-  // Imported only here, because its tables of other encodings take 1 MB.
+  // The library is imported only here, because its tables of other encodings take 1 MB.
   const { default: iconv } = await import('iconv-lite');
   const decoder = iconv.getDecoder(encoding, { stripBOM: false });
   return { write: (bytes) => decoder.write(bytes), end: () => decoder.end() ?? '' };
@@ -222,6 +226,7 @@ function endOfWholeCharacters(piece: Buffer): number {
   for (let back = 1; back <= Math.min(3, piece.length); back++) {
     const byte = piece[piece.length - back] ?? 0;
     if ((byte & 0xc0) === 0x80) continue;
+    // The first byte of a sequence tells its length.
     const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
     return length > back ? piece.length - back : piece.length;
   }

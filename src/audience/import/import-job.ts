@@ -87,7 +87,7 @@ export interface MigrationJob {
   leavingPath: string;
   /** Custom fields to create if the account has none of that name. */
   newFields: readonly { field_name: string; field_type: FieldType }[];
-  /** The field with the names of a contact's lists, each in brackets; null without lists. Each of `lists` becomes a segment. */
+  /** The field with the names of a contact's lists, each in brackets; null if the export has no lists. Each of `lists` becomes a segment. */
   listsField: string | null;
   lists: readonly string[];
 }
@@ -96,7 +96,7 @@ export interface MigrationJob {
 export const LEAVING_KINDS = ['all', 'group', 'bounce', 'complaint'] as const;
 export type LeavingKind = (typeof LEAVING_KINDS)[number];
 
-/** The number of leavers of a kind, and how many of them would be `added` to a list here. */
+/** The number of leavers of a kind, and how many of them would be `added` to the account's unsubscribed or suppressed addresses. */
 export interface LeavingCount {
   kind: LeavingKind;
   /** The name of the group; '' for the other kinds. */

@@ -17,7 +17,14 @@ import { countErasedAddresses, erasedAmong } from '../contacts/address-rows.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { recordMembershipChange, syncAfterContactChange, withoutFieldTriggers } from '../segments/membership.ts';
 import { CsvError } from './csv-parse.ts';
-import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress, sharedProgress, valueAfter } from './import-job.ts';
+import {
+  DEFAULT_OPTIONS,
+  type ImportJob,
+  type ImportOptions,
+  type ImportProgress,
+  sharedProgress,
+  valueAfter,
+} from './import-job.ts';
 import { addToLists, importTrackingChoices, leavingNotes, markLeavers, stageLeavers } from './lists.ts';
 import { makeFields, makeSegments } from './make-lists.ts';
 import type { RowError } from './rows.ts';
@@ -55,12 +62,12 @@ export async function importContacts(
     const staged = await stage(db, job, shownProgress);
     const leaving = await stageLeavers(db, job);
     staged.notes.push(...leavingNotes(leaving));
-    const { columns, hasTracking, erased, fields: _fields, misspelt: _misspelt, ...found } = staged;
-    Object.assign(report, found);
+    const { columns, hasTracking, erased, rows, failed, notes, errors } = staged;
+    Object.assign(report, { rows, failed, notes, errors });
     const hasPeople = report.rows > report.failed;
     if (!hasPeople && leaving.length === 0) return report;
     const now = isoTimestamp(clock.now());
-    const id = begin(db, job, staged, now);
+    const id = beginImport(db, job, staged, now);
     // Do not wait for the disk after every chunk. The end is stored with synchronous = FULL, which makes all chunks durable
     // before the import is answered.
     client.pragma('synchronous = NORMAL');
@@ -69,27 +76,27 @@ export async function importContacts(
     const refuse = (errors: readonly RowError[]) => {
       if (errors.length === 0) return;
       report.failed += errors.length;
-      // Somebody was erased since the file was read, and a cell that was refused may name them.
+      // These contacts were erased after the file was read. The cells of other failed rows may name them, so the report drops all cells.
       const known = report.errors.map(({ value: _cell, ...error }) => error);
       report.errors = [...known, ...errors].slice(0, Math.max(MAX_ERRORS, known.length));
       const { failed, errors: all } = report;
       db.update(contactImports).set({ failed, errors: all }).where(eq(contactImports.id, id)).run();
     };
     try {
-      const begun = { id, columns, hasTracking, erased, refuse, now, recorder };
-      await markLeavers(db, job, begun);
-      if (hasPeople) Object.assign(counts, await writeContacts(db, job, begun, shownProgress));
+      const running = { id, columns, hasTracking, erased, refuse, now, recorder };
+      await markLeavers(db, job, running);
+      if (hasPeople) Object.assign(counts, await writeContacts(db, job, running, shownProgress));
     } finally {
       recorder.close();
     }
     client.pragma('synchronous = FULL');
-    const left = await makeSegments(db, job, clock);
-    if (left !== null) {
-      report.notes = [...report.notes, stored(left)];
+    const segmentsNote = await makeSegments(db, job, clock);
+    if (segmentsNote !== null) {
+      report.notes = [...report.notes, stored(segmentsNote)];
       db.update(contactImports).set({ notes: report.notes }).where(eq(contactImports.id, id)).run();
     }
     const ended = isoTimestamp(clock.now());
-    end(db, id, ended);
+    endImport(db, id, ended);
     limitUndo(db, job.accountId, ended);
     return { ...report, ...counts, id };
   } catch (error) {
@@ -108,7 +115,7 @@ export function inEnglish<Report extends Pick<ImportReport, 'notes' | 'errors'>>
 }
 
 /** Stores the report before the first contact is written, so that an import interrupted by a kill can be undone. Returns its id. */
-function begin(db: Db, job: ImportJob, { rows, failed, notes, errors }: StagedFile, now: string): number {
+function beginImport(db: Db, job: ImportJob, { rows, failed, notes, errors }: StagedFile, now: string): number {
   const { id } = db
     .insert(contactImports)
     .values({
@@ -129,8 +136,8 @@ function begin(db: Db, job: ImportJob, { rows, failed, notes, errors }: StagedFi
   return id;
 }
 
-function end(db: Db, id: number, now: string): void {
-  // An import stays unchanged if its undo was requested meanwhile.
+function endImport(db: Db, id: number, now: string): void {
+  // The state of an import stays if its undo was requested meanwhile.
   const isWriting = and(eq(contactImports.id, id), eq(contactImports.state, 'writing'));
   db.update(contactImports).set({ state: 'done', created_at: now }).where(isWriting).run();
 }
@@ -147,7 +154,7 @@ interface RunningImport {
   erased: number;
   /** Counts rows as failed that turn out not to be written. Call it in the transaction of their chunk. */
   refuse(errors: readonly RowError[]): void;
-  /** The ISO timestamp of the contacts that it writes. */
+  /** The ISO timestamp of the contacts that the import writes. */
   now: string;
   recorder: UndoRecorder;
 }
@@ -164,19 +171,10 @@ async function writeContacts(
   const client = db.$client;
   const { accountId: user, typeId: type, options = DEFAULT_OPTIONS } = job;
   const { startsAutomations } = options;
-  const range = 'sorted.rowid > @after AND sorted.rowid <= @until';
-  const addresses = client.prepare(`
-    INSERT INTO addresses (user_id, normalized_email) SELECT @user, normalized FROM sorted WHERE ${range} ON CONFLICT DO NOTHING`);
-  const list = columns.join(', ');
-  const updates = columns.map((column) => `${column} = ${valueAfter(column, options, 'excluded', 'contacts')}`);
-  // CROSS JOIN makes the chunk the outer loop; otherwise the planner reads all contacts of the type for every chunk.
-  const upsert = client.prepare(`
-    INSERT INTO contacts (user_id, contact_type_id, address_id, ${list}, created_at, updated_at)
-    SELECT @user, @type, a.id, ${columns.map((column) => (column === 'email' ? 'ifnull(sorted.email, normalized)' : `sorted.${column}`)).join(', ')}, @now, @now
-    FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.normalized_email = sorted.normalized WHERE ${range} ORDER BY sorted.rowid
-    ON CONFLICT (contact_type_id, address_id) WHERE deleted_at IS NULL
-      DO ${options.existing === 'keep' ? 'NOTHING' : `UPDATE SET ${updates.join(', ')}, updated_at = @now`}`);
-  const last = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM contacts').pluck();
+  const addAddresses = client.prepare(`
+    INSERT INTO addresses (user_id, normalized_email) SELECT @user, normalized FROM sorted WHERE ${IN_CHUNK} ON CONFLICT DO NOTHING`);
+  const upsert = client.prepare(upsertSql(columns, options));
+  const highestId = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM contacts').pluck();
   // The unary plus keeps the planner from using the index on the type instead of the range of new ids.
   const countNew = client
     .prepare<[number, number], number>('SELECT count(*) FROM contacts WHERE id > ? AND +contact_type_id = ?')
@@ -186,45 +184,64 @@ async function writeContacts(
       'SELECT EXISTS (SELECT 1 FROM segments WHERE contact_type_id = ? AND deleted_at IS NULL)',
     )
     .pluck();
-  const written = client
+  const addressIds = client
     .prepare<Record<string, number>, number>(
-      `SELECT a.id FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.normalized_email = sorted.normalized WHERE ${range}`,
+      `SELECT a.id FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.normalized_email = sorted.normalized WHERE ${IN_CHUNK}`,
     )
     .pluck();
-  // The import ends if a user undoes what it has written so far.
-  const count = client.prepare(
+  // Changes no row if a user has requested the undo of the import, which then ends.
+  const addToCounts = client.prepare(
     "UPDATE contact_imports SET created = created + ?, updated = updated + ? WHERE id = ? AND state = 'writing'",
   );
-  const whole = Number(client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
+  const rowCount = Number(client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
   const counts = { created: 0, updated: 0 };
   let after = 0;
   const write = (rows: number) => {
-    const chunk = { user, after, until: Math.min(after + rows, whole) };
+    const chunk = { user, after, until: Math.min(after + rows, rowCount) };
     if (countErasedAddresses(client, user) > erased) refuse(dropErased(client, columns, chunk));
-    addresses.run(chunk);
-    const before = last.get() ?? 0;
+    addAddresses.run(chunk);
+    const before = highestId.get() ?? 0;
     const run = () => upsert.run({ ...chunk, type, now });
     const { changes } = startsAutomations ? run() : withoutFieldTriggers(db, run);
     const created = countNew.get(before, type) ?? 0;
-    recorder.added(before, last.get() ?? 0);
+    recorder.added(before, highestId.get() ?? 0);
     const joined = sql`SELECT address_id, id AS contact_id FROM contacts WHERE id > ${before} AND +contact_type_id = ${type}`;
     if (startsAutomations) recordMembershipChange(db, { table: 'contacts', id: type }, 'joined', joined, now);
     if (hasSegments.get(type) === 1)
-      syncAfterContactChange(db, type, written.all(chunk), now, {
+      syncAfterContactChange(db, type, addressIds.all(chunk), now, {
         before: (rows) => recorder.membersBefore(rows),
         startsAutomations,
       });
     addToLists(db, job, chunk, recorder, now);
     if (hasTracking) importTrackingChoices(db, job, chunk, recorder, now);
-    if (count.run(created, changes - created, id).changes === 0) throw new CsvError(null, sentence('import_stopped'));
+    if (addToCounts.run(created, changes - created, id).changes === 0)
+      throw new CsvError(null, sentence('import_stopped'));
     counts.created += created;
     counts.updated += changes - created;
     after = chunk.until;
-    progress?.wrote(after, whole);
-    return after < whole;
+    progress?.wrote(after, rowCount);
+    return after < rowCount;
   };
   await inChunks(client, write);
   return counts;
+}
+
+/** SQL: the rows of a chunk of temp.sorted. */
+const IN_CHUNK = 'sorted.rowid > @after AND sorted.rowid <= @until';
+
+/** Returns SQL that adds the contacts of a chunk, and changes those that exist already unless the options say to keep them. */
+function upsertSql(columns: readonly string[], options: ImportOptions): string {
+  const values = columns.map((column) =>
+    column === 'email' ? 'ifnull(sorted.email, normalized)' : `sorted.${column}`,
+  );
+  const updates = columns.map((column) => `${column} = ${valueAfter(column, options, 'excluded', 'contacts')}`);
+  // CROSS JOIN makes the chunk the outer loop; otherwise the planner reads all contacts of the type for every chunk.
+  return `
+    INSERT INTO contacts (user_id, contact_type_id, address_id, ${columns.join(', ')}, created_at, updated_at)
+    SELECT @user, @type, a.id, ${values.join(', ')}, @now, @now
+    FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.normalized_email = sorted.normalized WHERE ${IN_CHUNK} ORDER BY sorted.rowid
+    ON CONFLICT (contact_type_id, address_id) WHERE deleted_at IS NULL
+      DO ${options.existing === 'keep' ? 'NOTHING' : `UPDATE SET ${updates.join(', ')}, updated_at = @now`}`;
 }
 
 /**
@@ -241,8 +258,8 @@ function dropErased(client: Database, columns: readonly string[], { user, after,
     .map((row) => ({ ...row, alt_email: row.alt_email && (parseAddress(row.alt_email)?.normalized ?? null) }));
   const addresses = rows.flatMap(({ email, alt_email }) => (alt_email === null ? [email] : [email, alt_email]));
   const erased = new Set(erasedAmong(client, user, addresses));
-  const errors = rows.flatMap(({ id, line, ...named }) => {
-    const field = (['email', 'alt_email'] as const).find((one) => erased.has(named[one] ?? ''));
+  const errors = rows.flatMap(({ id, line, ...emails }) => {
+    const field = (['email', 'alt_email'] as const).find((name) => erased.has(emails[name] ?? ''));
     return field === undefined ? [] : [{ id, line, field, text: stored(messages.erased(field)) }];
   });
   client

@@ -1,7 +1,6 @@
 /**
  * What an import does in addition to writing contacts: it adds them to a segment, unsubscribes them, and stores their tracking
- * choices. For a migration it also unsubscribes or suppresses the leavers: addresses that
- * unsubscribed, bounced or complained at the other service.
+ * choices. For a migration it also unsubscribes or suppresses the leavers: addresses that unsubscribed, bounced or complained at the other service.
  */
 import { createReadStream } from 'node:fs';
 import { inChunks } from '../../database/bulk.ts';
@@ -140,7 +139,7 @@ export async function stageLeavers(db: Db, job: ImportJob): Promise<LeavingCount
       GROUP BY kind, name, normalized ORDER BY kind, name, normalized;
     DROP TABLE unsorted_leavers;
     CREATE INDEX temp.leavers_address ON leavers (normalized)`);
-  return listsOf(db).map((list) => count(db, accountId, list));
+  return listsOf(db).map((list) => countLeavers(db, accountId, list));
 }
 
 function listsOf(db: Db): List[] {
@@ -149,21 +148,21 @@ function listsOf(db: Db): List[] {
     .all();
 }
 
-function count(db: Db, accountId: number, { kind, name, first, last }: List): LeavingCount {
+function countLeavers(db: Db, accountId: number, { kind, name, first, last }: List): LeavingCount {
   const group = kind === 'group' ? findGroup(db, accountId, name) : null;
-  const isThere =
+  const isListed =
     kind === 'bounce' || kind === 'complaint'
       ? 'EXISTS (SELECT 1 FROM suppressions s WHERE s.address_id = a.id)'
       : `EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = a.id AND u.unsubscribe_groups_id ${kind === 'all' ? 'IS NULL' : '= @group'})`;
-  const there = db.$client
+  const listed = db.$client
     .prepare<[Record<string, unknown>], number>(
       `SELECT count(*) FROM leavers CROSS JOIN addresses a ON a.user_id = @account AND a.normalized_email = leavers.normalized
-       WHERE leavers.rowid BETWEEN @first AND @last AND ${isThere}`,
+       WHERE leavers.rowid BETWEEN @first AND @last AND ${isListed}`,
     )
     .pluck()
     .get({ account: accountId, first, last, group: group ?? null });
   const people = last - first + 1;
-  return { kind, name, people, added: people - Number(there) };
+  return { kind, name, people, added: people - Number(listed) };
 }
 
 const NOTES = { all: 'migrated_all', bounce: 'migrated_bounce', complaint: 'migrated_complaint' } as const;
@@ -185,10 +184,10 @@ type LeaverImport = { id: number; now: string; recorder: UndoRecorder };
  */
 export async function markLeavers(db: Db, job: ImportJob, marking: LeaverImport): Promise<void> {
   if (job.migration === undefined) return;
-  for (const list of listsOf(db)) await mark(db, job, list, marking);
+  for (const list of listsOf(db)) await markList(db, job, list, marking);
 }
 
-async function mark(
+async function markList(
   db: Db,
   job: ImportJob,
   { kind, name, first, last }: List,
@@ -222,7 +221,7 @@ async function mark(
  */
 export function importTrackingChoices(db: Db, job: ImportJob, chunk: Chunk, recorder: UndoRecorder, now: string): void {
   const client = db.$client;
-  // The statement is not cached, because each import creates the temporary table again.
+  // The statement is prepared again for each chunk, because each import creates the temporary table again.
   const people = client
     .prepare<[Chunk], { address: number; choice: number; before: number }>(
       `SELECT a.id AS address, p.tracking AS choice, a.tracking_choice AS before
@@ -236,7 +235,10 @@ export function importTrackingChoices(db: Db, job: ImportJob, chunk: Chunk, reco
   recorder.choicesMade(logged, people);
 }
 
-/** Undoes the choices made by an undone import, unless the contact has chosen again since. */
+/**
+ * Takes back the tracking choices that an undone import stored, unless the contact has chosen again since. `records` is the SQL of the
+ * import's records with the alias `u`, and `input` its parameters.
+ */
 export function undoTrackingChoices(
   db: Db,
   { accountId, records, now }: { accountId: number; records: string; now: string },

@@ -22,7 +22,7 @@ export function plannedFields(
   { accountId, migration }: Pick<ImportJob, 'accountId' | 'migration'>,
 ): CustomField[] {
   const fields = listCustomFields(db, accountId);
-  const planned = missing(fields, migration?.newFields ?? []).map((field, at) => ({
+  const planned = missingFields(fields, migration?.newFields ?? []).map((field, at) => ({
     ...field,
     id: -1 - at,
     user_id: accountId,
@@ -32,11 +32,12 @@ export function plannedFields(
   return [...fields, ...planned];
 }
 
-function missing<Field extends { field_name: string }>(
-  there: readonly CustomField[],
+/** Returns those of the wanted fields whose name no existing field has. */
+function missingFields<Field extends { field_name: string }>(
+  existing: readonly CustomField[],
   wanted: readonly Field[],
 ): Field[] {
-  const names = new Set(there.map(({ field_name }) => field_name.toLowerCase()));
+  const names = new Set(existing.map(({ field_name }) => field_name.toLowerCase()));
   return wanted.filter(({ field_name }) => !names.has(field_name));
 }
 
@@ -46,7 +47,7 @@ export async function makeFields(db: Db, { accountId, migration }: ImportJob, cl
   const now = isoTimestamp(clock.now());
   const names = migration.newFields.map(({ field_name }) => field_name);
   await nameFields(db, clock, accountId, names, () => {
-    for (const field of missing(listCustomFields(db, accountId), migration.newFields))
+    for (const field of missingFields(listCustomFields(db, accountId), migration.newFields))
       db.insert(customFields)
         .values({ ...field, user_id: accountId, created_at: now, updated_at: now })
         .run();
@@ -68,13 +69,13 @@ export function findGroup(db: Db, accountId: number, name: string): number | und
  * hidden from recipients until the owner shows it.
  */
 export function requireGroup(db: Db, accountId: number, name: string, now: string): number {
-  const about = { group_name: name, description: name, is_display: 0 };
-  return inTransaction(db, () => findGroup(db, accountId, name) ?? insertGroup(db, accountId, about, now).id);
+  const values = { group_name: name, description: name, is_display: 0 };
+  return inTransaction(db, () => findGroup(db, accountId, name) ?? insertGroup(db, accountId, values, now).id);
 }
 
 /**
- * Creates a segment for each list of a migration. Its rule matches contacts with the list's name in the field of lists. Returns a note if the
- * account may not have all of them; null otherwise.
+ * Creates a segment for each list of a migration. Its rule matches contacts with the list's name in the field of lists. Returns a note if
+ * the account may not have that many segments; null otherwise.
  */
 export async function makeSegments(db: Db, job: ImportJob, clock: Clock): Promise<Said | null> {
   const { accountId, typeId: contact_type_id, migration } = job;
@@ -100,7 +101,7 @@ export async function makeSegments(db: Db, job: ImportJob, clock: Clock): Promis
 /** Returns the names of lists for which the contact type has no segment yet. */
 export function findMissingSegments(db: Db, { typeId, migration }: ImportJob): string[] {
   const isLive = and(eq(segments.contact_type_id, typeId), isNull(segments.deleted_at));
-  const there = db.select({ name: segments.segment_name }).from(segments).where(isLive).all();
-  const names = new Set(there.map(({ name }) => name));
+  const existing = db.select({ name: segments.segment_name }).from(segments).where(isLive).all();
+  const names = new Set(existing.map(({ name }) => name));
   return (migration?.lists ?? []).filter((name) => !names.has(name));
 }

@@ -46,7 +46,7 @@ interface SampleRow {
 }
 
 export interface ImportPreview {
-  /** 0 if the file has no valid row, so that nothing would be imported. */
+  /** 0 if nothing would be imported, because the file has neither a valid row nor, in a migration, a leaver. */
   is_possible: 0 | 1;
   rows: number;
   failed: number;
@@ -155,24 +155,9 @@ async function compare(
   preview: ImportPreview,
   progress: ImportProgress | undefined,
 ): Promise<void> {
-  const client = db.$client;
   const options = job.options ?? DEFAULT_OPTIONS;
-  const after = (column: string) =>
-    column === 'email' ? 'ifnull(s.email, s.normalized)' : valueAfter(column, options, 's', 'c');
-  const select = (rows: string) =>
-    client
-      .prepare<unknown[], Cell[]>(`
-      SELECT s.last_line, ifnull(s.email, s.normalized), c.id,
-        EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = a.id AND u.unsubscribe_groups_id IS NULL)
-          OR EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = a.id AND u.unsubscribe_groups_id IS NOT NULL)
-          OR EXISTS (SELECT 1 FROM suppressions x WHERE x.address_id = a.id)${job.migration ? ' OR EXISTS (SELECT 1 FROM leavers l WHERE l.normalized = s.normalized)' : ''},
-        ${columns.map((column) => `c.${column}, ${after(column)}`).join(', ')}
-      FROM sorted s LEFT JOIN addresses a ON a.user_id = ? AND a.normalized_email = s.normalized
-        LEFT JOIN contacts c ON c.contact_type_id = ? AND c.address_id = a.id AND c.deleted_at IS NULL
-      WHERE ${rows}`)
-      .raw();
-  const people = select('s.rowid > ? AND s.rowid <= ? ORDER BY s.rowid');
-  const rowCount = Number(client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
+  const people = prepareRows(db, job, columns, 's.rowid > ? AND s.rowid <= ? ORDER BY s.rowid');
+  const rowCount = Number(db.$client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
   const valuesOf = valueReader(db, job, columns);
   const kindOf = (isThere: boolean, changes: readonly FieldValue[]) => {
     if (!isThere) return 'new';
@@ -206,10 +191,13 @@ async function compare(
     progress?.wrote(Math.min(from + CHUNK, rowCount), rowCount);
     await setImmediate();
   }
-  const first = select(
+  const sample = prepareRows(
+    db,
+    job,
+    columns,
     `s.rowid IN (SELECT rowid FROM sorted ORDER BY last_line LIMIT ${SAMPLE_ROWS}) ORDER BY s.last_line`,
   );
-  for (const [line, email, contact, , ...cells] of first.iterate(job.accountId, job.typeId)) {
+  for (const [line, email, contact, , ...cells] of sample.iterate(job.accountId, job.typeId)) {
     const values = valuesOf(cells, true);
     const kind = kindOf(contact !== null, values.filter(isChange));
     const shown = new Map(values.map((value) => [value.field, shortenedValue(value)]));
@@ -227,6 +215,31 @@ async function compare(
   preview.automations = automations.startingAutomations(preview.counts);
   preview.repeated = preview.rows - preview.failed - rowCount;
   preview.fields = [...perField].map(([field, count]) => ({ field, count }));
+}
+
+/**
+ * Prepares a query for those rows of temp.sorted that meet a condition: line, address, id of the existing contact or null, 1 if the
+ * contact stays excluded from mail, and for each column the present value and the one after the import.
+ */
+function prepareRows(
+  db: Db,
+  { migration, options = DEFAULT_OPTIONS }: ImportJob,
+  columns: readonly string[],
+  rows: string,
+) {
+  const after = (column: string) =>
+    column === 'email' ? 'ifnull(s.email, s.normalized)' : valueAfter(column, options, 's', 'c');
+  return db.$client
+    .prepare<unknown[], Cell[]>(`
+      SELECT s.last_line, ifnull(s.email, s.normalized), c.id,
+        EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = a.id AND u.unsubscribe_groups_id IS NULL)
+          OR EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = a.id AND u.unsubscribe_groups_id IS NOT NULL)
+          OR EXISTS (SELECT 1 FROM suppressions x WHERE x.address_id = a.id)${migration ? ' OR EXISTS (SELECT 1 FROM leavers l WHERE l.normalized = s.normalized)' : ''},
+        ${columns.map((column) => `c.${column}, ${after(column)}`).join(', ')}
+      FROM sorted s LEFT JOIN addresses a ON a.user_id = ? AND a.normalized_email = s.normalized
+        LEFT JOIN contacts c ON c.contact_type_id = ? AND c.address_id = a.id AND c.deleted_at IS NULL
+      WHERE ${rows}`)
+    .raw();
 }
 
 /** Shortens the values of a contact for the preview, because a contact may have a megabyte of values. */
@@ -249,8 +262,10 @@ const isChange = ({ before, after }: FieldValue) => before !== after;
 function valueReader(db: Db, job: ImportJob, columns: readonly string[]) {
   const custom = new Map(plannedFields(db, job).map(({ id, field_name }) => [String(id), field_name]));
   const countryName = db.$client.prepare<[Cell], string>('SELECT name FROM countries WHERE id = ?').pluck();
-  const shown = (column: string, value: Cell) =>
-    value === null || value === '' ? null : column === 'country_id' ? (countryName.get(value) ?? null) : String(value);
+  const shown = (column: string, value: Cell) => {
+    if (value === null || value === '') return null;
+    return column === 'country_id' ? (countryName.get(value) ?? null) : String(value);
+  };
   return (cells: readonly Cell[], includesUnchanged = false): FieldValue[] =>
     columns.flatMap((column, at) => {
       const before = cells[2 * at] ?? null;
@@ -261,8 +276,8 @@ function valueReader(db: Db, job: ImportJob, columns: readonly string[]) {
         // An empty value is '' or null; `shown` returns null for both.
         return [{ field, before: shown(column, before), after: shown(column, after) }];
       }
-      const [old, given] = [before, after].map((json): Record<string, string> => JSON.parse(String(json ?? '{}')));
-      return [...custom].map(([id, field]) => ({ field, before: old?.[id] || null, after: given?.[id] || null }));
+      const [old, next] = [before, after].map((json): Record<string, string> => JSON.parse(String(json ?? '{}')));
+      return [...custom].map(([id, field]) => ({ field, before: old?.[id] || null, after: next?.[id] || null }));
     });
 }
 
@@ -284,7 +299,7 @@ interface LiveAutomation {
   id: number;
   utr: string;
   automation_name: string;
-  /** The segment that it is for; null: a list. */
+  /** The id of the segment that the automation is for; null: the automation is for a list. */
   segment: number | null;
 }
 
@@ -324,18 +339,18 @@ function automationCounter(db: Db, { accountId, typeId, options = DEFAULT_OPTION
           );
     },
     startingAutomations(counts: Record<'new' | 'changed' | 'unchanged' | 'skipped', number>): StartingAutomation[] {
-      const everybody = counts.new + counts.changed + counts.unchanged + counts.skipped;
+      const peopleOf = ({ id, segment }: LiveAutomation) => {
+        if (segment === null) return counts.new - (barredCount.get(id) ?? 0);
+        // The import adds every contact of the file to the segment of its options.
+        const isJoinedByAll = segment === options.segmentId;
+        return counts.new + counts.changed + (isJoinedByAll ? counts.unchanged + counts.skipped : 0);
+      };
       return live
-        .map(({ id, utr, automation_name, segment }) => ({
-          utr,
-          automation_name,
-          people:
-            segment === null
-              ? counts.new - (barredCount.get(id) ?? 0)
-              : segment === options.segmentId
-                ? everybody
-                : counts.new + counts.changed,
-          is_exact: segment === null ? (1 as const) : (0 as const),
+        .map((automation) => ({
+          utr: automation.utr,
+          automation_name: automation.automation_name,
+          people: peopleOf(automation),
+          is_exact: automation.segment === null ? (1 as const) : (0 as const),
         }))
         .filter(({ people }) => people > 0);
     },

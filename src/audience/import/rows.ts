@@ -37,6 +37,7 @@ interface Header {
   unknown: string[];
 }
 
+/** The maximum length of a value in a column of contacts. */
 const MAX_LENGTH = 255;
 /** The maximum length of a cell that is stored with its error. */
 const MAX_SHOWN = 100;
@@ -66,10 +67,10 @@ const LINE_BREAKS = /[\r\n\u2028\u2029]+/;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
 /** The maximum number of invalid time zones that are named. */
-const NAMED_ZONES = 3;
+const MAX_NAMED_ZONES = 3;
 
 /**
- * Returns the form in which a value appears in the notes of an import: at most 100 characters on one line. The notes are
+ * Returns the form in which a value appears in the notes of an import: at maxRows 100 characters on one line. The notes are
  * kept, so a value with an address, which may belong to a person erased later, is shown as an ellipsis.
  */
 export function notedValue(value: string): string {
@@ -110,11 +111,13 @@ export class RowReader {
   joinedCells = 0;
   /** How many values of the time-zone field are invalid, and the first few different ones. */
   readonly invalidZones = { count: 0, named: new Set<string>() };
-  /** Where in the file the value of each of `contactColumns` is, in that order. Custom fields become one JSON value at the end. */
+  /** The reserved fields of the file and their places in a row, in the order of `contactColumns`. */
   readonly #plain: { at: number; field: string }[] = [];
+  /** The custom fields of the file and their places in a row. Their values become one JSON value, the last of `contactColumns`. */
   readonly #custom: { at: number; custom: CustomField; key: string }[] = [];
   readonly #isErased: (normalized: string) => boolean;
   readonly #emptyCells: ImportOptions['emptyCells'];
+  /** The misspelt domains that are corrected. */
   readonly #corrected: ReadonlySet<string>;
   /** The domains that look misspelt, with the likely correct domain and the number of rows, whether corrected or not. */
   readonly misspelt = new Map<string, { meant: string; rows: number }>();
@@ -149,8 +152,10 @@ export class RowReader {
     if (this.#custom.length > 0) this.contactColumns.push('custom_values');
   }
 
+  /** Checks the cells of the row that begins on this line. Returns the checked row, or its errors. */
   read(line: number, cells: readonly string[]): { row: StagedRow | null; errors: RowError[] } {
     const errors: RowError[] = [];
+    // The normalized address takes the place of null below.
     const row: StagedRow = [line, null];
     let email = '';
     let emailAt = 0;
@@ -196,7 +201,7 @@ export class RowReader {
     return parseAddress(address.address.slice(0, address.address.lastIndexOf('@') + 1) + meant);
   }
 
-  /** Returns the result of `meantDomain`, cached for most domains of a file. */
+  /** Returns the result of `meantDomain`, cached for maxRows domains of a file. */
   #meantDomain(domain: string): string | null {
     const known = this.#meant.get(domain);
     if (known !== undefined) return known;
@@ -215,6 +220,7 @@ export class RowReader {
       .join(' ');
   }
 
+  /** Returns the error of a value that is not empty; null if the value is valid. */
   #problem(field: string, value: string): Pick<RowError, 'text' | 'value'> | null {
     if (field === 'alt_email') {
       const normalized = parseAddress(value)?.normalized;
@@ -227,6 +233,7 @@ export class RowReader {
     return CONTROL.test(value) ? refusal(messages.oneLine(field), value) : null;
   }
 
+  /** Returns a valid value as its column of contacts stores it. */
   #storedValue(field: string, value: string): string | number | null {
     if (field === 'country') return value === '' ? null : this.#countryId(value);
     if (field === 'language') return languageCode(value) ?? '';
@@ -252,9 +259,10 @@ export class RowReader {
 
   #noteInvalidZone(value: string): void {
     this.invalidZones.count++;
-    if (this.invalidZones.named.size < NAMED_ZONES) this.invalidZones.named.add(notedValue(value));
+    if (this.invalidZones.named.size < MAX_NAMED_ZONES) this.invalidZones.named.add(notedValue(value));
   }
 
+  /** Returns the tracking choice of a row; null if the cell is empty or invalid. */
   #tracking(line: number, cells: readonly string[], errors: RowError[]): number | null {
     const value = (cells[this.#trackingAt] ?? '').trim().toLowerCase();
     if (value === '') return null;
@@ -288,9 +296,9 @@ interface GuessedColumn {
   name: string;
   /** The field of this name; null if there is none. */
   field: string | null;
-  /** Its cells in the first rows. */
+  /** The column's cells in the first rows. */
   samples: string[];
-  /** The type that a new field for it would have, by the cells that were read. */
+  /** The type of a new custom field that suits the cells that were read. */
   type: FieldType;
 }
 
@@ -300,8 +308,9 @@ export interface GuessedColumns {
 }
 
 const SAMPLES = 3;
-/** The maximum numbers of rows and of cells that are read to guess the types of new fields. */
+/** The maximum number of rows that are read to guess the types of new fields. */
 const TYPE_ROWS = 1000;
+/** The maximum number of cells in these rows. */
 const TYPE_CELLS = 20_000;
 const SAMPLE_CHARACTERS = 100;
 /** The maximum number of columns that are offered for mapping; no table of contacts has that many. */
@@ -317,11 +326,11 @@ const FIELD_OF = new Map(
 export async function guessColumns(path: string, customFields: readonly CustomField[]): Promise<GuessedColumns> {
   const csv = await readCsv(() => createReadStream(path));
   const headings = csv.header.slice(0, MAX_MAPPED_COLUMNS);
-  const most = Math.max(SAMPLES, Math.min(TYPE_ROWS, Math.floor(TYPE_CELLS / headings.length)));
+  const maxRows = Math.max(SAMPLES, Math.min(TYPE_ROWS, Math.floor(TYPE_CELLS / headings.length)));
   const rows: string[][] = [];
   for await (const batch of csv.batches()) {
-    rows.push(...batch.rows.filter((cells) => cells.some((cell) => cell !== '')).slice(0, most - rows.length));
-    if (rows.length >= most) break;
+    rows.push(...batch.rows.filter((cells) => cells.some((cell) => cell !== '')).slice(0, maxRows - rows.length));
+    if (rows.length >= maxRows) break;
   }
   const guessed = guessFields(headings, customFields);
   const columns = headings.map((name, at) => ({

@@ -21,7 +21,7 @@ export interface StagedFile {
   columns: string[];
   /** The fields of contacts that the file has, in the order of its columns. */
   fields: string[];
-  /** The domains that look misspelt, with the likely correct domain and the number of rows, those that are corrected included. */
+  /** The domains that look misspelt, with the likely correct domain and the number of rows, including those that are corrected. */
   misspelt: ReadonlyMap<string, { meant: string; rows: number }>;
   /** True if the file has tracking choices. They are in the column `tracking` of temp.sorted. */
   hasTracking: boolean;
@@ -93,6 +93,7 @@ async function stageRows(db: Db, job: ImportJob, progress: ImportProgress | unde
   const refuse = (errors: readonly RowError[]) => {
     staged.failed++;
     if (staged.errors.length >= MAX_ERRORS) return;
+    // A cell that contains an erased address is not stored.
     for (const { value, ...error } of errors)
       staged.errors.push(value === undefined || addressesIn(value).some(isErased) ? error : { ...error, value });
   };

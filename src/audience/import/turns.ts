@@ -43,7 +43,7 @@ export class Turns {
 const SHARED = 'sendlark imports under way';
 
 /** The number of running imports, in memory that all threads share, because the background thread must know it. */
-const count = new Int32Array(sharedMemory());
+const runningImports = new Int32Array(sharedMemory());
 
 /** Returns the shared memory. The main thread asks first and creates it; `setEnvironmentData` passes it to threads started later. */
 function sharedMemory(): SharedArrayBuffer {
@@ -56,15 +56,15 @@ function sharedMemory(): SharedArrayBuffer {
 
 /** Runs an import and counts it while it runs. */
 export async function countImport<T>(work: () => Promise<T>): Promise<T> {
-  Atomics.add(count, 0, 1);
+  Atomics.add(runningImports, 0, 1);
   try {
     return await work();
   } finally {
-    Atomics.sub(count, 0, 1);
+    Atomics.sub(runningImports, 0, 1);
   }
 }
 
 /** Returns true if an import runs in any thread of this process. */
 export function isImportUnderWay(): boolean {
-  return Atomics.load(count, 0) > 0;
+  return Atomics.load(runningImports, 0) > 0;
 }

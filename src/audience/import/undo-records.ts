@@ -14,6 +14,7 @@ export interface Chunk {
 
 const INSERT = 'INSERT OR IGNORE INTO import_changes (import_id, address_id, kind, row_id, before)';
 
+/** Records what one import changes. */
 export class UndoRecorder {
   readonly #id: number;
   readonly #added: Statement<[number, number, number]>;
@@ -24,24 +25,26 @@ export class UndoRecorder {
   constructor(client: Database, id: number, columns: readonly string[]) {
     this.#client = client;
     this.#id = id;
-    // A trigger, because reading the contacts before they are changed takes longer; temporary, so that only this connection has it.
+    // A trigger records the changes, because reading the contacts before they are changed takes longer. The trigger is temporary, so
+    // that only this connection has it.
     client.exec(`
       CREATE TEMP TRIGGER import_contact_changed AFTER UPDATE ON contacts BEGIN
         INSERT INTO import_changes (import_id, address_id, kind, row_id, before)
         VALUES (${id}, old.address_id, 'contact', old.id, ${beforeImage(columns)});
       END`);
     this.#added = client.prepare('INSERT INTO import_added (import_id, first_id, last_id) VALUES (?, ?, ?)');
-    // OR IGNORE: the first record of a row has its state before the import, and stays.
+    // OR IGNORE keeps the first record of a row, which has the state before the import.
     this.#row = client.prepare(`${INSERT} VALUES (@import, @address, @kind, @row, @before)`);
   }
 
+  /** Ends the recording of changed contacts. */
   close(): void {
     this.#client.exec('DROP TRIGGER temp.import_contact_changed');
   }
 
   /**
-   * Records that the contacts with ids after `before` up to `last` were added. Only this transaction adds contacts
-   * meanwhile, so no others are among them.
+   * Records that the import added the contacts with ids after `before` up to `last`. Call it in the transaction that added them, in
+   * which nobody else adds contacts.
    */
   added(before: number, last: number): void {
     if (last > before) this.#added.run(this.#id, before + 1, last);

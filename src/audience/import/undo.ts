@@ -69,8 +69,8 @@ export function isUndoable(now: string): string {
 }
 
 /**
- * Makes the background thread undo an import. An import that still runs ends. Throws 404, and 409 if it cannot be undone, or no
- * longer. `now` is an ISO timestamp.
+ * Makes the background thread undo an import. If the import still runs, it ends. Throws 404, and 409 if the import cannot be undone (any
+ * more). `now` is an ISO timestamp.
  */
 export function undoImport(db: Db, accountId: number, id: number, now: string): void {
   const owned = db.$client.prepare<[number, number], State>(
@@ -89,13 +89,14 @@ export function undoImport(db: Db, accountId: number, id: number, now: string): 
 const BACKGROUND_MS = 30;
 /** The number of records that one transaction removes once they are no longer needed. */
 const RECORDS_PER_TRANSACTION = 1000;
-const RECORDS = ['import_changes', 'import_added', 'import_kept'];
+/** The tables with the records of imports. */
+const RECORD_TABLES = ['import_changes', 'import_added', 'import_kept'];
 
 /** The account whose import was processed last. The account after it is next. */
 let lastAccount = 0;
 
 /**
- * Continues for a short time to undo the newest import of an account that is to be undone. Returns true if there is more to do.
+ * Continues, for a short time, to undo the newest import of an account whose undo was requested. Returns true if there is more to do.
  * Reports a failing undo to `onFailure` and ends it; users can request it again. Throws if the disk fails.
  */
 export async function continueUndos(
@@ -104,7 +105,7 @@ export async function continueUndos(
   isHeld: boolean,
   onFailure: (id: number, error: unknown) => void,
 ): Promise<boolean> {
-  // Of two imports the later one is undone first, because its records have the values that the earlier one wrote.
+  // The later of two imports is undone first, because its records have the values that the earlier one wrote.
   const next = db.$client.prepare<[number], ImportToUndo>(`
      SELECT id, user_id, contact_type_id, written_at FROM contact_imports WHERE state = 'undoing'
      ORDER BY user_id < ?, user_id, id DESC LIMIT 1`);
@@ -118,7 +119,7 @@ export async function continueUndos(
     const undone = next.get(account);
     if (undone?.user_id !== account) return false;
     try {
-      db.$client.transaction(() => step(db, undone, isoTimestamp(clock.now())))();
+      db.$client.transaction(() => undoStep(db, undone, isoTimestamp(clock.now())))();
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       setState(db, undone.id, 'done');
@@ -129,8 +130,11 @@ export async function continueUndos(
   return next.get(account) !== undefined;
 }
 
-/** Restores what the import changed for some contacts, then removes the contacts that it added, then ends the undo. */
-function step(db: Db, undone: ImportToUndo, now: string): void {
+/**
+ * Does one step of an undo: restores some contacts that the import changed; if none is left, removes some that it added; if none of these
+ * is left either, ends the undo.
+ */
+function undoStep(db: Db, undone: ImportToUndo, now: string): void {
   const counts = restorePeople(db, undone, now) ?? removeAdded(db, undone, now);
   if (counts === null) {
     setState(db, undone.id, 'undone');
@@ -156,7 +160,7 @@ function removeExpired(db: Db, clock: Clock): boolean {
     .pluck()
     .get(isoTimestamp(clock.now()));
   if (id === undefined) return false;
-  for (const table of RECORDS) {
+  for (const table of RECORD_TABLES) {
     const { changes } = db.$client
       .prepare(
         `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE import_id = ? LIMIT ${RECORDS_PER_TRANSACTION})`,
@@ -242,7 +246,7 @@ function peopleBefore(db: Db, parameters: UndoParameters): number[] {
     .all(parameters);
 }
 
-/** Removes contacts from the segment that the import added them to, unless this was changed since. */
+/** Undoes the memberships of segments that the import added or changed, unless they were changed since. */
 function leaveSegments(db: Db, parameters: UndoParameters): void {
   const client = db.$client;
   const removed = client
@@ -286,15 +290,15 @@ function restoreContacts(db: Db, accountId: number, parameters: UndoParameters):
 
 /** Removes erased second addresses from the records, because the erasure may not have reached these records yet. */
 function forgetErased(client: Database, accountId: number, parameters: UndoParameters): void {
-  const seconds = client
+  const secondAddresses = client
     .prepare<[UndoParameters], { row: number; typed: string }>(
       `SELECT row_id AS row, before ->> 'alt_email' AS typed FROM ${records('contact')} WHERE before ->> 'alt_email' IS NOT NULL`,
     )
     .all(parameters);
-  if (seconds.length === 0) return;
-  const normalized = seconds.map(({ typed }) => parseAddress(typed)?.normalized ?? '');
+  if (secondAddresses.length === 0) return;
+  const normalized = secondAddresses.map(({ typed }) => parseAddress(typed)?.normalized ?? '');
   const erased = new Set(erasedAmong(client, accountId, normalized));
-  const rows = seconds.flatMap(({ row }, at) => (erased.has(normalized[at] ?? '') ? [row] : []));
+  const rows = secondAddresses.flatMap(({ row }, at) => (erased.has(normalized[at] ?? '') ? [row] : []));
   if (rows.length > 0)
     client
       .prepare<[object]>(`UPDATE import_changes SET before = json_set(before, '$.alt_email', NULL)
@@ -308,16 +312,16 @@ function forgetErased(client: Database, accountId: number, parameters: UndoParam
 function restoreMembers(db: Db, parameters: UndoParameters): void {
   const client = db.$client;
   const rows = records('member');
-  // Rows whose membership is as before the import get back their time.
+  // A row whose membership is as before the import gets its earlier time back.
   client
     .prepare(`UPDATE segment_recipients SET updated_at = u.before ->> 'updated_at' FROM ${rows}
      WHERE segment_recipients.id = u.row_id AND u.before IS NOT NULL AND segment_recipients.updated_at IN (@now, @written)
        AND contact_id IS u.before ->> 'contact_id' AND by_hand = u.before ->> 'by_hand' AND is_removed = u.before ->> 'is_removed'`)
     .run(parameters);
-  // A contact who left a segment by the import and joined it again by its rules gets back the earlier row's values.
-  const again = ['id', 'created_at', 'updated_at', 'first_name', 'last_name', 'email'];
+  // A contact who left a segment by the import and joined it again by its rules gets the values of the earlier row back.
+  const columns = ['id', 'created_at', 'updated_at', 'first_name', 'last_name', 'email'];
   client
-    .prepare(`UPDATE segment_recipients SET ${again.map((column) => `${column} = u.before ->> '${column}'`).join(', ')} FROM ${rows}
+    .prepare(`UPDATE segment_recipients SET ${columns.map((column) => `${column} = u.before ->> '${column}'`).join(', ')} FROM ${rows}
      WHERE u.before ->> 'by_hand' = 0 AND u.before ->> 'is_removed' = 0 AND segment_recipients.segment_id = u.before ->> 'segment_id'
        AND segment_recipients.address_id = u.address_id AND by_hand = 0 AND is_removed = 0 AND segment_recipients.created_at = @now
        AND segment_recipients.id <> u.row_id`)
@@ -365,10 +369,10 @@ function removeAdded(db: Db, { id, contact_type_id: type, written_at }: ImportTo
       END AS reason
      FROM contacts c WHERE c.id BETWEEN @first AND @last ORDER BY c.id LIMIT ${CHUNK}`)
     .all({ ...range, type, written_at });
-  const gone = contacts.filter(({ reason }) => reason === null).map((contact) => contact.id);
-  // Deleted first and in the usual way, so that segments, automations and counts are updated.
-  deleteContacts(db, gone, now);
-  client.prepare('DELETE FROM contacts WHERE id IN (SELECT value FROM json_each(?))').run(JSON.stringify(gone));
+  const removed = contacts.filter(({ reason }) => reason === null).map((contact) => contact.id);
+  // These contacts are first deleted in the usual way, so that segments, automations and counts are updated.
+  deleteContacts(db, removed, now);
+  client.prepare('DELETE FROM contacts WHERE id IN (SELECT value FROM json_each(?))').run(JSON.stringify(removed));
   const kept = contacts.filter(({ reason }) => reason !== null);
   // Contacts that are kept may match the rules of the segment that the import added them to by hand.
   const peopleKept = kept.map((contact) => contact.address_id);
@@ -384,5 +388,5 @@ function removeAdded(db: Db, { id, contact_type_id: type, written_at }: ImportTo
     client
       .prepare('UPDATE import_added SET first_id = ? WHERE import_id = ? AND first_id = ?')
       .run(last + 1, id, range.first);
-  return { removed: gone.length, restored: 0, kept: kept.length };
+  return { removed: removed.length, restored: 0, kept: kept.length };
 }

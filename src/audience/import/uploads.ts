@@ -37,10 +37,11 @@ export interface UploadedFile extends GuessedColumns {
   state: 'looked' | 'previewing' | 'running' | 'done' | 'failed';
   /** Bytes read, bytes in all, contacts written, contacts in all. */
   progress: Float64Array;
+  /** Null before the import has ended. */
   report: ImportReport | null;
-  /** The plan that was last previewed. */
+  /** The plan that was last previewed; null before the first preview. */
   planned: PlannedImport | null;
-  /** The result of its preview. */
+  /** The preview of `planned`; null while it is being computed. */
   preview: ImportPreview | null;
 }
 
@@ -76,7 +77,7 @@ export class ImportJobs {
     file: Pick<UploadedFile, 'accountId' | 'folder' | 'path' | 'fileName' | 'exported' | keyof GuessedColumns>,
     now: number,
   ) {
-    const kept: UploadedFile = {
+    const upload: UploadedFile = {
       ...file,
       id: randomUUID(),
       uploadedAt: now,
@@ -86,18 +87,18 @@ export class ImportJobs {
       planned: null,
       preview: null,
     };
-    this.#files.set(kept.id, kept);
-    const idle = [...this.#files.values()].filter((upload) => !isBusy(upload));
+    this.#files.set(upload.id, upload);
+    const idle = [...this.#files.values()].filter((other) => !isBusy(other));
     const own = idle.filter(({ accountId }) => accountId === file.accountId);
-    const gone = new Set([
+    const removed = new Set([
       ...idle.filter(({ uploadedAt }) => now - uploadedAt > KEPT_MS),
       ...own.slice(0, Math.max(0, own.length - MAX_OF_ACCOUNT)),
     ]);
-    for (const { id, folder } of gone) {
+    for (const { id, folder } of removed) {
       this.#files.delete(id);
       await rm(folder, { recursive: true, force: true });
     }
-    return kept;
+    return upload;
   }
 
   /** Returns the account's upload with this id; undefined if there is none (any more). */
@@ -166,15 +167,15 @@ export function removeAbandonedUploads(databasePath: string): number {
   const prefix = folderPrefix(databasePath);
   // Every user of the machine can create folders with our names there, so only our own are removed.
   const own = process.getuid?.();
-  const left = readdirSync(tmpdir())
+  const abandoned = readdirSync(tmpdir())
     .filter((name) => name.startsWith(prefix))
     .map((name) => join(tmpdir(), name))
     .filter((folder) => own === undefined || lstatSync(folder, { throwIfNoEntry: false })?.uid === own);
-  for (const folder of left) rmSync(folder, { recursive: true, force: true });
-  return left.length;
+  for (const folder of abandoned) rmSync(folder, { recursive: true, force: true });
+  return abandoned.length;
 }
 
-/** Contains a hash of the database's path, so that servers on other databases of this machine keep their uploads. */
+/** Returns the beginning of the names of upload folders. It contains a hash of the database's path, so that servers on other databases of this machine keep their uploads. */
 function folderPrefix(databasePath: string): string {
   const name = createHash('sha256').update(realpathSync(databasePath)).digest('hex').slice(0, 16);
   return `sendlark-upload-${name}-`;

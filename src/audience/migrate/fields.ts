@@ -30,17 +30,18 @@ export interface MigratedColumn {
 const MAX_COLUMNS = 200;
 const SAMPLES = 3;
 const SAMPLE_CHARACTERS = 100;
-/** A longer cell cannot be imported. */
+/** The maximum length of a value, because a longer cell cannot be imported. */
 const MAX_VALUE = 65_535;
 /** Values that may be telephone numbers or postal codes, which would lose digits or signs as numbers. */
 const NO_QUANTITY = /^\+|^-?0\d|^.{16}/;
 const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.\d{1,9})?\s?(Z|UTC|[+-]\d{2}:?\d{2})?)?$/;
-/** Columns of telephone numbers and postal codes: texts, even if all values look like numbers. */
-const OF_TEXTS = /^(sms|whatsapp)$|phone|mobile|postal|(^|[ _])zip/;
+/** Columns of telephone numbers and postal codes. They are texts, even if all values look like numbers. */
+const TEXT_COLUMNS = /^(sms|whatsapp)$|phone|mobile|postal|(^|[ _])zip/;
 const MONTH_DAY = /^(0[1-9]|1[0-2])\/([0-2]\d|3[01])$/;
 const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
 
-interface SeenColumn {
+/** What the values of a column that were read so far have in common, and the first of these values. */
+interface ColumnFacts {
   isNumber: boolean;
   isMoment: boolean;
   isMonthDay: boolean;
@@ -49,7 +50,7 @@ interface SeenColumn {
 
 /** Collects the columns of an export while its contacts are read once, then maps each column to a field. */
 export class ColumnCollector {
-  readonly #seen = new Map<string, SeenColumn>();
+  readonly #facts = new Map<string, ColumnFacts>();
   readonly #writesMonthDay: boolean;
   /** Columns ignored because there are too many. */
   readonly ignored = new Set<string>();
@@ -59,21 +60,22 @@ export class ColumnCollector {
     this.#writesMonthDay = writesMonthDay;
   }
 
+  /** Adds the values of a contact, by column. */
   add(values: ReadonlyMap<string, string>): void {
     for (const [column, value] of values) {
-      let seen = this.#seen.get(column);
-      if (seen === undefined) {
-        if (this.#seen.size >= MAX_COLUMNS) {
+      let facts = this.#facts.get(column);
+      if (facts === undefined) {
+        if (this.#facts.size >= MAX_COLUMNS) {
           if (this.ignored.size < MAX_COLUMNS) this.ignored.add(column);
           continue;
         }
-        seen = { isNumber: !OF_TEXTS.test(column), isMoment: true, isMonthDay: this.#writesMonthDay, samples: [] };
-        this.#seen.set(column, seen);
+        facts = { isNumber: !TEXT_COLUMNS.test(column), isMoment: true, isMonthDay: this.#writesMonthDay, samples: [] };
+        this.#facts.set(column, facts);
       }
-      seen.isNumber &&= isQuantity(value);
-      seen.isMoment &&= moment(value) !== null;
-      seen.isMonthDay &&= monthDay(value) !== null;
-      if (seen.samples.length < SAMPLES) seen.samples.push(value.slice(0, SAMPLE_CHARACTERS).toWellFormed());
+      facts.isNumber &&= isQuantity(value);
+      facts.isMoment &&= moment(value) !== null;
+      facts.isMonthDay &&= monthDay(value) !== null;
+      if (facts.samples.length < SAMPLES) facts.samples.push(value.slice(0, SAMPLE_CHARACTERS).toWellFormed());
     }
   }
 
@@ -82,14 +84,15 @@ export class ColumnCollector {
     const fields = new Map(existing.map(({ field_name, field_type }) => [field_name.toLowerCase(), field_type]));
     const used = new Set<string>();
     const columns: MigratedColumn[] = [];
-    for (const [column, { isNumber, isMoment, isMonthDay, samples }] of this.#seen) {
+    for (const [column, facts] of this.#facts) {
+      const { isMonthDay, samples } = facts;
       const name = fieldNameFor(column, columns.length + 1);
       if (reservedField(name) !== undefined && name !== 'email' && !used.has(name) && !fields.has(name)) {
         used.add(name);
         columns.push({ column, field: name, type: 'text', isNew: false, isMonthDay: false, samples });
         continue;
       }
-      const type = isNumber ? 'number' : isMoment ? 'datetime-local' : isMonthDay ? 'yearly-date' : 'text';
+      const type = typeOf(facts);
       const field = freeName(name, type, fields, used);
       const isNew = !fields.has(field);
       if (isNew && fields.size >= MAX_FIELDS) {
@@ -101,7 +104,7 @@ export class ColumnCollector {
       columns.push({
         column,
         field,
-        type: FIELD_TYPES.find((one) => one === fields.get(field)) ?? type,
+        type: FIELD_TYPES.find((known) => known === fields.get(field)) ?? type,
         isNew,
         isMonthDay,
         samples,
@@ -109,6 +112,12 @@ export class ColumnCollector {
     }
     return columns;
   }
+}
+
+function typeOf({ isNumber, isMoment, isMonthDay }: ColumnFacts): FieldType {
+  if (isNumber) return 'number';
+  if (isMoment) return 'datetime-local';
+  return isMonthDay ? 'yearly-date' : 'text';
 }
 
 /**
@@ -121,10 +130,9 @@ function freeName(
   used: ReadonlySet<string>,
 ): string {
   const fits = (candidate: string) => {
-    const there = fields.get(candidate);
-    return (
-      !isReservedName(candidate) && !used.has(candidate) && (there === undefined || there === type || there === 'text')
-    );
+    if (isReservedName(candidate) || used.has(candidate)) return false;
+    const existing = fields.get(candidate);
+    return existing === undefined || existing === type || existing === 'text';
   };
   if (fits(name)) return name;
   for (let number = 2; ; number++) if (fits(`${name}_${number}`)) return `${name}_${number}`;

@@ -4,11 +4,10 @@
  * columns and lists, then to write the files.
  */
 import { once } from 'node:events';
-import { createReadStream, createWriteStream, type WriteStream } from 'node:fs';
-import { open, writeFile } from 'node:fs/promises';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
-import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import type { Db } from '../../database/open.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
@@ -18,8 +17,9 @@ import { listCustomFields } from '../fields/custom-fields.ts';
 import { CsvError } from '../import/csv-parse.ts';
 import type { MigrationJob } from '../import/import-job.ts';
 import { type GuessedColumns, notedValue } from '../import/rows.ts';
+import { openExport } from './archive.ts';
 import { ColumnCollector, type MigratedColumn, migratedValue } from './fields.ts';
-import type { ExportedPerson, ExportedTemplate, ExportFile, Ignored } from './tables.ts';
+import type { ExportedPerson, ExportedTemplate, ExportFile, Ignored, Vendor } from './tables.ts';
 import { VENDORS, type VendorName } from './vendors/index.ts';
 
 export interface ExportJob {
@@ -28,7 +28,7 @@ export interface ExportJob {
   vendor: VendorName;
   /** The path of the uploaded file. */
   path: string;
-  /** Its name, which tells the kind of file. */
+  /** The name of the uploaded file, which tells the kind of file. */
   fileName: string;
   /** The folder for the files that are imported. */
   folder: string;
@@ -39,7 +39,7 @@ export interface UploadedExport {
   migration: MigrationJob;
   /** Columns and files that are ignored. */
   ignored: { columns: string[]; files: string[] };
-  /** Its templates, with the path of the HTML of each. */
+  /** The templates, with the path of the HTML of each. */
   templates: { name: string; path: string }[];
 }
 
@@ -55,15 +55,16 @@ const MAX_LISTS = 10_000;
 /** The maximum number of unsubscribe groups that are created. */
 const MAX_GROUPS = 100;
 const MAX_NAME = 255;
-/** A longer text is not an address, and its row is refused. */
+/** The number of characters that are kept of an address. A longer text is not an address, so its row is refused in any case. */
 const MAX_EMAIL = 1000;
 /** The maximum size of all values of a contact together, because a longer row cannot be imported. */
 const MAX_ROW = 900_000;
 const MAX_TEMPLATES = 200;
 const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
-const NAMED_IGNORED = 100;
+/** The maximum number of ignored columns, and of ignored files, that are named. */
+const MAX_NAMED_IGNORED = 100;
 /** The maximum number of values of a column that are named because they do not fit its field. */
-const NAMED_VALUES = 3;
+const MAX_NAMED_VALUES = 3;
 const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
 const CONTROL_OR_BRACKET = /[\p{Cc}\u2028\u2029[\]]+/gu;
 
@@ -80,32 +81,15 @@ export async function readExport(db: Db, job: ExportJob): Promise<ReadExport | {
 async function read(db: Db, job: ExportJob): Promise<ReadExport> {
   const archive = await openExport(job);
   try {
-    const { title, listsField, used, writesMonthDay = false, read: peopleOf } = VENDORS[job.vendor];
-    const ignored: Ignored = { columns: new Set(), files: new Set() };
-    const collector = new ColumnCollector(writesMonthDay);
-    const lists = new Set<string>();
-    const templates: { name: string; path: string }[] = [];
-    let [people, leaving] = [0, 0];
-    for await (const one of peopleOf(archive.files, ignored)) {
-      if ('html' in one) {
-        const isFitting =
-          templates.length < MAX_TEMPLATES && one.html.length <= MAX_TEMPLATE_CHARACTERS && one.name !== '';
-        if (!isFitting) ignored.files.add(one.name);
-        else templates.push(await keepTemplate(one, job.folder, templates.length));
-        continue;
-      }
-      if (one.values !== null) people++;
-      if (one.leavings.length > 0) leaving++;
-      collector.add(valuesWithLists(one, listsField));
-      for (const name of one.lists) if (lists.size < MAX_LISTS) lists.add(listName(name));
-    }
-    for (const column of used) ignored.columns.delete(column);
+    const vendor = VENDORS[job.vendor];
+    const { title, listsField } = vendor;
+    const { ignored, collector, lists, templates, people, leaving } = await survey(archive.files, vendor, job.folder);
     const columns = collector.columns(listCustomFields(db, job.accountId));
     for (const column of collector.ignored) ignored.columns.add(column);
     const path = join(job.folder, 'people.csv');
     const leavingPath = join(job.folder, 'leaving.csv');
     const misfits = await writeFiles(
-      peopleOf(archive.files, { columns: new Set(), files: new Set() }),
+      vendor.read(archive.files, { columns: new Set(), files: new Set() }),
       { path, leavingPath, listsField },
       columns,
     );
@@ -131,14 +115,51 @@ async function read(db: Db, job: ExportJob): Promise<ReadExport> {
         lists: [...lists].filter((name) => name !== '').slice(0, MAX_SEGMENTS),
       },
       ignored: {
-        columns: [...ignored.columns].slice(0, NAMED_IGNORED).map(named),
-        files: [...ignored.files].slice(0, NAMED_IGNORED).map(named),
+        columns: [...ignored.columns].slice(0, MAX_NAMED_IGNORED).map(shownName),
+        files: [...ignored.files].slice(0, MAX_NAMED_IGNORED).map(shownName),
       },
       templates,
     };
   } finally {
     archive.close();
   }
+}
+
+/** What the first reading of an export finds. */
+interface Survey {
+  ignored: Ignored;
+  collector: ColumnCollector;
+  /** The names of lists. */
+  lists: ReadonlySet<string>;
+  templates: UploadedExport['templates'];
+  /** The number of contacts. */
+  people: number;
+  /** The number of contacts and other addresses that are leavers. */
+  leaving: number;
+}
+
+/** Reads an export to learn its columns and lists, and stores its templates in the folder. */
+async function survey(files: readonly ExportFile[], vendor: Vendor, folder: string): Promise<Survey> {
+  const ignored: Ignored = { columns: new Set(), files: new Set() };
+  const collector = new ColumnCollector(vendor.writesMonthDay ?? false);
+  const lists = new Set<string>();
+  const templates: UploadedExport['templates'] = [];
+  let [people, leaving] = [0, 0];
+  for await (const item of vendor.read(files, ignored)) {
+    if ('html' in item) {
+      const isAccepted =
+        templates.length < MAX_TEMPLATES && item.html.length <= MAX_TEMPLATE_CHARACTERS && item.name !== '';
+      if (isAccepted) templates.push(await keepTemplate(item, folder, templates.length));
+      else ignored.files.add(item.name);
+      continue;
+    }
+    if (item.values !== null) people++;
+    if (item.leavings.length > 0) leaving++;
+    collector.add(valuesWithLists(item, vendor.listsField));
+    for (const name of item.lists) if (lists.size < MAX_LISTS) lists.add(listName(name));
+  }
+  for (const column of vendor.used) ignored.columns.delete(column);
+  return { ignored, collector, lists, templates, people, leaving };
 }
 
 async function keepTemplate({ name, html }: ExportedTemplate, folder: string, number: number) {
@@ -148,15 +169,7 @@ async function keepTemplate({ name, html }: ExportedTemplate, folder: string, nu
 }
 
 /** Returns a name without control characters, so that it can also be shown on a terminal. */
-const named = (name: string) => name.slice(-MAX_NAME).replaceAll(CONTROL, ' ').toWellFormed();
-
-/** Returns the files of an archive, or the single uploaded file. */
-async function openExport({ path, fileName }: ExportJob): Promise<Archive> {
-  const file = await open(path);
-  const { buffer } = await file.read(Buffer.alloc(4), 0, 4, 0).finally(() => file.close());
-  if (buffer.toString('latin1') === 'PK\x03\x04') return openZip(path);
-  return { files: [{ name: fileName, open: () => createReadStream(path) }], close() {} };
-}
+const shownName = (name: string) => name.slice(-MAX_NAME).replaceAll(CONTROL, ' ').toWellFormed();
 
 /** Returns a list's name as the name of a segment and as it is written in brackets in a field. */
 function listName(name: string): string {
@@ -171,7 +184,7 @@ function valuesWithLists({ values, lists }: ExportedPerson, listsField: string):
   return new Map([...values, [listsField, names.map((name) => `[${name}]`).join(' ')]]);
 }
 
-/** The values of a column that do not fit its field: how many, and the first different ones. */
+/** The values of a column that do not fit its field: their number, and the first different ones. */
 interface Misfits {
   count: number;
   named: Set<string>;
@@ -184,30 +197,30 @@ function misfitNotes(misfits: ReadonlyMap<string, Misfits>): string[] {
   );
 }
 
-/** Writes both files. Returns the values that do not fit into their fields, by column. */
+/** Writes the files of contacts and of leavers. Returns the values that do not fit into their fields, by column. */
 async function writeFiles(
-  all: AsyncIterable<ExportedPerson | ExportedTemplate>,
+  items: AsyncIterable<ExportedPerson | ExportedTemplate>,
   { path, leavingPath, listsField }: { path: string; leavingPath: string; listsField: string },
   columns: readonly MigratedColumn[],
 ): Promise<Map<string, Misfits>> {
   const misfits = new Map<string, Misfits>();
-  const people = new Rows(path, ['email', ...columns.map(({ field }) => field)]);
-  const leavingRows = new Rows(leavingPath, ['kind', 'name', 'email']);
+  const people = new CsvFile(path, ['email', ...columns.map(({ field }) => field)]);
+  const leavingRows = new CsvFile(leavingPath, ['kind', 'name', 'email']);
   const groups = new Set<string>();
   try {
-    for await (const one of all) {
-      if ('html' in one) continue;
-      if (parseAddress(one.email) !== null)
-        for (const leaving of one.leavings) {
+    for await (const item of items) {
+      if ('html' in item) continue;
+      if (parseAddress(item.email) !== null)
+        for (const leaving of item.leavings) {
           const group = leaving.kind === 'group' ? listName(leaving.name) : '';
           const isKept = group !== '' && (groups.has(group) || groups.size < MAX_GROUPS);
           if (isKept) groups.add(group);
           // If no further group can be created, the contact is unsubscribed from all mail rather than mailed against its wish.
           const kind = leaving.kind === 'group' && !isKept ? 'all' : leaving.kind;
-          await leavingRows.write([kind, isKept ? group : '', one.email]);
+          await leavingRows.write([kind, isKept ? group : '', item.email]);
         }
-      if (one.values === null) continue;
-      const values = valuesWithLists(one, listsField);
+      if (item.values === null) continue;
+      const values = valuesWithLists(item, listsField);
       let length = 0;
       const cells = columns.map((column) => {
         const cell = values.get(column.column) ?? '';
@@ -217,7 +230,7 @@ async function writeFiles(
         if (cell.trim() !== '' && !isKept) addMisfit(misfits, column.column, cell);
         return isKept ? value : '';
       });
-      await people.write([one.email.slice(0, MAX_EMAIL), ...cells]);
+      await people.write([item.email.slice(0, MAX_EMAIL), ...cells]);
     }
   } finally {
     await Promise.all([people.end(), leavingRows.end()]);
@@ -229,11 +242,11 @@ function addMisfit(misfits: Map<string, Misfits>, column: string, value: string)
   const misfit = misfits.get(column) ?? { count: 0, named: new Set() };
   misfits.set(column, misfit);
   misfit.count++;
-  if (misfit.named.size < NAMED_VALUES) misfit.named.add(notedValue(value));
+  if (misfit.named.size < MAX_NAMED_VALUES) misfit.named.add(notedValue(value));
 }
 
 /** Writes a CSV file that `readCsv` reads back exactly. */
-class Rows {
+class CsvFile {
   readonly #stream: WriteStream;
 
   constructor(path: string, header: readonly string[]) {
@@ -253,63 +266,4 @@ class Rows {
 
 function line(cells: readonly string[]): string {
   return `${cells.map((cell) => `"${escapeFormula(cell.toWellFormed()).replaceAll('"', '""')}"`).join(',')}\n`;
-}
-
-/*
- * ZIP archives from untrusted users. A path in an archive is only a name; no file with it is opened or written. All sizes are
- * limited, including those of unpacked entries: the stated sizes are added up first, and an entry with more bytes than stated
- * is refused while it is read.
- */
-
-const MAX_ENTRIES = 10_000;
-/** The maximum unpacked size of all entries together. */
-const MAX_UNPACKED = 500_000_000;
-
-/** Folders, hidden files, and files that macOS adds to an archive. */
-const NO_FILE = /\/$|(?:^|\/)(?:\.|__MACOSX\/)/;
-
-/** The files of an open archive. */
-interface Archive {
-  files: ExportFile[];
-  close(): void;
-}
-
-/** Lists the files of an archive. Throws a `CsvError` if the file is not an archive, is encrypted, or is too large. */
-async function openZip(path: string): Promise<Archive> {
-  const zip = await openPromise(path, { autoClose: false }).catch((error) => {
-    throw refusal(error);
-  });
-  try {
-    const entries = await entriesOf(zip);
-    const files = entries.map((entry) => ({ name: entry.fileName, open: () => unpack(zip, entry) }));
-    return { files, close: () => zip.close() };
-  } catch (error) {
-    zip.close();
-    throw refusal(error);
-  }
-}
-
-async function entriesOf(zip: ZipFile): Promise<Entry[]> {
-  if (zip.entryCount > MAX_ENTRIES) throw new CsvError(null, sentence('archive_entries', { count: MAX_ENTRIES }));
-  const entries: Entry[] = [];
-  let unpacked = 0;
-  for await (const entry of zip.eachEntry()) {
-    unpacked += entry.uncompressedSize;
-    if (!NO_FILE.test(entry.fileName)) entries.push(entry);
-  }
-  if (unpacked > MAX_UNPACKED) throw new CsvError(null, sentence('archive_large', { count: MAX_UNPACKED / 1e6 }));
-  return entries;
-}
-
-async function* unpack(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
-  try {
-    yield* await zip.openReadStreamPromise(entry);
-  } catch (error) {
-    throw refusal(error);
-  }
-}
-
-/** Returns the error that yauzl found, without the details of the format. */
-function refusal(error: unknown): CsvError {
-  return error instanceof CsvError ? error : new CsvError(null, sentence('archive_broken'));
 }

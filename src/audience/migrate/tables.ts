@@ -6,7 +6,7 @@ import { CsvError } from '../import/csv-parse.ts';
 
 /** A file of an export: the uploaded file, or a file inside an archive. */
 export interface ExportFile {
-  /** Its path in the archive, or the name of the uploaded file. It is never opened as a path. */
+  /** The path in the archive, or the name of the uploaded file. It is never opened as a path. */
   name: string;
   open(): AsyncIterable<Buffer>;
 }
@@ -101,8 +101,7 @@ export function valuesOf(row: Row, known: KnownColumns, ignored: Ignored): Map<s
 export function addAttributes(values: Map<string, string>, attributes: unknown): void {
   if (!isObject(attributes)) return;
   for (const [key, value] of Object.entries(attributes).slice(0, MAX_KEYS)) {
-    const text =
-      value === null || value === undefined ? '' : typeof value === 'object' ? jsonText(value) : String(value);
+    const text = typeof value === 'object' && value !== null ? jsonText(value) : String(value ?? '');
     if (text !== '' && !values.has(key)) values.set(key.trim().toLowerCase(), text);
   }
 }
@@ -145,6 +144,7 @@ export async function readText(file: ExportFile, most: number): Promise<string |
   return Buffer.concat(pieces).toString('utf8');
 }
 
+/** Yields a JSON file piece by piece. Throws a `CsvError` if it is too large. */
 async function* bounded(file: ExportFile): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const piece of file.open()) {
@@ -159,8 +159,8 @@ async function* bounded(file: ExportFile): AsyncGenerator<Buffer> {
 }
 
 /**
- * Returns the records of an API's answer: a list at the top level, or below these keys. Each key is looked up in the value of
- * the one before, or in its place if that is missing.
+ * Returns the records of an API's answer: a list at the top level, or below these keys. Each key is looked up in the value of the key
+ * before it. A missing key is skipped.
  */
 export function recordsOf(answer: unknown, ...keys: readonly string[]): Record<string, unknown>[] {
   if (Array.isArray(answer)) return answer.filter(isObject);
@@ -176,7 +176,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /** Returns a JSON value as a text; '' for anything other than a text or number. */
 export function textOf(value: unknown): string {
-  return typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : '';
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' ? value.trim() : '';
 }
 
 /** Returns the names in a JSON list. */

@@ -50,15 +50,15 @@ const Import = Type.Object({
   },
   undo_until: nullable(
     isoTimestampSchema(),
-    'Until when the records that an undo needs are kept, UTC; null if they are not kept.',
+    'The time until which the records for an undo are kept, UTC; null if they are not kept.',
   ),
-  is_undoable: zeroOrOne('1: it can be undone at this moment.'),
+  is_undoable: zeroOrOne('1: the import can be undone now.'),
   removed: integer({
-    description: 'Of an undo: the number of contacts that were removed, because the import had added them.',
+    description: 'The number of contacts that an undo removed, because the import had added them.',
   }),
-  restored: integer({ description: 'Of an undo: the number of contacts that got their earlier values back.' }),
+  restored: integer({ description: 'The number of contacts to which an undo gave their earlier values back.' }),
   kept: integer({
-    description: 'Of an undo: the number of contacts left unchanged, because they were changed after the import.',
+    description: 'The number of contacts that an undo left unchanged, because they were changed after the import.',
   }),
   created_at: isoTimestampSchema(),
 });
@@ -140,7 +140,7 @@ export function readProblem({ value, ...problem }: RowError): RowProblem {
 export const takeBackImport = operation({
   name: 'Undo an import, within 30 days (addition)',
   description:
-    'It runs in the background; the details of the import have its progress. Contacts that the import added are removed, and others get their earlier values back. Contacts that were changed after the import stay as they are; `/contacts/imports/kept` lists them.',
+    'The undo runs in the background; the details of the import have its progress. Contacts that the import added are removed, and others get their earlier values back. Contacts that were changed after the import stay as they are; `/contacts/imports/kept` lists them.',
   role: 'editor',
   input: Type.Object(ById),
   run({ db, clock, accountId, wake }, { id }) {
@@ -153,7 +153,7 @@ const keptContact = recordObject(KeptContact, importKept, { email: sql`${contact
 
 export const listKept = listOperation({
   name: 'List the contacts that the undo of an import left as they were (addition)',
-  description: 'For 30 days after the import.',
+  description: 'The list is kept for 30 days after the import.',
   role: 'viewer',
   input: Type.Object({ ...ById, ...listQuery.properties }),
   as: 'contacts',

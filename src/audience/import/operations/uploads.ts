@@ -52,12 +52,12 @@ const START_AUTOMATIONS =
 const CORRECTED = 'Misspelt domains of the preview that are corrected; none by default.';
 const existing = {
   ...choice('update', 'keep'),
-  description: 'update (default): contacts that are there already are changed; keep: they stay as they are.',
+  description: 'update (default): contacts that the list has already are changed; keep: they stay as they are.',
 };
 const emptyCells = { ...choice('clear', 'keep'), description: EMPTY_CELLS };
 
 /** The parameters of a plan for an import. */
-const GivenPlan = Type.Object({
+const PlanInput = Type.Object({
   upload_id: identifier('The uploaded file.'),
   contact_type_id: reference(),
   mapping: stringList({
@@ -77,7 +77,7 @@ const GivenPlan = Type.Object({
   unsubscribe_groups_id: optionalReference(),
   correct_domains: Type.Optional(stringList({ maxItems: MAX_MISSPELT, description: CORRECTED })),
 });
-type GivenPlan = Static<typeof GivenPlan>;
+type PlanInput = Static<typeof PlanInput>;
 
 /** A plan as the API returns it: the one that was last previewed. */
 const Plan = Type.Object({
@@ -97,7 +97,7 @@ export type Plan = Static<typeof Plan>;
 const Migration = Type.Object({
   source: Type.String({ description: 'The name of the service.' }),
   new_fields: Type.Array(Type.Object({ field_name: Type.String(), field_type: choice(...FIELD_TYPES) }), {
-    description: 'Custom fields that the import makes.',
+    description: 'Custom fields that the import creates.',
   }),
   lists: Type.Array(Type.String(), {
     description: 'Lists and tags that become segments, unless the contact type has one of that name.',
@@ -121,8 +121,11 @@ const Upload = Type.Object({
   columns: Type.Array(
     Type.Object({
       name: Type.String(),
-      field: nullable(Type.String(), 'The field that the column seems to be; null when none has its name.'),
-      samples: Type.Array(Type.String(), { description: 'Its cells in the first rows.' }),
+      field: nullable(
+        Type.String(),
+        'The field that seems to belong to the column; null when no field has such a name.',
+      ),
+      samples: Type.Array(Type.String(), { description: 'Cells of the column in the first rows.' }),
       type: {
         ...choice(...FIELD_TYPES),
         description: 'The type of a custom field that suits the cells of its first rows.',
@@ -150,12 +153,11 @@ const FieldValue = Type.Object({
   after: nullable(Type.String(), 'The value that the contact would get; null: none.'),
 });
 
-const PEOPLE = 'The number of contacts; of an automation, how many would enter it.';
 const KIND =
   'The contacts to list: new (default), changed, unchanged, skipped, or left: contacts of any of these kinds that are unsubscribed or suppressed.';
 
 const Preview = Type.Object({
-  is_possible: zeroOrOne('1: it has a valid row; 0: nothing would be imported.'),
+  is_possible: zeroOrOne('1: there is something to import; 0: nothing would be imported.'),
   rows: integer(),
   failed: integer(),
   repeated: integer({
@@ -164,10 +166,10 @@ const Preview = Type.Object({
   counts: Type.Object(
     {
       new: integer({ description: 'Contacts that would be added.' }),
-      changed: integer({ description: 'Contacts that are there already and would be changed.' }),
+      changed: integer({ description: 'Contacts that the list has already and that would be changed.' }),
       unchanged: integer({ description: 'Contacts that have the values of the file already.' }),
       skipped: integer({
-        description: 'Contacts that are there already and would stay as they are, because of `existing`.',
+        description: 'Contacts that the list has already and that would stay as they are, because of `existing`.',
       }),
       left: integer({
         description:
@@ -177,14 +179,14 @@ const Preview = Type.Object({
     { description: 'The number of contacts of each kind.' },
   ),
   removed: integer({
-    description: 'How many values of contacts would be removed, because their cell is empty.',
+    description: 'The number of values of contacts that would be removed, because their cell is empty.',
   }),
   misspelt: Type.Array(
     Type.Object({
       domain: Type.String({ description: 'A domain of addresses of the file, such as gmial.com.' }),
       meant: Type.String({ description: 'The domain of a large provider that was probably meant.' }),
-      rows: integer({ description: 'How many rows have it.' }),
-      is_corrected: zeroOrOne('1: it would be corrected, because of `correct_domains`; 0: it stays.'),
+      rows: integer({ description: 'The number of rows with this domain.' }),
+      is_corrected: zeroOrOne('1: the domain would be corrected, because of `correct_domains`; 0: it stays.'),
     }),
     { description: `Domains that look misspelt, at most ${MAX_MISSPELT}.` },
   ),
@@ -192,15 +194,15 @@ const Preview = Type.Object({
     Type.Object({
       utr: Type.String({ description: 'UUID of the automation.' }),
       automation_name: Type.String(),
-      people: integer({ description: PEOPLE }),
-      is_exact: zeroOrOne('1: exactly this number would enter; 0: at most, because the target is a segment.'),
+      people: integer({ description: 'The number of contacts who would enter the automation.' }),
+      is_exact: zeroOrOne('1: the number is exact; 0: it is the maximum, because the target is a segment.'),
     }),
     { description: 'The live automations that contacts would enter, at most 100.' },
   ),
   fields: Type.Array(
     Type.Object({
       field: Type.String({ description: 'The field.' }),
-      count: integer({ description: 'How many contacts would get another value there.' }),
+      count: integer({ description: 'The number of contacts who would get another value in this field.' }),
     }),
     { description: 'The fields that would be changed.' },
   ),
@@ -210,9 +212,9 @@ const Preview = Type.Object({
         ...choice(...LEAVING_KINDS),
         description: 'all, group: unsubscribed from all mail or from a group; bounce, complaint: suppressed.',
       },
-      name: Type.String({ description: 'Name of the group; else empty.' }),
-      people: integer({ description: PEOPLE }),
-      added: integer({ description: 'How many of them are not on that list yet.' }),
+      name: Type.String({ description: 'Name of the group; empty for the other kinds.' }),
+      people: integer({ description: 'The number of contacts.' }),
+      added: integer({ description: 'How many of these contacts are not unsubscribed or suppressed here yet.' }),
     }),
     {
       description:
@@ -249,9 +251,9 @@ const ByUpload = { upload_id: identifier('The uploaded file.') };
 export const startPreview = operation({
   name: 'Compute what importing an uploaded file would do, in the background (addition)',
   description:
-    'It takes the parameters of `/contacts/imports/start` and changes nothing. `/contacts/imports/previewed` has the result when the state is looked again.',
+    'Takes the parameters of `/contacts/imports/start` and changes nothing. When the state is `looked` again, `/contacts/imports/previewed` has the result.',
   role: 'editor',
-  input: GivenPlan,
+  input: PlanInput,
   output: OneUpload,
   check: checkPlan,
   run(context, input) {
@@ -263,7 +265,7 @@ export const startPreview = operation({
 
 export const readPreview = operation({
   name: 'Read what importing an uploaded file would do, with the contacts (addition)',
-  description: `Has the first ${MAX_PREVIEWED} contacts of a kind. Before there is a preview, preview is null.`,
+  description: `Returns the first ${MAX_PREVIEWED} contacts of a kind. Before the preview is ready, \`preview\` is null.`,
   role: 'viewer',
   input: Type.Object({
     ...ByUpload,
@@ -285,13 +287,13 @@ export const readPreview = operation({
 export const startImport = operation({
   name: 'Import an uploaded file with this mapping of its columns, in the background (addition)',
   role: 'editor',
-  input: GivenPlan,
+  input: PlanInput,
   output: OneUpload,
   check: checkPlan,
   async run(context, input) {
     const { exported } = requireIdleUpload(context, input.upload_id);
     await addMissingTemplates(context, context.accountId, exported?.templates ?? []);
-    // Checked again, because another request may have started it meanwhile.
+    // The upload is checked again, because another request may have started its import meanwhile.
     const upload = requireIdleUpload(context, input.upload_id);
     context.imports.start(upload, context.config.DATABASE_PATH, plannedImport(input));
     return { upload: uploadRecord(upload) };
@@ -309,7 +311,7 @@ export const readUpload = operation({
 export const failedRowsCsv = operation({
   name: 'Download the rows of an import that failed, as CSV (addition)',
   description:
-    'The rows of an import, or with `upload_id` of an upload that imported nothing. If there are more rows than are stored, the last line says so.',
+    'The rows of an import or, with `upload_id`, of an uploaded file that imported nothing. If more rows failed than are stored, the last line says so.',
   role: 'viewer',
   input: Type.Object({
     id: identifier('The import.'),
@@ -361,7 +363,7 @@ function requireIdleUpload(context: Context, id: unknown): UploadedFile {
  * Adds errors that the schema cannot find: records that do not belong to the account, unknown fields in the mapping, or a
  * mapping without an address.
  */
-function checkPlan(context: Context, input: Partial<GivenPlan>, errors: FieldErrorCollector): void {
+function checkPlan(context: Context, input: Partial<PlanInput>, errors: FieldErrorCollector): void {
   const { db, accountId, imports } = context;
   const { upload_id, contact_type_id, mapping, to_segment_id, unsubscribe_groups_id } = input;
   if (contact_type_id !== undefined)
@@ -378,7 +380,7 @@ function checkPlan(context: Context, input: Partial<GivenPlan>, errors: FieldErr
 }
 
 /** Returns the plan with these checked parameters. */
-function plannedImport(input: GivenPlan): PlannedImport {
+function plannedImport(input: PlanInput): PlannedImport {
   return {
     typeId: input.contact_type_id,
     mapping: input.mapping,
@@ -452,11 +454,11 @@ export const CsvForm = Type.Object({
 export const FileForm = Type.Object({
   file: Type.String({
     format: 'binary',
-    description: 'A file whose name ends in .csv; of an export of another service also in .zip or .json.',
+    description: 'A file whose name ends in .csv or, for an export of another service, in .zip or .json.',
   }),
   source: Type.Optional({
     ...choice(...VENDOR_NAMES),
-    description: 'The service whose export it is; none: a CSV file with columns of your choice.',
+    description: 'The service that made the export; absent: a CSV file with columns of your choice.',
   }),
 });
 
@@ -474,9 +476,9 @@ export async function importCsv({ db, config, accountId, importer }: Context, fo
       errors.add('contact_type_id', messages.integer('contact_type_id'));
     else errors.reference('contact_type_id', () => hasContactType(db, accountId, chosenType));
     const { empty_cells, start_automations: starts = 1 } = normalize(CsvForm, fields);
-    const asked = empty_cells || DEFAULT_OPTIONS.emptyCells;
-    if (asked !== 'keep' && asked !== 'clear') errors.add('empty_cells', messages.selected('empty_cells'));
-    const emptyCells = asked === 'clear' ? ('clear' as const) : ('keep' as const);
+    const chosenCells = empty_cells || DEFAULT_OPTIONS.emptyCells;
+    if (chosenCells !== 'keep' && chosenCells !== 'clear') errors.add('empty_cells', messages.selected('empty_cells'));
+    const emptyCells = chosenCells === 'clear' ? ('clear' as const) : ('keep' as const);
     if (starts !== 0 && starts !== 1) errors.add('start_automations', messages.selected('start_automations'));
     errors.throwIfAny();
     const report = await importer.run({
@@ -509,11 +511,11 @@ export async function inspectFile(context: Context, form: FastifyRequest): Promi
     const { source: service = '' } = fields;
     const vendor = VENDOR_NAMES.find((name) => name === service);
     if (vendor === undefined && service !== '') errors.add('source', messages.selected('source'));
-    const isNamed = vendor === undefined ? /\.csv$/i : /\.(?:zip|csv|json)$/i;
-    if (!errors.has('file') && !isNamed.test(fileName))
+    const ending = vendor === undefined ? /\.csv$/i : /\.(?:zip|csv|json)$/i;
+    if (!errors.has('file') && !ending.test(fileName))
       errors.add('file', vendor === undefined ? sentence('file_not_csv') : sentence('file_not_export'));
     errors.throwIfAny();
-    const look =
+    const inspected =
       vendor === undefined
         ? { path, exported: null, ...(await guessColumns(path, listCustomFields(db, accountId))) }
         : await readExport(context, {
@@ -524,7 +526,7 @@ export async function inspectFile(context: Context, form: FastifyRequest): Promi
             fileName,
             folder,
           });
-    return uploadRecord(await imports.add({ accountId, folder, fileName, ...look }, clock.now().getTime()));
+    return uploadRecord(await imports.add({ accountId, folder, fileName, ...inspected }, clock.now().getTime()));
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error instanceof CsvError ? invalid('file', error.said) : error;

@@ -34,9 +34,10 @@ import { MigrationFacts, optionParameters, PreviewPage, readPreviewed } from './
 import { ImportProgress, PastImport } from './progress.tsx';
 
 const SEE_OTHER = 303;
-/** A past import has a number; an upload has a UUID, until the service restarts. */
-const PAST = /^\d+$/;
-const SHOWN_KEPT = 100;
+/** The id of a past import is a number. An upload has a UUID until the service restarts. */
+const IMPORT_ID = /^\d+$/;
+/** The maximum number of contacts on the page that an undo left unchanged. */
+const MAX_SHOWN_KEPT = 100;
 /** The names of the services in their own spelling. */
 const SOURCES: Record<VendorName, string> = {
   mailchimp: 'Mailchimp',
@@ -66,18 +67,18 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
     pageRoute(app, url, (request, reply) => choose(request, reply));
 
     app.post(url, { config: { upload: true } }, async (request, reply) => {
-      const looked = await attemptWith(request, (context) => inspectFile(context, request));
-      if ('output' in looked) return reply.redirect(urlOf(looked.output.id), SEE_OTHER);
-      return choose(request, reply.code(looked.status), looked.text);
+      const inspected = await attemptWith(request, (context) => inspectFile(context, request));
+      if ('output' in inspected) return reply.redirect(urlOf(inspected.output.id), SEE_OTHER);
+      return choose(request, reply.code(inspected.status), inspected.text);
     });
   }
 
   pageRoute<WithId & { Querystring: { columns?: string } }>(app, '/contacts/import/:id', async (request, reply) => {
     const { id } = request.params;
-    if (PAST.test(id)) {
+    if (IMPORT_ID.test(id)) {
       const [past, kept] = await Promise.all([
         ask(request, readImportReport, { id }),
-        ask(request, listKept, { id, limit: SHOWN_KEPT }),
+        ask(request, listKept, { id, limit: MAX_SHOWN_KEPT }),
       ]);
       return send(request, reply, <PastImport past={past} kept={kept} />);
     }
@@ -99,8 +100,8 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
 
   app.post<WithId>('/contacts/import/:id', async (request, reply) => {
     const { upload } = await ask(request, readUpload, { upload_id: request.params.id });
-    const both = languageOf(request, viewerOf(request)).say('import.type.both');
-    const refused = await previewColumns(request, upload, readColumns(request.body, upload), both);
+    const bothProblem = languageOf(request, viewerOf(request)).say('import.type.both');
+    const refused = await previewColumns(request, upload, readColumns(request.body, upload), bothProblem);
     if (refused === null) return reply.redirect(urlOf(upload.id), SEE_OTHER);
     const { refusal, values } = refused;
     const choices = await readChoices(request);
@@ -137,7 +138,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
 
   app.get<WithId>('/contacts/import/:id/errors', async (request, reply) => {
     const { id } = request.params;
-    const csv = await ask(request, failedRowsCsv, PAST.test(id) ? { id } : { upload_id: id });
+    const csv = await ask(request, failedRowsCsv, IMPORT_ID.test(id) ? { id } : { upload_id: id });
     return sendCsv(reply, csv, 'import-errors.csv');
   });
 }
@@ -200,7 +201,7 @@ const NEW_TYPE = 'new';
 /** The option of a column for which a custom field is to be created, followed by the type of the field. */
 const NEW_FIELD = 'new:';
 
-/** The submitted values. */
+/** The submitted values of the form for the columns. */
 interface SubmittedColumns {
   /** The field of each column, in order; empty: none. */
   mapping: string[];
@@ -212,8 +213,9 @@ interface SubmittedColumns {
 interface ColumnsForm {
   upload: Upload;
   choices: Choices;
+  /** The id of the chosen contact type, or `NEW_TYPE`. */
   type?: string;
-  /** If absent, the first contact type is proposed to have the name of the file. */
+  /** The name of a new contact type. If absent, and the account has no contact type yet, the form proposes a name. */
   newType?: string;
   problems?: Problems;
 }
@@ -228,8 +230,8 @@ function readColumns(value: unknown, { columns, migration }: Upload): SubmittedC
 }
 
 /**
- * Starts the preview of a file with these columns, after creating the fields and the contact type that it needs. If something
- * is refused, `values` has the values for the form, with what was created already selected.
+ * Starts the preview of a file with these columns, after creating the fields and the contact type that it needs. Returns null if the
+ * preview has started. If something is refused, `values` has the values for the form, in which everything created so far is selected.
  */
 async function previewColumns(
   request: FastifyRequest,
@@ -243,30 +245,30 @@ async function previewColumns(
     if (field_type === null) continue;
     const field_name = fieldNameFor(name, at + 1);
     const added = await attempt(request, addField, { field_name, field_type });
-    // A refused field name is shown as a problem of the mapping, above it.
+    // A refused field name is shown as a problem of the mapping, above the table.
     if ('problems' in added)
       return { refusal: { ...added, problems: { mapping: [added.text] } }, values: { ...values, mapping } };
     mapping[at] = field_name;
   }
-  const named = { ...values, mapping };
+  const mappedValues = { ...values, mapping };
   if (values.type !== NEW_TYPE) {
     if (values.newType !== '')
-      return { refusal: { status: 422, problems: { name: [bothProblem] }, problem: '' }, values: named };
+      return { refusal: { status: 422, problems: { name: [bothProblem] }, problem: '' }, values: mappedValues };
     const started = await attempt(request, startPreview, { upload_id, contact_type_id: values.type, mapping });
-    return 'problems' in started ? { refusal: started, values: named } : null;
+    return 'problems' in started ? { refusal: started, values: mappedValues } : null;
   }
-  // Without a contact type there is no preview; the refusal shows whether the columns are right, before a type is created for them.
+  // This request names no contact type, so it is refused. Its refusal shows whether the mapping is right, before a type is created.
   const planned = await attempt(request, startPreview, { upload_id, mapping });
   if ('problems' in planned && planned.problems.mapping !== undefined)
-    return { refusal: { ...planned, problems: { mapping: planned.problems.mapping } }, values: named };
+    return { refusal: { ...planned, problems: { mapping: planned.problems.mapping } }, values: mappedValues };
   const created = await attempt(request, addContactType, { name: values.newType });
-  if ('problems' in created) return { refusal: created, values: named };
+  if ('problems' in created) return { refusal: created, values: mappedValues };
   const type = String(created.output.id);
   const started = await attempt(request, startPreview, { upload_id, contact_type_id: type, mapping });
   return 'problems' in started ? { refusal: started, values: { mapping, type, newType: '' } } : null;
 }
 
-/** The form for the columns of an upload. An export has fixed columns, and other facts. */
+/** The form for the columns of an upload. The columns of an export are mapped already, so its form has only the contact type. */
 function Columns(form: ColumnsForm) {
   const { migration } = form.upload;
   return migration === null ? <Mapping {...form} /> : <MigrationPlan {...form} migration={migration} />;
@@ -280,7 +282,7 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
   const known = names.map((name) => ({ value: name, label: fieldLabel(language, name) }));
   const fieldsFor = ({ name: column, type: proposed }: Upload['columns'][number], number: number) => {
     const name = fieldNameFor(column, number);
-    const types = [proposed, ...FIELD_TYPES.filter((one) => one !== proposed)];
+    const types = [proposed, ...FIELD_TYPES.filter((type) => type !== proposed)];
     return [
       { value: '', label: language.say('import.skip') },
       ...known,
@@ -306,7 +308,7 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
         choices={choices}
         type={type}
         newType={newType}
-        proposed={nameOf(upload.file_name)}
+        proposed={proposedTypeName(upload.file_name)}
         problems={problems}
       />
       <ScrollRegion label={language.say('import.columns', { name: upload.file_name })}>
@@ -346,8 +348,8 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
   );
 }
 
-/** Returns the name of a contact type for the contacts of a file: the file's name, with its extension only if it is too short without. */
-function nameOf(file: string): string {
+/** Returns the proposed name of a contact type for a file: the file's name without its extension, unless that is too short. */
+function proposedTypeName(file: string): string {
   const name = file.replace(/\.csv$/i, '').trim();
   return name.length < 2 ? file : name;
 }

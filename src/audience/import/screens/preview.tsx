@@ -20,14 +20,15 @@ import {
 } from '../operations/uploads.ts';
 import { FailedRows, LivePart, spoken } from './progress.tsx';
 
+/** How often the page reads whether the preview is ready. */
 const LOOK_MS = 500;
 /** The number of contacts of a kind that are shown. */
-const SHOWN = 20;
+const MAX_SHOWN = 20;
 const SHOWN_KINDS = ['changed', 'left'] as const;
 type ShownKind = (typeof SHOWN_KINDS)[number];
 
 interface Previewed {
-  /** Null while it is being made, or if that failed. */
+  /** Null while the preview is being computed, or if that failed. */
   preview: Preview | null;
   people: Record<ShownKind, PreviewedPerson[]>;
 }
@@ -48,14 +49,14 @@ export function PreviewPage({
   people,
 }: { upload: Upload; plan: Plan; choices: Choices } & Previewed) {
   const language = useLanguage();
-  const isMaking = upload.state === 'previewing';
-  const state = language.say(isMaking ? 'import.state.previewing' : 'import.state.looked');
+  const isComputing = upload.state === 'previewing';
+  const state = language.say(isComputing ? 'import.state.previewing' : 'import.state.looked');
   const figures = preview && figuresOf(language, preview);
   return (
-    <LivePart id="import-preview" every={isMaking ? LOOK_MS : 0} news={`${state} ${spoken(figures)}`}>
+    <LivePart id="import-preview" every={isComputing ? LOOK_MS : 0} news={`${state} ${spoken(figures)}`}>
       <Card title={upload.file_name}>
         <p>{state}</p>
-        {isMaking && (
+        {isComputing && (
           <Meter label={language.say('contacts.job.progress')} value={upload.bytes_read} max={upload.bytes || 1} />
         )}
         {figures && <Stats figures={figures} />}
@@ -67,14 +68,16 @@ export function PreviewPage({
             {language.say(is_exact === 1 ? 'import.preview.enter' : 'import.preview.mayEnter', { name, count })}
           </Notice>
         ))}
-        {!isMaking && upload.migration === null && <SkippedColumns columns={upload.columns} mapping={plan.mapping} />}
-        {!isMaking && <Start upload={upload} plan={plan} preview={preview} />}
+        {!isComputing && upload.migration === null && (
+          <SkippedColumns columns={upload.columns} mapping={plan.mapping} />
+        )}
+        {!isComputing && <Start upload={upload} plan={plan} preview={preview} />}
       </Card>
-      {!isMaking && preview && <Misspelt upload={upload} plan={plan} misspelt={preview.misspelt} />}
-      {!isMaking && preview && <Leaving leaving={preview.leaving} />}
-      {!isMaking && upload.migration && <MigrationFacts migration={upload.migration} />}
-      {!isMaking && <ImportOptions action={`/contacts/import/${upload.id}/preview`} plan={plan} choices={choices} />}
-      {!isMaking && preview && <Samples preview={preview} people={people} />}
+      {!isComputing && preview && <Misspelt upload={upload} plan={plan} misspelt={preview.misspelt} />}
+      {!isComputing && preview && <Leaving leaving={preview.leaving} />}
+      {!isComputing && upload.migration && <MigrationFacts migration={upload.migration} />}
+      {!isComputing && <ImportOptions action={`/contacts/import/${upload.id}/preview`} plan={plan} choices={choices} />}
+      {!isComputing && preview && <Samples preview={preview} people={people} />}
     </LivePart>
   );
 }
@@ -106,23 +109,13 @@ function figuresOf(language: Language, { counts, removed, failed, repeated }: Pr
   ];
 }
 
-/** The button that starts the import and says in numbers what it does; none if the import would change nothing. */
+/** The button that starts the import and says in numbers what the import does. If it would change nothing, a notice says why. */
 function Start({ upload, plan, preview }: { upload: Upload; plan: Plan; preview: Preview | null }) {
   const language = useLanguage();
   const what = preview === null || preview.is_possible === 0 ? '' : whatHappens(language, plan, preview);
   return (
     <>
-      {what === '' && (
-        <Notice tone="warn">
-          {language.say(
-            preview === null
-              ? 'import.preview.missing'
-              : preview.is_possible === 0
-                ? 'import.preview.none'
-                : 'import.preview.same',
-          )}
-        </Notice>
-      )}
+      {what === '' && <Notice tone="warn">{language.say(`import.preview.${whyNothing(preview)}`)}</Notice>}
       <form method="post" action={`/contacts/import/${upload.id}/start`} class="buttons">
         <HiddenOptions plan={plan} />
         {what !== '' && <Button label={language.say('import.go', { what })} />}
@@ -143,6 +136,12 @@ function Start({ upload, plan, preview }: { upload: Upload; plan: Plan; preview:
   );
 }
 
+function whyNothing(preview: Preview | null): 'missing' | 'none' | 'same' {
+  if (preview === null) return 'missing';
+  return preview.is_possible === 0 ? 'none' : 'same';
+}
+
+/** Returns what the import does, in numbers; '' if it would change nothing. */
 function whatHappens(language: Language, plan: Plan, { counts, removed, leaving }: Preview): string {
   const leavers = leaving.reduce((sum, { added }) => sum + added, 0);
   const contacts = counts.new + counts.changed + counts.unchanged + counts.skipped;
@@ -158,7 +157,7 @@ function whatHappens(language: Language, plan: Plan, { counts, removed, leaving 
     .join(', ');
 }
 
-/** The domains that look misspelt, each to be corrected or left. */
+/** The form that chooses which of the domains that look misspelt are corrected. */
 function Misspelt({ upload, plan, misspelt }: { upload: Upload; plan: Plan; misspelt: Preview['misspelt'] }) {
   const language = useLanguage();
   if (misspelt.length === 0) return null;
@@ -167,7 +166,7 @@ function Misspelt({ upload, plan, misspelt }: { upload: Upload; plan: Plan; miss
     <Card title={language.say('import.misspelt', { count })}>
       <p>{language.say('import.misspelt.about')}</p>
       <form method="post" action={`/contacts/import/${upload.id}/preview`}>
-        {eachOption(plan).map(hiddenInput)}
+        {optionEntries(plan).map(hiddenInput)}
         {misspelt.map(({ domain, meant, rows, is_corrected }) => (
           <CheckField
             key={domain}
@@ -260,14 +259,14 @@ function Samples({ preview, people }: { preview: Preview; people: Previewed['peo
         </Card>
       )}
       {SHOWN_KINDS.map((kind) => (
-        <People key={kind} kind={kind} whole={preview.counts[kind]} people={people[kind].slice(0, SHOWN)} />
+        <People key={kind} kind={kind} whole={preview.counts[kind]} people={people[kind].slice(0, MAX_SHOWN)} />
       ))}
       {preview.failed > 0 && <FailedRows errors={preview.errors} failed={preview.failed} />}
     </>
   );
 }
 
-/** The first rows of the file. For an existing contact, each value that changes is next to the new one. */
+/** The first rows of the file. A value that an existing contact loses is shown beside the new one. */
 function FirstRows({ rows }: { rows: Preview['sample'] }) {
   const language = useLanguage();
   const [first] = rows;
@@ -347,8 +346,8 @@ const CORRECTED = 'correct_domains';
 /** The option to unsubscribe all contacts from all mail rather than from a group. */
 const ALL_MAIL = 'all';
 
-/** Returns the options of a plan as the fields of a form, named like the parameters; the two parameters for unsubscribing are one field. */
-function chosenIn(plan: Plan) {
+/** Returns the values of the form for the options of a plan, by parameter. The two parameters for unsubscribing are one field. */
+function optionValues(plan: Plan) {
   return {
     existing: plan.existing,
     empty_cells: plan.empty_cells,
@@ -357,7 +356,7 @@ function chosenIn(plan: Plan) {
     unsubscribe: plan.unsubscribe === 0 ? '' : String(plan.unsubscribe_groups_id ?? ALL_MAIL),
   };
 }
-type OptionName = keyof ReturnType<typeof chosenIn>;
+type OptionName = keyof ReturnType<typeof optionValues>;
 
 const OPTION_LABELS = {
   existing: 'import.options.existing',
@@ -367,7 +366,7 @@ const OPTION_LABELS = {
   unsubscribe: 'import.options.unsubscribe',
 } as const satisfies Record<OptionName, PlainKey>;
 
-/** Returns the parameters for the fields of a submitted form: the inverse of `chosenIn`. */
+/** Returns the parameters for a submitted form: the inverse of `optionValues`. */
 export function optionParameters(input: unknown): Record<string, string | string[]> {
   const values: Record<string, unknown> = Object.assign(Object.create(null), input);
   const chosen = Object.keys(OPTION_LABELS).map((name) => [name, texts(values[name])[0]]);
@@ -406,8 +405,8 @@ function ImportOptions({ action, plan, choices }: { action: string; plan: Plan; 
   return (
     <Card title={language.say('import.options')}>
       <form method="post" action={action}>
-        {correctedIn(plan).map(hiddenInput)}
-        {eachOption(plan).map(([name, value]) => (
+        {correctedDomains(plan).map(hiddenInput)}
+        {optionEntries(plan).map(([name, value]) => (
           <SelectField
             key={name}
             name={name}
@@ -424,17 +423,17 @@ function ImportOptions({ action, plan, choices }: { action: string; plan: Plan; 
   );
 }
 
-/** The same options as hidden inputs of the form that starts the import. */
+/** The options of a plan as hidden inputs of the form that starts the import. */
 function HiddenOptions({ plan }: { plan: Plan }) {
-  return <>{[...eachOption(plan), ...correctedIn(plan)].map(hiddenInput)}</>;
+  return <>{[...optionEntries(plan), ...correctedDomains(plan)].map(hiddenInput)}</>;
 }
 
 const hiddenInput = ([name, value]: readonly [string, string]) => (
   <input key={`${name} ${value}`} type="hidden" name={name} value={value} />
 );
 
-const correctedIn = ({ correct_domains }: Plan) => correct_domains.map((domain) => [CORRECTED, domain] as const);
+const correctedDomains = ({ correct_domains }: Plan) => correct_domains.map((domain) => [CORRECTED, domain] as const);
 
-function eachOption(plan: Plan) {
-  return Object.entries(chosenIn(plan)) as [OptionName, string][];
+function optionEntries(plan: Plan) {
+  return Object.entries(optionValues(plan)) as [OptionName, string][];
 }

@@ -12,6 +12,7 @@ import { fieldLabel } from '../../../ui/words/known.ts';
 import type { Import, KeptContact, RowProblem } from '../operations/imports.ts';
 import type { Upload } from '../operations/uploads.ts';
 
+/** How often the page of a running import or undo reads the progress. */
 const LOOK_MS = 1000;
 const STATES = {
   writing: 'import.state.writing',
@@ -39,7 +40,8 @@ export function spoken(figures: readonly { label: string; value: string }[] | nu
 }
 
 /**
- * The page of an upload. `report` is null until the import has ended, and if it imported nothing; then the upload has the failed rows.
+ * The page of an upload that is being imported or was imported. `report` is null before the end of the import. It stays null if nothing
+ * was imported; then the upload has the failed rows.
  */
 export function ImportProgress({ upload, report }: { upload: Upload; report: Import | null }) {
   const language = useLanguage();
@@ -133,7 +135,7 @@ function DownloadFailed({ id }: { id: number | string }) {
   return <LinkButton look="plain" href={`/contacts/import/${id}/errors`} label={language.say('import.errors')} />;
 }
 
-/** Until when an import can be undone, if it can be. */
+/** Says until when an import can be undone, if it can be undone now. */
 function UndoUntil({ past }: { past: Import }) {
   const language = useLanguage();
   if (past.is_undoable === 0 || past.undo_until === null) return null;
@@ -177,13 +179,13 @@ function UnchangedContacts({ kept, whole }: { kept: readonly KeptContact[]; whol
   );
 }
 
-/** The maximum number of failed rows on the page, because nobody would read more. The download has all that are stored. */
-const SHOWN_ROWS = 100;
+/** The maximum number of failed rows on the page, because nobody would read more. The download has all stored ones. */
+const MAX_SHOWN_ROWS = 100;
 
-/** `failed` is the number of failed rows; `errors` may have only the first ones. */
+/** The table of the rows that were not imported. `failed` is their number; `errors` may have only the first ones. */
 export function FailedRows({ errors, failed }: { errors: readonly RowProblem[]; failed: number }) {
   const language = useLanguage();
-  const shown = errors.slice(0, SHOWN_ROWS);
+  const shown = errors.slice(0, MAX_SHOWN_ROWS);
   const rows = new Set(shown.map(({ line }) => line)).size;
   const kept = new Set(errors.map(({ line }) => line)).size;
   return (

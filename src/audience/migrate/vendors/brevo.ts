@@ -79,10 +79,10 @@ export const brevo: Vendor = {
   },
 };
 
-/** Exports have only the number of a list. */
+/** Returns a name for a list, of which exports have only the number. */
 const listName = (id: string) => `Brevo ${id}`;
 
-/** Contacts that are not clearly subscribed get no mail. */
+/** Returns true for a contact that is not clearly subscribed, and so gets no mail. */
 function isBlocked(row: Row): boolean {
   const states = STATUS.map((name) => row.get(name)?.toLowerCase() ?? '').filter((state) => state !== '');
   return (

@@ -28,6 +28,7 @@ const COLUMNS: KnownColumns = {
   'inserted at': null,
   'updated at': null,
 };
+
 export const keila: Vendor = {
   title: 'Keila',
   listsField: 'keila_lists',

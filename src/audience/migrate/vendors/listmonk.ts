@@ -30,6 +30,7 @@ const COLUMNS: KnownColumns = {
   created_at: null,
   updated_at: null,
 };
+
 export const listmonk: Vendor = {
   title: 'listmonk',
   listsField: 'listmonk_lists',
@@ -85,15 +86,16 @@ function subscriber(email: string, record: Record<string, unknown>): ExportedPer
   const values = new Map<string, string>();
   addName(values, textOf(record.name));
   addAttributes(values, record.attribs);
-  const all = Array.isArray(record.lists) ? record.lists.filter(isObject) : [];
-  const gone = all.filter((list) => textOf(list.subscription_status) === 'unsubscribed');
+  const lists = Array.isArray(record.lists) ? record.lists.filter(isObject) : [];
+  const unsubscribed = lists.filter((list) => textOf(list.subscription_status) === 'unsubscribed');
   // listmonk sends to an unconfirmed subscription only where the list asks for no confirmation.
-  const mailed = all.filter(
+  const mailed = lists.filter(
     (list) =>
-      !gone.includes(list) && (textOf(list.subscription_status) !== 'unconfirmed' || textOf(list.optin) !== 'double'),
+      !unsubscribed.includes(list) &&
+      (textOf(list.subscription_status) !== 'unconfirmed' || textOf(list.optin) !== 'double'),
   );
-  const hasNoMailedList = all.length > 0 && mailed.length === 0;
-  const fromLists: Leaving[] = gone.map((list) => ({ kind: 'group', name: textOf(list.name) }));
+  const hasNoMailedList = lists.length > 0 && mailed.length === 0;
+  const fromLists: Leaving[] = unsubscribed.map((list) => ({ kind: 'group', name: textOf(list.name) }));
   return {
     email,
     values,
@@ -105,7 +107,7 @@ function subscriber(email: string, record: Record<string, unknown>): ExportedPer
   };
 }
 
-/** Hard bounces and complaints. Soft bounces are ignored, because one of them does not mean that the address gets no mail. */
+/** Yields a leaver for a hard bounce or a complaint. Soft bounces are ignored, because after one of them the address still gets mail. */
 function* bounce(email: string, type: string): Generator<ExportedPerson> {
   if (type === 'hard' || type === 'complaint')
     yield { email, values: null, lists: [], leavings: [{ kind: type === 'hard' ? 'bounce' : 'complaint' }] };

@@ -50,7 +50,10 @@ const COLUMNS: KnownColumns = {
   clean_campaign_id: null,
 };
 
-/** Exports of text message subscribers have the same columns, but those contacts did not agree to mail. */
+/**
+ * The names of files of contacts, with their kind. Files of text message subscribers (`sms`) do not match: they have the same columns, but
+ * these contacts did not agree to mail.
+ */
 const KIND = /(?:^|\/)(subscribed|unsubscribed|nonsubscribed|cleaned|archived|pending)_(?!sms)[^/]*\.csv$/i;
 const TEMPLATE = /(?:^|\/)templates?\/(?:.*\/)?([^/]+)\.html?$/i;
 const MAX_TEMPLATE_BYTES = 2_000_000;
