@@ -91,7 +91,7 @@ import {
 import { addGroup, changeGroup, countUsesOfGroup, deleteGroup, listGroups, readGroup } from './unsubscribed/groups.ts';
 import { countUsesOfContactType, countUsesOfField, countUsesOfSegment } from './uses/operations.ts';
 
-/** For a route whose handler reads the body itself. Its schema is used only in the OpenAPI document. */
+/** The options of a route whose handler reads the body itself. The schema of such a body is used only in the OpenAPI document. */
 const UPLOAD = { validatorCompiler: () => () => true, config: { upload: true } };
 
 /** Registers the API for contacts, contact types, fields, segments, unsubscribes and imports. */
@@ -177,7 +177,7 @@ export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
         tags: ['Contacts'],
         summary: 'Import contacts from a CSV file',
         description:
-          'The first row names the fields; only email is required. A contact of the type with the same address is updated; where a cell is empty it keeps its value, unless `empty_cells` is clear (addition). With `start_automations` 0 nobody enters an automation by it (addition). A row with errors fails alone. The header Location of the answer names the report of the import.',
+          'The first row names the fields; only email is required. A contact of the type with the same address is updated; where a cell is empty, the contact keeps its value, unless `empty_cells` is clear (addition). With `start_automations` 0, no contact enters an automation by the import (addition). A row with errors does not stop the others. The header Location of the answer names the report of the import.',
         body: CsvForm,
         consumes: ['multipart/form-data'],
         response: done,
@@ -200,7 +200,7 @@ export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
         tags: ['Contacts'],
         summary: 'Upload a CSV file, or an export of another service, and look at its columns (addition)',
         description:
-          'With `source` the file is read whole: then the upload has what else is taken over, and its columns are the fields that people get.',
+          'With `source`, the whole file is read. Then the upload says what else will be imported, and its columns are the fields that contacts get.',
         body: FileForm,
         consumes: ['multipart/form-data'],
         response: successWith(OneUpload.properties),
@@ -224,8 +224,8 @@ export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
   contacts.read('GET /contacts/person', readPerson);
   contacts.read('GET /contacts/timeline', readTimeline);
   operationRoutes(app, deps, 'Events').read('POST /events', reportEvents);
-  contacts.send('GET /contacts/person/export', exportPerson, successWith(PersonExport.properties), (known, reply) =>
-    sendMessage(reply.header('content-disposition', 'attachment; filename="person.json"'), known),
+  contacts.send('GET /contacts/person/export', exportPerson, successWith(PersonExport.properties), (json, reply) =>
+    sendMessage(reply.header('content-disposition', 'attachment; filename="person.json"'), json),
   );
   contacts.change('POST /contacts/person/erase', erase, 'Erased Successfully');
 

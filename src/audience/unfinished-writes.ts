@@ -43,10 +43,10 @@ export function removeRecordedWrite(client: Database, id: number): void {
 
 /**
  * Calls `step` in short transactions until it returns false, and then `end` in the last of them. Other requests are answered in
- * between. While another process holds the lock this waits without a limit, because a half-finished change must not be answered.
+ * between. While another process holds the lock, the function waits without a limit, because a half-finished change must not be answered.
  */
 export async function finishInSteps(client: Database, id: number, step: () => boolean, end: () => void): Promise<void> {
-  // The change was recorded in a transaction of its own.
+  // Other requests have a turn first, because recording the change was a transaction of its own.
   await setImmediate();
   try {
     await inChunks(
@@ -60,7 +60,7 @@ export async function finishInSteps(client: Database, id: number, step: () => bo
       Number.POSITIVE_INFINITY,
     );
   } catch (error) {
-    // The change would fail again at each start.
+    // The record is removed, because the change would fail again at each start.
     if (!isTransientSqliteError(error) && client.open) removeRecordedWrite(client, id);
     throw error;
   }
@@ -94,6 +94,7 @@ async function writeItems<T>(
   else await finishItems(client, recordWrite(client, change.kind, change.inputs()), items, write);
 }
 
+/** The inputs that are recorded of each kind of change. */
 interface Inputs {
   unsubscribe: { change: ListChange; addresses: string[] };
   resubscribe: { ids: readonly number[]; now: string };
@@ -103,23 +104,23 @@ interface Inputs {
 /** Adds addresses to a list of unsubscribed addresses. Resolves when all of them are on it. */
 export async function unsubscribeAll(db: Db, change: ListChange, addresses: readonly Address[]): Promise<void> {
   const inputs = (): Inputs['unsubscribe'] => ({ change, addresses: addresses.map(({ address }) => address) });
-  await writeItems(db.$client, { kind: 'unsubscribe', inputs }, addresses, (some) =>
-    addUnsubscribers(db, change, some),
+  await writeItems(db.$client, { kind: 'unsubscribe', inputs }, addresses, (part) =>
+    addUnsubscribers(db, change, part),
   );
 }
 
 /** Removes entries from their lists by id. The caller has checked that they belong to the account. `now` is an ISO timestamp. */
 export async function resubscribeAll(db: Db, ids: readonly number[], now: string): Promise<void> {
   const inputs = (): Inputs['resubscribe'] => ({ ids, now });
-  await writeItems(db.$client, { kind: 'resubscribe', inputs }, ids, (some) =>
-    removeUnsubscribers(db, some, 'api', now),
+  await writeItems(db.$client, { kind: 'resubscribe', inputs }, ids, (part) =>
+    removeUnsubscribers(db, part, 'api', now),
   );
 }
 
 /** Deletes contacts by id. The caller has checked that they belong to the account. `now` is an ISO timestamp. */
 export async function deleteAllContacts(db: Db, ids: readonly number[], now: string): Promise<void> {
   const inputs = (): Inputs['delete-contacts'] => ({ ids, now });
-  await writeItems(db.$client, { kind: 'delete-contacts', inputs }, ids, (some) => deleteContacts(db, some, now));
+  await writeItems(db.$client, { kind: 'delete-contacts', inputs }, ids, (part) => deleteContacts(db, part, now));
 }
 
 /** Finishes the changes that a kill interrupted. Call it at the start, before any mail is sent. */
@@ -128,14 +129,14 @@ export async function finishInterruptedWrites(db: Db): Promise<void> {
   for (const { id, given } of recordedWrites(client, 'unsubscribe')) {
     const { change, addresses }: Inputs['unsubscribe'] = JSON.parse(given);
     const parsed = addresses.flatMap((address) => parseAddress(address) ?? []);
-    await finishItems(client, id, parsed, (some) => addUnsubscribers(db, change, some));
+    await finishItems(client, id, parsed, (part) => addUnsubscribers(db, change, part));
   }
   for (const { id, given } of recordedWrites(client, 'resubscribe')) {
     const { ids, now }: Inputs['resubscribe'] = JSON.parse(given);
-    await finishItems(client, id, ids, (some) => removeUnsubscribers(db, some, 'api', now));
+    await finishItems(client, id, ids, (part) => removeUnsubscribers(db, part, 'api', now));
   }
   for (const { id, given } of recordedWrites(client, 'delete-contacts')) {
     const { ids, now }: Inputs['delete-contacts'] = JSON.parse(given);
-    await finishItems(client, id, ids, (some) => deleteContacts(db, some, now));
+    await finishItems(client, id, ids, (part) => deleteContacts(db, part, now));
   }
 }

@@ -23,8 +23,8 @@ export interface ListChange {
 }
 
 /**
- * SQL: the names of an account's topics (unsubscribe groups) that an address has not unsubscribed from, one in a line.
- * Both are SQL for ids.
+ * SQL: the names of an account's topics (unsubscribe groups) that an address has not unsubscribed from, one per line.
+ * `account` and `address` are SQL for ids.
  */
 export const topicsOf = (account: string, address: string) => `(
   SELECT group_concat(g.group_name, char(10)) FROM unsubscribe_groups g
@@ -42,13 +42,13 @@ interface Unsubscription {
 export function insertGroup(
   db: Db,
   accountId: number,
-  about: Pick<typeof unsubscribeGroups.$inferInsert, 'group_name' | 'description' | 'is_display'>,
+  fields: Pick<typeof unsubscribeGroups.$inferInsert, 'group_name' | 'description' | 'is_display'>,
   now: string,
 ): { id: number } {
   const rand_id = String(randomInt(1_000_000_000, 10_000_000_000));
   return db
     .insert(unsubscribeGroups)
-    .values({ ...about, user_id: accountId, rand_id, created_at: now, updated_at: now })
+    .values({ ...fields, user_id: accountId, rand_id, created_at: now, updated_at: now })
     .returning({ id: unsubscribeGroups.id })
     .get();
 }
@@ -60,7 +60,7 @@ export function insertGroup(
 export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly Address[]): void {
   const { accountId, groupId, source, mailingId = null, now, keepsExisting = false } = change;
   const json = JSON.stringify(addresses);
-  // Two forms, because SQLite uses a partial index only if the condition matches it literally.
+  // The condition has two forms, because SQLite uses a partial index only if the condition matches it literally.
   const onList = groupId === null ? sql`unsubscribe_groups_id IS NULL` : sql`unsubscribe_groups_id = ${groupId}`;
   inTransaction(db, (tx) => {
     addAddresses(db, accountId, addresses);
@@ -151,8 +151,9 @@ interface Subscription {
   consentText: string;
   /** ISO timestamp. */
   askedAt: string;
-  /** The networks from which the form was submitted and confirmed. */
+  /** The network from which the form was submitted. */
   askedFrom: string;
+  /** The network from which the subscription was confirmed. */
   confirmedFrom: string;
   /** When the subscription was confirmed, ISO timestamp. */
   now: string;

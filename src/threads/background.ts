@@ -6,7 +6,7 @@ import { emptyLogAfterErasure } from '../audience/person/erase.ts';
 import { continueIndexing } from '../audience/search/search-index.ts';
 import { followActivity } from '../audience/segments/follow-activity.ts';
 import { recomputeDueSegments } from '../audience/segments/recompute.ts';
-import { continueSunsets } from '../audience/sunset/find-inactive.ts';
+import { continueSunsets } from '../audience/sunset/daily-check.ts';
 import { continueBackfills } from '../automations/backfill.ts';
 import { DateEntries } from '../automations/date-entries.ts';
 import { applyMembershipChanges, enqueueDueMails, NewMails } from '../automations/enrolment.ts';

@@ -21,8 +21,7 @@ import { finishInSteps, recordedWrites, recordWrite, removeRecordedWrite } from 
 import { eraseUnsubscriptions } from '../unsubscribes.ts';
 
 /**
- * SQL statements that run first. They are in an order in which rows are removed before the rows that they refer to. From then
- * on the person gets no mail.
+ * The SQL statements that run first, after which the person gets no mail. Their order removes rows before the rows that these refer to.
  */
 const FIRST_STATEMENTS = [
   'DELETE FROM steps WHERE enrolment_id IN (SELECT e.id FROM automations a CROSS JOIN enrolments e ON e.automation_id = a.id AND e.address_id = @address WHERE a.user_id = @account)',
@@ -66,7 +65,7 @@ const SECOND_ADDRESSES = {
     ofAccount: 'user_id = @account',
     removal: 'alt_email = NULL, updated_at = ifnull(@at, updated_at)',
   },
-  // Undoing an import must not restore it.
+  // Undoing an import must not restore the address.
   import_changes: {
     typed: "before ->> 'alt_email'",
     ofAccount: "kind = 'contact' AND import_id IN (SELECT id FROM contact_imports WHERE user_id = @account)",
@@ -80,16 +79,11 @@ const SECOND_ADDRESSES = {
 } as const;
 
 /**
- * Tables with many rows, which are processed in steps: rows `after` one id up to (`to`) another. Deliveries and events stay,
- * for the counts of their mailings.
+ * The tables with many rows, which are processed in steps of `ids` ids each. Deliveries and events stay, for the counts of their
+ * mailings.
  */
 const STEPPED_TABLES = [
-  // The To field is the address alone, or a name with the address in angle brackets.
-  {
-    table: 'outbox',
-    ids: 50,
-    remover: outboxEraser,
-  },
+  { table: 'outbox', ids: 50, remover: outboxEraser },
   { table: 'contacts', ids: 2000, remover: secondAddressEraser('contacts') },
   { table: 'import_changes', ids: 2000, remover: secondAddressEraser('import_changes') },
   { table: 'webhook_events', ids: 1000, remover: secondAddressEraser('webhook_events') },
@@ -100,10 +94,12 @@ const STEPPED_TABLES = [
   { table: 'mailings', ids: 250, remover: deliveryEraser },
 ] as const;
 
-/** Erases the person in the rows after one id up to another. */
+/** Erases the person in the rows after the id `after` up to the id `to`. */
 type Eraser = (erasure: Erasure & { after: number; to: number }) => void;
 
+/** Returns a function that removes the person's mails from the built-in outbox. */
 function outboxEraser(client: Database): Eraser {
+  // The To field is the address alone, or a name with the address in angle brackets.
   const erase = client.prepare(`
     DELETE FROM outbox WHERE id > @after AND id <= @to AND user_id = @account
       AND (lower(envelope_to) = @email OR fold("to") = @email OR instr(fold("to"), '<' || @email || '>') > 0)`);
@@ -112,6 +108,7 @@ function outboxEraser(client: Database): Eraser {
   };
 }
 
+/** Returns a function that removes the address where other contacts have it as their second one. */
 function secondAddressEraser(table: keyof typeof SECOND_ADDRESSES): (client: Database) => Eraser {
   const { typed, ofAccount, removal } = SECOND_ADDRESSES[table];
   return (client) => {
@@ -156,8 +153,8 @@ function repliesEraser(client: Database): (events: readonly { id: number }[]) =>
 }
 
 /**
- * The event of a changed address belongs to the old address, but contains the new one, too. It stays with ids alone, because
- * later events of the old address may wait for it.
+ * Returns a function that removes the address from events about changed contacts. Such an event belongs to the old address, but also
+ * contains the new one. It keeps only ids, because later events of the old address may wait for it.
  */
 function webhookEraser(client: Database): Eraser {
   const erase = client.prepare<[Record<string, number | string>], { id: number }>(`
@@ -254,7 +251,7 @@ export async function erasePerson(
   addressId: number,
   actor: Actor,
 ): Promise<void> {
-  const begun = begin(db, clock, accountId, addressId, actor);
+  const begun = beginErasure(db, clock, accountId, addressId, actor);
   for (const { id, erasure } of begun) await eraseInSteps(db.$client, id, erasure);
 }
 
@@ -268,14 +265,14 @@ export async function finishErasures(client: Database): Promise<void> {
  * background thread, because it can take long.
  */
 export function emptyLogAfterErasure(client: Database): void {
-  const noted = recordedWrites(client, 'empty-log');
-  if (noted.length === 0) return;
+  const recorded = recordedWrites(client, 'empty-log');
+  if (recorded.length === 0) return;
   const timeout = client.pragma('busy_timeout', { simple: true });
-  // While a checkpoint waits for readers, no other connection could write.
+  // With a timeout, the checkpoint would wait for readers, and no other connection could write meanwhile.
   client.pragma('busy_timeout = 0');
   try {
     const isInUse = client.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 1;
-    if (!isInUse) for (const { id } of noted) removeRecordedWrite(client, id);
+    if (!isInUse) for (const { id } of recorded) removeRecordedWrite(client, id);
   } finally {
     client.pragma(`busy_timeout = ${timeout}`);
   }
@@ -285,7 +282,7 @@ export function emptyLogAfterErasure(client: Database): void {
  * Deletes the person's contacts and erases their current address, in one transaction. Records for each of their addresses what
  * else must be removed.
  */
-function begin(
+function beginErasure(
   db: Db,
   clock: Clock,
   accountId: number,
@@ -294,16 +291,16 @@ function begin(
 ): { id: number; erasure: Erasure | NamedErasure }[] {
   const client = db.$client;
   return inTransaction(db, () => {
-    const theirs = personAddresses(client, accountId, addressId);
+    const addresses = personAddresses(client, accountId, addressId);
     const sending = client.prepare(
       'SELECT 1 FROM deliveries WHERE state = 1 AND address_id = @id UNION ALL SELECT 1 FROM transactional_mails WHERE state = 1 AND address_id = @id',
     );
-    if (theirs.some(({ id }) => sending.get({ id }) !== undefined)) throw conflict(sentence('being_mailed'));
+    if (addresses.some(({ id }) => sending.get({ id }) !== undefined)) throw conflict(sentence('being_mailed'));
     const contactsOf = client.prepare<[number], { id: number; isDeleted: 0 | 1 }>(
       'SELECT id, deleted_at IS NOT NULL AS isDeleted FROM contacts WHERE address_id = ?',
     );
     const at = isoTimestamp(clock.now());
-    const contacts = theirs.flatMap(({ id }) => contactsOf.all(id));
+    const contacts = addresses.flatMap(({ id }) => contactsOf.all(id));
     // The contacts are first marked as deleted in the usual way, so that queued mails to them are not sent and counts stay right.
     const live = contacts.filter(({ isDeleted }) => isDeleted === 0);
     deleteContacts(
@@ -312,11 +309,11 @@ function begin(
       at,
     );
     audit(db, { accountId, actor, action: 'person_erased' }, clock.now());
-    return theirs.map(({ id: address, normalized: email }, index) => {
+    return addresses.map(({ id: address, normalized: email }, index) => {
       const erasure = { account: accountId, address, email, contacts: contacts.map(({ id }) => id), at };
       if (index === 0) eraseAddress(client, erasure);
-      const noted: Erasure | NamedErasure = index === 0 ? erasure : { ...erasure, isNamed: true };
-      return { id: recordWrite(client, 'erase', noted), erasure: noted };
+      const recorded: Erasure | NamedErasure = index === 0 ? erasure : { ...erasure, isNamed: true };
+      return { id: recordWrite(client, 'erase', recorded), erasure: recorded };
     });
   });
 }
@@ -333,7 +330,7 @@ function eraseAddress(client: Database, { account, address, email, at }: Erasure
   for (const statement of FIRST_STATEMENTS) client.prepare(statement).run({ account, address, erased, at });
 }
 
-/** Returns the last id of a table, and the function that erases rows up to an id. */
+/** Returns the range of a table's ids, and the function that erases the person in a part of that range. */
 function tableErasure(client: Database, { table, ids, remover }: (typeof STEPPED_TABLES)[number]) {
   const [after = 0, last = 0] =
     client.prepare<[], number[]>(`SELECT ifnull(min(rowid), 1) - 1, ifnull(max(rowid), 0) FROM ${table}`).raw().get() ??
@@ -370,8 +367,8 @@ async function eraseInSteps(client: Database, id: number, erasure: Erasure | Nam
   });
 }
 
-/** Columns of an account's rows that can contain an address, in JSON or as a text. */
-const NAMING = [
+/** The columns of rules and filters that can contain an address, in JSON or as a text. */
+const RULE_COLUMNS = [
   { table: 'segments', column: 'value', isJson: true },
   { table: 'segments', column: 'rules', isJson: true },
   { table: 'automations', column: 'trigger_filter', isJson: false },
@@ -384,7 +381,7 @@ const NAMING = [
  * none has the erased address either, so every segment keeps its members. Call it in the transaction of the erasure.
  */
 function replaceInRules(client: Database, accountId: number, address: string, code: string): void {
-  for (const { table, column, isJson } of NAMING) {
+  for (const { table, column, isJson } of RULE_COLUMNS) {
     const rows = client
       .prepare<[number, string], { id: number; text: string }>(
         `SELECT id, ${column} AS text FROM ${table} WHERE user_id = ? AND EXISTS (
@@ -419,16 +416,16 @@ export function personAddresses(client: Database, accountId: number, addressId: 
     .prepare<Record<string, number>, PersonAddress>(`
       WITH RECURSIVE theirs (id) AS (SELECT @address
         UNION SELECT e.address_id FROM theirs CROSS JOIN contacts c ON c.address_id = theirs.id
-          CROSS JOIN earlier_addresses e ON e.contact_id = c.id WHERE NOT ${isOthers('e.address_id')}
+          CROSS JOIN earlier_addresses e ON e.contact_id = c.id WHERE NOT ${hasContact('e.address_id')}
         UNION SELECT p.earlier_id FROM theirs CROSS JOIN purged_corrections p ON p.address_id = theirs.id
-          WHERE NOT ${isOthers('p.earlier_id')})
+          WHERE NOT ${hasContact('p.earlier_id')})
       SELECT a.id, a.normalized_email AS normalized FROM theirs CROSS JOIN addresses a ON a.id = theirs.id
       WHERE a.user_id = @account ORDER BY a.id <> @address, a.id`)
     .all({ account: accountId, address: addressId });
 }
 
 /** SQL: true if an existing contact has the address. */
-function isOthers(addressId: string): string {
+function hasContact(addressId: string): string {
   return `EXISTS (SELECT 1 FROM contacts o CROSS JOIN contact_types t ON t.id = o.contact_type_id
     WHERE o.address_id = ${addressId} AND o.deleted_at IS NULL AND t.deleted_at IS NULL)`;
 }

@@ -38,7 +38,7 @@ const Moment = Type.Object({
   happened_at: isoTimestampSchema('When it happened, UTC.'),
   name: nullable(
     Type.String(),
-    'The contact type, file, segment, automation, unsubscribe group (null: all mail) or campaign it is about.',
+    'The contact type, file, segment, automation, unsubscribe group (null: all mail) or campaign that the moment is about.',
   ),
   from_name: nullable(Type.String(), 'Of a move: the contact type before; null if it was removed.'),
   utr: nullable(Type.String()),
@@ -93,7 +93,7 @@ const Person = Type.Object({
   ),
   segments: Type.Array(
     Type.Object({ ...NamedSegment, by_hand: zeroOrOne('1: added by hand; 0: by the rules of the segment.') }),
-    { description: 'The segments that they are in.' },
+    { description: 'The segments that the address is in.' },
   ),
   suppression: nullable(said(), 'Why mail to the address is suppressed; null when it is not.'),
   earlier_emails: Type.Array(Type.String(), {
@@ -126,7 +126,7 @@ export type Engagement = Static<typeof Engagement>;
 
 const removedBefore = nullable(
   isoTimestampSchema(),
-  'Single opens and clicks before this time, UTC, were removed, as EVENTS_DAYS says. Null: all are there.',
+  'Single opens and clicks before this time, UTC, were removed, as EVENTS_DAYS says. Null: none were removed.',
 );
 const Moments = Type.Array(Moment, { description: 'What happened, newest first.' });
 const Timeline = Type.Object({
@@ -156,8 +156,10 @@ export const readTimeline = operation({
   role: 'viewer',
   input: Type.Object({
     ...ById,
-    limit: Type.Optional(integer({ minimum: 1, maximum: MAX_PAGE, description: 'At most this many; 50 if absent.' })),
-    after: Type.Optional(text({ maxLength: 100, description: '`next` of the page before.' })),
+    limit: Type.Optional(
+      integer({ minimum: 1, maximum: MAX_PAGE, description: 'The maximum number of moments; 50 if absent.' }),
+    ),
+    after: Type.Optional(text({ maxLength: 100, description: 'The value of `next` in the page before.' })),
   }),
   output: Timeline,
   async run(context, { contact_id, limit = DEFAULT_MOMENTS, after }) {
@@ -174,9 +176,9 @@ export const readTimeline = operation({
 
 /** An export of all data about a person. */
 export const PersonExport = Type.Object({
-  exported_at: isoTimestampSchema('When this was read, UTC.'),
+  exported_at: isoTimestampSchema('When the export was made, UTC.'),
   person: Person,
-  is_complete: zeroOrOne('1: all that is known; 0: only the newest of very many moments.'),
+  is_complete: zeroOrOne('1: the export has all moments; 0: only the newest ones, because there are very many.'),
   events_removed_before: removedBefore,
   moments: Type.Array(
     Type.Object({
@@ -203,7 +205,7 @@ export const exportPerson = operation({
 export const erase = operation({
   name: 'Delete the person of a contact permanently; their address is not accepted again (addition)',
   description:
-    'Removes every address that their contacts ever had (`earlier_emails` of the person). Rules of segments that have such an address (`named_in_segments`) get a code in its place, which matches no contact.',
+    'Removes every address that the contacts of the person ever had (`earlier_emails`). Rules of segments that have such an address (`named_in_segments`) get a code in its place, which matches no contact.',
   role: 'editor',
   input: Type.Object(ById),
   async run(context, { contact_id }) {
@@ -269,8 +271,8 @@ async function* exportParts(context: Context, addressId: number): AsyncGenerator
   };
   yield `${JSON.stringify(known).slice(0, -1)},"moments":[`;
   let count = 0;
-  for await (const some of timelineSlices(db.$client, accountId, addressId, { limit: MAX_MOMENTS + 1 })) {
-    const shown = some.slice(0, MAX_MOMENTS - count);
+  for await (const slice of timelineSlices(db.$client, accountId, addressId, { limit: MAX_MOMENTS + 1 })) {
+    const shown = slice.slice(0, MAX_MOMENTS - count);
     const kept = keptValues(
       db.$client,
       shown.flatMap(({ kept_mail_id }) => kept_mail_id ?? []),
@@ -279,12 +281,12 @@ async function* exportParts(context: Context, addressId: number): AsyncGenerator
       JSON.stringify({ ...withoutKey(moment), kept_values: kept.get(moment.kept_mail_id ?? 0) ?? null }),
     );
     if (moments.length > 0) yield `${count === 0 ? '' : ','}\n${moments.join(',\n')}`;
-    count += some.length;
+    count += slice.length;
   }
   yield `],"is_complete":${count > MAX_MOMENTS ? 0 : 1}}`;
 }
 
-/** Returns the values that are kept with the mails of deliveries, by the ids of these. */
+/** Returns the values of the contact that are kept with sent mails, by the ids of their deliveries. */
 function keptValues(
   client: Context['db']['$client'],
   deliveries: readonly number[],
@@ -310,7 +312,12 @@ function keptValues(
 function removedTime(client: Context['db']['$client']): string | null {
   const reported = contactEventsRemovedTime(client);
   const times = [eventsRemovedTime(client), reported === null ? null : isoTimestamp(new Date(reported))];
-  return times.reduce((one, other) => (one === null || (other !== null && other > one) ? other : one));
+  return (
+    times
+      .filter((time) => time !== null)
+      .sort()
+      .at(-1) ?? null
+  );
 }
 
 function withoutKey({ key: _key, ...moment }: PersonMoment): Moment {

@@ -73,10 +73,10 @@ interface MomentRow
   properties?: string | null;
 }
 
-export type Moment = ReturnType<typeof moment>;
+export type Moment = ReturnType<typeof toMoment>;
 
 /** Returns the moment of a row. The schema in `operations.ts` describes its fields. Keys are unique for a contact and ascend in time. */
-function moment(key: string, { kind, at, state, made_by, device, ...row }: MomentRow) {
+function toMoment(key: string, { kind, at, state, made_by, device, ...row }: MomentRow) {
   const reason = reasonOf(row);
   return {
     key,
@@ -104,11 +104,11 @@ function moment(key: string, { kind, at, state, made_by, device, ...row }: Momen
   };
 }
 
-/** Returns the properties of an event by their names, as texts; null without any. */
+/** Returns the properties of an event by their names, as texts; null if there are none. */
 function propertiesOf(stored: string | null | undefined): Record<string, string> | null {
   if (!stored) return null;
   const properties: Record<string, unknown> = JSON.parse(stored);
-  // Without a prototype, so that a property may be named `__proto__`.
+  // The object has no prototype, so that a property may be named `__proto__`.
   const named: Record<string, string> = Object.create(null);
   for (const [name, value] of Object.entries(properties)) named[name] = String(value);
   return named;
@@ -117,7 +117,7 @@ function propertiesOf(stored: string | null | undefined): Record<string, string>
 /** The maximum number of moments in an export. */
 export const MAX_MOMENTS = 20_000;
 /** The number of moments whose content is read at once. */
-const AT_ONCE = 100;
+const MOMENTS_AT_ONCE = 100;
 
 interface Range {
   /** The key of a moment: only earlier moments are returned. */
@@ -141,7 +141,7 @@ export async function personTimeline(
   range: Range,
 ): Promise<Moment[]> {
   const moments: Moment[] = [];
-  for await (const some of timelineSlices(client, accountId, addressId, range)) moments.push(...some);
+  for await (const slice of timelineSlices(client, accountId, addressId, range)) moments.push(...slice);
   return moments;
 }
 
@@ -153,8 +153,8 @@ export async function* timelineSlices(
   { before, limit }: Range,
 ): AsyncGenerator<Moment[]> {
   let moments: FoundMoment[] = [];
-  // Called after each slice, because adding a few moments to a sorted list takes a fraction of a millisecond, while sorting all
-  // at the end takes tens of milliseconds.
+  // The list is sorted after each slice: sorting a few moments into a sorted list takes a fraction of a millisecond, while sorting all
+  // moments at the end takes tens of milliseconds.
   const keepNewest = () => {
     moments = moments.sort(newestFirst).slice(0, limit);
   };
@@ -164,10 +164,10 @@ export async function* timelineSlices(
     for (const row of client.prepare<unknown[], MomentRow>(text).all(parameters)) {
       const key = keyOf(row.at, source, row.id);
       if (before === undefined || key < before)
-        moments.push({ at: epochTime(row.at), source, id: row.id, moment: moment(key, row) });
+        moments.push({ at: epochTime(row.at), source, id: row.id, moment: toMoment(key, row) });
     }
   });
-  const place = before === undefined ? null : placeOf(before);
+  const place = before === undefined ? null : parsePlace(before);
   for (const { id, at } of reportedTimes(client, addressId, limit, place))
     moments.push({ at, source: REPORTED, id, moment: null });
   for (const slice of mailedSlices(client, accountId, addressId, limit, place)) {
@@ -176,20 +176,24 @@ export async function* timelineSlices(
     await setImmediate();
   }
   keepNewest();
-  for (let at = 0; at < moments.length; at += AT_ONCE) {
-    const some = moments.slice(at, at + AT_ONCE).map((one) => ({ ...one, key: keyOf(one.at, one.source, one.id) }));
-    const read = mailedMoments(
+  for (let at = 0; at < moments.length; at += MOMENTS_AT_ONCE) {
+    const slice = moments
+      .slice(at, at + MOMENTS_AT_ONCE)
+      .map((found) => ({ ...found, key: keyOf(found.at, found.source, found.id) }));
+    const read = readMoments(
       client,
       accountId,
-      some.filter((one) => one.moment === null),
+      slice.filter(({ moment }) => moment === null),
     );
-    yield some.flatMap((one) => one.moment ?? read.get(one.key) ?? []);
+    yield slice.flatMap(({ key, moment }) => moment ?? read.get(key) ?? []);
     await setImmediate();
   }
 }
 
 function newestFirst(a: FoundMoment, b: FoundMoment): number {
-  return b.at - a.at || (a.source === b.source ? b.id - a.id : a.source < b.source ? 1 : -1);
+  if (a.at !== b.at) return b.at - a.at;
+  if (a.source !== b.source) return a.source < b.source ? 1 : -1;
+  return b.id - a.id;
 }
 
 function epochTime(at: number | string): number {
@@ -205,11 +209,12 @@ function keyOf(at: number | string, source: string, id: number): string {
 }
 
 /** Parses a key. A malformed key is before everything. */
-function placeOf(key: string): Place {
+function parsePlace(key: string): Place {
   const [time = '', rest = ''] = key.split(' ', 2);
   return { at: Date.parse(time) || 0, source: rest.slice(0, 1), id: Number(rest.slice(1)) || 0 };
 }
 
+/** Returns the reason of a row; for a consent, the text with the time and the IP addresses of the request and the confirmation. */
 function reasonOf({
   reason = null,
   consent_text: text = null,
@@ -279,7 +284,7 @@ const RECORDED: readonly string[] = [
    WHERE t.address_id = @address AND t.user_id = @account ORDER BY t.id DESC LIMIT ${MAX_CHANGES}`,
   `SELECT 'suppressed' AS kind, s.id, s.created_at AS at, s.kind AS state, s.diagnostic AS reason
    FROM suppressions s WHERE s.address_id = @address AND s.user_id = @account`,
-  // A mail is a moment of its own, and so is an entry.
+  // Mails and entries are also in this log, but are read from their own tables.
   `SELECT iif(l.step_id IS NULL, 'automation_ended', 'automation_step') AS kind, l.id, l.happened_at AS at, a.automation_name AS name, a.utr,
      l.code AS state, l.reason
    FROM enrolment_log l INDEXED BY enrolment_log_person CROSS JOIN automations a ON a.id = l.automation_id AND a.user_id = @account AND a.deleted_at IS NULL
@@ -386,8 +391,8 @@ function reportedTimes(
 /** Returns the part of a place that compares moments of one source: an earlier time, or the same time with a lower id. */
 function placeIn(source: string, before: Place | null): { at: number; id: number } {
   if (before === null) return { at: Number.MAX_SAFE_INTEGER, id: 0 };
-  const id = source === before.source ? before.id : source < before.source ? Number.MAX_SAFE_INTEGER : 0;
-  return { at: before.at, id };
+  if (source === before.source) return { at: before.at, id: before.id };
+  return { at: before.at, id: source < before.source ? Number.MAX_SAFE_INTEGER : 0 };
 }
 
 function isBefore(at: number, id: number, before: { at: number; id: number }): boolean {
@@ -409,16 +414,18 @@ function* groups(deliveries: readonly Delivery[]): Generator<Delivery[]> {
   if (group.length > 0) yield group;
 }
 
-/** The campaign of mailing `m`: SQL joins and columns. */
+/** SQL: the joins that find the campaign of mailing `m`. */
 const CAMPAIGN = `
   LEFT JOIN single_sends ss ON m.owner_kind IN ('single', 'test') AND ss.id = m.owner_id
   LEFT JOIN automation_schedules sc ON m.owner_kind = 'schedule' AND sc.id = m.owner_id
   LEFT JOIN automations au ON au.id = m.automation_id`;
+/** SQL: the columns of a moment that come from the campaign. */
 const CAMPAIGN_COLUMNS = `coalesce(ss.single_send_name, au.automation_name) AS name,
   coalesce(ss.utr, sc.utr) AS utr, iif(au.deleted_at IS NULL, au.utr, NULL) AS automation_utr,
   coalesce(ss.subject, sc.subject) AS subject`;
 
-const MAILED = {
+/** The queries for the content of moments, by source. */
+const CONTENT = {
   [REPORTED]: `SELECT 'event' AS kind, v.id, v.happened_at AS at, n.word AS name, v.event_key, v.value, v.currency,
       (SELECT json_group_object(w.word, p.value) FROM json_each(v.properties) p CROSS JOIN event_words w ON w.id = CAST(p.key AS INTEGER)) AS properties
     FROM json_each(@ids) given CROSS JOIN contact_events v ON v.id = given.value CROSS JOIN event_words n ON n.id = v.name_id
@@ -434,20 +441,20 @@ const MAILED = {
     WHERE m.user_id = @account`,
 };
 
-/** Reads moments by their keys, once their times were found. */
-function mailedMoments(
+/** Reads the content of moments of which only the times are known. Returns the moments by key. */
+function readMoments(
   client: Database,
   accountId: number,
   rows: readonly { key: string; source: string; id: number }[],
 ): Map<string, Moment> {
   const moments = new Map<string, Moment>();
-  for (const [source, text] of Object.entries(MAILED)) {
+  for (const [source, text] of Object.entries(CONTENT)) {
     const keys = new Map(rows.filter((row) => row.source === source).map(({ id, key }) => [id, key]));
     if (keys.size === 0) continue;
     const parameters = { ids: JSON.stringify([...keys.keys()]), account: accountId };
     for (const row of client.prepare<unknown[], MomentRow>(text).all(parameters)) {
       const key = keys.get(row.id);
-      if (key !== undefined) moments.set(key, moment(key, row));
+      if (key !== undefined) moments.set(key, toMoment(key, row));
     }
   }
   return moments;

@@ -50,7 +50,7 @@ export const listCountries = operation({
 
 export const findPlaces = operation({
   name: 'List the states of a country, and the cities of one of them (addition)',
-  description: `Without \`state_id\`: the cities that belong to no state. With \`city\`: the first ${MAX_FOUND} cities of the country whose name begins with it, in any state. Without a country both lists are empty.`,
+  description: `Without \`state_id\`: the cities that belong to no state. With \`city\`: the first ${MAX_FOUND} cities of the country whose name begins with this text, in any state. Without a country both lists are empty.`,
   role: 'viewer',
   input: Type.Object({
     country_id: optionalReference(),
@@ -59,22 +59,21 @@ export const findPlaces = operation({
   }),
   output: Places,
   run({ db }, { country_id: country = 0, state_id: state = 0, city = '' }) {
+    if (country === 0) return { states: [], cities: [] };
     const start = fold(city.trim());
     const ofState = state === 0 ? isNull(cities.state_id) : eq(cities.state_id, state);
-    const isAsked = start === '' ? ofState : sql`substr(fold(${cities.name}), 1, length(${start})) = ${start}`;
+    const isMatching = start === '' ? ofState : sql`substr(fold(${cities.name}), 1, length(${start})) = ${start}`;
     const matching = db
       .select()
       .from(cities)
-      .where(and(eq(cities.country_id, country), isAsked));
+      .where(and(eq(cities.country_id, country), isMatching));
     return {
       states: db.select().from(states).where(eq(states.country_id, country)).orderBy(asc(states.name)).all(),
       cities:
-        country === 0
-          ? []
-          : start === ''
-            ? matching.orderBy(asc(cities.name)).all()
-            : // The shortest first, so that the name itself is among them.
-              matching.orderBy(sql`length(${cities.name})`, asc(cities.name)).limit(MAX_FOUND).all(),
+        start === ''
+          ? matching.orderBy(asc(cities.name)).all()
+          : // The shortest names come first, so that a city of exactly this name is found.
+            matching.orderBy(sql`length(${cities.name})`, asc(cities.name)).limit(MAX_FOUND).all(),
     };
   },
 });

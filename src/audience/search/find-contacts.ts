@@ -43,6 +43,7 @@ export interface ContactFilter {
 /** SQL: true if contact `c` is on the global unsubscribe list. */
 const IS_UNSUBSCRIBED = isUnsubscribed('c');
 const IS_SUPPRESSED = isSuppressed('c');
+/** SQL: true if contact `c` has this mail state. */
 const IN_STATE: Record<(typeof CONTACT_STATES)[number], string> = {
   mailable: `NOT ${IS_UNSUBSCRIBED} AND NOT ${IS_SUPPRESSED}`,
   unsubscribed: IS_UNSUBSCRIBED,
@@ -135,8 +136,9 @@ function findSmallSet({ $client }: Db, { accountId, typeId, segmentId, state }: 
   return null;
 }
 
-const FIRST = 200;
-const LEAST = 5;
+/** The number of candidates of the first step, of which each check is cheap in most cases. */
+const FIRST_CANDIDATES = 200;
+const MIN_CANDIDATES = 5;
 const MAX_CANDIDATES = 2000;
 /** A step that takes longer halves the number of candidates of the next step; one that takes less than half of this time doubles it. */
 const STEP_MS = 8;
@@ -149,7 +151,7 @@ export class Pace {
   #candidates: number;
 
   /** `first`: the number of candidates of the first step, lower if each check may be expensive. */
-  constructor(first = FIRST) {
+  constructor(first = FIRST_CANDIDATES) {
     this.#candidates = first;
   }
 
@@ -158,13 +160,13 @@ export class Pace {
     const started = performance.now();
     const result = work(this.#candidates);
     const took = performance.now() - started;
-    if (took > STEP_MS) this.#candidates = Math.max(LEAST, Math.floor(this.#candidates / 2));
+    if (took > STEP_MS) this.#candidates = Math.max(MIN_CANDIDATES, Math.floor(this.#candidates / 2));
     else if (took < STEP_MS / 2) this.#candidates = Math.min(MAX_CANDIDATES, this.#candidates * 2);
     return result;
   }
 }
 
-/** newest and oldest: by when contacts were added. */
+/** The orders of contacts: by the time at which they were added, or by address. */
 export const CONTACT_ORDERS = ['newest', 'oldest', 'email'] as const;
 type ContactOrder = (typeof CONTACT_ORDERS)[number];
 
@@ -228,8 +230,8 @@ export class ContactFinder {
       .all({ ...this.#condition.values, ids: JSON.stringify(ids), limit: limit + 1 });
     const kept = rows.slice(0, limit);
     const last = rows.length > limit ? kept.at(-1) : undefined;
-    const end = last === undefined ? next : { id: last[0], email: this.#order === 'email' ? last[1] : '' };
-    return { rows: kept.map((row) => row.slice(2)), next: end && placeText(end) };
+    const position = last === undefined ? next : { id: last[0], email: this.#order === 'email' ? last[1] : '' };
+    return { rows: kept.map((row) => row.slice(2)), next: position && placeText(position) };
   }
 
   /** Returns how many of the next `candidates` contacts match, and the place to continue from. */
@@ -252,7 +254,7 @@ export class ContactFinder {
     return this.#order !== 'newest';
   }
 
-  /** Returns the contacts that the index does not have yet, at most one more than are compared. */
+  /** Returns the contacts that the index does not have yet, at most one more than `MAX_UNINDEXED`. */
   #unindexed(): number[] {
     return this.#client
       .prepare<[number], number>(`
@@ -461,7 +463,7 @@ function candidatesOf(
     if (afterId >= until) return fromAll(afterId, count);
     const start = Math.floor((afterId + 1) / BLOCK);
     const most = Math.ceil(count / BLOCK);
-    // Read before the index, so that a block that is indexed between the two reads is not missed.
+    // Changed blocks are read before the index, so that a block that is indexed between the two reads is not missed.
     const stale = changed.all(start, most);
     const blocks = [...new Set([...stale, ...indexed(start, most)])].sort((a, b) => a - b).slice(0, most);
     const lastBlock = blocks.length < most ? undefined : blocks.at(-1);

@@ -50,7 +50,7 @@ export const contactFilterProperties = {
     stringList({ maxItems: 2, description: 'What `field` is compared with; two values for a range.' }),
   ),
 };
-type GivenFilter = Static<ReturnType<typeof Type.Object<typeof contactFilterProperties>>>;
+type FilterInput = Static<ReturnType<typeof Type.Object<typeof contactFilterProperties>>>;
 
 const FoundContact = Type.Object({
   id: integer(),
@@ -72,7 +72,7 @@ export type FoundContact = Static<typeof FoundContact>;
 const FoundContacts = Type.Object({
   contacts: Type.Array(FoundContact),
   next: nullable(Type.String()),
-  total: nullable(integer(), 'How many contacts match; null on all pages but the first.'),
+  total: nullable(integer(), 'The number of contacts that match; null on all pages but the first.'),
   is_total_exact: zeroOrOne('1: `total` is exact; 0: at least `total` contacts match.'),
   is_indexing: zeroOrOne('1: contacts may be missing, because the index of the search is still being written.'),
 });
@@ -81,11 +81,11 @@ export type FoundContacts = Static<typeof FoundContacts>;
 /** Adds the field errors of the filter's `field`, `operator` and `value`. */
 export function checkContactFilter(
   { db, accountId }: Context,
-  { field, operator, value }: GivenFilter,
+  { field, operator, value }: FilterInput,
   errors: FieldErrorCollector,
 ): void {
   if (field === undefined || field === '') return;
-  // The rule parser names its fields otherwise than this operation.
+  // The rule parser has other names for these parameters than this operation.
   const inputNames: Record<string, string> = { select_field: 'field', select_operator: 'operator' };
   for (const [name] of parseFieldRule(listCustomFields(db, accountId), field, operator, value).errors) {
     const input = inputNames[name] ?? name;
@@ -109,7 +109,7 @@ function parseFieldRule(
 }
 
 /** Returns the filter for checked parameters. */
-export function contactFilter({ db, accountId }: Context, input: GivenFilter): ContactFilter {
+export function contactFilter({ db, accountId }: Context, input: FilterInput): ContactFilter {
   const { search, contact_type_id, segment_id, mail_state, field, operator, value } = input;
   const rules = field ? parseFieldRule(listCustomFields(db, accountId), field, operator, value).rules : [];
   return {
@@ -122,11 +122,10 @@ export function contactFilter({ db, accountId }: Context, input: GivenFilter): C
   };
 }
 
-/**
- * A page is answered after this time even if it is not full. The first page is answered sooner, because a user who types waits for it.
- */
-const FIRST_PAGE_MS = 15;
+/** After this time a page is answered even if it is not full. */
 const PAGE_MS = 150;
+/** The same time for the first page, which is answered sooner, because a user who types waits for it. */
+const FIRST_PAGE_MS = 15;
 /** How long `findContacts` counts the contacts after the first page; the first step is taken in any case. */
 const FIRST_COUNT_MS = 20;
 
@@ -136,11 +135,11 @@ export const findContacts = operation({
   input: Type.Object({
     ...contactFilterProperties,
     order: Type.Optional(choice(...CONTACT_ORDERS)),
-    fields: Type.Optional(stringList({ maxItems: MAX_FIELDS, description: 'Names of further fields to answer.' })),
+    fields: Type.Optional(stringList({ maxItems: MAX_FIELDS, description: 'Names of further fields in the answer.' })),
     limit: Type.Optional(
       integer({ minimum: 1, maximum: MAX_ROWS, description: 'The maximum number of contacts; 50 if absent.' }),
     ),
-    after: Type.Optional(text({ maxLength: 300, description: '`next` of the page before.' })),
+    after: Type.Optional(text({ maxLength: 300, description: 'The value of `next` in the page before.' })),
   }),
   output: FoundContacts,
   check(context, input, errors) {
@@ -167,7 +166,9 @@ export const findContacts = operation({
       next = step.next;
       if (next === null || contacts.length === limit || performance.now() > until) break;
     }
-    const total = after ? null : (findStoredTotal(db, filter) ?? (await countOn(finder, pace, contacts.length, next)));
+    const total = after
+      ? null
+      : (findStoredTotal(db, filter) ?? (await continueCounting(finder, pace, contacts.length, next)));
     return {
       contacts,
       next,
@@ -205,7 +206,7 @@ export const countContacts = operation({
   },
 });
 
-/** SQL over a contact `c`; `foundContact` reads the values in this order. */
+/** The columns of a contact `c` as SQL. `foundContact` reads their values in this order. */
 const COLUMNS = [
   'c.id',
   'c.contact_type_id',
@@ -254,8 +255,13 @@ function findStoredTotal(db: Db, filter: ContactFilter): Total | null {
 }
 
 /** Counts the contacts after a page, for a short time. Other requests are answered after each step. */
-async function countOn(finder: ContactFinder, pace: Pace, sofar: number, from: string | null): Promise<Total> {
-  let count = sofar;
+async function continueCounting(
+  finder: ContactFinder,
+  pace: Pace,
+  countedBefore: number,
+  from: string | null,
+): Promise<Total> {
+  let count = countedBefore;
   let next = from;
   for (const until = performance.now() + FIRST_COUNT_MS; next !== null; await setImmediate()) {
     const place: string = next;

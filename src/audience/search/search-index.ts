@@ -1,6 +1,6 @@
 /**
- * Keeps the index that finds contacts by parts of their name and e-mail address. A row of it stands for a block of eight
- * contacts with consecutive ids. This keeps its lists short enough to be read in a few milliseconds, however many contacts
+ * Keeps the index that finds contacts by parts of their name and e-mail address. A row of the index stands for a block of eight
+ * contacts with consecutive ids. This keeps the index's lists short enough to be read in a few milliseconds, however many contacts
  * there are. The background thread writes the index, but seldom while an import runs, because both need a core and the write
  * lock, and imports would take twice as long. New contacts are those with ids above the last indexed one; triggers
  * (drizzle/triggers.sql) record the blocks of contacts that were changed or removed.
@@ -19,11 +19,11 @@ export const BLOCK = 8;
 const BACKGROUND_MS = 20;
 /** While an import runs, this time passes between two calls that work, so that other changes are still found soon. */
 const IMPORT_PAUSE_MS = 200;
-/**
- * After each write, this number of transactions merges parts of the index, each at most this number of pages, so that none takes long.
- */
+/** The number of transactions after each write that merge parts of the index. */
 const MERGES_PER_WRITE = 2;
+/** The maximum number of pages that one of these transactions merges, so that none takes long. */
 const MERGE_PAGES = 16;
+/** The named value with the highest id of an indexed contact. */
 const INDEXED = 'contacts_indexed_until';
 /** The name of a stored value that exists while the whole index is to be merged: `all` until the merge begins, then `rest`. */
 const MERGING = 'contacts_index_merging';
@@ -47,6 +47,7 @@ function hasToForget(client: Database): boolean {
   return findNamedValue(client, MERGING) !== null;
 }
 
+/** When `continueIndexing` last worked, in monotonic milliseconds. */
 let lastWorked = 0;
 
 /** Updates the index for a short time. Returns true if there is more to do at once. */
@@ -126,12 +127,12 @@ async function mergeAll(client: Database): Promise<boolean> {
   await inChunks(client, () => {
     // A negative number first puts all parts on one level, so that later positive numbers merge all of them.
     const isFirst = findNamedValue(client, MERGING) === 'all';
-    const goesOn = mergeParts(client, isFirst ? -MERGE_PAGES : MERGE_PAGES);
-    if (!goesOn) {
+    const hasMore = mergeParts(client, isFirst ? -MERGE_PAGES : MERGE_PAGES);
+    if (!hasMore) {
       removeNamedValue(client, MERGING);
       recordWrite(client, 'empty-log', null);
     } else if (isFirst) writeNamedValue(client, MERGING, 'rest');
-    return goesOn && performance.now() < until;
+    return hasMore && performance.now() < until;
   });
   return hasToForget(client);
 }
@@ -156,10 +157,11 @@ const TRIGRAM = 3;
 /** Ends the text of a block, so that each of its characters begins a trigram. */
 const END = '  ';
 /**
- * The maximum number of trigrams of a search. More make the index slower and hardly reduce the candidates, because every
+ * The maximum number of trigrams of a search. More trigrams make the index slower and hardly reduce the candidates, because every
  * contact found is compared with the whole text anyway.
  */
 const MAX_TRIGRAMS = 4;
+/** The minimum length of a local part that is looked for without its domain. */
 const MIN_LOCAL_PART = 3;
 const TWO_DIGITS = /\p{Nd}{2}/u;
 /** Scripts without spaces between words. Each of their characters counts as a word, so that any single one can be searched for. */
@@ -170,6 +172,7 @@ const PRIVATE = 0x100000;
 const PRIVATE_BITS = 15;
 const LAST_CHARACTER = '\u{10ffff}';
 
+/** Returns the words of a text, folded, with marks before each character of an unspaced script. */
 function markedWords(text: string): string[] {
   return fold(text)
     .replace(SEPARATORS, ' ')
@@ -206,12 +209,13 @@ export function partsOfText(text: string): string[] {
   return markedParts(text).filter((part) => trigrams(part).length > 0);
 }
 
-/** Returns the part with which such a text begins if it has one or two characters; otherwise ''. `trigramsBeginningWith` looks for it. */
+/** Returns the first part of a text, as above, if it has one or two characters; otherwise ''. `trigramsBeginningWith` looks for such a part. */
 export function shortPartOfText(text: string): string {
   const [first = ''] = markedParts(text);
   return trigrams(first).length > 0 ? '' : first;
 }
 
+/** Returns the parts between the white space of a text, folded and marked. */
 function markedParts(text: string): string[] {
   return fold(text)
     .replace(SEPARATORS, ' ')
@@ -242,13 +246,13 @@ export function trigramsBeginningWith(client: Database, text: string): string[] 
   const next = client
     .prepare<[string, string], string>('SELECT term FROM temp.contact_search_terms WHERE term BETWEEN ? AND ? LIMIT 1')
     .pluck();
-  const words: string[] = [];
+  const terms: string[] = [];
   const last = text + LAST_CHARACTER.repeat(TRIGRAM - 1);
   // A trigram followed by a character comes after the trigram and before all others.
   for (let term = next.get(text, last); term !== undefined; term = next.get(term + MARK, last)) {
-    if (words.push(term) > MAX_BEGINNING) return null;
+    if (terms.push(term) > MAX_BEGINNING) return null;
   }
-  return words;
+  return terms;
 }
 
 /** Returns the index's query (FTS5) for any of these trigrams. */
@@ -275,7 +279,7 @@ function localPart(word: string): string {
   return at >= MIN_LOCAL_PART ? word.slice(0, at + 1) : word;
 }
 
-/** Returns this number of trigrams, evenly chosen from all. */
+/** Returns up to `MAX_TRIGRAMS` of these trigrams, evenly chosen. */
 function spread(all: readonly string[]): string[] {
   const step = Math.max(1, all.length / MAX_TRIGRAMS);
   return all.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step));

@@ -21,7 +21,7 @@ export function segmentProblem(db: Db, segmentId: number): Sentence | null {
   const fields = listCustomFields(db, segment.user_id);
   const rule = findBrokenRule(segment.rules, new Set(fields.map(({ id }) => id)));
   if (rule === null) return null;
-  const successor = fields.find(({ field_name }) => isSame(field_name, rule.field));
+  const successor = fields.find(({ field_name }) => isSameName(field_name, rule.field));
   return successor === undefined
     ? sentence('held_rule_field_deleted', { segment: segment.segment_name, field: rule.field })
     : sentence('held_rule_field_changed', {
@@ -63,8 +63,8 @@ export function reviveSegments(db: Db, accountId: number, names: readonly string
     .where(and(eq(segments.user_id, accountId), isNull(segments.deleted_at)))
     .all();
   for (const segment of all) {
-    const isAbout = segment.rules.some(({ field }) => names.some((name) => isSame(name, field)));
-    if (!isAbout || findBrokenRule(segment.rules, liveFields) === null) continue;
+    const namesField = segment.rules.some(({ field }) => names.some((name) => isSameName(name, field)));
+    if (!namesField || findBrokenRule(segment.rules, liveFields) === null) continue;
     const { rules, errors } = parseRules(fields, segment, namedFinder(db, accountId));
     if (errors.length > 0) continue;
     db.update(segments).set({ rules }).where(eq(segments.id, segment.id)).run();
@@ -73,4 +73,4 @@ export function reviveSegments(db: Db, accountId: number, names: readonly string
   return revived;
 }
 
-const isSame = (name: string, other: string) => name.toLowerCase() === other.toLowerCase();
+const isSameName = (name: string, other: string) => name.toLowerCase() === other.toLowerCase();

@@ -21,6 +21,7 @@ const BACKGROUND_MS = 50;
  * With more new events than this, a send to a segment waits until they are read. Fewer come in during a step of the background thread.
  */
 const MANY_EVENTS = 1000;
+/** The named value with the id of the last open or click that was read. */
 const FOLLOWED = 'activity_followed_to';
 /**
  * How long after an open or click another one may reveal that a machine caused both: the ten seconds of the trap link, and the
@@ -36,7 +37,7 @@ export function isFarBehind({ $client: client }: Db, clock: Clock): boolean {
     .prepare<[object], { is_unsettled: 0 | 1 }>(
       `SELECT ${IS_UNSETTLED} AS is_unsettled FROM events WHERE id > @after ORDER BY id LIMIT 1`,
     )
-    .get({ after, ...settling(clock) });
+    .get({ after, ...settlingParameters(clock) });
   return next?.is_unsettled === 0;
 }
 
@@ -81,7 +82,7 @@ function hasNewHits(client: Db['$client']): boolean {
  */
 const IS_UNSETTLED = "happened_at BETWEEN @now - @unsettled AND @now AND kind IN ('open', 'click')";
 
-function settling(clock: Clock) {
+function settlingParameters(clock: Clock) {
   return { now: clock.now().getTime(), unsettled: UNSETTLED_MS };
 }
 
@@ -91,7 +92,7 @@ function followedTo(client: Db['$client']): number {
 
 /**
  * Reads the next opens and clicks, at most `rows`, and records when contacts were last active. Returns the update of segments that follows
- * from them, or null if there are none. Reading them twice changes nothing.
+ * from these events, or null if there are none. Reading an event twice changes nothing.
  */
 function readHits(db: Db, rows: number, clock: Clock): ReadEvents | null {
   const client = db.$client;
@@ -103,7 +104,7 @@ function readHits(db: Db, rows: number, clock: Clock): ReadEvents | null {
     WITH next AS (SELECT id, ${IS_UNSETTLED} AS is_unsettled FROM events WHERE id > @after ORDER BY id LIMIT @events)
     SELECT max(id) AS last, count(*) AS count FROM next
     WHERE id < ifnull((SELECT min(id) FROM next WHERE is_unsettled = 1), 9e15)`)
-    .get({ after, events, ...settling(clock) });
+    .get({ after, events, ...settlingParameters(clock) });
   if (next === undefined || next.last === null) return null;
   const { last, count } = next;
   const people = client
@@ -117,7 +118,7 @@ function readHits(db: Db, rows: number, clock: Clock): ReadEvents | null {
     RETURNING address_id`)
     .pluck()
     .all({ after, to: last });
-  const maybe = client
+  const proxied = client
     .prepare<[{ after: number; to: number }], number>(`INSERT INTO proxied_activity (address_id, last_at)
     SELECT d.address_id, max(e.happened_at)
     FROM events e CROSS JOIN deliveries d ON d.id = e.delivery_id CROSS JOIN mailings m ON m.id = e.mailing_id
@@ -128,7 +129,7 @@ function readHits(db: Db, rows: number, clock: Clock): ReadEvents | null {
     .pluck()
     .all({ after, to: last });
   if (people.length > 0) liftActive(client, people, now);
-  const accounts = activeContacts(client, [...new Set([...people, ...maybe])]);
+  const accounts = activeContacts(client, [...new Set([...people, ...proxied])]);
   return {
     update: new SegmentUpdate(db, accounts, now),
     isFull: count === events,
@@ -136,7 +137,7 @@ function readHits(db: Db, rows: number, clock: Clock): ReadEvents | null {
   };
 }
 
-/** These contacts (address ids) by account, for the segments with rules about opens and clicks. */
+/** Returns these contacts (address ids) by account, for the segments with rules about opens and clicks. */
 function activeContacts(client: Db['$client'], people: readonly number[]): ActiveContacts[] {
   if (people.length === 0) return [];
   if (client.prepare('SELECT 1 FROM segments WHERE check_at IS NOT NULL LIMIT 1').get() === undefined) return [];

@@ -9,19 +9,20 @@ import { EVENT_FIELD } from '../events/names.ts';
 import type { Segment } from './membership.ts';
 import { eventsAtOnce, type ReadEvents, SegmentUpdate } from './update-people.ts';
 
+/** The named value with the id of the last reported event that was read. */
 const FOLLOWED = 'contact_events_followed_to';
 
 /** Returns true if more than `many` reported events are unread. */
 export function areContactEventsFarBehind(client: Db['$client'], many: number): boolean {
-  return newest(client) > followedTo(client) + many;
+  return newestEventId(client) > followedTo(client) + many;
 }
 
 /** Returns true if there are unread reported events. */
 export function hasNewContactEvents(client: Db['$client']): boolean {
-  return newest(client) > followedTo(client);
+  return newestEventId(client) > followedTo(client);
 }
 
-function newest(client: Db['$client']): number {
+function newestEventId(client: Db['$client']): number {
   return client.prepare<[], { id: number }>('SELECT ifnull(max(id), 0) AS id FROM contact_events').get()?.id ?? 0;
 }
 
@@ -37,14 +38,14 @@ interface NewEvent {
 }
 
 /**
- * Reads the next events, at most `rows`. Returns the update of segments that follows from them, or null if there are none. Call it inside a
+ * Reads the next events, at most `rows`. Returns the update of segments that follows from these events, or null if there are none. Call it inside a
  * transaction.
  */
 export function readContactEvents(db: Db, rows: number, clock: Clock): ReadEvents | null {
   const client = db.$client;
   if (client.prepare('SELECT 1 FROM segments WHERE check_at IS NOT NULL LIMIT 1').get() === undefined) {
     // No segment has a rule about events.
-    writeNamedValue(client, FOLLOWED, String(newest(client)));
+    writeNamedValue(client, FOLLOWED, String(newestEventId(client)));
     return null;
   }
   const limit = Math.min(rows, eventsAtOnce(client));

@@ -72,7 +72,7 @@ function hasRuleAbout(rules: readonly SegmentRule[], { name, customId }: Require
   return rules.some((rule) => rule.customId === customId && (customId !== null || rule.field === name));
 }
 
-/** SQL: what contacts wait for by the clock where they live. */
+/** SQL: the values of `until` with which contacts wait for a time in their own time zone. */
 const TIMES = "'date', 'hour', 'weekday'";
 
 /**
@@ -93,13 +93,16 @@ export function lookAtTimesAgain(client: Database, account: number | null): void
     .run({ account });
 }
 
-/** SQL: an enrolment `e` may wait at the step `s`, which is the first after its position unless steps were moved and it was not yet. */
+/**
+ * SQL: true if enrolment `e` may wait at step `s`. This is the first step after its position, or any later one while moved steps of the
+ * automation are not yet applied to all enrolments.
+ */
 const MAY_WAIT = `
   e.delivery_id IS NULL AND e.due_at > @at AND s.position > e.position AND (
     s.position = (SELECT min(b.position) FROM automation_schedules b WHERE b.automation_id = e.automation_id AND b.position > e.position)
     OR EXISTS (SELECT 1 FROM moved_mails m WHERE m.automation_id = e.automation_id))`;
 
-/** Records that these contacts (address ids) may have another date or time zone, where they wait for a time in an automation. */
+/** Records, for each step at which one of these contacts (address ids) waits for a time, that its date or time zone may have changed. */
 function wakeWaitingForTimes(db: Db, typeId: number, people: readonly number[], now: string): void {
   db.$client
     .prepare<[object]>(`
@@ -139,12 +142,12 @@ export function readdressRecipients(
   contact: { id: number; type: number; email: string; from: number; to: number },
   now: string,
 ): void {
-  const theirs = sql`contact_id = ${contact.id} AND address_id = ${contact.from}
+  const isRowOfContact = sql`contact_id = ${contact.id} AND address_id = ${contact.from}
     AND segment_id IN (SELECT id FROM segments WHERE contact_type_id = ${contact.type})`;
   db.run(sql`
     UPDATE OR IGNORE segment_recipients SET address_id = ${contact.to}, email = ${contact.email}, updated_at = ${now}
-    WHERE ${theirs}`);
-  db.run(sql`DELETE FROM segment_recipients WHERE ${theirs}`);
+    WHERE ${isRowOfContact}`);
+  db.run(sql`DELETE FROM segment_recipients WHERE ${isRowOfContact}`);
 }
 
 /**
@@ -179,8 +182,8 @@ export function syncSegments(
 }
 
 /**
- * The properties of the contact type and account that the update of members needs. Read once for all segments, because each
- * query has a cost.
+ * What the update of members needs to know about the contact type and the account. These facts are read once for all segments, because
+ * each query has a cost.
  */
 interface Facts {
   isLiveType: boolean;
@@ -298,6 +301,7 @@ function findDifferences(
     .all({ ...values, people, segment: id, type: contact_type_id });
 }
 
+/** The condition for rules that cannot be evaluated: contacts stay in the segment or out of it. */
 const STAYS: Condition = { text: 'r.id IS NOT NULL', values: {} };
 
 /** Records that contacts left a segment: for their timeline, and for automations that need to know. */
@@ -322,10 +326,10 @@ export function peopleOf(rows: readonly { address_id: number; contact_id: number
 }
 
 /**
- * SQL: the automations (`au`) for which a change is recorded. Joins: live ones that joining starts. Leaves: those with
- * `exit_criteria = 1`, in which leaving the target ends the enrolment, whether they are live or paused.
+ * SQL: true if a change is recorded for automation `au`. A join is recorded for live automations that joining starts. A leave is recorded
+ * for automations, live or paused, with `exit_criteria = 1`, in which leaving the target ends the enrolment.
  */
-const CONCERNED = {
+const RECORDS = {
   joined: sql`au.status = ${AUTOMATION_STATUS.live} AND au.trigger_kind = 'join' AND au.deleted_at IS NULL`,
   left: sql`au.exit_criteria = 1 AND au.deleted_at IS NULL`,
 };
@@ -345,7 +349,7 @@ export function recordMembershipChange(
     INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
     SELECT au.user_id, au.id, p.address_id, p.contact_id, ${change}, ${Date.parse(now)}
     FROM automations au CROSS JOIN (${people}) p
-    WHERE au.automation_for_table = ${table} AND au.automation_for = ${id} AND ${CONCERNED[change]}`);
+    WHERE au.automation_for_table = ${table} AND au.automation_for = ${id} AND ${RECORDS[change]}`);
   if (table === 'segments' && change === 'joined') recordGoals(db, id, people, now);
 }
 

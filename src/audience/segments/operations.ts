@@ -38,7 +38,7 @@ import { hasContactType } from '../contacts/contacts.ts';
 import { listCustomFields } from '../fields/custom-fields.ts';
 import { ContactFinder, Pace } from '../search/find-contacts.ts';
 import { segmentProblem } from './broken-rules.ts';
-import { countMailsRules, type GivenRules, MAX_RULES, namedFinder, parseRules } from './rules.ts';
+import { countMailsRules, MAX_RULES, namedFinder, parseRules, type RuleArrays } from './rules.ts';
 import { addRecipient, createSegment, hasSegment, removeRecipient, restoreSegment, updateSegment } from './segments.ts';
 
 /** The parameters for the rules of a segment. */
@@ -74,10 +74,10 @@ const Segment = Type.Object({
   value: Type.Array(Type.String()),
   query_type: nullable(Type.String(), 'Whether all rules must match (and) or one of them (or); null means and.'),
   ...softStamps,
-  segment_emails_count: integer({ description: 'Number of its recipients.' }),
+  segment_emails_count: integer({ description: 'The number of recipients of the segment.' }),
 });
 const Problem = nullable(said('Why the rules are not applied: one needs a deleted field; null if they are applied.'));
-const About = { segment_name: line(), ...ruleProperties };
+const segmentProperties = { segment_name: line(), ...ruleProperties };
 const ById = { segment_id: identifier('The segment.') };
 
 export type Segment = Static<typeof Segment>;
@@ -103,10 +103,10 @@ export const addSegment = operation({
   description:
     'The rules are read by position: the first field belongs to the first operator, and each operator takes as many values as it needs.',
   role: 'editor',
-  input: Type.Object(About),
+  input: Type.Object(segmentProperties),
   check: checkRules,
-  async run({ db, clock, accountId, wake }, about) {
-    const id = await createSegment(db, clock, accountId, about);
+  async run({ db, clock, accountId, wake }, fields) {
+    const id = await createSegment(db, clock, accountId, fields);
     wake();
     return { id };
   },
@@ -115,10 +115,10 @@ export const addSegment = operation({
 export const changeSegment = operation({
   name: 'Change a segment',
   role: 'editor',
-  input: Type.Object({ ...ById, ...About }),
+  input: Type.Object({ ...ById, ...segmentProperties }),
   check: checkRules,
-  async run({ db, clock, accountId, wake }, { segment_id, ...about }) {
-    const id = await updateSegment(db, clock, accountId, segment_id, about);
+  async run({ db, clock, accountId, wake }, { segment_id, ...fields }) {
+    const id = await updateSegment(db, clock, accountId, segment_id, fields);
     wake();
     return { id };
   },
@@ -150,7 +150,7 @@ export const readSegmentProblem = operation({
 export const deleteSegment = operation({
   name: 'Delete a segment',
   description:
-    'A queued single send that names it is no longer queued, a live automation becomes a draft, and their reports say why. The confirmation is in errors, with the status success.',
+    'A queued single send that names the segment is no longer queued, a live automation that names it becomes a draft, and their reports say why. The confirmation is in `errors`, with the status success.',
   role: 'editor',
   input: Type.Object(ById),
   async run({ db, clock, accountId, wake }, { segment_id }) {
@@ -174,7 +174,7 @@ export const deleteSegment = operation({
 export const undeleteSegment = operation({
   name: 'Undo the deletion of a segment (addition)',
   description:
-    'It has its rules and the contacts that were added or removed by hand again, until `sendlark purge` removes it. Single sends and automations that the deletion stopped stay stopped.',
+    'The segment gets back its rules and the contacts that were added or removed by hand. Possible until `sendlark purge` removes the segment. Single sends and automations that the deletion stopped stay stopped.',
   role: 'editor',
   input: Type.Object(ById),
   async run({ db, clock, accountId, wake }, { segment_id }) {
@@ -189,19 +189,20 @@ export type Matches = Static<typeof Matches>;
 
 /** How long a request counts matching contacts. */
 const COUNT_MS = 200;
-const SHOWN = 10;
-/** The number of contacts in the first step if rules check many mailings for each. */
-const FEW = 10;
+/** The number of matching contacts that are listed. */
+const MAX_MATCHES = 10;
+/** The number of contacts in the first step if the rules check many mailings for each contact. */
+const FEW_CANDIDATES = 10;
 const COLUMNS = "c.id, trim(c.first_name || ' ' || c.last_name), c.email";
 
 export const countMatches = operation({
   name: 'Count the contacts that rules match, without storing them (addition)',
   description:
-    'Counts for a fifth of a second and lists the first ten contacts. If there are more contacts to check, next is not null: repeat the request with it as after, and add up the counts.',
+    'Counts for a fifth of a second and lists the first ten contacts. If there are more contacts to check, `next` is not null: repeat the request with this value as `after`, and add up the counts.',
   role: 'viewer',
   input: Type.Object({
     ...ruleProperties,
-    after: Type.Optional(text({ maxLength: 300, description: '`next` of the answer before.' })),
+    after: Type.Optional(text({ maxLength: 300, description: 'The value of `next` in the answer before.' })),
   }),
   output: Matches,
   check: checkRules,
@@ -210,7 +211,7 @@ export const countMatches = operation({
     const { rules } = parseRules(listCustomFields(db, accountId), input, namedFinder(db, accountId));
     const filter = { accountId, typeId, rules, queryType: query_type || null };
     const finder = new ContactFinder(db, filter, 'newest', isoTimestamp(clock.now()));
-    const pace = countMailsRules(rules) > 0 ? new Pace(FEW) : new Pace();
+    const pace = countMailsRules(rules) > 0 ? new Pace(FEW_CANDIDATES) : new Pace();
     const contacts: Matches['contacts'] = [];
     let count = 0;
     let next: string | null = after || null;
@@ -218,11 +219,11 @@ export const countMatches = operation({
     for (const until = performance.now() + COUNT_MS; ; await setImmediate()) {
       // Other requests are answered after each step.
       const step = pace.step((candidates) => {
-        if (!isListed || contacts.length === SHOWN) return finder.count(next, candidates);
-        const step = finder.step(next, COLUMNS, SHOWN - contacts.length, candidates);
-        for (const [id, fullname, email] of step.rows)
+        if (!isListed || contacts.length === MAX_MATCHES) return finder.count(next, candidates);
+        const page = finder.step(next, COLUMNS, MAX_MATCHES - contacts.length, candidates);
+        for (const [id, fullname, email] of page.rows)
           contacts.push({ id: Number(id), fullname: String(fullname), email: String(email) });
-        return { count: step.rows.length, next: step.next };
+        return { count: page.rows.length, next: page.next };
       });
       count += step.count;
       next = step.next;
@@ -239,7 +240,7 @@ const Named = {
 const Mail = Type.Object({
   ...Named,
   subject: Type.String(),
-  kind: described(choice('single_send', 'automation_mail'), 'What has the e-mail.'),
+  kind: described(choice('single_send', 'automation_mail'), 'Whether a single send or an automation has the e-mail.'),
 });
 const Names = Type.Object({
   mails: Type.Array(Mail),
@@ -249,28 +250,28 @@ const Names = Type.Object({
 export type Names = Static<typeof Names>;
 
 /** The maximum number of single sends, automations and mails of automations that are listed, newest first. */
-const LISTED = 200;
+const MAX_LISTED = 200;
 /** The number of newest single sends that are examined, because drafts among them are skipped. */
-const EXAMINED = 1000;
+const MAX_EXAMINED = 1000;
 
 const MAILS = `
   SELECT * FROM (
     SELECT utr, single_send_name AS name, subject, 'single_send' AS kind FROM (
-      SELECT * FROM single_sends INDEXED BY single_sends_user WHERE user_id = @account ORDER BY id DESC LIMIT ${EXAMINED})
-    WHERE status >= ${SINGLE_SEND_STATUS.running} LIMIT ${LISTED})
+      SELECT * FROM single_sends INDEXED BY single_sends_user WHERE user_id = @account ORDER BY id DESC LIMIT ${MAX_EXAMINED})
+    WHERE status >= ${SINGLE_SEND_STATUS.running} LIMIT ${MAX_LISTED})
   UNION ALL SELECT * FROM (
     SELECT s.utr, a.automation_name AS name, s.subject, 'automation_mail' AS kind
     FROM automations a INDEXED BY automations_user CROSS JOIN automation_schedules s ON s.automation_id = a.id
-    WHERE a.user_id = @account AND a.deleted_at IS NULL AND s.kind = 'mail' ORDER BY a.id DESC LIMIT ${LISTED})`;
+    WHERE a.user_id = @account AND a.deleted_at IS NULL AND s.kind = 'mail' ORDER BY a.id DESC LIMIT ${MAX_LISTED})`;
 const AUTOMATIONS = `
   SELECT utr, automation_name AS name FROM automations INDEXED BY automations_user
-  WHERE user_id = @account AND deleted_at IS NULL ORDER BY id DESC LIMIT ${LISTED}`;
-const EVENTS = `SELECT word FROM event_words WHERE user_id = @account AND events > 0 ORDER BY last_at DESC, id DESC LIMIT ${LISTED}`;
+  WHERE user_id = @account AND deleted_at IS NULL ORDER BY id DESC LIMIT ${MAX_LISTED}`;
+const EVENTS = `SELECT word FROM event_words WHERE user_id = @account AND events > 0 ORDER BY last_at DESC, id DESC LIMIT ${MAX_LISTED}`;
 
 export const listNames = operation({
   name: 'List the e-mails, automations and events that rules can name, the newest first (addition)',
   description:
-    'Up to 200 single sends that were sent, 200 e-mails of automations, 200 automations and 200 names of events. Rules can also name older ones, e-mails and automations by their utr.',
+    'Up to 200 single sends that were sent, 200 e-mails of automations, 200 automations and 200 names of events. Rules can also name older ones; they name e-mails and automations by their utr.',
   role: 'viewer',
   input: Type.Object({}),
   output: Names,
@@ -287,7 +288,7 @@ export const listNames = operation({
 /** Adds the field errors of a segment's contact type and rules. */
 function checkRules(
   { db, accountId }: Context,
-  input: GivenRules & { contact_type_id?: number },
+  input: RuleArrays & { contact_type_id?: number },
   errors: FieldErrorCollector,
 ): void {
   const { contact_type_id: typeId } = input;

@@ -1,6 +1,6 @@
 /**
  * Recomputes whole segments: after a change of their rules, contact type or custom fields, regularly for rules about time, and
- * before a send. It goes through the addresses in the order of their ids, in short transactions, and stores how far it has
+ * before a send. A recomputation goes through the addresses in the order of their ids, in short transactions, and stores how far it has
  * come, so that any thread can continue, also after a kill.
  */
 
@@ -20,7 +20,7 @@ import { countMailsRules } from './rules.ts';
 const HOUR_MS = 3_600_000;
 /** How long the background thread recomputes before it does its other work. */
 const BACKGROUND_MS = 50;
-/** The number of addresses in one transaction if one rule checks many mailings for each. With more such rules it is lower. */
+/** The number of addresses in one transaction if one rule checks many mailings for each. With more such rules the number is lower. */
 const MAILS_RULES_PEOPLE = 100;
 /** How long a request may spend on recomputing. */
 const REQUEST_MS = 200;
@@ -73,8 +73,8 @@ export async function nameFields(
  * background thread finishes large ones.
  */
 export async function recomputeAndWait(db: Db, ids: readonly number[], clock: Clock): Promise<void> {
-  const areThese = sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
-  markForRecompute(db, sql`${areThese} AND check_at IS NOT NULL AND recompute_after IS NULL`);
+  const isListed = sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+  markForRecompute(db, sql`${isListed} AND check_at IS NOT NULL AND recompute_after IS NULL`);
   await recomputeSoon(db, ids, clock);
 }
 

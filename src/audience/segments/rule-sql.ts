@@ -39,6 +39,7 @@ const RESERVED_VALUES: Readonly<Record<string, string>> = {
   ...ACTIVITY_VALUES,
 };
 
+/** The operators that negate another operator, which is the value. */
 const NEGATED: Readonly<Record<string, string>> = {
   'is not': 'is',
   'does not contain': 'contains',
@@ -87,8 +88,8 @@ export function ruleCondition(
       return positive === undefined ? `(${holds})` : `NOT (${holds})`;
     };
     const possible = possibleActivity(rule);
-    const unless = possible === null ? '' : ` AND (${possible} = '' OR ${holdsFor(possible)})`;
-    return `(${activityKnown(rule)}${holdsFor(fieldValue(rule))}${unless})`;
+    const alsoHolds = possible === null ? '' : ` AND (${possible} = '' OR ${holdsFor(possible)})`;
+    return `(${activityKnown(rule)}${holdsFor(fieldValue(rule))}${alsoHolds})`;
   });
   return { text: `(${conditions.join(queryType === 'or' ? ' OR ' : ' AND ')})`, values };
 }
@@ -101,6 +102,7 @@ export function fieldValue({ field, customId }: Pick<SegmentRule, 'field' | 'cus
   return reserved;
 }
 
+/** Returns the condition that a value, which is SQL, satisfies a rule with this positive operator. */
 function positiveHolds(
   rule: SegmentRule & { type: FieldType },
   operator: string,
@@ -227,7 +229,7 @@ const ACTIVE = {
 /** SQL: the bits that leave it open whether there was an open or a click, so that rules about their absence are false. */
 const MAYBE_ACTIVE = { open: 'd.by_person <> 0', click: ACTIVE.click };
 
-/** SQL: the deliveries `d` of the contact in mailings that may have mails since @since. */
+/** SQL: the deliveries `d` of the contact in mailings that may have mails since `since` (SQL). */
 const mailsSince = (since: string) => `
   FROM mailings m INDEXED BY mailings_recent CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = c.address_id
   WHERE m.user_id = c.user_id AND m.owner_kind IN ('single', 'schedule')
@@ -256,7 +258,7 @@ function activityHolds(rule: SegmentRule & { type: ActivityType }, account: numb
 }
 
 /**
- * “Ever” and “never” read the counters, which stay when events are removed. Other rules read the contact's events of their days by
+ * Returns the condition that a rule about a reported event is true. “Ever” and “never” read the counters, which stay when events are removed. Other rules read the contact's events of their days by
  * an index.
  */
 function eventHolds({ field, operator, operands }: SegmentRule, account: number, now: string, bind: Bind): string {
@@ -277,16 +279,16 @@ function mailsHold(operator: string, first: string, second: string, now: string,
   const isCount = operator.startsWith('received');
   const since = Date.parse(now) - Number(isCount ? second : MAX_MAIL_DAYS) * DAY_MS;
   const from = mailsSince(bind(isoTimestamp(new Date(since))));
-  const number = `CAST(${bind(first)} AS INTEGER)`;
+  const count = `CAST(${bind(first)} AS INTEGER)`;
   const mails = `${from} AND d.updated_at >= ${bind(String(since))}`;
-  if (isCount) return `(SELECT count(*) ${mails}) ${operator === 'received at least' ? '>=' : '<'} ${number}`;
+  if (isCount) return `(SELECT count(*) ${mails}) ${operator === 'received at least' ? '>=' : '<'} ${count}`;
   const [verb, which] = operator.split(' ');
-  const seen = (which === 'any' ? ACTIVE : MAYBE_ACTIVE)[verb === 'clicked' ? 'click' : 'open'];
-  const known = which === 'any' ? '' : 'AND d.is_unmeasured = 0';
-  const last = `(SELECT ${seen} AS seen ${mails} ${known} ORDER BY d.updated_at DESC, d.id DESC LIMIT ${number})`;
+  const isActive = (which === 'any' ? ACTIVE : MAYBE_ACTIVE)[verb === 'clicked' ? 'click' : 'open'];
+  const isMeasured = which === 'any' ? '' : 'AND d.is_unmeasured = 0';
+  const last = `(SELECT ${isActive} AS seen ${mails} ${isMeasured} ORDER BY d.updated_at DESC, d.id DESC LIMIT ${count})`;
   return which === 'any'
     ? `ifnull((SELECT max(seen) FROM ${last}), 0)`
-    : `(${IS_MEASURED} AND (SELECT count(*) = ${number} AND sum(seen) = 0 FROM ${last}))`;
+    : `(${IS_MEASURED} AND (SELECT count(*) = ${count} AND sum(seen) = 0 FROM ${last}))`;
 }
 
 function mailHolds({ operator, operands, named }: SegmentRule, bind: Bind): string {

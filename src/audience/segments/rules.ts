@@ -64,14 +64,15 @@ export const OPERATORS: Readonly<Record<FieldType, Readonly<Record<string, numbe
 };
 
 /** The maximum N of "last N days". */
-const MAX_DAYS = 36_500;
+export const MAX_DAYS = 36_500;
 /** The maximum N of "in the next N days" for a day of every year. */
-const MAX_NEXT_DAYS = 365;
+export const MAX_NEXT_DAYS = 365;
 /** The operators of contact fields by which contacts match as time passes. */
-const OF_TIME = /(within|today|in the next)$/;
+const TIME_OPERATORS = /(within|today|in the next)$/;
 const MOMENT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?$/;
 
-export interface GivenRules {
+/** The rules of a segment as three arrays, which `parseRules` reads. */
+export interface RuleArrays {
   select_field?: readonly string[];
   select_operator?: readonly string[];
   value?: readonly string[];
@@ -85,7 +86,7 @@ export interface GivenRules {
  */
 export function parseRules(
   fields: readonly CustomField[],
-  { select_field, select_operator, value = [] }: GivenRules,
+  { select_field, select_operator, value = [] }: RuleArrays,
   findNamed?: NamedFinder,
 ): { rules: SegmentRule[]; errors: [string, Said][] } {
   const rules: SegmentRule[] = [];
@@ -110,7 +111,10 @@ export function parseRules(
     const [first = ''] = operands;
     const named = field.type === 'mail' || field.type === 'automation' ? findNamed?.(field.type, first) : undefined;
     if (operands.length < count || operands.includes('')) errors.push(['value', messages.required('value')]);
-    else if (named === null || !operands.every((operand, at) => isValidOperand(field.type, operator, operand, at)))
+    else if (
+      named === null ||
+      !operands.every((operand, index) => isValidOperand(field.type, operator, operand, index))
+    )
       errors.push(['value', messages.selected('value')]);
     rules.push({ ...field, operator, operands, ...(named && { named }) });
   });
@@ -133,9 +137,10 @@ export function operatorsOf(type: SegmentRule['type']): Readonly<Record<string, 
 
 /** Returns true if contacts can begin or cease to match the rules without being changed: as time passes, or by their activity. */
 export function dependsOnTime(rules: readonly SegmentRule[]): boolean {
-  return rules.some((rule) => OF_TIME.test(rule.operator) || isActivityRule(rule));
+  return rules.some((rule) => TIME_OPERATORS.test(rule.operator) || isActivityRule(rule));
 }
 
+/** Returns the field of rules about activity or events with this name, in any case; null if there is none. */
 function findActivityField(text: string): Pick<SegmentRule, 'field' | 'customId' | 'type'> | null {
   const event = eventOfField(text);
   if (event !== null) return { field: `${EVENT_FIELD}${event}`, customId: null, type: 'event' };
@@ -150,7 +155,7 @@ export function findRuleField(
   text: string,
 ): Pick<SegmentRule, 'field' | 'customId' | 'type'> | null {
   const name = text.toLowerCase();
-  // A custom field may have the name of a field that a later release added; it keeps its meaning.
+  // A custom field may have the name of a field that a later release added. The custom field keeps its meaning.
   const custom = fields.find(({ field_name }) => field_name.toLowerCase() === name);
   const type = parseFieldType(custom?.field_type);
   if (custom !== undefined && type !== null) return { field: custom.field_name, customId: custom.id, type };
@@ -174,7 +179,7 @@ export type ActivityType = Exclude<SegmentRule['type'], FieldType>;
 
 /** Returns true if rules of this type do not compare a value of the contact. */
 export function isActivityType(type: SegmentRule['type']): type is ActivityType {
-  return !FIELD_TYPES.some((one) => one === type);
+  return !FIELD_TYPES.some((fieldType) => fieldType === type);
 }
 
 /**
@@ -190,7 +195,7 @@ export const ACTIVITY_FIELDS: Readonly<Record<string, SegmentRule['type']>> = {
   'activity.automation': 'automation',
 };
 
-/** The operators by type, each with its number of operands. An operator has the same number for every type. */
+/** The operators of rules about activity and events by type, each with its number of operands. An operator has the same number for every type. */
 export const ACTIVITY_OPERATORS: Readonly<Record<ActivityType, Readonly<Record<string, number>>>> = {
   mails: {
     'received at least': 2,
@@ -236,6 +241,7 @@ export const ACTIVITY_OPERATORS: Readonly<Record<ActivityType, Readonly<Record<s
 export const MAX_MAIL_DAYS = 365;
 /** The maximum number of mails that a rule counts or examines. */
 export const MAX_MAILS = 50;
+/** The maximum length of the URL of a link. */
 const MAX_URL = 2048;
 /** The maximum length of a reason in its stored form, whose quotes and backslashes are escaped. */
 export const MAX_REASON = 1000;
@@ -267,7 +273,10 @@ function isActivityOperand(type: ActivityType, operator: string, operand: string
   return operand.length <= (type === 'link' ? MAX_URL : 255);
 }
 
-/** Returns true for a number of events or a sum of their values, then a number of days, then a filter by a property. */
+/**
+ * Returns true if an operand of a rule about events is valid. The operands are a number of events or a sum of their values, a number of
+ * days, and a filter by a property.
+ */
 function isEventOperand(operator: string, operand: string, at: number): boolean {
   if (at === 2) return parseFilter(operand) !== null;
   if (at === 1) return /^\d{1,5}$/.test(operand) && Number(operand) >= 1 && Number(operand) <= MAX_DAYS;
@@ -277,6 +286,7 @@ function isEventOperand(operator: string, operand: string, at: number): boolean 
 /** Returns the record in the segment's account that an operand refers to; null if there is none. */
 type NamedFinder = (type: 'mail' | 'automation', utr: string) => SegmentRule['named'] | null;
 
+/** SQL: the record of the account @account with @utr, by the type of the rule. */
 const NAMED = {
   mail: `SELECT 'single' AS kind, id FROM single_sends WHERE utr = @utr AND user_id = @account
     UNION ALL SELECT 'schedule', s.id FROM automation_schedules s CROSS JOIN automations a ON a.id = s.automation_id AND a.deleted_at IS NULL

@@ -35,11 +35,15 @@ interface SegmentInput {
 
 /** The maximum number of segments of an account. */
 const MAX_SEGMENTS = 1000;
-/** The maximum number of rules in all of them together: each write to a contact evaluates them. */
+/** The maximum number of rules in all segments of an account together, because each write to a contact evaluates them. */
 const MAX_RULES_IN_ALL = 2000;
 
-/** How many segments and rules an account has, and how many rules of them are in the segment `id`. */
-function countPresent(client: Database, account: number, id: number): { segments: number; rules: number; own: number } {
+/** Returns how many segments and rules an account has, and how many of these rules (`own`) the segment `id` has. */
+function countSegmentsAndRules(
+  client: Database,
+  account: number,
+  id: number,
+): { segments: number; rules: number; own: number } {
   return (
     client
       .prepare<[object], { segments: number; rules: number; own: number }>(`
@@ -52,17 +56,17 @@ function countPresent(client: Database, account: number, id: number): { segments
 
 /** Returns how many rules the segments of an account have together. */
 export function countRules(client: Database, account: number): number {
-  return countPresent(client, account, 0).rules;
+  return countSegmentsAndRules(client, account, 0).rules;
 }
 
 /**
- * Throws 409 if an account would have more segments or rules than it may with a segment that has `rules` rules from now on. `id`: the
- * segment that is changed, which may keep its number of rules; 0: it is added.
+ * Throws 409 if an account would have too many segments or rules after a change that gives a segment this number of rules. `id` is the
+ * segment that is changed, which may always keep its number of rules; 0: a segment is added.
  */
 function requireRoom({ $client: client }: Db, account: number, id: number, rules: number): void {
-  const members = countPresent(client, account, id);
-  if (id === 0 && members.segments >= MAX_SEGMENTS) throw conflict(sentence('segments_most', { count: MAX_SEGMENTS }));
-  if (rules > members.own && members.rules - members.own + rules > MAX_RULES_IN_ALL)
+  const counts = countSegmentsAndRules(client, account, id);
+  if (id === 0 && counts.segments >= MAX_SEGMENTS) throw conflict(sentence('segments_most', { count: MAX_SEGMENTS }));
+  if (rules > counts.own && counts.rules - counts.own + rules > MAX_RULES_IN_ALL)
     throw conflict(sentence('segment_rules_most', { count: MAX_RULES_IN_ALL }));
 }
 
@@ -85,15 +89,18 @@ export function insertSegment(db: Db, clock: Clock, accountId: number, input: Se
     .get().id;
 }
 
-/** Changes a segment and recomputes its members; the background thread finishes a large one. Throws 404 if there is none, 409 if it has too many rules. */
+/**
+ * Changes a segment and recomputes its members; the background thread finishes a large one. Throws 404, and 409 if the account would have
+ * too many rules.
+ */
 export async function updateSegment(
   db: Db,
   clock: Clock,
   accountId: number,
-  value: unknown,
+  segmentId: unknown,
   input: SegmentInput,
 ): Promise<number> {
-  const id = recordId(value);
+  const id = recordId(segmentId);
   if (!hasSegment(db, accountId, id)) throw notFound();
   const columns = segmentColumns(db, clock, accountId, input);
   requireRoom(db, accountId, id, columns.rules.length);
@@ -212,9 +219,9 @@ export function addContactsToSegment(
 }
 
 /** Removes a recipient by hand. The row stays, marked as removed, so that the rules do not add the recipient again. Throws 404. */
-export function removeRecipient(db: Db, accountId: number, value: unknown, now: string): void {
+export function removeRecipient(db: Db, accountId: number, recipientId: unknown, now: string): void {
   inTransaction(db, () => {
-    const removed = markRemoved(db, ownedRecord(segmentRecipients, value, accountId), now);
+    const removed = markRemoved(db, ownedRecord(segmentRecipients, recipientId, accountId), now);
     if (removed === 0) throw notFound();
   });
 }
@@ -227,19 +234,19 @@ export function removeFromSegment(
   people: readonly number[],
   now: string,
 ): void {
-  const theirs = sql`${segmentRecipients.address_id} IN (SELECT value FROM json_each(${JSON.stringify(people)}))`;
-  const where = and(eq(segmentRecipients.segment_id, segmentId), eq(segmentRecipients.user_id, accountId), theirs);
+  const hasAddress = sql`${segmentRecipients.address_id} IN (SELECT value FROM json_each(${JSON.stringify(people)}))`;
+  const where = and(eq(segmentRecipients.segment_id, segmentId), eq(segmentRecipients.user_id, accountId), hasAddress);
   markRemoved(db, where, now);
 }
 
-/** Marks these rows of one segment as removed. Returns how many. */
-function markRemoved(db: Db, which: SQL | undefined, now: string): number {
+/** Marks the rows of one segment that meet the condition as removed. Returns their number. */
+function markRemoved(db: Db, condition: SQL | undefined, now: string): number {
   const removed = db
     .update(segmentRecipients)
     .set({ is_removed: 1, by_hand: 0, updated_at: now })
     .where(
       and(
-        which,
+        condition,
         eq(segmentRecipients.is_removed, 0),
         sql`segment_id IN (SELECT id FROM segments WHERE deleted_at IS NULL)`,
       ),

@@ -37,7 +37,7 @@ export interface ActiveContacts {
 /** Events that were read. */
 export interface ReadEvents {
   update: SegmentUpdate;
-  /** Whether there may be more events. */
+  /** True if there may be more events. */
   isFull: boolean;
   /** Records how far events were read. Call it in the transaction that ends the update, so that a kill before it loses nothing. */
   end(): void;
@@ -48,7 +48,7 @@ export class SegmentUpdate {
   readonly #db: Db;
   readonly #accounts: ActiveContacts[];
   readonly #now: string;
-  /** The last segment of the first account that was updated. */
+  /** The id of the last updated segment of the first account. */
   #after = 0;
 
   /** `now` is an ISO timestamp. */

@@ -42,7 +42,8 @@ import {
 
 /** How long a request counts inactive contacts. */
 const PREVIEW_MS = 200;
-const SHOWN = 10;
+/** The number of inactive contacts that the preview lists. */
+const MAX_SHOWN = 10;
 
 const months = () =>
   integer({
@@ -55,18 +56,18 @@ const leastMails = () =>
     minimum: 1,
     maximum: MAX_LEAST_MAILS,
     description:
-      'And after this number of e-mails in that time, counting only e-mails that at least one contact opened or clicked.',
+      'An inactive contact also got at least this number of e-mails in that time, counting only e-mails that at least one contact opened or clicked.',
   });
-const rule = {
+const ruleProperties = {
   months: months(),
   least_mails: leastMails(),
   action: {
     ...choice(...SUNSET_ACTIONS),
     description:
-      'stop: they get no campaigns until they act again. segment: they are added to a segment. move: they are moved to a contact type.',
+      'What happens to inactive contacts. stop: they get no campaigns until they act again; segment: they are added to a segment; move: they are moved to a contact type.',
   },
-  segment_id: identifier('Of the action segment: where they are added.'),
-  contact_type_id: identifier('Of the action move: where they are moved to.'),
+  segment_id: identifier('The segment to which the action `segment` adds the contacts.'),
+  contact_type_id: identifier('The contact type to which the action `move` moves the contacts.'),
 };
 
 const Sunset = Type.Object(
@@ -74,17 +75,17 @@ const Sunset = Type.Object(
     is_on: zeroOrOne('1: the rule is applied each day.'),
     months: months(),
     least_mails: leastMails(),
-    action: rule.action,
+    action: ruleProperties.action,
     segment_id: nullable(integer()),
     contact_type_id: nullable(integer()),
-    is_target_missing: zeroOrOne('1: its segment or contact type was deleted, so that the rule does nothing.'),
+    is_target_missing: zeroOrOne('1: the segment or contact type of the rule was deleted, so the rule does nothing.'),
     stopped: integer({ description: 'The number of contacts who get no campaigns because of the rule.' }),
     is_working: zeroOrOne('1: contacts are being checked or reactivated at the moment.'),
     days: Type.Array(
       Type.Object({
         day: Type.String({ description: 'YYYY-MM-DD, UTC.' }),
         stopped: integer({ description: 'The number of contacts that were stopped.' }),
-        moved: integer({ description: 'How many were added to the segment or moved.' }),
+        moved: integer({ description: 'The number of contacts that were added to the segment or moved.' }),
         lifted: integer({ description: 'The number of stopped contacts who get mail again.' }),
       }),
       { description: 'What the rule did: the newest 30 days on which something happened, the newest first.' },
@@ -95,12 +96,12 @@ const Sunset = Type.Object(
 const Preview = Type.Object({
   count: integer(),
   contacts: Type.Array(Type.Object({ id: integer(), fullname: Type.String(), email: Type.String() })),
-  next_after_id: nullable(integer(), 'Where to continue; null at the end.'),
+  next_after_id: nullable(integer(), 'The `after_id` with which the next request continues; null at the end.'),
 });
 const Person = Type.Object({
   id: integer(),
   email_address: Type.String(),
-  action: rule.action,
+  action: ruleProperties.action,
   created_at: isoTimestampSchema(),
 });
 const record = recordObject(Person, sunsetPeople, { email_address: sql`${addresses.normalized_email}` });
@@ -123,9 +124,9 @@ export const readSunset = operation({
 export const saveSunset = operation({
   name: 'Change the rule about inactive contacts (addition)',
   description:
-    'Switched on, it is applied at once and then each day. Switched off, it stops no more contacts; those that it has stopped get no campaigns until they open or click, or are reactivated.',
+    'A rule that is switched on is applied at once and then each day. A rule that is switched off stops no more contacts; those that it has stopped get no campaigns until they open or click, or are reactivated.',
   role: 'owner',
-  input: Type.Object({ is_on: flag('1: the rule is applied each day; 0: it is not.'), ...rule }),
+  input: Type.Object({ is_on: flag('1: the rule is applied each day; 0: it is not.'), ...ruleProperties }),
   run(context, input) {
     const { db, accountId } = context;
     const rule = { is_on: input.is_on, ...requireRule(context, input, input.is_on === 0) };
@@ -139,11 +140,11 @@ export const saveSunset = operation({
 export const previewSunset = operation({
   name: 'Count the contacts to whom a rule about inactive contacts would apply now (addition)',
   description:
-    'Counts for a fifth of a second and lists the first ten contacts. If there are more contacts to check, next_after_id is not null: repeat the request with it as after_id, and add up the counts.',
+    'Counts for a fifth of a second and lists the first ten contacts. If there are more contacts to check, `next_after_id` is not null: repeat the request with this value as `after_id`, and add up the counts.',
   role: 'viewer',
   input: Type.Object({
-    ...rule,
-    after_id: Type.Optional(integer({ description: 'next_after_id of the answer before.' })),
+    ...ruleProperties,
+    after_id: Type.Optional(integer({ description: 'The value of `next_after_id` in the answer before.' })),
   }),
   output: Preview,
   async run(context, input): Promise<SunsetPreview> {
@@ -156,7 +157,7 @@ export const previewSunset = operation({
     for (const until = performance.now() + PREVIEW_MS; ; await setImmediate()) {
       const { contacts, last } = pace.step((rows) => inactive.step(next, rows));
       count += contacts.length;
-      ids.push(...contacts.slice(0, SHOWN - ids.length));
+      ids.push(...contacts.slice(0, MAX_SHOWN - ids.length));
       const isOver = last === null || performance.now() > until;
       if (isOver) return { count, contacts: namesOf(context, ids), next_after_id: last };
       next = last;
@@ -185,7 +186,7 @@ export const listInactive = listOperation({
 
 export const liftInactive = operation({
   name: 'Reactivate a contact that the rule about inactive contacts stopped (addition)',
-  description: 'For the rule, the contact was active now.',
+  description: 'The rule then counts the contact as active at this time.',
   role: 'editor',
   input: Type.Object({ id: identifier('The entry of the list of inactive contacts.') }),
   run({ db, clock, accountId }, { id }) {
@@ -195,7 +196,7 @@ export const liftInactive = operation({
 
 export const liftAllInactive = operation({
   name: 'Reactivate all contacts that the rule about inactive contacts stopped (addition)',
-  description: 'It is done within seconds. For the rule, the contacts were active now.',
+  description: 'The contacts are reactivated within seconds. The rule then counts them as active at this time.',
   role: 'owner',
   input: Type.Object({}),
   run(context) {

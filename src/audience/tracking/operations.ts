@@ -36,7 +36,7 @@ const MAX_TEXT = 5000;
 const mode = () => ({
   ...choice(...TRACKING_MODES),
   description:
-    'off: nothing; totals: the number of opens and clicks; person: opens and clicks of each contact; consent: those of contacts who allowed it.',
+    'What is recorded. off: nothing; totals: the number of opens and clicks; person: opens and clicks of each contact; consent: those of contacts who allowed it.',
 });
 
 const CHOICES = Object.keys(TRACKING_CHOICE) as (keyof typeof TRACKING_CHOICE)[];
@@ -44,10 +44,10 @@ const CHOICES = Object.keys(TRACKING_CHOICE) as (keyof typeof TRACKING_CHOICE)[]
 const PersonChoice = Type.Object(
   {
     choice: { ...choice(...CHOICES), description: 'The choice; none: not made yet.' },
-    is_measured: zeroOrOne('1: their opens and clicks are recorded now.'),
-    consent_text: nullable(said(), 'The text of their choice.'),
-    source: nullable(choice('api', 'page', 'form', 'import'), 'How they chose.'),
-    created_at: nullable(isoTimestampSchema(), 'When they chose.'),
+    is_measured: zeroOrOne('1: the opens and clicks of the person are recorded now.'),
+    consent_text: nullable(said(), 'The text that the person agreed to or refused.'),
+    source: nullable(choice('api', 'page', 'form', 'import'), 'How the person chose.'),
+    created_at: nullable(isoTimestampSchema(), 'When the person chose.'),
   },
   { description: 'The choice of the person.' },
 );
@@ -63,7 +63,7 @@ export const readTracking = operation({
 export const changeTracking = operation({
   name: 'Choose which opens and clicks the account records (addition)',
   description:
-    'It applies at once: to e-mails sent from now on, also of running campaigns, and to opens and clicks of e-mails that were sent before.',
+    'The choice applies at once: to e-mails sent from now on, also of running campaigns, and to opens and clicks of e-mails that were sent before.',
   role: 'owner',
   input: Type.Object({ mode: mode() }),
   run(context, { mode }) {
@@ -83,7 +83,7 @@ export const readPersonChoice = operation({
   run(context, { contact_id }): { tracking: Static<typeof PersonChoice> } {
     const { db } = context;
     const address = requireAddress(context, contact_id);
-    const said = db.select().from(addresses).where(eq(addresses.id, address)).get()?.tracking_choice;
+    const storedChoice = db.select().from(addresses).where(eq(addresses.id, address)).get()?.tracking_choice;
     const isMeasured = db.$client
       .prepare<[number], 0 | 1>(`SELECT ${isMeasuredNow('?')}`)
       .pluck()
@@ -95,10 +95,10 @@ export const readPersonChoice = operation({
       .orderBy(desc(consentLog.id))
       .limit(1)
       .get();
-    const logged = said === TRACKING_CHOICE.none ? undefined : newest;
+    const logged = storedChoice === TRACKING_CHOICE.none ? undefined : newest;
     return {
       tracking: {
-        choice: CHOICES.find((name) => TRACKING_CHOICE[name] === said) ?? 'none',
+        choice: CHOICES.find((name) => TRACKING_CHOICE[name] === storedChoice) ?? 'none',
         is_measured: isMeasured ?? 0,
         consent_text: (logged?.source === 'import' ? readStored(logged.consent_text) : logged?.consent_text) ?? null,
         source: findSource(logged?.source),
@@ -111,11 +111,11 @@ export const readPersonChoice = operation({
 export const keepPersonChoice = operation({
   name: 'Record whether the person of a contact allows recording of opens and clicks (addition)',
   description:
-    'For a choice made elsewhere. It applies to the address, so to all contacts with it. Repeating the same choice changes nothing.',
+    'For a choice that the person made elsewhere. The choice applies to the address, and so to all contacts with this address. Repeating the same choice changes nothing.',
   role: 'editor',
   input: Type.Object({
     contact_id: reference(),
-    is_allowed: flag('1: they allow that their opens and clicks are recorded; 0: they refuse it.'),
+    is_allowed: flag('1: the person allows that opens and clicks are recorded; 0: the person refuses.'),
     consent_text: text({ maxLength: MAX_TEXT, description: 'The text that was agreed to or refused, as proof.' }),
   }),
   run(context, { contact_id, is_allowed, consent_text }) {

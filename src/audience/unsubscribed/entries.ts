@@ -83,7 +83,7 @@ export const unsubscribeFromAll = operation({
 
 export const unsubscribeFromGroup = operation({
   name: 'Unsubscribe addresses from a group',
-  description: 'They get no more mail of this group, and keep getting that of others.',
+  description: 'The addresses get no more mail of this group, and still get mail of other groups.',
   role: 'editor',
   input: Type.Object({ unsubscribe_groups_id: reference(), email_address: AddressList }),
   async check(context, { unsubscribe_groups_id: groupId, email_address }, errors) {
@@ -150,8 +150,8 @@ async function unsubscribe({ db, clock, accountId }: Context, groupId: number | 
 }
 
 /**
- * Writes to the audit log that a signed-in user changed a list: a topic, or all mail where it is null. Who unsubscribed or resubscribed is in the
- * consent log. Requests with an API key are not audited, because they can be many.
+ * Writes to the audit log that a signed-in user changed the list of a group or, if `groupId` is null, another list. The addresses are in
+ * the consent log. Requests with an API key are not audited, because they can be many.
  */
 function auditChange(
   context: Context,
@@ -225,15 +225,16 @@ export const readSuppressed = operation({
 
 export const reportBounce = operation({
   name: 'Record a bounce or a complaint',
-  description: 'For what other systems learn about an address. It is suppressed: no more mail goes there.',
+  description:
+    'For bounces and complaints that other systems learn of. The address is suppressed: it gets no more mail.',
   role: 'editor',
   input: Type.Object({
     address: described(email(), 'The e-mail address.'),
     kind: choice('bounce', 'complaint'),
     diagnostic: Type.Optional(text({ description: 'What the provider said.' })),
   }),
-  run({ db, clock, accountId }, { address: text, kind, ...more }) {
-    const diagnostic = sanitizeText(more.diagnostic ?? '');
+  run({ db, clock, accountId }, { address: text, kind, diagnostic: rawDiagnostic = '' }) {
+    const diagnostic = sanitizeText(rawDiagnostic);
     const address = parseAddress(text);
     if (address === null) throw new Error('an invalid address passed the schema');
     // An erased address gets no mail anyway, and an entry would name it again.

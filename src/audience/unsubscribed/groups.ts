@@ -27,12 +27,16 @@ const ListedGroup = Type.Object({
   unsubscribe_clients_count: integer({ description: 'Number of addresses unsubscribed from the group.' }),
 });
 /** The fields of a group that its owner enters. */
-const About = { group_name: line(), description: text(), is_display: flag('1: shown on the preference page.') };
+const groupProperties = {
+  group_name: line(),
+  description: text(),
+  is_display: flag('1: shown on the preference page.'),
+};
 const ById = { id: identifier('The unsubscribe group.') };
 /** The records that prevent deleting a group. */
 const Uses = Type.Object({
-  single_sends: integer({ description: 'Drafts, and single sends that wait or run.' }),
-  automations: integer({ description: 'Automations, live or not.' }),
+  single_sends: integer({ description: 'The number of drafts, and of single sends that wait or run.' }),
+  automations: integer({ description: 'The number of automations, live or not.' }),
 });
 
 export interface GroupAndUses {
@@ -70,19 +74,19 @@ export const addGroup = operation({
   name: 'Add a group',
   role: 'editor',
   isOneWrite: true,
-  input: Type.Object(About),
-  run: ({ db, clock, accountId }, about) => insertGroup(db, accountId, about, isoTimestamp(clock.now())),
+  input: Type.Object(groupProperties),
+  run: ({ db, clock, accountId }, fields) => insertGroup(db, accountId, fields, isoTimestamp(clock.now())),
 });
 
 export const changeGroup = operation({
   name: 'Change a group',
   role: 'editor',
   isOneWrite: true,
-  input: Type.Object({ ...ById, ...About }),
-  run({ db, clock, accountId }, { id, ...about }) {
+  input: Type.Object({ ...ById, ...groupProperties }),
+  run({ db, clock, accountId }, { id, ...fields }) {
     const { changes } = db
       .update(unsubscribeGroups)
-      .set({ ...about, updated_at: isoTimestamp(clock.now()) })
+      .set({ ...fields, updated_at: isoTimestamp(clock.now()) })
       .where(ownedRecord(unsubscribeGroups, id, accountId))
       .run();
     if (changes === 0) throw notFound();
@@ -97,7 +101,7 @@ export const countUsesOfGroup = operation({
   run: (context, { id }) => ({ uses: countUses(context, requireGroup(context, id)) }),
 });
 
-/** Used by the screen of a group. */
+/** For the screen of a group. */
 export const readGroupAndUses = operation({
   name: 'Read a group with what it is used for',
   role: 'viewer',
@@ -114,7 +118,7 @@ export const readGroupAndUses = operation({
 export const deleteGroup = operation({
   name: 'Delete a group (addition)',
   description:
-    'Refused with 409 while a single send that is not finished or an automation uses it. Links in e-mails that were sent go on working, and who unsubscribed from it stays recorded.',
+    'Refused with 409 while an unfinished single send or an automation uses the group. Links in sent e-mails still work, and the unsubscribes from the group stay recorded.',
   role: 'editor',
   isOneWrite: true,
   input: Type.Object(ById),

@@ -16,27 +16,31 @@ import { mayRead } from '../../operations/callers.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { segmentsWithField } from '../segments/broken-rules.ts';
 
-/** The greatest number of automations that are named. */
+/** The maximum number of automations that are named. */
 const MAX_NAMED = 20;
 
-/** Campaigns that have not ended. */
+/** How many campaigns that have not ended use a record: a segment, a contact type or a field. */
 const Campaigns = {
   single_sends: integer({
-    description: 'Number of drafts and queued single sends that name it, or a segment that needs it.',
+    description: 'The number of drafts and queued single sends that name the record, or a segment that needs it.',
   }),
-  queued_single_sends: integer({ description: 'How many of the single sends are queued: they become drafts.' }),
-  automations: integer({ description: 'Number of automations for it, or for a segment that needs it.' }),
-  live_automations: integer({ description: 'How many of the automations are live: they become drafts.' }),
+  queued_single_sends: integer({
+    description: 'How many of these single sends are queued. Deleting the record makes them drafts.',
+  }),
+  automations: integer({ description: 'The number of automations for the record, or for a segment that needs it.' }),
+  live_automations: integer({
+    description: 'How many of these automations are live. Deleting the record makes them drafts.',
+  }),
   mentions: integer({
     description:
-      'Number of automations with it in their trigger, a step, their goal or their exit rule. They go on without it.',
+      'The number of automations that name the record in their trigger, a step, their goal or their exit rule. They go on without it.',
   }),
   mentioned_in: Type.Array(Type.Object({ utr: Type.String(), automation_name: Type.String() }), {
     description: `These automations, newest first, at most ${MAX_NAMED}; none for a key pair that may not read automations.`,
   }),
 };
-const people = integer({ description: 'The number of contacts in it.' });
-const needing = integer({ description: 'Number of segments that need it.' });
+const people = integer({ description: 'The number of contacts in the record.' });
+const needing = integer({ description: 'The number of segments that need the record.' });
 const SegmentUses = Type.Object({ people, ...Campaigns });
 const ContactTypeUses = Type.Object({ people, segments: needing, ...Campaigns });
 const FieldUses = Type.Object({ segments: needing, ...Campaigns });
@@ -106,24 +110,24 @@ function usingCampaigns(
   field: number | null = null,
 ): { [Name in keyof typeof Campaigns]: Static<(typeof Campaigns)[Name]> } {
   const keys = JSON.stringify(targets.map(({ table, id }) => `${table}_${id}`));
-  const isOne = (table: string, id: string) =>
+  const isTarget = (table: string, id: string) =>
     sql`(${sql.raw(table)}) || '_' || (${sql.raw(id)}) IN (SELECT value FROM json_each(${keys}))`;
-  const names = (column: string) =>
-    sql`EXISTS (SELECT 1 FROM json_each(${sql.raw(column)}) t WHERE ${isOne("t.value ->> 'table'", "t.value ->> 'id'")})`;
+  const namesTarget = (column: string) =>
+    sql`EXISTS (SELECT 1 FROM json_each(${sql.raw(column)}) t WHERE ${isTarget("t.value ->> 'table'", "t.value ->> 'id'")})`;
   const counts = db.get<
     Record<'single_sends' | 'queued_single_sends' | 'automations' | 'live_automations', number>
   >(sql`
     SELECT * FROM
       (SELECT count(*) AS single_sends, count(*) FILTER (WHERE status = ${SINGLE_SEND_STATUS.queued}) AS queued_single_sends
        FROM single_sends WHERE user_id = ${accountId} AND status IN (${SINGLE_SEND_STATUS.draft}, ${SINGLE_SEND_STATUS.queued})
-         AND (${names('recipient_id')} OR ${names('exclude_specific_recipient_id')})),
+         AND (${namesTarget('recipient_id')} OR ${namesTarget('exclude_specific_recipient_id')})),
       (SELECT count(*) AS automations, count(*) FILTER (WHERE status = ${AUTOMATION_STATUS.live}) AS live_automations
-       FROM automations WHERE user_id = ${accountId} AND deleted_at IS NULL AND ${isOne('automation_for_table', 'automation_for')})`);
+       FROM automations WHERE user_id = ${accountId} AND deleted_at IS NULL AND ${isTarget('automation_for_table', 'automation_for')})`);
   const mentioned = db.all<{ utr: string; automation_name: string; mentions: number }>(sql`
     SELECT a.utr, a.automation_name, count(*) OVER () AS mentions FROM automations a WHERE a.user_id = ${accountId} AND a.deleted_at IS NULL
-      AND (${isOne("'segments'", 'a.goal_segment_id')} OR ${isOne("'segments'", 'a.exit_segment_id')} OR a.trigger_field_id = ${field}
+      AND (${isTarget("'segments'", 'a.goal_segment_id')} OR ${isTarget("'segments'", 'a.exit_segment_id')} OR a.trigger_field_id = ${field}
         OR EXISTS (SELECT 1 FROM automation_schedules s WHERE s.automation_id = a.id
-          AND (${isOne("'segments'", 's.segment_id')} OR ${isOne("'contacts'", 's.contact_type_id')} OR s.field_id = ${field})))
+          AND (${isTarget("'segments'", 's.segment_id')} OR ${isTarget("'contacts'", 's.contact_type_id')} OR s.field_id = ${field})))
     ORDER BY a.id DESC LIMIT ${MAX_NAMED}`);
   const mentioned_in = mayRead({ scopes }, 'campaigns')
     ? mentioned.map(({ utr, automation_name }) => ({ utr, automation_name }))

@@ -116,14 +116,14 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
   app.post('/contacts/new', async (request, reply) => {
     const values = NEW_FORM.read(request);
     const typed = typedIn(request, await ownValues(request));
-    const { email, domain, meant } = lookAtDomain(values.email);
+    const { email, domain, meant } = inspectDomain(values.email);
     if (meant !== null && field(request, AS_TYPED) === '') {
       const question = languageOf(request, viewerOf(request)).say('person.misspelt', { email });
       return showNew(request, reply.code(UNPROCESSABLE), withTyped(values, typed), { email: [question] }, domain);
     }
     const added = await attempt(request, enterContact, {
       ...values,
-      custom_field: customField(typed.filter(({ text }) => text !== '')),
+      custom_field: customFieldParameter(typed.filter(({ text }) => text !== '')),
     });
     if ('problems' in added)
       return showNew(request, reply.code(added.status), withTyped(values, typed), problemsAt(added, 'custom_field'));
@@ -137,15 +137,15 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
     values: Values = {},
     problems: Problems = {},
   ) => {
-    const { contact, own } = await readFields(request);
+    const { contact, own } = await readEditable(request);
     const viewer = viewerOf(request);
     const title = languageOf(request, viewer).say('person.edit.title', { name: contact.fullname || contact.email });
-    const page = `/contacts/${contact.id}`;
+    const path = `/contacts/${contact.id}`;
     const content = (
       <ContactForm
-        action={`${page}/edit`}
+        action={`${path}/edit`}
         save="person.edit.save"
-        back={page}
+        back={path}
         own={own}
         problems={problems}
         values={values}
@@ -157,7 +157,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
       request,
       reply,
       viewer,
-      { title, section: 'contacts', back: { href: page, label: 'nav.contacts' } },
+      { title, section: 'contacts', back: { href: path, label: 'nav.contacts' } },
       content,
     );
   };
@@ -168,7 +168,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
   });
 
   app.post<WithId>('/contacts/:id/edit', async (request, reply) => {
-    const { contact, own } = await readFields(request);
+    const { contact, own } = await readEditable(request);
     const values = CHANGED_FORM.read(request);
     const typed = typedIn(request, own);
     const saved = await attempt(request, editContact, {
@@ -176,7 +176,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
       contact_type_id: contact.contact_type_id,
       ...values,
       // Unchanged values are not submitted, because a browser may write line breaks differently.
-      custom_field: customField(typed.filter(({ text, value }) => text !== value.replaceAll('\r\n', '\n'))),
+      custom_field: customFieldParameter(typed.filter(({ text, value }) => text !== value.replaceAll('\r\n', '\n'))),
     });
     if ('problems' in saved)
       return show(request, reply.code(saved.status), withTyped(values, typed), problemsAt(saved, 'custom_field'));
@@ -185,8 +185,8 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Returns the domain of a typed address, the domain that was probably meant (null if it looks right), and the address with that one. */
-function lookAtDomain(value: unknown) {
+/** Returns the domain of a typed address, the domain that was probably meant (null if the domain looks right), and the meant address. */
+function inspectDomain(value: unknown) {
   const typed = String(value).trim();
   const at = typed.lastIndexOf('@') + 1;
   const domain = typed.slice(at).toLowerCase();
@@ -194,7 +194,8 @@ function lookAtDomain(value: unknown) {
   return { domain, meant, email: typed.slice(0, at) + (meant ?? domain) };
 }
 
-async function readFields(
+/** Returns a contact with its language, and those of its custom fields that a form can show. */
+async function readEditable(
   request: FastifyRequest<WithId>,
 ): Promise<{ contact: Contact & { language: string }; own: OwnValue[] }> {
   const { id: contact_id } = request.params;
@@ -216,14 +217,15 @@ async function ownValues(request: FastifyRequest, stored: Contact['custom_field'
 
 /** Returns the custom fields that a form has, with the typed text. */
 function typedIn(request: FastifyRequest, own: readonly OwnValue[]) {
-  return own.flatMap((one) =>
-    fieldList(request, one.name).map((text) => ({ ...one, text: text.replaceAll('\r\n', '\n') })),
+  return own.flatMap((input) =>
+    fieldList(request, input.name).map((text) => ({ ...input, text: text.replaceAll('\r\n', '\n') })),
   );
 }
 
 type Typed = ReturnType<typeof typedIn>;
 
-function customField(typed: Typed): Record<string, string> {
+/** Returns the parameter `custom_field` for typed texts. */
+function customFieldParameter(typed: Typed): Record<string, string> {
   return Object.fromEntries(typed.map(({ field: { field_name }, text }) => [field_name, text]));
 }
 

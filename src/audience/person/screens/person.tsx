@@ -103,12 +103,12 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
   });
 
   app.get<WithId>('/contacts/:id/export', async (request, reply) => {
-    const known = await ask(request, exportPerson, { contact_id: request.params.id });
+    const parts = await ask(request, exportPerson, { contact_id: request.params.id });
     reply.headers({
       'content-type': 'application/json; charset=utf-8',
       'content-disposition': 'attachment; filename="person.json"',
     });
-    return reply.send(Readable.from(known, { objectMode: false }));
+    return reply.send(Readable.from(parts, { objectMode: false }));
   });
 
   pageRoute<WithId>(app, '/contacts/:id/erase', async (request, reply) => {
@@ -252,7 +252,7 @@ function Fact({ label, value }: { label: string; value: string | null }) {
 interface ConsentProps {
   person: Person;
   groups: readonly Group[];
-  /** The address of the page. */
+  /** The path of the page. */
   here: string;
   canChange: boolean;
 }
@@ -260,8 +260,8 @@ interface ConsentProps {
 function Consent({ person, groups, here, canChange }: ConsentProps) {
   const language = useLanguage();
   const { unsubscribed, segments, suppression } = person;
-  const left = new Set(unsubscribed.map(({ unsubscribe_groups_id }) => unsubscribe_groups_id));
-  const kept = left.has(null) ? [] : groups.filter(({ id }) => !left.has(id));
+  const unsubscribedFrom = new Set(unsubscribed.map(({ unsubscribe_groups_id }) => unsubscribe_groups_id));
+  const subscribed = unsubscribedFrom.has(null) ? [] : groups.filter(({ id }) => !unsubscribedFrom.has(id));
   const unsubscribe = language.say('person.unsubscribe');
   // The page that lifts an entry explains its meaning and asks for confirmation.
   const Lift = (list: { list: string; group?: string }) =>
@@ -294,10 +294,10 @@ function Consent({ person, groups, here, canChange }: ConsentProps) {
           ))}
         </ul>
       )}
-      {kept.length > 0 && (
+      {subscribed.length > 0 && (
         <p class="badges">
           {language.say('person.groups')}
-          {kept.map(({ id, group_name }) => (
+          {subscribed.map(({ id, group_name }) => (
             <Badge key={id}>{group_name}</Badge>
           ))}
         </p>
@@ -310,14 +310,14 @@ function Consent({ person, groups, here, canChange }: ConsentProps) {
           ))}
         </p>
       )}
-      {canChange && !left.has(null) && (
+      {canChange && !unsubscribedFrom.has(null) && (
         <Confirm id="unsubscribe" action={`${here}/unsubscribe`} label={unsubscribe} title={unsubscribe}>
           <SelectField
             name="topic"
             label={language.say('person.unsubscribe.from')}
             options={[
               { value: '', label: language.say('person.allMail') },
-              ...kept.map(({ id, group_name }) => ({ value: String(id), label: group_name })),
+              ...subscribed.map(({ id, group_name }) => ({ value: String(id), label: group_name })),
             ]}
           />
           <p>{language.say('person.unsubscribe.means')}</p>
@@ -435,7 +435,7 @@ function Counts({ moment: { opens, clicks } }: { moment: Moment }) {
   return counts.length === 0 ? null : <p class="quiet-text">{counts.join(', ')}</p>;
 }
 
-/** Leads from a campaign or mail of an automation to why the contact got it or not. */
+/** A link from a campaign, or a mail of an automation, to the page that says why the contact got it or not. */
 function WhyLink({ moment, email }: { moment: Moment; email: string }) {
   const language = useLanguage();
   const page = moment.kind === 'mail' || moment.kind === 'automation_ended' ? pageOf(moment) : null;
@@ -451,18 +451,22 @@ function WhyLink({ moment, email }: { moment: Moment; email: string }) {
 function About({ moment }: { moment: Moment }) {
   const language = useLanguage();
   const { kind, name, subject, url } = moment;
-  const state = shownState(moment);
   const href = pageOf(moment);
-  const what = textOf(language, moment);
-  const named = href === null || what === '' ? what : <a href={href}>{what}</a>;
-  if (kind === 'clicked') return url === null ? named : [`${url} · `, named];
-  const progress =
-    (kind === 'mail' || kind === 'transactional') && state
-      ? knownWord(language, 'delivery', state)
-      : kind.startsWith('automation_') && state
-        ? knownWord(language, 'entered', state)
-        : (kind === 'inactive' || kind === 'active_again') && state && knownWord(language, 'inactive', state);
-  return progress ? [named, (name ?? subject) === null ? '' : ' · ', progress] : named;
+  const text = textOf(language, moment);
+  const linkedText = href === null || text === '' ? text : <a href={href}>{text}</a>;
+  if (kind === 'clicked') return url === null ? linkedText : [`${url} · `, linkedText];
+  const state = stateText(language, moment);
+  return state === '' ? linkedText : [linkedText, (name ?? subject) === null ? '' : ' · ', state];
+}
+
+/** Returns the state of a mail, of a contact in an automation, or of an inactive contact in words; '' for other moments. */
+function stateText(language: Language, moment: Moment): string {
+  const { kind } = moment;
+  const state = shownState(moment);
+  if (!state) return '';
+  if (kind === 'mail' || kind === 'transactional') return knownWord(language, 'delivery', state);
+  if (kind.startsWith('automation_')) return knownWord(language, 'entered', state);
+  return kind === 'inactive' || kind === 'active_again' ? knownWord(language, 'inactive', state) : '';
 }
 
 /** Returns the state of a mail as it is shown: a mail kept in the outbox was not delivered. */

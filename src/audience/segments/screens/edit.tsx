@@ -15,7 +15,7 @@ import { addSegment, changeSegment, countMatches, readSegment } from '../operati
 import { type Choices, readChoices } from './choices.ts';
 import { type CountedMatches, MatchesCard, readMatches } from './matches.tsx';
 import { Rules } from './rule-rows.tsx';
-import { changed, type Draft, draftOf, emptyDraft, readDraft, submittedRules } from './rules.ts';
+import { afterClick, type Draft, draftOf, emptyDraft, readDraft, submittedRules } from './rules.ts';
 
 const SEE_OTHER = 303;
 
@@ -45,12 +45,12 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
       const choices = await readChoices(request);
       const draft = readDraft(request.body, choices.fields);
       const action = field(request, 'do');
-      if (action !== 'save') return show(request, reply, choices, changed(draft, action));
-      const about = { segment_name: draft.name, ...submittedRules(draft) };
+      if (action !== 'save') return show(request, reply, choices, afterClick(draft, action));
+      const input = { segment_name: draft.name, ...submittedRules(draft) };
       const saved =
         segment_id === undefined
-          ? await attempt(request, addSegment, about)
-          : await attempt(request, changeSegment, { segment_id, ...about });
+          ? await attempt(request, addSegment, input)
+          : await attempt(request, changeSegment, { segment_id, ...input });
       if ('output' in saved) {
         setFlash(reply, 'good', 'segments.saved', { name: draft.name });
         return reply.redirect(`/contacts/segments/${saved.output.id}`, SEE_OTHER);
@@ -78,8 +78,8 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
   }
 
   /**
-   * Returns the problems of each rule, by the name of its field in the form. A refusal names only the list with the fault, so
-   * each rule is tried alone, without a contact type, so that nothing is counted.
+   * Returns the problems of each rule, by the name of its field in the form. A refusal names only the parameter with the fault, so each
+   * rule is checked alone. The request has no contact type, so that nothing is counted.
    */
   async function ruleProblems(request: FastifyRequest, draft: Draft): Promise<Problems> {
     const problems: Record<string, readonly string[]> = {};

@@ -9,17 +9,17 @@ import { useLanguage } from '../../../ui/words/index.ts';
 import { countMatches, type Matches } from '../operations.ts';
 import type { Choices } from './choices.ts';
 import { rulesInWords } from './rule-words.ts';
-import type { Draft, GivenRules } from './rules.ts';
+import type { Draft, SubmittedRules } from './rules.ts';
 
 /** The matching contacts; null while the rules are incomplete. `rules` are those that were counted. */
 export type CountedMatches = { matches: Matches; rules: string } | null;
 
 /** Counts the contacts that match the rules. Continues the previous form's count if requested and if the rules are the same. */
-export async function readMatches(request: FastifyRequest, fields: GivenRules): Promise<CountedMatches> {
+export async function readMatches(request: FastifyRequest, fields: SubmittedRules): Promise<CountedMatches> {
   const submitted: Record<string, unknown> = Object.assign(Object.create(null), request.body);
   const [after = ''] = texts(submitted.after);
   const rules = new URLSearchParams(
-    Object.entries(fields).flatMap(([name, values]) => [values].flat().map((one) => [name, one])),
+    Object.entries(fields).flatMap(([name, values]) => [values].flat().map((value) => [name, value])),
   ).toString();
   const isContinued = after !== '' && texts(submitted.counted_rules)[0] === rules;
   const counted = await attempt(request, countMatches, { ...fields, ...(isContinued && { after }) });

@@ -3,7 +3,10 @@ import { type PlainCode, sentence, sentenceInEnglish } from '../../../errors/sen
 import { english, readable, readStored } from '../../../errors/stored.ts';
 import type { Language } from '../../../ui/words/index.ts';
 
-/** The reasons of the service itself to skip a contact. What mail servers reply is not among them: a report leads to a rule about it. */
+/**
+ * The service's own reasons to skip a contact. Replies of mail servers are not among them: the user comes to a rule about such a reply
+ * from a report.
+ */
 const OWN_REASONS: readonly PlainCode[] = [
   'unsubscribed_all',
   'unsubscribed_group',

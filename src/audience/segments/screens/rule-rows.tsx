@@ -8,7 +8,7 @@ import { isWordKey, type Language, useLanguage } from '../../../ui/words/index.t
 import { countryNamer, fieldLabel } from '../../../ui/words/known.ts';
 import { eventOfField } from '../../events/names.ts';
 import { COUNTRIES } from '../../places/operations.ts';
-import { MAX_MAIL_DAYS, MAX_MAILS, MAX_RULES } from '../rules.ts';
+import { MAX_DAYS, MAX_MAIL_DAYS, MAX_MAILS, MAX_NEXT_DAYS, MAX_RULES } from '../rules.ts';
 import type { Choices, RuleField } from './choices.ts';
 import { reasonOptions } from './reasons.ts';
 import { operandCount, operatorsFor, type Rule, typeOf } from './rules.ts';
@@ -56,7 +56,7 @@ function Row({
   const known = fields.map(({ field_name: name }) => ({ value: name, label: ruleFieldLabel(language, name) }));
   const isListed = fields.some(({ field_name }) => field_name === rule.field);
   const isKnown = typeOf(rule.field, fields) !== undefined;
-  const gone = {
+  const unlisted = {
     value: rule.field,
     label: isKnown ? ruleFieldLabel(language, rule.field) : language.say('segments.fieldGone', { field: rule.field }),
   };
@@ -68,7 +68,7 @@ function Row({
         name={`field${at}`}
         label={language.say('segments.field')}
         value={rule.field}
-        options={isListed ? known : [gone, ...known]}
+        options={isListed ? known : [unlisted, ...known]}
         problems={problems}
       />
       <SelectField
@@ -118,18 +118,7 @@ function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choic
     ...inputType(rule, type, value, isLast),
     problems,
   });
-  const isDays = /(within|in the next)$/.test(rule.operator);
-  const label = isDays
-    ? 'segments.days'
-    : type === 'mails'
-      ? 'segments.mails'
-      : type === 'event'
-        ? rule.operator.startsWith('totals')
-          ? 'segments.total'
-          : 'segments.times'
-        : count === 2
-          ? 'segments.valueFrom'
-          : 'segments.value';
+  const label = firstLabel(type, rule.operator, count);
   const untilLabel = type === 'mails' || type === 'event' ? 'segments.days' : 'segments.valueUntil';
   return (
     <>
@@ -152,7 +141,15 @@ function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choic
   );
 }
 
-/** What a rule says about a mail beside its name: the number of a link, or the reason why it did not arrive. */
+/** Returns the key of the label of a rule's first value, of `count` values. */
+function firstLabel(type: RuleField['field_type'], operator: string, count: number) {
+  if (/(within|in the next)$/.test(operator)) return 'segments.days';
+  if (type === 'mails') return 'segments.mails';
+  if (type === 'event') return operator.startsWith('totals') ? 'segments.total' : 'segments.times';
+  return count === 2 ? 'segments.valueFrom' : 'segments.value';
+}
+
+/** The second value of a rule about a mail: the number of a link, or the reason why the mail did not arrive. */
 function MailDetailField({ rule, at, problems }: { rule: Rule; at: number; problems: Problems }) {
   const language = useLanguage();
   const field = { name: `until${at}`, value: rule.values[1], problems };
@@ -169,7 +166,7 @@ function MailDetailField({ rule, at, problems }: { rule: Rule; at: number; probl
   );
 }
 
-/** The choice of a mail or automation. A stored one that is not in the list stays selected. */
+/** The choice of a mail or automation. A stored value that is not in the list stays selected. */
 function NamedField({
   rule,
   at,
@@ -208,13 +205,13 @@ function NamedField({
 /** Returns the input type for a value. A stored time keeps its time of day; otherwise whole days are chosen. */
 function inputType({ field, operator }: Rule, type: RuleField['field_type'], value: string, isLast: boolean) {
   if (type === 'mails') return { type: 'number', min: 1, max: isLast ? MAX_MAIL_DAYS : MAX_MAILS, step: 1 } as const;
-  if (type === 'event' && isLast) return { type: 'number', min: 1, max: 36_500, step: 1 } as const;
+  if (type === 'event' && isLast) return { type: 'number', min: 1, max: MAX_DAYS, step: 1 } as const;
   if (type === 'event')
     return operator.startsWith('totals')
       ? ({ type: 'number', step: 'any' } as const)
       : ({ type: 'number', min: 1, step: 1 } as const);
-  if (operator.endsWith('within')) return { type: 'number', min: 0, max: 36_500, step: 1 } as const;
-  if (operator.endsWith('in the next')) return { type: 'number', min: 0, max: 365, step: 1 } as const;
+  if (operator.endsWith('within')) return { type: 'number', min: 0, max: MAX_DAYS, step: 1 } as const;
+  if (operator.endsWith('in the next')) return { type: 'number', min: 0, max: MAX_NEXT_DAYS, step: 1 } as const;
   if (type === 'yearly-date') return { placeholder: '12-24' } as const;
   if (type === 'number') return { type: 'number', step: 'any' } as const;
   if (type === 'datetime-local')

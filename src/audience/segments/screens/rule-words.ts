@@ -16,9 +16,9 @@ export function rulesInWords(
   choices: Choices,
 ): string {
   const type = choices.types.find(({ id }) => String(id) === typeId)?.name ?? '–';
-  const said = rules.filter(isFilledIn).map((rule) => ruleInWords(language, rule, choices));
-  if (said.length === 0) return language.say('segments.words.nobody', { type });
-  const joined = said.reduce((one, other) => language.say(`segments.words.${join}`, { one, other }));
+  const phrases = rules.filter(isFilledIn).map((rule) => ruleInWords(language, rule, choices));
+  if (phrases.length === 0) return language.say('segments.words.nobody', { type });
+  const joined = phrases.reduce((one, other) => language.say(`segments.words.${join}`, { one, other }));
   return language.say('segments.words', { type, rules: joined });
 }
 
@@ -33,8 +33,8 @@ function ruleInWords(language: Language, rule: Rule, choices: Choices): string {
   const event = eventOfField(rule.field);
   const eventKey = `rule.event.${rule.operator}`;
   if (event !== null && isWordKey(eventKey)) return language.fill(eventKey, { name: event, value, until, filter });
-  const ofActivity = `rule.${rule.field}.${rule.operator}`;
-  const key = isWordKey(ofActivity) ? ofActivity : `rule.${rule.operator}`;
+  const activityKey = `rule.${rule.field}.${rule.operator}`;
+  const key = isWordKey(activityKey) ? activityKey : `rule.${rule.operator}`;
   const field = fieldInWords(language, rule.field);
   return isWordKey(key) ? language.fill(key, { field, value, until }) : `${field} ${rule.operator} ${value}`;
 }

@@ -55,13 +55,13 @@ function rulesOf({ select_field, select_operator, value }: Segment): Rule[] {
 export function readDraft(body: unknown, fields: readonly RuleField[]): Draft {
   const values: Record<string, unknown> = Object.assign(Object.create(null), body);
   const text = (name: string) => texts(values[name])[0] ?? '';
-  const places = Object.keys(values)
+  const indices = Object.keys(values)
     .flatMap((name) => /^field(\d{1,4})$/.exec(name)?.[1] ?? [])
     .map(Number)
     .sort((a, b) => a - b)
     .slice(0, MAX_RULES);
-  const rules = places.map((at) =>
-    fitted(
+  const rules = indices.map((at) =>
+    withFittingOperator(
       {
         field: text(`field${at}`),
         operator: text(`operator${at}`),
@@ -78,21 +78,22 @@ export function readDraft(body: unknown, fields: readonly RuleField[]): Draft {
   };
 }
 
-function fitted(rule: Rule, fields: readonly RuleField[]): Rule {
+/** Returns the rule with the first operator that fits its field, unless its own operator fits. */
+function withFittingOperator(rule: Rule, fields: readonly RuleField[]): Rule {
   const operators = operatorsFor(rule.field, fields);
   const [first = ''] = operators;
   if (operators.length === 0 || operators.includes(rule.operator)) return rule;
   const { field, values } = rule;
-  // A value of a contact is not the name of a mail.
-  return { field, operator: first, values: isOfActivity(field) ? ['', '', ''] : values };
+  // Values are kept only for fields of contacts: a value of a contact is not the name of a mail.
+  return { field, operator: first, values: isActivityField(field) ? ['', '', ''] : values };
 }
 
-function isOfActivity(field: string): boolean {
+function isActivityField(field: string): boolean {
   return Object.hasOwn(ACTIVITY_FIELDS, field) || eventOfField(field) !== null;
 }
 
 /** Returns the form after a click: `add` adds a rule, `remove` with an index removes one. The last rule stays. */
-export function changed(draft: Draft, action: string): Draft {
+export function afterClick(draft: Draft, action: string): Draft {
   const removed = /^remove(\d{1,4})$/.exec(action)?.[1];
   if (action === 'add' && draft.rules.length < MAX_RULES) return { ...draft, rules: [...draft.rules, NEW_RULE] };
   if (removed === undefined || draft.rules.length < 2) return draft;
@@ -140,4 +141,4 @@ export function submittedRules({ rules, typeId, join }: Omit<Draft, 'name'>) {
   };
 }
 
-export type GivenRules = ReturnType<typeof submittedRules>;
+export type SubmittedRules = ReturnType<typeof submittedRules>;

@@ -56,7 +56,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
   pageRoute<ById>(app, '/contacts/segments/:id', (request, reply) => show(request, reply));
 
   app.post<ById>('/contacts/segments/:id/add', async (request, reply) => {
-    const segment = await editable(request);
+    const segment = await readEditable(request);
     const person = PERSON_FORM.read(request);
     const added = await attempt(request, addRecipientByHand, { segment_id: segment.id, ...person });
     if ('problems' in added)
@@ -68,7 +68,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
   app.post<{ Params: { id: string; recipient: string } }>(
     '/contacts/segments/:id/remove/:recipient',
     async (request, reply) => {
-      const segment = await editable(request);
+      const segment = await readEditable(request);
       await ask(request, removeRecipientByHand, { segment_recipient_id: request.params.recipient });
       setFlash(reply, 'good', 'segments.removed');
       return reply.redirect(`/contacts/segments/${segment.id}`, SEE_OTHER);
@@ -76,7 +76,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
   );
 
   app.post<ById>('/contacts/segments/:id/delete', async (request, reply) => {
-    const segment = await editable(request);
+    const segment = await readEditable(request);
     await ask(request, deleteSegment, { segment_id: segment.id });
     const undo = `/contacts/segments/${segment.id}/undelete`;
     setFlashWithUndo(reply, undo, 'segments.deleted', { name: segment.segment_name });
@@ -91,7 +91,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
     return reply.redirect(`/contacts/segments/${id}`, SEE_OTHER);
   });
 
-  async function editable(request: FastifyRequest<{ Params: { id: string } }>) {
+  async function readEditable(request: FastifyRequest<{ Params: { id: string } }>) {
     requireEditor(request);
     return ask(request, readSegment, { segment_id: request.params.id });
   }
@@ -142,6 +142,7 @@ interface Props extends SubmittedMember {
   canChange: boolean;
   members: readonly Recipient[];
   hasMore: boolean;
+  /** True for every page but the first. */
   isLater: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The sunset rule: in a sentence, the contacts that it applies to before it is switched on, and its effects on each day. */
+/** The sunset rule: its form, the contacts that it applies to before it is switched on, its effects on each day, and the rule as a sentence. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
@@ -55,25 +55,25 @@ export async function sunsetScreen(app: FastifyInstance): Promise<void> {
       target: field(request, 'target'),
     };
     const rule = ruleOf(values.months, values.least_mails, values.target);
-    const doing = field(request, 'do');
+    const action = field(request, 'do');
     const wasShown = field(request, 'shown_rule') === JSON.stringify(rule);
-    const isChanged = doing === 'on' && !wasShown;
-    if (isChanged || (doing !== 'on' && doing !== 'off')) {
-      const goesOn = wasShown && doing === 'more';
+    const isChanged = action === 'on' && !wasShown;
+    if (isChanged || (action !== 'on' && action !== 'off')) {
+      const isContinued = wasShown && action === 'more';
       const preview = await countInactive(request, rule, {
-        count: goesOn ? Number(field(request, 'counted')) || 0 : 0,
-        afterId: goesOn ? Number(field(request, 'after_id')) || 0 : 0,
+        count: isContinued ? Number(field(request, 'counted')) || 0 : 0,
+        afterId: isContinued ? Number(field(request, 'after_id')) || 0 : 0,
       });
       if (!('problems' in preview)) return show(request, reply, { values, preview, isChanged });
       return show(request, reply.code(preview.status), { values, problems: targetProblems(preview.problems) });
     }
     requireOwner(request);
-    const saved = await attempt(request, saveSunset, { ...rule, is_on: doing === 'on' ? 1 : 0 });
+    const saved = await attempt(request, saveSunset, { ...rule, is_on: action === 'on' ? 1 : 0 });
     if ('problems' in saved) {
       const { status, problems, problem } = saved;
       return show(request, reply.code(status), { values, problems: targetProblems(problems), problem });
     }
-    setFlash(reply, 'good', doing === 'on' ? 'inactive.done.on' : 'inactive.done.off');
+    setFlash(reply, 'good', action === 'on' ? 'inactive.done.on' : 'inactive.done.off');
     return reply.redirect('/unsubscribes/inactive', SEE_OTHER);
   });
 
@@ -158,17 +158,23 @@ function RuleForm({ sunset, segments, types, mayChange, values, preview, isChang
       label: language.say('inactive.do.move', { name }),
     })),
   ];
-  const number = { type: 'number', inputMode: 'numeric', required: true, min: 1, problems } as const;
+  const numberInput = { type: 'number', inputMode: 'numeric', required: true, min: 1, problems } as const;
   return (
     <Card title={language.say('inactive.rule.heading')}>
       <form method="post" action={PAGE_PATH} class="stack">
         <p class="quiet-text">{language.say('inactive.rule.about')}</p>
-        <TextField name="months" label={language.say('inactive.months')} {...number} max={36} value={shown.months} />
+        <TextField
+          name="months"
+          label={language.say('inactive.months')}
+          {...numberInput}
+          max={36}
+          value={shown.months}
+        />
         <TextField
           name="least_mails"
           label={language.say('inactive.mails')}
           hint={language.say('inactive.mails.hint')}
-          {...number}
+          {...numberInput}
           max={50}
           value={shown.least_mails}
         />
@@ -200,7 +206,7 @@ function RuleForm({ sunset, segments, types, mayChange, values, preview, isChang
   );
 }
 
-/** The contacts that the rule applies to now, and the link to continue a long count. */
+/** The contacts that the rule applies to now, and the button that continues a long count. */
 function Found({ preview: { count, contacts, next_after_id }, rule }: { preview: SunsetPreview; rule: object }) {
   const language = useLanguage();
   return (

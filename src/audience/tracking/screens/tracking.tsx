@@ -36,12 +36,12 @@ function Modes({ mode }: { mode: TrackingMode }) {
       <form method="post" action="/settings/tracking" class="narrow">
         <fieldset class="bare-fieldset">
           <legend>{language.say('tracking.question')}</legend>
-          {TRACKING_MODES.map((one) => (
-            <label key={one} class="choice">
-              <input type="radio" name="mode" value={one} checked={one === mode} />
+          {TRACKING_MODES.map((option) => (
+            <label key={option} class="choice">
+              <input type="radio" name="mode" value={option} checked={option === mode} />
               <span class="named">
-                <span>{language.say(`tracking.${one}`)}</span>
-                <span class="small quiet-text">{language.say(`tracking.${one}.text`)}</span>
+                <span>{language.say(`tracking.${option}`)}</span>
+                <span class="small quiet-text">{language.say(`tracking.${option}.text`)}</span>
               </span>
             </label>
           ))}

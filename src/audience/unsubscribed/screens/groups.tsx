@@ -23,7 +23,7 @@ const GROUP_FORM = form(addGroup.input, [
   { name: 'description', label: 'unsubscribes.topics.description', hint: 'topics.description.hint' },
   { name: 'is_display', label: 'topics.display' },
 ]);
-const BLANK = { is_display: 1 };
+const NEW_GROUP = { is_display: 1 };
 
 type Group = Static<typeof listGroups.record>;
 
@@ -33,7 +33,7 @@ interface ById {
 
 /** Registers the list, and the actions of editors on a group. */
 export async function groupScreens(app: FastifyInstance): Promise<void> {
-  await app.register(oneGroup);
+  await app.register(groupPages);
   pageRoute(app, LIST_PATH, async (request, reply) => {
     const viewer = viewerOf(request);
     const groups = await ask(request, listGroups, {});
@@ -96,10 +96,10 @@ function Groups({ groups, canChange }: { groups: readonly Group[]; canChange: bo
   );
 }
 
-async function oneGroup(app: FastifyInstance): Promise<void> {
+async function groupPages(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
 
-  pageRoute(app, `${LIST_PATH}/new`, (request, reply) => show(request, reply, { values: BLANK }));
+  pageRoute(app, `${LIST_PATH}/new`, (request, reply) => show(request, reply, { values: NEW_GROUP }));
 
   app.post(`${LIST_PATH}/new`, async (request, reply) => {
     const values = GROUP_FORM.read(request);
@@ -109,16 +109,16 @@ async function oneGroup(app: FastifyInstance): Promise<void> {
   });
 
   pageRoute<ById>(app, `${LIST_PATH}/:id/edit`, async (request, reply) => {
-    const known = await ask(request, readGroupAndUses, request.params);
-    return show(request, reply, { known, values: known.group });
+    const existing = await ask(request, readGroupAndUses, request.params);
+    return show(request, reply, { existing, values: existing.group });
   });
 
   app.post<ById>(`${LIST_PATH}/:id/edit`, async (request, reply) => {
     const values = GROUP_FORM.read(request);
     const changed = await attempt(request, changeGroup, { ...request.params, ...values });
     if (!('problems' in changed)) return saved(reply, values);
-    const known = await ask(request, readGroupAndUses, request.params);
-    return show(request, reply.code(changed.status), { known, values, problems: changed.problems });
+    const existing = await ask(request, readGroupAndUses, request.params);
+    return show(request, reply.code(changed.status), { existing, values, problems: changed.problems });
   });
 
   app.post<ById>(`${LIST_PATH}/:id/delete`, async (request, reply) => {
@@ -137,15 +137,15 @@ function saved(reply: FastifyReply, { group_name: name }: FormValues) {
 
 interface GroupForm {
   /** The group to change; absent for a new one. */
-  known?: GroupAndUses;
+  existing?: GroupAndUses;
   values: Readonly<Record<string, unknown>>;
   problems?: Problems;
 }
 
-function show(request: FastifyRequest, reply: FastifyReply, { known, values, problems = {} }: GroupForm) {
+function show(request: FastifyRequest, reply: FastifyReply, { existing, values, problems = {} }: GroupForm) {
   const viewer = viewerOf(request);
   const language = languageOf(request, viewer);
-  const title = language.say(known === undefined ? 'topics.new' : 'topics.change');
+  const title = language.say(existing === undefined ? 'topics.new' : 'topics.change');
   return sendPage(
     request,
     reply,
@@ -161,7 +161,7 @@ function show(request: FastifyRequest, reply: FastifyReply, { known, values, pro
           back={{ href: LIST_PATH, label: 'confirm.cancel' }}
         />
       </Card>
-      {known && <Delete {...known} />}
+      {existing && <Delete {...existing} />}
     </>,
   );
 }

@@ -27,34 +27,35 @@ export type Entry = Pick<Inactive, 'id' | 'email_address' | 'created_at'> &
 /** The requested part of a list, from the query parameters. */
 interface Part {
   limit: number;
-  /** Only this address, unless empty. */
+  /** The address to find; empty: all addresses. */
   email: string;
   before?: string | undefined;
-  /** For the list of a group. */
+  /** The id of the group, for the list of a group. */
   groupId?: string | undefined;
 }
 
 type ListInput = Record<'order' | 'limit' | 'email' | 'before_id' | 'groupId', unknown>;
-interface List {
-  read(request: FastifyRequest, asked: Partial<ListInput>): Promise<Entry[]>;
+/** What can be done with a list. */
+interface ListOperations {
+  read(request: FastifyRequest, input: Partial<ListInput>): Promise<Entry[]>;
   remove(request: FastifyRequest, id: number): Promise<unknown>;
 }
 
-const LISTS: Readonly<Record<ListName, List>> = {
+const LISTS: Readonly<Record<ListName, ListOperations>> = {
   all: {
-    read: (request, asked) => ask(request, listUnsubscribedFromAll, asked),
+    read: (request, input) => ask(request, listUnsubscribedFromAll, input),
     remove: (request, id) => ask(request, removeFromGlobalList, { id }),
   },
   topic: {
-    read: (request, asked) => ask(request, listUnsubscribedFromGroup, asked),
+    read: (request, input) => ask(request, listUnsubscribedFromGroup, input),
     remove: (request, id) => ask(request, removeFromGroup, { id }),
   },
   suppressions: {
-    read: (request, asked) => ask(request, readSuppressed, asked),
+    read: (request, input) => ask(request, readSuppressed, input),
     remove: (request, id) => ask(request, removeFromSuppressionList, { id }),
   },
   inactive: {
-    read: (request, asked) => ask(request, listInactive, asked),
+    read: (request, input) => ask(request, listInactive, input),
     remove: (request, id) => ask(request, liftInactive, { id }),
   },
 };

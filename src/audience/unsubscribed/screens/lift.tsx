@@ -11,6 +11,7 @@ import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { type Entry, LIST_NAMES, type ListName, pageOf, readEntries, removeEntry } from './kinds.tsx';
 
+const SEE_OTHER = 303;
 const UNPROCESSABLE = 422;
 
 interface LiftQuery {
@@ -30,11 +31,11 @@ export async function liftScreen(app: FastifyInstance): Promise<void> {
   app.post<{ Querystring: LiftQuery }>('/unsubscribes/lift', async (request, reply) => {
     const listed = await findEntry(request);
     const { name, entry, back } = listed;
-    const isAsked = Object(request.body).asked === '1';
-    if (entry.kind === 'complaint' && !isAsked) return show(request, reply.code(UNPROCESSABLE), listed, true);
+    const isConfirmed = Object(request.body).asked === '1';
+    if (entry.kind === 'complaint' && !isConfirmed) return show(request, reply.code(UNPROCESSABLE), listed, true);
     await removeEntry(request, name, entry.id);
     setFlash(reply, 'good', 'unsubscribes.lifted', { email: entry.email_address });
-    return reply.redirect(back, 303);
+    return reply.redirect(back, SEE_OTHER);
   });
 
   /**
@@ -52,12 +53,12 @@ export async function liftScreen(app: FastifyInstance): Promise<void> {
   }
 }
 
-/** Shows what lifting an entry means. `isUnasked`: the box that a complaint needs was not ticked. */
+/** Shows what lifting an entry means. `isUnconfirmed`: the box that a complaint needs was not ticked. */
 async function show(
   request: FastifyRequest,
   reply: FastifyReply,
   { name, entry, back }: { name: ListName; entry: Entry; back: string },
-  isUnasked = false,
+  isUnconfirmed = false,
 ) {
   const viewer = viewerOf(request);
   const title = languageOf(request, viewer).say(`unsubscribes.lift.${name}.title`);
@@ -66,7 +67,7 @@ async function show(
   const entries = await Promise.all(others.map((other) => readEntries(request, other, { limit: 1, email })));
   const stays = others.filter((_, at) => entries[at]?.length === 1);
   const isComplaint = entry.kind === 'complaint';
-  const content = <Confirmation {...{ name, email, back, stays, isComplaint, isUnasked }} />;
+  const content = <Confirmation {...{ name, email, back, stays, isComplaint, isUnconfirmed }} />;
   return sendPage(request, reply, viewer, { title, section: 'unsubscribes' }, content);
 }
 
@@ -77,14 +78,14 @@ function Confirmation({
   back,
   stays,
   isComplaint,
-  isUnasked,
+  isUnconfirmed,
 }: {
   name: ListName;
   email: string;
   back: string;
   stays: readonly ('all' | 'suppressions')[];
   isComplaint: boolean;
-  isUnasked: boolean;
+  isUnconfirmed: boolean;
 }) {
   const language = useLanguage();
   return (
@@ -105,7 +106,7 @@ function Confirmation({
       <form method="post">
         {isComplaint && (
           <>
-            <Notice tone="bad" isNews={isUnasked}>
+            <Notice tone="bad" isNews={isUnconfirmed}>
               {language.say('unsubscribes.lift.complaint')}
             </Notice>
             <CheckField name="asked" label={language.say('unsubscribes.lift.asked')} required />
