@@ -17,7 +17,7 @@ export function nextDigest({ rhythm, weekday, time_of_day, time_zone }: Rhythm, 
   if (rhythm === 'item') return null;
   const time = parseScheduleTime(time_of_day) ?? '08:00:00';
   const { date: today } = wallClock(new Date(now), time_zone);
-  // A week and a day, because today's time may be over.
+  // The loop covers a week and a day, because today's time may be over.
   for (let days = 0; days <= 8; days++) {
     const day = addDays(today, days);
     if (rhythm === 'weekly' && weekdayOf(day) !== weekday) continue;

@@ -9,7 +9,7 @@ const MAX_LINK = 2000;
 
 export interface FeedItem {
   title: string;
-  /** An absolute http or https address, or empty. */
+  /** An absolute http or https URL, or empty. */
   link: string;
   summary: string;
   author: string;
@@ -24,11 +24,11 @@ export interface ReadFeed {
   title: string;
   /** The language that the feed declares, such as de or pt-BR (BCP 47); empty if the feed declares none. */
   language: string;
-  /** In the order of the feed, without repeats. */
+  /** The items in the order of the feed, without repeats. */
   items: (FeedItem & { key: string })[];
 }
 
-/** A text of a feed. With `isHtml` its words must be extracted from markup. */
+/** A text of a feed. With `isHtml`, its words must be extracted from the markup. */
 export interface RawText {
   text: string;
   isHtml: boolean;
@@ -51,23 +51,23 @@ export interface RawItem {
 export function feedItem(raw: RawItem, base: string): ReadFeed['items'][number] | null {
   const id = raw.id?.trim() ?? '';
   // In RSS the id of an item is also its link if it has no other link.
-  const link = absolute(raw.link || (/^https?:/i.test(id) ? id : ''), base);
+  const link = absoluteUrl(raw.link || (/^https?:/i.test(id) ? id : ''), base);
   const identity = id || link;
   if (identity === '') return null;
   const time = new Date(raw.date?.trim() ?? '');
-  const summary = words(raw.summary, MAX_SUMMARY);
+  const summary = plainText(raw.summary, MAX_SUMMARY);
   return {
     key: createHash('sha256').update(identity).digest('base64url').slice(0, 22),
-    title: words(raw.title, MAX_TITLE) || shortened(summary, MAX_TITLE) || link,
+    title: plainText(raw.title, MAX_TITLE) || shortened(summary, MAX_TITLE) || link,
     link,
     summary,
     author: shortened(raw.author ?? '', MAX_AUTHOR),
     date: Number.isNaN(time.getTime()) ? '' : time.toISOString(),
-    image: absolute(raw.image ?? '', base).replace(/^http:.*/s, ''),
+    image: absoluteUrl(raw.image ?? '', base).replace(/^http:.*/s, ''),
   };
 }
 
-/** Returns the language of a feed as it declares it; empty if that is no language. */
+/** Returns the language that a feed declares; empty if the text is not a tag of a language. */
 export function feedLanguage(language: string): string {
   const tag = language.trim();
   return /^[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,3}$/i.test(tag) ? tag : '';
@@ -75,15 +75,15 @@ export function feedLanguage(language: string): string {
 
 /** Returns the title of a feed. */
 export function feedTitle(raw: RawText | undefined): string {
-  return words(raw, MAX_TITLE);
+  return plainText(raw, MAX_TITLE);
 }
 
-function words(raw: RawText | undefined, most: number): string {
+function plainText(raw: RawText | undefined, maxLength: number): string {
   if (raw === undefined) return '';
-  return raw.isHtml ? htmlText(raw.text, most) : shortened(raw.text, most);
+  return raw.isHtml ? htmlText(raw.text, maxLength) : shortened(raw.text, maxLength);
 }
 
-function absolute(link: string, base: string): string {
+function absoluteUrl(link: string, base: string): string {
   const trimmed = link.trim();
   const url = trimmed !== '' && URL.canParse(trimmed, base) ? new URL(trimmed, base) : null;
   return url !== null && /^https?:$/.test(url.protocol) && url.href.length <= MAX_LINK ? url.href : '';

@@ -10,6 +10,7 @@ import { findTemplateCodes } from '../templates/mail-content.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { nextDigest, type Rhythm } from './digest-times.ts';
 
+/** The maximum number of feeds of an account. */
 const MAX_FEEDS = 20;
 
 export type Feed = typeof feeds.$inferSelect;
@@ -59,14 +60,17 @@ export function addFeed(db: Db, accountId: number, input: FeedInput, now: Date):
     .get().id;
 }
 
-/** Changes a feed. With another URL it begins again: the present items of the new feed are only remembered. Call inside a transaction. */
+/**
+ * Changes a feed. If its URL changes, it begins again: the present items at the new URL are remembered and not sent. Call inside a
+ * transaction.
+ */
 export function changeFeed(db: Db, feed: Feed, input: FeedInput, now: Date): void {
-  const isElsewhere = input.url !== feed.url;
+  const hasNewUrl = input.url !== feed.url;
   const isWaiting = countWaiting(db.$client, feed.id) > 0;
   db.update(feeds)
     .set({
       ...columnsOf(input),
-      ...(isElsewhere && {
+      ...(hasNewUrl && {
         is_begun: 0,
         etag: '',
         last_modified: '',
@@ -96,7 +100,7 @@ export function removeFeed(db: Db, { id }: Feed): void {
 /** Pauses a feed, or resumes a paused one. Call inside a transaction. */
 export function setActive(db: Db, feed: Feed, isActive: boolean, now: Date): void {
   if (feed.state === 'held') throw conflict(sentence('feed_is_held'));
-  if (isActive) goOn(db, feed, now);
+  if (isActive) activate(db, feed, now);
   else
     db.update(feeds)
       .set({ state: 'paused', updated_at: isoTimestamp(now) })
@@ -105,11 +109,11 @@ export function setActive(db: Db, feed: Feed, isActive: boolean, now: Date): voi
 }
 
 /** Releases a held feed: waiting items are sent, or skipped permanently. Throws 409 if it is not held. Call inside a transaction. */
-export function releaseFeed(db: Db, feed: Feed, what: 'send' | 'skip', now: Date): void {
+export function releaseFeed(db: Db, feed: Feed, decision: 'send' | 'skip', now: Date): void {
   if (feed.state !== 'held') throw conflict(sentence('feed_not_held'));
-  if (what === 'skip')
+  if (decision === 'skip')
     db.$client.prepare('UPDATE feed_items SET item = NULL WHERE feed_id = ? AND item IS NOT NULL').run(feed.id);
-  goOn(db, feed, now);
+  activate(db, feed, now);
 }
 
 /** Holds a feed with a reason. Call inside a transaction. */
@@ -149,11 +153,11 @@ export function findFeedTemplate(
   db: Db,
   { user_id, template_id }: Pick<Feed, 'user_id' | 'template_id'>,
 ): string | null {
-  if (template_id === 0) return USUAL_TEMPLATE;
+  if (template_id === 0) return DEFAULT_TEMPLATE;
   return findTemplateCodes(db, user_id, template_id)?.html_code || null;
 }
 
-function goOn(db: Db, feed: Feed, now: Date): void {
+function activate(db: Db, feed: Feed, now: Date): void {
   const waiting = countWaiting(db.$client, feed.id);
   db.update(feeds)
     .set({
@@ -174,7 +178,7 @@ function columnsOf({ recipient_id, exclude_specific_recipient_id, ...columns }: 
   };
 }
 
-const USUAL_TEMPLATE = `<!doctype html>
+const DEFAULT_TEMPLATE = `<!doctype html>
 <html>
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>((feed_title))</title></head>
 <body style="margin:0;padding:0;background-color:#f4f5f7">

@@ -13,6 +13,7 @@ const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 20_000;
 const CONNECT_TIMEOUT_MS = 5000;
 const MAX_RETRY_AFTER_S = 24 * 3600;
+/** The maximum length of a validator that is kept. */
 const MAX_TAG = 500;
 const USER_AGENT = 'Sendlark-Feeds';
 const ACCEPT = 'application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5';
@@ -28,12 +29,15 @@ export const NO_VERSION: FeedVersion = { etag: '', last_modified: '' };
 
 export type FeedAnswer =
   | { kind: 'unchanged' }
-  | ({ kind: 'changed'; text: string /** Where it is after redirects. */; url: string } & FeedVersion)
-  /** `reason` is in stored form. `retryAfterMs` is how long the server wants no further request. */
+  /** `url` is the URL of the feed after redirects. */
+  | ({ kind: 'changed'; text: string; url: string } & FeedVersion)
+  /** `retryAfterMs` is how long the server wants no further request; 0 if it does not say. */
   | { kind: 'failed'; reason: Said; retryAfterMs: number };
 
 interface Options {
+  /** True if the feed may be at a private address. */
   allowPrivate: boolean;
+  /** Cancels the request. */
   signal?: AbortSignal;
 }
 
@@ -53,6 +57,7 @@ export async function fetchFeed(url: string, known: FeedVersion, options: Option
   }
 }
 
+/** Requests a URL and follows its redirects. Checks each URL on the way. */
 async function follow(
   agent: Agent,
   from: string,
@@ -83,8 +88,8 @@ async function follow(
     if (statusCode === 200) {
       const bytes = await readBody(body, header('content-encoding'));
       if (bytes === null) return failed(sentence('feed_large', { size: MAX_FEED_BYTES / 1024 / 1024 }));
-      const version = { etag: tag(header('etag')), last_modified: tag(header('last-modified')) };
-      return { kind: 'changed', text: decoded(bytes, header('content-type')), url, ...version };
+      const version = { etag: validator(header('etag')), last_modified: validator(header('last-modified')) };
+      return { kind: 'changed', text: decode(bytes, header('content-type')), url, ...version };
     }
     const location = header('location');
     if (![301, 302, 303, 307, 308].includes(statusCode) || !URL.canParse(location, url))
@@ -117,22 +122,26 @@ async function readBody(body: AsyncIterable<Buffer>, encoding: string): Promise<
 }
 
 /** Decodes the text with the encoding that the server or the document names; UTF-8 if neither names a known one. */
-function decoded(bytes: Buffer, contentType: string): string {
+function decode(bytes: Buffer, contentType: string): string {
   const named =
     /charset="?([\w-]{1,40})/i.exec(contentType)?.[1] ??
     /^<\?xml[^>]{0,100}\sencoding=["']([\w-]{1,40})/.exec(bytes.toString('latin1', 0, 200))?.[1];
-  // A byte order mark takes precedence over both (WHATWG Encoding, 6).
-  const marked =
-    bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : null;
   try {
-    return new TextDecoder(marked ?? named ?? 'utf-8').decode(bytes);
+    // A byte order mark takes precedence over both (WHATWG Encoding, 6).
+    return new TextDecoder(markedEncoding(bytes) ?? named ?? 'utf-8').decode(bytes);
   } catch {
     return new TextDecoder().decode(bytes);
   }
 }
 
-/** Returns a validator for a later request. One that is too long is not kept. */
-function tag(value: string): string {
+/** Returns the encoding that a byte order mark of UTF-16 names; null without such a mark. */
+function markedEncoding([first, second]: Buffer): string | null {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : null;
+}
+
+/** Returns a validator for a later request; empty if it is too long to be kept. */
+function validator(value: string): string {
   return value.length > MAX_TAG ? '' : value;
 }
 

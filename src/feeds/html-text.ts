@@ -1,9 +1,11 @@
-/** Extracts the text from a feed's HTML. Nothing else of it goes into a mail, so that no feed can insert markup, scripts or pictures. */
+/** Extracts the text from a feed's HTML. Nothing else of the HTML goes into a mail, so that no feed can insert markup, scripts or pictures. */
 import { Parser } from 'htmlparser2';
 
 /** The number of characters that are read of one text. The rest cannot affect the few that are kept. */
 const MAX_READ = 20_000;
-const UNSEEN = new Set(['script', 'style', 'head', 'title', 'template', 'noscript']);
+/** The elements whose text is not shown. */
+const HIDDEN = new Set(['script', 'style', 'head', 'title', 'template', 'noscript']);
+/** The elements that do not separate words. */
 const INLINE = new Set([
   'a',
   'abbr',
@@ -24,30 +26,30 @@ const INLINE = new Set([
   'u',
 ]);
 
-/** Returns the words of HTML in one line of at most `most` characters. A longer text ends with an ellipsis. */
-export function htmlText(html: string, most: number): string {
+/** Returns the words of HTML in one line of at most `maxLength` characters. A longer text ends with an ellipsis. */
+export function htmlText(html: string, maxLength: number): string {
   let text = '';
-  let unseen = 0;
+  let hiddenDepth = 0;
   const parser = new Parser({
     ontext: (part) => {
-      if (unseen === 0) text += part;
+      if (hiddenDepth === 0) text += part;
     },
     onopentagname: (name) => {
-      if (UNSEEN.has(name)) unseen++;
+      if (HIDDEN.has(name)) hiddenDepth++;
       else if (!INLINE.has(name)) text += ' ';
     },
     onclosetag: (name) => {
-      if (UNSEEN.has(name)) unseen--;
+      if (HIDDEN.has(name)) hiddenDepth--;
       else if (!INLINE.has(name)) text += ' ';
     },
   });
   parser.write(html.slice(0, MAX_READ));
   parser.end();
-  return shortened(text, most);
+  return shortened(text, maxLength);
 }
 
-/** Returns a text in one line of at most `most` characters, without control characters. */
-export function shortened(text: string, most: number): string {
+/** Returns a text in one line of at most `maxLength` characters, without control characters. */
+export function shortened(text: string, maxLength: number): string {
   const line = text
     .slice(0, MAX_READ)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are replaced
@@ -55,10 +57,10 @@ export function shortened(text: string, most: number): string {
     .replace(/\p{Surrogate}/gu, '')
     .trim();
   const characters = [...line];
-  return characters.length <= most
+  return characters.length <= maxLength
     ? line
     : `${characters
-        .slice(0, most - 1)
+        .slice(0, maxLength - 1)
         .join('')
         .trimEnd()}…`;
 }

@@ -49,19 +49,19 @@ export function makeIssue(source: IssueSource): { subject: string; preheader: st
   const common = { feed_title, items_count: String(items.length) };
   const day = new Intl.DateTimeFormat('en-CA', { timeZone: time_zone, dateStyle: 'short' });
   const valuesOfItems = items.map((item): Values => ({ ...common, ...itemValues(item, day) }));
-  // Counted during writing, because a template could make a few items exceed the memory.
+  // Characters are counted while they are written, because a template could make a few items exceed the memory.
   const room: Room = { left: MAX_HTML_CHARACTERS };
   try {
-    const line = (text: string) => {
+    const fillLine = (text: string) => {
       take(room, text.length);
       return [...fill(text, valuesOfItems[0], inert, room)].slice(0, MAX_LINE).join('');
     };
-    const [subject, preheader] = [line(source.subject), line(source.preheader)];
-    const inHtml = (part: string, values: Values | undefined) => {
+    const [subject, preheader] = [fillLine(source.subject), fillLine(source.preheader)];
+    const fillHtml = (part: string, values: Values | undefined) => {
       take(room, part.length);
       return fill(values?.item_image ? part : withoutItemImages(part), values, (text) => inert(escapeHtml(text)), room);
     };
-    return { subject, preheader, html: inBlocks(html, valuesOfItems, inHtml) };
+    return { subject, preheader, html: fillBlocks(html, valuesOfItems, fillHtml) };
   } catch (error) {
     if (error instanceof NoRoom) return null;
     throw error;
@@ -77,7 +77,7 @@ function withoutItemImages(html: string): string {
   return html.replace(PICTURE, (tag) => (ITEM_IMAGE.test(tag) ? '' : tag));
 }
 
-/** The HTML of a mail that declares this language, unless it declares one. */
+/** Returns the HTML of a mail with this language declared, unless the HTML declares a language already. */
 function withLanguage(html: string, language: string): string {
   return language === '' ? html : html.replace(/<html(?![^<>]*\slang\s*=)(?=[\s>])/i, `<html lang="${language}"`);
 }
@@ -93,14 +93,14 @@ function itemValues({ title, link, summary, author, date, image = '' }: FeedItem
   };
 }
 
-/** A link with its parentheses escaped, so that nothing in it is taken for a placeholder. */
+/** Returns a link with its parentheses escaped, so that nothing in it is taken for a placeholder. */
 const withEscapedParentheses = (link: string) => link.replaceAll('(', '%28').replaceAll(')', '%29');
 
-/** Repeats the part between the marks. A template without marks is filled with the first item. */
-function inBlocks(
+/** Fills a template and repeats the part between the marks for each item. The text outside the marks gets the values of the first item. */
+function fillBlocks(
   html: string,
   items: readonly Values[],
-  filled: (part: string, values: Values | undefined) => string,
+  fillPart: (part: string, values: Values | undefined) => string,
 ): string {
   const [first] = items;
   const parts: string[] = [];
@@ -110,12 +110,13 @@ function inBlocks(
     const end = start === -1 ? -1 : html.indexOf(BLOCK_END, start);
     if (end === -1) break;
     const block = html.slice(start + BLOCK_START.length, end);
-    parts.push(filled(html.slice(from, start), first), ...items.map((item) => filled(block, item)));
+    parts.push(fillPart(html.slice(from, start), first), ...items.map((item) => fillPart(block, item)));
     from = end + BLOCK_END.length;
   }
-  return [...parts, filled(html.slice(from), first)].join('');
+  return [...parts, fillPart(html.slice(from), first)].join('');
 }
 
+/** Returns a text with the values of its placeholders. */
 function fill(text: string, values: Values | undefined, encode: (text: string) => string, room: Room): string {
   return text.replace(PLACEHOLDER, (_whole, name: string, fallback = '') => {
     const value = values?.[name] ?? '';
@@ -125,6 +126,7 @@ function fill(text: string, values: Values | undefined, encode: (text: string) =
   });
 }
 
+/** Counts written characters. Throws `NoRoom` if there is no room for them. */
 function take(room: Room, characters: number): void {
   room.left -= Math.max(characters, MIN_CHARACTERS);
   if (room.left < 0) throw new NoRoom();

@@ -7,6 +7,7 @@ import type { Db } from '../database/open.ts';
 import { feeds, type LanguageVersion, type Target } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { sentence } from '../errors/sentences.ts';
+import { BLANK_TEMPLATE } from '../templates/mail-content.ts';
 import { nextDigest } from './digest-times.ts';
 import type { FeedItem } from './feed-item.ts';
 import { countWaiting, type Feed, findFeedTemplate, holdFeed } from './feeds.ts';
@@ -15,8 +16,6 @@ import { makeIssue } from './issue-content.ts';
 /** The maximum number of items in one digest; older ones are skipped. */
 export const MAX_DIGEST_ITEMS = 100;
 const MAX_NAME = 255;
-/** The built-in template without content. Mails with their own code have its id. */
-const BLANK_TEMPLATE = 1;
 
 interface WaitingItem {
   id: number;
@@ -45,13 +44,13 @@ export function nextItems(client: Database, { id, rhythm }: Pick<Feed, 'id' | 'r
 }
 
 /** A feed whose mail is due, with the items of the mail. */
-interface Due {
+interface DueMail {
   feed: Feed;
   items: WaitingItem[];
 }
 
-/** Returns the feed with the items of its next mail; null if none is due. */
-function findDue(db: Db, feedId: number, now: Date): Due | null {
+/** Returns the feed with the items of its next mail; null if no mail is due. */
+function findDueMail(db: Db, feedId: number, now: Date): DueMail | null {
   const feed = db.select().from(feeds).where(eq(feeds.id, feedId)).get();
   if (feed === undefined || feed.state !== 'active' || feed.issue_at === null || feed.issue_at > now.getTime())
     return null;
@@ -60,27 +59,29 @@ function findDue(db: Db, feedId: number, now: Date): Due | null {
 
 /**
  * Makes the mail that is due for a feed and marks its items as sent, in one transaction, so that after a kill no mail is lost
- * or sent twice. Holds the feed if the mail cannot be made. The text is made before the transaction, since that takes long: a
- * feed that was changed meanwhile stays due.
+ * or sent twice. Holds the feed if the mail cannot be made. The text is made before the transaction, because that takes
+ * long. If the feed was changed meanwhile, its mail stays due.
  */
 export function makeDueIssue(deps: SingleSendDeps, feedId: number): void {
   const { db, clock } = deps;
   const now = clock.now();
-  const due = findDue(db, feedId, now);
+  const due = findDueMail(db, feedId, now);
   if (due === null) return;
   const { feed, items } = due;
   const mail = items.length === 0 ? null : makeMail(db, due);
   inTransaction(db, () => {
-    if (!isDeepStrictEqual(findDue(db, feedId, now), due)) return;
+    if (!isDeepStrictEqual(findDueMail(db, feedId, now), due)) return;
     if (typeof mail === 'string') return holdFeed(db, feed.id, sentence(mail), now);
     if (mail !== null) {
       const { issue, languages } = mail;
       createSingleSend(deps, feed.user_id, singleSendOf(feed, issue), { userId: null, languages });
       // Items that did not fit in a digest are not sent later.
-      const done = feed.rhythm === 'item' ? 'AND id = ?' : 'AND ? > 0';
+      const onlyItem = feed.rhythm === 'item' ? items[0]?.id : null;
       db.$client
-        .prepare(`UPDATE feed_items SET item = NULL WHERE feed_id = ? AND item IS NOT NULL ${done}`)
-        .run(feed.id, items[0]?.id ?? 0);
+        .prepare(
+          'UPDATE feed_items SET item = NULL WHERE feed_id = @feed AND item IS NOT NULL AND (@onlyItem IS NULL OR id = @onlyItem)',
+        )
+        .run({ feed: feed.id, onlyItem });
     }
     const hasMore = feed.rhythm === 'item' && countWaiting(db.$client, feed.id) > 0;
     const issue_at = hasMore ? now.getTime() : nextDigest(feed, now.getTime());
@@ -91,10 +92,10 @@ export function makeDueIssue(deps: SingleSendDeps, feedId: number): void {
 /** Why the mail of a feed cannot be made: the code of a sentence. */
 type Problem = 'feed_no_template' | 'feed_mail_large';
 
-/** Returns the mail of a feed with its versions, null for none; or why it cannot be made. */
+/** Returns the mail of a feed, with its versions or null if it has none; or why the mail cannot be made. */
 function makeMail(
   db: Db,
-  { feed, items: waiting }: Due,
+  { feed, items: waiting }: DueMail,
 ): { issue: NonNullable<ReturnType<typeof makeIssue>>; languages: LanguageVersion[] | null } | Problem {
   const items = waiting.map(({ item }) => item);
   const html = findFeedTemplate(db, feed);
@@ -119,7 +120,7 @@ export function issueOf(
 /** The maximum number of characters of all versions of a mail together. */
 const MAX_VERSIONS_CHARACTERS = 2 * 1024 * 1024;
 
-/** Returns the versions of the mail with these items, null for none, or why they cannot be made. */
+/** Returns the versions of the mail with these items, or null if the feed has none; or why they cannot be made. */
 function versionsOf(db: Db, feed: Feed, items: readonly FeedItem[]): LanguageVersion[] | null | Problem {
   const versions: LanguageVersion[] = [];
   let characters = 0;
@@ -144,10 +145,10 @@ function singleSendOf(feed: Feed, { subject, html }: { subject: string; html: st
     single_send_name: [...`${feed.feed_name}: ${subject}`].slice(0, MAX_NAME).join(''),
     subject: subject.trim() || feed.feed_name,
     preheader: '',
-    recipient_id: feed.recipient_id.map(named),
-    exclude_specific_recipient_id: feed.exclude_specific_recipient_id.map(named),
+    recipient_id: feed.recipient_id.map(targetName),
+    exclude_specific_recipient_id: feed.exclude_specific_recipient_id.map(targetName),
     schedule_type: 0 as const,
   };
 }
 
-const named = ({ table, id }: Target) => `${table}_${id}`;
+const targetName = ({ table, id }: Target) => `${table}_${id}`;

@@ -61,48 +61,49 @@ import { pollResult } from './polling.ts';
 const MAX_URL_CHARACTERS = 2000;
 const FIRST_WEEKDAY = 1;
 const LAST_WEEKDAY = 7;
+const RHYTHM = 'item: an e-mail for each item; daily, weekly: a digest.';
 
 const ById = Type.Object({ id: identifier('The feed.') });
 
 const Feed = Type.Object({
   id: integer(),
-  feed_name: Type.String({ description: 'Its internal name.' }),
-  url: Type.String({ description: 'Where the feed is.' }),
-  sender_id: integer({ description: 'The sender of its e-mails.' }),
-  unsubscribe_group_id: integer({ description: 'The topic (unsubscribe group) of its e-mails.' }),
+  feed_name: Type.String({ description: 'The internal name of the feed.' }),
+  url: Type.String({ description: 'The URL of the feed.' }),
+  sender_id: integer({ description: 'Id of the sender of the e-mails.' }),
+  unsubscribe_group_id: integer({ description: 'Id of the topic (unsubscribe group) of the e-mails.' }),
   recipient_id: Type.Array(Type.String(), {
-    description: 'Targets of its e-mails: contacts_<contact type id> or segments_<segment id>.',
+    description: 'Targets of the e-mails: contacts_<contact type id> or segments_<segment id>.',
   }),
   exclude_specific_recipient_id: Type.Array(Type.String(), { description: 'Targets whose recipients get nothing.' }),
-  template_id: integer({ description: 'The template of its e-mails; 0: a plain list of the items.' }),
-  subject: Type.String({ description: 'The subject of its e-mails, with merge tags.' }),
+  template_id: integer({ description: 'Id of the template of the e-mails; 0: a plain list of the items.' }),
+  subject: Type.String({ description: 'The subject of the e-mails, with merge tags.' }),
   languages: Type.Array(Type.String(), {
-    description: 'The languages in which its e-mails have versions, as ISO 639-1 codes.',
+    description: 'The languages in which the e-mails have versions, as ISO 639-1 codes.',
   }),
-  rhythm: { ...choice(...FEED_RHYTHMS), description: 'item: an e-mail for each item; daily, weekly: a digest.' },
+  rhythm: { ...choice(...FEED_RHYTHMS), description: RHYTHM },
   weekday: integer({ description: 'The day of a weekly digest; 1 is Monday.' }),
   time_of_day: Type.String({ description: 'The time of a digest, HH:MM.' }),
   time_zone: Type.String({ description: 'The time zone of `time_of_day` and of dates in e-mails.' }),
-  state: { ...choice(...FEED_STATES), description: 'held: its new items wait until a user sends or skips them.' },
-  held_reason: nullable(said('Why it is held.')),
-  feed_title: Type.String({ description: 'The title in the feed; empty before it was read.' }),
-  waiting: integer({ description: 'How many items have not been sent yet.' }),
-  read_at: { ...nullable(isoTimestampSchema()), description: 'When it was last read, UTC; null: never.' },
-  failure: said('Why it could not be read the last time; empty: it could.'),
+  state: { ...choice(...FEED_STATES), description: 'held: new items wait until a user sends or skips them.' },
+  held_reason: nullable(said('Why the feed is held.')),
+  feed_title: Type.String({ description: 'The title in the feed; empty before the feed was read.' }),
+  waiting: integer({ description: 'The number of items that have not been sent yet.' }),
+  read_at: { ...nullable(isoTimestampSchema()), description: 'When the feed was last read, UTC; null: never.' },
+  failure: said('Why the feed could not be read the last time; empty if it was read.'),
   next_mail_at: {
     ...nullable(isoTimestampSchema()),
-    description: 'When the next digest is made, UTC; null where each item has an e-mail, or while it is stopped.',
+    description: 'When the next digest is made, UTC; null if each item has an e-mail, or while the feed is not active.',
   },
   ...stamps,
 });
 
 const SaveInput = Type.Object({
-  id: optionalIdentifier('The feed that is changed; without it one is added.'),
-  feed_name: line({ description: 'What you call it.' }),
+  id: optionalIdentifier('The feed to change; if absent, a feed is added.'),
+  feed_name: line({ description: 'The internal name of the feed.' }),
   url: Type.String({
     maxLength: MAX_URL_CHARACTERS,
     format: 'one-line',
-    description: 'Where the feed is: https, and a public address unless WEBHOOK_PRIVATE_ADDRESSES says otherwise.',
+    description: 'The URL of the feed: https, and a public address unless WEBHOOK_PRIVATE_ADDRESSES says otherwise.',
   }),
   sender_id: reference(),
   unsubscribe_group_id: reference(),
@@ -114,26 +115,35 @@ const SaveInput = Type.Object({
     Type.Unsafe<string[]>({ ...stringList({ description: 'Targets whose recipients get nothing.' }), empty: [] }),
   ),
   template_id: Type.Optional(
-    Type.Unsafe<number>({ ...integer({ description: 'The template of its e-mails; 0: a plain list.' }), empty: 0 }),
+    Type.Unsafe<number>({
+      ...integer({ description: 'Id of the template of the e-mails; 0: a plain list.' }),
+      empty: 0,
+    }),
   ),
   subject: line({
-    description: 'With merge tags: ((item_title)), ((feed_title)), ((items_count)) and those of contacts.',
+    description: 'The subject, with merge tags: ((item_title)), ((feed_title)), ((items_count)) and those of contacts.',
   }),
-  rhythm: { ...choice(...FEED_RHYTHMS), description: 'As in the answer.' },
+  rhythm: { ...choice(...FEED_RHYTHMS), description: RHYTHM },
   weekday: Type.Optional(
     Type.Unsafe<number>({
-      ...integer({ minimum: FIRST_WEEKDAY, maximum: LAST_WEEKDAY, description: 'Of a weekly digest; 1 is Monday.' }),
+      ...integer({
+        minimum: FIRST_WEEKDAY,
+        maximum: LAST_WEEKDAY,
+        description: 'The day of a weekly digest; 1 is Monday.',
+      }),
       empty: FIRST_WEEKDAY,
     }),
   ),
-  time_of_day: Type.Optional(line({ description: 'Of a digest, HH:MM; 08:00 if not given.' })),
-  time_zone: Type.Optional(line({ description: 'Such as Europe/Berlin; the zone of schedules if not given.' })),
+  time_of_day: Type.Optional(line({ description: 'The time of a digest, HH:MM; 08:00 if absent.' })),
+  time_zone: Type.Optional(line({ description: 'The time zone, such as Europe/Berlin; that of schedules if absent.' })),
 });
 
 const Preview = Type.Object({
   is_sample: { ...zeroOrOne(), description: '1: no item is new, so the e-mail shows the newest ones as a sample.' },
-  items: integer({ description: 'How many items the e-mail has.' }),
-  new_items: integer({ description: 'How many items are new or wait; with the rhythm item, each gets its own mail.' }),
+  items: integer({ description: 'The number of items in the e-mail.' }),
+  new_items: integer({
+    description: 'The number of items that are new or wait; with the rhythm item, each gets its own mail.',
+  }),
   subject: Type.String({ description: 'The subject; merge tags of contacts are not filled in.' }),
   html: Type.String({ description: 'The e-mail; merge tags of contacts are not filled in.' }),
   problem: nullable(said('Why there is nothing to show.')),
@@ -150,7 +160,7 @@ export const listFeeds = operation({
   run: ({ db, accountId }) => ({ feeds: feedsOf(db, accountId).map((feed) => feedRecord(db, feed)) }),
 });
 
-/** Used by the screen of a feed. */
+/** For the screen of a feed. */
 export const readFeed = operation({
   name: 'Read a feed',
   role: 'viewer',
@@ -200,7 +210,7 @@ export const switchFeed = operation({
 
 export const decideFeed = operation({
   name: 'Send or skip the waiting items of a held feed (addition)',
-  description: 'Then the feed is active again. Skipped items are never sent.',
+  description: 'After that, the feed is active again. Skipped items are never sent.',
   role: 'editor',
   input: Type.Object({
     ...ById.properties,
@@ -212,7 +222,7 @@ export const decideFeed = operation({
 
 export const deleteFeed = operation({
   name: 'Delete a feed (addition)',
-  description: 'Campaigns that were made from it stay.',
+  description: 'Campaigns that were made from the feed stay.',
   role: 'editor',
   input: ById,
   run: (context, { id }) => writeAndWake(context, () => removeFeed(context.db, requireFeed(context, id))),
@@ -262,19 +272,20 @@ export const removeFeedLanguage = operation({
     changeLanguages(context, id, ({ languages }) => withoutVersion(languages, language)),
 });
 
-/** Replaces the versions of the mails of a feed by those that `changed` returns. */
+/** Replaces the versions of the mails of a feed by those that `change` returns. */
 function changeLanguages(
   context: Context,
   id: unknown,
-  changed: (feed: FeedRow) => LanguageVersion[] | null,
+  change: (feed: FeedRow) => LanguageVersion[] | null,
 ): { updated_at: string } {
   const { db, clock } = context;
   return inTransaction(db, () => {
     const feed = requireFeed(context, id);
-    return { updated_at: storeLanguages(db, feed, changed(feed), clock.now()) };
+    return { updated_at: storeLanguages(db, feed, change(feed), clock.now()) };
   });
 }
 
+/** Why a URL is refused, by its fault. */
 const FAULTS = {
   url: sentence('feed_address'),
   plain: sentence('feed_plain'),
@@ -310,29 +321,26 @@ function feedRecord(db: Db, feed: FeedRow): Feed {
 /** The number of items in a sample digest without new items. */
 const SAMPLE_ITEMS = 5;
 
-/** Returns the mail of a feed's new and waiting items, or else of its newest items; or why there is none. */
+/** Returns the mail of a feed's new and waiting items, or a sample with its newest items; or why there is no mail. */
 async function readPreview(db: Db, feed: FeedRow, allowPrivate: boolean): Promise<Preview> {
   const nothing = { is_sample: 0, items: 0, new_items: 0, subject: '', html: '' } as const;
   const template = findFeedTemplate(db, feed);
   if (template === null) return { ...nothing, problem: sentence('feed_no_template') };
-  // Imported only here, because undici takes 10 MB and 50 ms of CPU to load.
+  // These modules are imported only here, because undici takes 10 MB and 50 ms of CPU to load.
   const [{ fetchFeed, NO_VERSION }, { readFeed }] = await Promise.all([
     import('./fetch-feed.ts'),
     import('./read-feed.ts'),
   ]);
   const result = await pollResult(await fetchFeed(feed.url, NO_VERSION, { allowPrivate }), readFeed);
   if (result.kind === 'failed') return { ...nothing, problem: result.reason };
-  const found = result.kind === 'read' ? result.feed.items : [];
+  const listed = result.kind === 'read' ? result.feed.items : [];
   // Before the first read no item is new, because the first read only remembers them.
-  const fresh = feed.is_begun === 0 ? [] : newItems(db.$client, feed.id, found);
+  const fresh = feed.is_begun === 0 ? [] : newItems(db.$client, feed.id, listed);
   const waiting = nextItems(db.$client, feed).map(({ item }) => item);
   const isSample = fresh.length + waiting.length === 0;
   const isDigest = feed.rhythm !== 'item';
-  const next: FeedItem[] = isSample
-    ? found.slice(0, SAMPLE_ITEMS)
-    : isDigest
-      ? [...fresh, ...waiting]
-      : [...waiting, ...fresh.toReversed()];
+  const unsent = isDigest ? [...fresh, ...waiting] : [...waiting, ...fresh.toReversed()];
+  const next: FeedItem[] = isSample ? listed.slice(0, SAMPLE_ITEMS) : unsent;
   const items = next.slice(0, isDigest ? MAX_DIGEST_ITEMS : 1);
   if (items.length === 0) return { ...nothing, problem: sentence('feed_empty') };
   const { title: feed_title, language: feed_language } =

@@ -72,6 +72,7 @@ export class FeedWork {
     return mayHaveMore;
   }
 
+  /** True while a request is running. */
   get isUnderWay(): boolean {
     return this.#underWay.size > 0;
   }
@@ -107,7 +108,7 @@ export class FeedWork {
   async #poll(feed: DueFeed): Promise<void> {
     const { db, clock, config, log } = this.#deps;
     try {
-      // Loaded only if there is a feed.
+      // These modules are loaded only if there is a feed.
       const [{ fetchFeed }, { readFeed }] = await Promise.all([import('./fetch-feed.ts'), import('./read-feed.ts')]);
       const allowPrivate = config.WEBHOOK_PRIVATE_ADDRESSES === 'allow';
       const answer = await fetchFeed(feed.url, feed, { allowPrivate, signal: this.#stopping.signal });
@@ -116,7 +117,7 @@ export class FeedWork {
     } catch (error) {
       log(
         { feed: feed.id, err: String(error) },
-        'what a feed answered could not be recorded; it is asked again later',
+        'the answer of a feed could not be recorded; the feed is read again later',
         'warn',
       );
     }
@@ -129,7 +130,7 @@ export type PollResult =
   | { kind: 'read'; feed: ReadFeed; version: FeedVersion }
   | { kind: 'failed'; reason: Said; retryAfterMs: number };
 
-/** Parses an answer. */
+/** Returns the result of a request, with the feed that `read` parses from the answer. */
 export async function pollResult(
   answer: FeedAnswer,
   read: (text: string, base: string) => Promise<ReadFeed | null>,
@@ -141,15 +142,15 @@ export async function pollResult(
   return { kind: 'read', feed, version: { etag, last_modified } };
 }
 
-/** Stores the result of requesting a feed, unless the feed was changed to another URL, deleted or stopped meanwhile. One transaction. */
-export function recordPoll(db: Db, asked: Pick<Feed, 'id' | 'url'>, result: PollResult, now: Date): void {
+/** Stores the result of a request in one transaction, unless the feed was changed to another URL, deleted or stopped meanwhile. */
+export function recordPoll(db: Db, requested: Pick<Feed, 'id' | 'url'>, result: PollResult, now: Date): void {
   const record = () => {
-    const feed = db.select().from(feeds).where(eq(feeds.id, asked.id)).get();
-    if (feed === undefined || feed.url !== asked.url || feed.state !== 'active') return;
+    const feed = db.select().from(feeds).where(eq(feeds.id, requested.id)).get();
+    if (feed === undefined || feed.url !== requested.url || feed.state !== 'active') return;
     const change = (columns: Partial<Feed>) => db.update(feeds).set(columns).where(eq(feeds.id, feed.id)).run();
     if (result.kind === 'failed') {
       const failures = feed.failures + 1;
-      // 15 minutes after the first failure, doubled after each further one, at most a day.
+      // The wait is 15 minutes after the first failure, and doubles with each further one, up to a day.
       const wait = Math.min(POLL_MS * 2 ** Math.min(failures - 1, 10), DAY_MS);
       const poll_at = now.getTime() + Math.max(wait, result.retryAfterMs);
       change({ failure: result.reason, failures, poll_at });
@@ -169,7 +170,7 @@ export function recordPoll(db: Db, asked: Pick<Feed, 'id' | 'url'>, result: Poll
   inTransaction(db, record);
 }
 
-/** Remembers unknown items, in reverse order, because feeds begin with the newest. Returns how many there were. */
+/** Remembers unknown items, in reverse order, because feeds begin with the newest. Returns the number of unknown items. */
 function addItems({ $client: client }: Db, feed: Feed, items: ReadFeed['items']): number {
   const add = client.prepare('INSERT INTO feed_items (feed_id, item_key, item) VALUES (?, ?, ?)');
   const fresh = newItems(client, feed.id, items);

@@ -11,7 +11,9 @@ import { feedItem, feedLanguage, feedTitle, type RawItem, type RawText, type Rea
 
 /** The maximum number of items, counted from the beginning. No feed reader expects more. */
 const MAX_ITEMS = 500;
+/** The maximum depth of nested elements. */
 const MAX_DEPTH = 60;
+/** The number of characters of a field after which no further text is added to it. */
 const MAX_FIELD = 20_000;
 /** The maximum number of attributes of an element; real feeds have a handful. */
 const MAX_ATTRIBUTES = 1000;
@@ -22,15 +24,15 @@ const ENDS_NAME = new Set<string | undefined>(['"', ' ', '\t', '\n', '\r']);
 /** The number of characters that are parsed before other requests are answered. */
 const CHUNK = 64 * 1024;
 
-/** Parses a feed, or returns null if the text is none. `base` is its URL. */
+/** Parses a feed; null if the text is not a feed. `base` is the URL of the feed. */
 export async function readFeed(text: string, base: string): Promise<ReadFeed | null> {
   const raw = text.trimStart().startsWith('{') ? readJson(text) : await readXml(text);
   if (raw === null) return null;
   const items = new Map<string, ReadFeed['items'][number]>();
-  for (const [at, one] of raw.items.slice(0, MAX_ITEMS).entries()) {
+  for (const [at, rawItem] of raw.items.slice(0, MAX_ITEMS).entries()) {
     // A few texts can be as long as a piece of the document.
     if (at % 4 === 3) await setImmediate();
-    const item = feedItem(one, base);
+    const item = feedItem(rawItem, base);
     if (item !== null && !items.has(item.key)) items.set(item.key, item);
   }
   return { title: feedTitle(raw.title), language: feedLanguage(raw.language), items: [...items.values()] };
@@ -80,6 +82,7 @@ async function readXml(text: string): Promise<RawFeed | null> {
     : { title: reader.title, language: reader.language, items: reader.items };
 }
 
+/** Collects the items of a feed from the events of a parser of XML. */
 class XmlReader {
   isFeed = false;
   isRefused = false;
@@ -90,11 +93,13 @@ class XmlReader {
   #item: RawItem | null = null;
   /** The depth of the item in the document. */
   #itemDepth = 0;
-  /** The depth of the present field of the item. */
+  /** The depth of the field that is being read. */
   #fieldDepth = 0;
+  /** The name of that field's element; empty between fields. */
   #field = '';
   #text = '';
   #isHtml = false;
+  /** The number of attributes of the element that is being read. */
   #attributes = 0;
   /** The first picture in the texts of the item. */
   #firstImage = '';
@@ -188,7 +193,10 @@ class XmlReader {
   }
 }
 
-/** The picture that an element of an item names: an enclosure, a link of Atom to one, or an element of Media RSS. */
+/**
+ * Returns the URL of the picture that an element of an item names; empty if it names none. The element is an enclosure, a link of Atom to
+ * an enclosure, or an element of Media RSS.
+ */
 function pictureIn(name: string, attributes: Readonly<Record<string, string>>): string {
   const { url = '', href = '', rel, type = '', medium } = attributes;
   const isImage = type.startsWith('image/');
@@ -197,7 +205,7 @@ function pictureIn(name: string, attributes: Readonly<Record<string, string>>): 
   return name === 'link' && rel === 'enclosure' && isImage ? href : '';
 }
 
-/** The address of the first image in HTML; empty if there is no image. */
+/** Returns the URL of the first image in HTML; empty if there is no image with https. */
 function imageIn(html: string): string {
   const start = html.search(/<img\s/i);
   const tag = start < 0 ? '' : html.slice(start, html.indexOf('>', start) + 1);
@@ -214,23 +222,23 @@ function readJson(text: string): RawFeed | null {
     return null;
   }
   const feed: Record<string, unknown> = Object(parsed);
-  if (!string(feed.version).startsWith('https://jsonfeed.org/version/') || !Array.isArray(feed.items)) return null;
+  if (!textOf(feed.version).startsWith('https://jsonfeed.org/version/') || !Array.isArray(feed.items)) return null;
   return {
-    title: plain(feed.title),
-    language: string(feed.language),
-    items: feed.items.slice(0, MAX_ITEMS).map((one: unknown) => {
-      const item: Record<string, unknown> = Object(one);
+    title: plainText(feed.title),
+    language: textOf(feed.language),
+    items: feed.items.slice(0, MAX_ITEMS).map((listed: unknown) => {
+      const item: Record<string, unknown> = Object(listed);
       const [author] = Array.isArray(item.authors) ? item.authors : [item.author];
-      const html = string(item.content_html);
-      const summary = string(item.summary) || string(item.content_text);
+      const html = textOf(item.content_html);
+      const summary = textOf(item.summary) || textOf(item.content_text);
       return {
-        id: typeof item.id === 'number' ? String(item.id) : string(item.id),
-        link: string(item.url),
-        title: plain(item.title),
+        id: typeof item.id === 'number' ? String(item.id) : textOf(item.id),
+        link: textOf(item.url),
+        title: plainText(item.title),
         summary: summary === '' ? { text: html, isHtml: true } : { text: summary, isHtml: false },
-        author: string(Object(author).name),
-        date: string(item.date_published),
-        image: string(item.image) || string(item.banner_image) || imageIn(html),
+        author: textOf(Object(author).name),
+        date: textOf(item.date_published),
+        image: textOf(item.image) || textOf(item.banner_image) || imageIn(html),
       };
     }),
   };
@@ -246,5 +254,5 @@ function hasManyParts(text: string): boolean {
   return parts > MAX_JSON_PARTS;
 }
 
-const string = (value: unknown) => (typeof value === 'string' ? value : '');
-const plain = (value: unknown): RawText => ({ text: string(value), isHtml: false });
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+const plainText = (value: unknown): RawText => ({ text: textOf(value), isHtml: false });

@@ -27,8 +27,8 @@ import { BLANK_TEMPLATE, findVersions, withTemplateCopied } from '../templates/m
 
 type Sender = typeof senders.$inferSelect;
 
-/** The content of a mail as a request gives it. */
-export interface GivenContent {
+/** The content of a mail as the request has it. */
+export interface ContentInput {
   subject: string;
   preheader: string;
   template_id?: number;
@@ -45,11 +45,12 @@ export interface GivenContent {
 
 const MEBIBYTE = 1024 * 1024;
 const MAX_VALUES = 200;
-/** The maximum number of compiled templates that are kept, and of their characters together. */
+/** The maximum number of compiled templates that are kept. */
 const MAX_KEPT = 100;
+/** The maximum number of characters of these templates together. */
 const MAX_KEPT_CHARACTERS = 8 * 1024 * 1024;
-/** Values that only campaigns have. */
-const OF_CAMPAIGNS = new Set([PREFERENCES, WEB_COPY]);
+/** The placeholders of which only campaigns have values. */
+const CAMPAIGN_PLACEHOLDERS = new Set([PREFERENCES, WEB_COPY]);
 
 /** Runs work for an account when its earlier work has ended, so that one account cannot occupy the compiling thread. */
 type InTurn = (accountId: number, work: () => Promise<Content | null>) => Promise<Content | null>;
@@ -102,40 +103,40 @@ export async function composeMail(
   { db, config }: { db: Db; config: Config },
   templates: CompiledTemplates,
   accountId: number,
-  input: GivenContent,
+  input: ContentInput,
   sender: Sender,
 ): Promise<{ subject: string; bodies: Bodies }> {
   checkNames(input.data);
-  const source = inLanguage(db, accountId, input);
+  const source = sourceOf(db, accountId, input);
   const { template_id, template_json, template_html } = source;
-  const isTextAlone = input.text !== '' && template_id === BLANK_TEMPLATE && !template_json && !template_html;
+  const isTextOnly = input.text !== '' && template_id === BLANK_TEMPLATE && !template_json && !template_html;
   const key = createHash('sha256')
     .update(JSON.stringify([source, findPublicUrl(db.$client, config).url]))
     .digest('base64');
   const compile = () =>
     compileSource(db, config, source, { isTracked: false, footer: false }, (code) => compileContent(accountId, code));
-  const content = isTextAlone ? null : await templates.get(accountId, key, () => asConflict(compile));
-  if (content === null && !isTextAlone) throw conflict(sentence('content_none'));
+  const content = isTextOnly ? null : await templates.get(accountId, key, () => asConflict(compile));
+  if (content === null && !isTextOnly) throw conflict(sentence('content_none'));
   const html = content?.html ?? null;
   const text = input.text === '' ? (content?.text ?? null) : scan(input.text);
   const subject = scan(source.subject);
   const values = valuesOf(input, sender, senderAddress(db, sender));
   const chosen = [subject, html ?? [], text ?? []].map((template) => chosenPieces(template, (name) => values[name]));
-  checkTemplates(chosen, values, isTextAlone ? 'text' : fieldOf(input));
+  checkTemplates(chosen, values, isTextOnly ? 'text' : fieldOf(input));
   checkSize({ subject: source.subject, html: html ?? [], text: text ?? [] }, values);
   const bodies = { html: html && mergeHtml(html, values), text: text && mergeText(text, values) };
   return { subject: mergeLine(source.subject, values), bodies };
 }
 
 /** Returns the source of a mail: from the request, or from the version of its template in its language. */
-function inLanguage(db: Db, accountId: number, input: GivenContent) {
+function sourceOf(db: Db, accountId: number, input: ContentInput) {
   const { subject, preheader, language, ...code } = input;
   // 0 means none, as in a request without a template.
   const template_id = input.template_id || BLANK_TEMPLATE;
   const { template_json, template_html } = code;
   const mail = { user_id: accountId, subject, preheader, template_id, template_json, template_html };
   const versions = template_json || template_html ? null : findVersions(db, accountId, template_id);
-  const version = versions?.find((one) => one.language === language);
+  const version = versions?.find((listed) => listed.language === language);
   const { user_id: _, ...source } = withTemplateCopied(
     db,
     accountId,
@@ -144,6 +145,7 @@ function inLanguage(db: Db, accountId: number, input: GivenContent) {
   return source;
 }
 
+/** Compiles content. Throws 409 if the template is faulty. */
 async function asConflict(compile: () => Promise<Content | null>): Promise<Content | null> {
   try {
     return await compile();
@@ -154,12 +156,14 @@ async function asConflict(compile: () => Promise<Content | null>): Promise<Conte
 }
 
 /** Returns the field of the request that the template comes from. */
-function fieldOf({ template_json, template_html }: GivenContent): string {
-  return template_json ? 'template_json' : template_html ? 'template_html' : 'template_id';
+function fieldOf({ template_json, template_html }: ContentInput): string {
+  if (template_json) return 'template_json';
+  return template_html ? 'template_html' : 'template_id';
 }
 
+/** Returns the values of the placeholders of a mail, by name. */
 function valuesOf(
-  { data, email, name, language }: GivenContent,
+  { data, email, name, language }: ContentInput,
   sender: Sender,
   address: string,
 ): Record<string, string> {
@@ -174,6 +178,7 @@ function valuesOf(
   });
 }
 
+/** Throws 422 for too many values, or a name that no placeholder can have. */
 function checkNames(data: Readonly<Record<string, string>>): void {
   const names = Object.keys(data);
   if (names.length > MAX_VALUES) throw invalid('data', sentence('data_many', { count: MAX_VALUES }));
@@ -186,7 +191,7 @@ function checkTemplates(templates: readonly Template[], values: Readonly<Record<
   const foreign = new Set<string>();
   for (const piece of templates.flat()) {
     if (typeof piece === 'string') continue;
-    if (OF_CAMPAIGNS.has(piece.name)) foreign.add(`((${piece.name}))`);
+    if (CAMPAIGN_PLACEHOLDERS.has(piece.name)) foreign.add(`((${piece.name}))`);
     else if (values[piece.name] === undefined && piece.fallback === '') missing.add(piece.name);
   }
   if (foreign.size > 0) throw invalid(field, sentence('no_campaign_values', { names: [...foreign].join(', ') }));

@@ -41,19 +41,22 @@ const Mail = Type.Object({
   attachments: Type.Array(
     Type.Object({
       file_name: Type.String({ description: 'The name that the file has in the e-mail.' }),
-      type: Type.String({ description: 'Its media type.' }),
-      size: integer({ description: 'Its size in bytes.' }),
+      type: Type.String({ description: 'The media type of the file.' }),
+      size: integer({ description: 'The size of the file in bytes.' }),
     }),
-    { description: 'The files that went with it.' },
+    { description: 'The files that are attached to the e-mail.' },
   ),
-  is_kept: zeroOrOne('1: GET /transactional/mail has it as it was sent.'),
-  message_id: Type.String({ description: 'Its Message-ID without the angle brackets, the same at every try.' }),
-  state: described(DeliveryState, 'Its state; queued and sending are not final.'),
-  attempts: integer({ description: 'How often it was handed to the SMTP server.' }),
-  reply: nullable(said(), "The server's reply, or why there was no mail; null before."),
+  is_kept: zeroOrOne('1: GET /transactional/mail returns the e-mail as it was sent.'),
+  message_id: Type.String({ description: 'The Message-ID without the angle brackets, the same at every try.' }),
+  state: described(DeliveryState, 'The state of the e-mail; queued and sending are not final.'),
+  attempts: integer({ description: 'How often the e-mail was handed to the SMTP server.' }),
+  reply: nullable(said(), "The server's reply, or why no e-mail was sent; null before the first of these."),
   reason_code: nullable(Type.String()),
-  next_try_at: nullable(isoTimestampSchema(), 'When it is tried again, UTC; null unless it waits for that.'),
-  complained_at: nullable(isoTimestampSchema(), 'When its recipient complained, UTC; null when they did not.'),
+  next_try_at: nullable(
+    isoTimestampSchema(),
+    'When the e-mail is tried again, UTC; null unless it waits for another try.',
+  ),
+  complained_at: nullable(isoTimestampSchema(), 'When the recipient complained, UTC; null if they did not.'),
   created_at: isoTimestampSchema(),
   updated_at: isoTimestampSchema(),
 });
@@ -62,20 +65,20 @@ export type Mail = Static<typeof Mail>;
 export const readMail = operation({
   name: 'Read the state of a transactional e-mail (addition)',
   description:
-    'Its bodies and attachments are removed when it has a final state, unless the e-mail as sent is kept (GET /transactional/mail).',
+    'The bodies and attachments of an e-mail are removed when it has a final state, unless the e-mail as sent is kept (GET /transactional/mail).',
   role: 'viewer',
   input: Type.Object({ utr: identifier('The e-mail.') }),
   output: Type.Object({ mail: Mail }),
   run({ db, accountId }, { utr }) {
     const mail = db.$client
-      .prepare<[string, number], Row>(`SELECT ${COLUMNS} FROM transactional_mails WHERE utr = ? AND user_id = ?`)
+      .prepare<[string, number], MailRow>(`SELECT ${COLUMNS} FROM transactional_mails WHERE utr = ? AND user_id = ?`)
       .get(recordUtr(utr), accountId);
     if (mail === undefined) throw notFound('Record not found');
     return { mail: mailRecord(mail) };
   },
 });
 
-const decompressed = promisify(inflateRaw);
+const decompress = promisify(inflateRaw);
 
 /** Returns the message in ASCII. Users with read access only may not read it, because its links act for its recipient. */
 export const readSentTransactionalMail = operation({
@@ -92,21 +95,25 @@ export const readSentTransactionalMail = operation({
       .get(recordUtr(utr), accountId);
     if (mail === undefined) throw notFound('Record not found');
     if (mail.message === null) throw conflict(sentence('sent_mail_not_kept'));
-    return (await decompressed(mail.message)).toString('latin1');
+    return (await decompress(mail.message)).toString('latin1');
   },
 });
 
 export const listMails = operation({
   name: 'List transactional e-mails, newest first (addition)',
   description:
-    'With a state, a page may hold fewer records than the limit, even none; more follow as long as next_before_id is not null.',
+    'With `state`, a page may have fewer e-mails than `limit`, even none; more pages follow as long as `next_before_id` is not null.',
   role: 'viewer',
   input: Type.Object({
     state: Type.Optional(DeliveryState),
     email: Type.Optional(line({ description: 'Only e-mails to this address.' })),
-    limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: `${DEFAULT_ROWS} if not given.` })),
+    limit: Type.Optional(
+      integer({ minimum: 1, maximum: 200, description: `The maximum number of e-mails; ${DEFAULT_ROWS} if absent.` }),
+    ),
     before_id: Type.Optional(
-      integer({ description: 'Only those with a lower id: next_before_id of the page before.' }),
+      integer({
+        description: 'Only e-mails with a lower id. The next page begins at `next_before_id` of the page before.',
+      }),
     ),
   }),
   output: Type.Object({
@@ -115,9 +122,9 @@ export const listMails = operation({
   }),
   run(context, { state, email, limit = DEFAULT_ROWS, before_id: before = Number.MAX_SAFE_INTEGER }) {
     const { db, accountId: account } = context;
-    const addressId = email ? idOf(context, email) : undefined;
+    const addressId = email ? addressIdOf(context, email) : undefined;
     const oldest = state === undefined ? 0 : oldestExamined(db.$client, account, addressId, before);
-    const rows = db.$client.prepare<[Record<string, number>], Row>(listQueryText({ state, addressId })).all({
+    const rows = db.$client.prepare<[Record<string, number>], MailRow>(listQueryText({ state, addressId })).all({
       account,
       before,
       after: oldest - 1,
@@ -126,18 +133,18 @@ export const listMails = operation({
       ...(state !== undefined && { state: DELIVERY_STATE[state] }),
     });
     const page = rows.slice(0, limit);
-    const nextBefore = rows.length > limit ? (page.at(-1)?.id ?? null) : oldest > 0 ? oldest : null;
-    return { mails: page.map(mailRecord), next_before_id: nextBefore };
+    const lastExamined = rows.length > limit ? page.at(-1)?.id : oldest;
+    return { mails: page.map(mailRecord), next_before_id: lastExamined || null };
   },
 });
 
 /** Returns the id of an address of the account; 0 if it has no such address. */
-function idOf({ db, accountId }: Context, email: string): number {
+function addressIdOf({ db, accountId }: Context, email: string): number {
   const address = parseAddress(email);
   return (address && findAddressId(db, accountId, address)) ?? 0;
 }
 
-interface Row {
+interface MailRow {
   id: number;
   utr: string;
   sender_id: number;
@@ -161,13 +168,13 @@ const COLUMNS = `id, utr, sender_id, email, name, subject, attachments, message_
   complained_at, EXISTS (SELECT 1 FROM sent_transactional_mails k WHERE k.mail_id = transactional_mails.id) AS is_kept`;
 
 /** The filter of a list: mails in one state, and mails to one address of the account. */
-interface Listed {
+interface ListFilter {
   state: DeliveryStateName | undefined;
   addressId: number | undefined;
 }
 
 /** Returns the query of a list. Mails to one address are found by an index; mails in one state are searched among all of the account. */
-function listQueryText({ state, addressId }: Listed): string {
+function listQueryText({ state, addressId }: ListFilter): string {
   const index = addressId === undefined ? 'transactional_mails_user' : 'transactional_mails_address';
   return `SELECT ${COLUMNS} FROM transactional_mails INDEXED BY ${index}
     WHERE user_id = @account AND id < @before AND id > @after${addressId === undefined ? '' : ' AND address_id = @address'}
@@ -177,7 +184,7 @@ function listQueryText({ state, addressId }: Listed): string {
 /**
  * The number of rows that a page of one state examines, which takes about 10 ms. A page may therefore have fewer mails than its limit.
  */
-const EXAMINED = 5000;
+const MAX_EXAMINED = 5000;
 
 /** Returns the id of the last mail that a page examines; 0 if it examines all. */
 function oldestExamined(client: Database, account: number, addressId: number | undefined, before: number): number {
@@ -185,13 +192,13 @@ function oldestExamined(client: Database, account: number, addressId: number | u
   const index = addressId === undefined ? 'transactional_mails_user' : 'transactional_mails_address';
   const row = client
     .prepare<[Record<string, number>], { id: number }>(
-      `SELECT id FROM transactional_mails INDEXED BY ${index} WHERE ${where} AND id < @before ORDER BY id DESC LIMIT 1 OFFSET ${EXAMINED}`,
+      `SELECT id FROM transactional_mails INDEXED BY ${index} WHERE ${where} AND id < @before ORDER BY id DESC LIMIT 1 OFFSET ${MAX_EXAMINED}`,
     )
     .get({ account, before, ...(addressId !== undefined && { address: addressId }) });
   return row?.id ?? 0;
 }
 
-function mailRecord({ message_key, message_domain, ...row }: Row): Mail {
+function mailRecord({ message_key, message_domain, ...row }: MailRow): Mail {
   const { attempt, due_at, state, attachments, created_at, updated_at, complained_at, ...rest } = row;
   const reply = readStored(row.reply);
   const moment = (at: number) => isoTimestamp(new Date(at));

@@ -34,7 +34,7 @@ import { listMails, readMail, readSentTransactionalMail } from './operations.ts'
 import { IDEMPOTENCY_KEY, sendTransactional } from './send.ts';
 
 const TAG = 'Transactional e-mail';
-/** 10 MB of attachments in base64, and a template. */
+/** The maximum size of a request: 10 MiB of attachments in base64, and a template. */
 const MAX_BODY_BYTES = 18 * 1024 * 1024;
 
 const code = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
@@ -42,22 +42,23 @@ const SendBody = Type.Object({
   sender_id: described(reference(), 'Id of the sender, from the list of senders.'),
   email: described(email(), 'The one recipient.'),
   name: Type.Optional(line({ description: "The recipient's name, for the field To and ((full_name))." })),
-  subject: line({ description: 'May have merge tags.' }),
-  preheader: Type.Optional(line({ description: 'Shown behind the subject in lists of e-mails.' })),
+  subject: line({ description: 'The subject, which may have merge tags.' }),
+  preheader: Type.Optional(line({ description: 'The preview text, shown behind the subject in lists of e-mails.' })),
   template_id: optionalReference(
-    'Id of a template; 0 or 1 for none. One with ((unsubscribe_preferences)), as all built-in templates have, is refused.',
+    'Id of a template; 0 or 1 for none. A template with ((unsubscribe_preferences)), as all built-in templates have, is refused.',
   ),
   language: Type.Optional(
     line({
       description:
-        'The language of the version of your template: an ISO 639-1 code, a tag such as pt-BR, or a name. If not given, that of the contact with the address, else that of the account. A template without a version in it is used itself.',
+        'The language of the version of your template: an ISO 639-1 code, a tag such as pt-BR, or a name. If absent: the language of the contact with the address, else that of the account. A template without a version in this language is used itself.',
     }),
   ),
   template_json: code('The e-mail as MJML in JSON form, in place of a template.'),
   template_html: code('The e-mail as HTML, in place of a template.'),
   text: Type.Optional(
     text({
-      description: 'The plain text; without a template the whole e-mail. If not given, it is made from the template.',
+      description:
+        'The plain text; without a template, it is the whole e-mail. If absent, the plain text is made from the template.',
     }),
   ),
   data: Type.Optional(
@@ -70,8 +71,8 @@ const SendBody = Type.Object({
         type: 'object',
         properties: {
           name: { type: 'string', description: 'The name of the file, of at most 255 characters.' },
-          type: { type: 'string', description: 'Its media type; application/octet-stream if not given.' },
-          content: { type: 'string', description: 'Its bytes in base64, without line breaks.' },
+          type: { type: 'string', description: 'The media type of the file; application/octet-stream if absent.' },
+          content: { type: 'string', description: 'The bytes of the file in base64, without line breaks.' },
         },
         required: ['name', 'content'],
       },
@@ -101,7 +102,7 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
         tags: [TAG],
         summary: 'Send one e-mail to one person (addition)',
         description:
-          'For receipts, links to sign in and the like. It has a queue of its own and waits for no campaign. Answered once it is on disk. Only bounces and complaints suppress it, not an unsubscription; nobody who was erased gets one. With the header Idempotency-Key the same request can be repeated for a day and sends one e-mail; another request with that key is answered 409.',
+          'For receipts, links to sign in and the like. The e-mail has a queue of its own and waits for no campaign. The request is answered once the e-mail is on disk. Only bounces and complaints suppress the e-mail, not an unsubscription; an erased address gets none. With the header Idempotency-Key the same request can be repeated for a day and sends one e-mail; another request with that key is answered 409.',
         headers: Type.Object({
           'idempotency-key': Type.Optional(
             Type.String({
@@ -126,7 +127,7 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
           if (body.language && languageCode(body.language) === null)
             errors.add('language', messages.selected('language'));
           if (isErased(client, accountId, body.email)) errors.add('email', messages.erased('email'));
-          for (const [field, wrong] of templateErrors(body)) errors.add(field, wrong);
+          for (const [field, problem] of templateErrors(body)) errors.add(field, problem);
         }),
       },
     },
@@ -149,12 +150,12 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
         text: body.text ?? '',
         data: body.data ?? {},
         files: attachments.map(({ name, type = '', content }) => ({
-          // Further bytes would only show, too, that the name is too long.
+          // These bytes are enough to see that a name is too long.
           name: textBytes(request, name).toString('utf8', 0, 4 * (MAX_NAME + 1)),
           type,
           base64: textBytes(request, content),
         })),
-        asked: languageCode(body.language ?? '') ?? '',
+        requestedLanguage: languageCode(body.language ?? '') ?? '',
         key: key ?? null,
       };
       const utr = await sendTransactional(deps, templates, accountId, mail, sender);

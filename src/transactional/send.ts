@@ -18,15 +18,15 @@ import { hasRelay, isUnverified } from '../delivery/transport/relays/in-use.ts';
 import { conflict, Failure, invalid } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import type { Clock } from '../time/clock.ts';
-import { type CompiledTemplates, composeMail, contentMissing, type GivenContent } from './content.ts';
+import { type CompiledTemplates, type ContentInput, composeMail, contentMissing } from './content.ts';
 
-/** A request. */
-interface GivenMail extends Omit<GivenContent, 'language'> {
+/** A mail as the request has it. */
+interface MailInput extends Omit<ContentInput, 'language'> {
   address: Address;
   files: readonly GivenFile[];
   /** The language that the request names, as an ISO 639-1 code; empty: the contact's language is used. */
-  asked: string;
-  /** The header Idempotency-Key. */
+  requestedLanguage: string;
+  /** The header Idempotency-Key; null if the request has none. */
   key: string | null;
 }
 
@@ -34,6 +34,7 @@ interface GivenMail extends Omit<GivenContent, 'language'> {
 export const IDEMPOTENCY_KEY = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
 /** The maximum number of waiting mails of an account. */
 const MAX_WAITING = 10_000;
+/** The maximum size of these mails together. */
 const MAX_WAITING_BYTES = 1024 * 1024 * 1024;
 const MIB = 1024 * 1024;
 const MAX_ATTACHMENT_BYTES = 10 * MIB;
@@ -54,14 +55,14 @@ interface SendDeps {
 
 /**
  * Adds the mail to the queue and returns its utr. A request with the same key and content as one of the last day returns the
- * utr of that one and adds nothing. Throws 409 for a key of another request and for problems that the owner must fix first, 422
+ * utr of the earlier mail and adds nothing. Throws 409 for a key of another request and for problems that the owner must fix first, 422
  * for faults of the request, and 429 if too many mails of the account wait.
  */
 export async function sendTransactional(
   deps: SendDeps,
   templates: CompiledTemplates,
   accountId: number,
-  input: GivenMail,
+  input: MailInput,
   sender: typeof senders.$inferSelect,
 ): Promise<string> {
   const { db, lock, config, clock, wake } = deps;
@@ -75,7 +76,7 @@ export async function sendTransactional(
   if (isUnverified(client, config, sender)) throw conflict(held('sender_unverified').held_reason);
   const attachments = listAttachments(files);
   if (!input.template_id && !input.template_json && !input.template_html && !input.text) throw contentMissing();
-  const language = input.asked || languageOf(db, accountId, input.address);
+  const language = input.requestedLanguage || languageOf(db, accountId, input.address);
   const { subject, bodies } = await composeMail(deps, templates, accountId, { ...input, language }, sender);
   const content = JSON.stringify(bodies);
   const size = attachments.reduce((sum, attachment) => sum + attachment.size, Buffer.byteLength(content));
@@ -126,7 +127,7 @@ function languageOf(db: Db, accountId: number, address: Address): string {
   return own ?? readMailRules(db, accountId).mail_language;
 }
 
-/** Returns the utr of the mail that was sent with this key; null if there is none. Throws 409 if the key's request was another. */
+/** Returns the utr of the mail that was sent with this key; null if there is none. Throws 409 if that mail's request was another. */
 function findEarlier(client: Database, accountId: number, key: string | null, hash: string): string | null {
   if (key === null) return null;
   const earlier = client
@@ -140,13 +141,13 @@ function findEarlier(client: Database, accountId: number, key: string | null, ha
 }
 
 /** Returns the hash of everything that determines the mail. */
-async function requestHash({ files, key: _, address, data, ...rest }: GivenMail, senderId: number): Promise<string> {
+async function requestHash({ files, key: _, address, data, ...rest }: MailInput, senderId: number): Promise<string> {
   const hash = createHash('sha256');
   const values = Object.entries(data).sort(([one], [other]) => (one < other ? -1 : 1));
   const names = files.map(({ name, type, base64 }) => [name, type, base64.length]);
-  const { subject, preheader, template_id, template_json, template_html, text, name, asked } = rest;
+  const { subject, preheader, template_id, template_json, template_html, text, name, requestedLanguage } = rest;
   const parts = [subject, preheader, template_id ?? 0, template_json, template_html, text, name];
-  if (asked !== '') parts.push(asked);
+  if (requestedLanguage !== '') parts.push(requestedLanguage);
   hash.update(JSON.stringify([senderId, address.address, parts, values, names]));
   for (const { base64 } of files) {
     for (let at = 0; at < base64.length; at += HASHED_BYTES) {
@@ -163,6 +164,7 @@ function domainOf({ from_email: email }: { from_email: string }): string {
   return ascii.slice(ascii.lastIndexOf('@') + 1);
 }
 
+/** Returns the attachments of these files. Throws 422 if there are too many, or if they are too large. */
 function listAttachments(files: readonly GivenFile[]): Attachment[] {
   if (files.length > MAX_ATTACHMENTS)
     throw invalid('attachments', sentence('attachments_many', { count: MAX_ATTACHMENTS }));
@@ -218,7 +220,7 @@ async function removePieces(
   await lock.write(() => remove.run(utr), PATIENCE_MS).catch(() => undefined);
 }
 
-/** Removes the pieces of mails that a killed server had not added yet. Only at the start, before requests are accepted. */
+/** Removes the pieces of mails that a killed server had not added yet. Call it only at the start, before requests are accepted. */
 export function removeUnfinishedPieces(client: Database): void {
   client.exec(
     'DELETE FROM transactional_pieces WHERE NOT EXISTS (SELECT 1 FROM transactional_mails m WHERE m.utr = transactional_pieces.utr)',

@@ -103,12 +103,12 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
     read: async (request, params) => {
       const feed = await ask(request, readFeed, params);
       const id = String(feed.id);
-      const one = `/feeds/${id}`;
+      const path = `/feeds/${id}`;
       return {
         subject: feed.subject,
         versions: await ask(request, listFeedLanguages, { id }),
-        address: `${one}/languages`,
-        back: { href: one, label: 'feeds.one' },
+        address: `${path}/languages`,
+        back: { href: path, label: 'feeds.one' },
         save: ({ unchanged_since: _, ...values }) => attempt(request, saveFeedLanguage, { id, ...values }),
         remove: ({ language }) => attempt(request, removeFeedLanguage, { id, language }),
         send: (reply, content, problem) =>
@@ -119,14 +119,14 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
               <Problem>{problem}</Problem>
               {content}
             </>,
-            { title: feed.feed_name, back: { href: one, label: 'feeds.one' } },
+            { title: feed.feed_name, back: { href: path, label: 'feeds.one' } },
           ),
       };
     },
   });
 
-  /** Reads the possible targets and senders of a feed, its templates, and the merge tags of its subject. */
-  async function readAll(request: FastifyRequest) {
+  /** Reads the choices of the form: targets, senders, templates, and the merge tags of contacts. */
+  async function readFormChoices(request: FastifyRequest) {
     const [choices, templates, { contents: placeholders }] = await Promise.all([
       readChoices(request),
       ask(request, listTemplates, {}),
@@ -137,10 +137,10 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
 
   async function showForm(request: FastifyRequest, reply: FastifyReply, shown: Submitted) {
     requireEditor(request);
-    const { choices, templates, placeholders } = await readAll(request);
+    const { choices, templates, placeholders } = await readFormChoices(request);
     const { senders, groups, targets } = choices;
-    const first = { ...NEW_FEED, sender_id: senders[0]?.id, unsubscribe_group_id: groups[0]?.id };
-    const { values = { ...first, time_zone: config.TIME_ZONE }, problems = {}, problem = '' } = shown;
+    const newValues = { ...NEW_FEED, sender_id: senders[0]?.id, unsubscribe_group_id: groups[0]?.id };
+    const { values = { ...newValues, time_zone: config.TIME_ZONE }, problems = {}, problem = '' } = shown;
     const content =
       senders.length === 0 || groups.length === 0 || targets.length === 0 ? (
         <Lacking />
@@ -150,12 +150,12 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
           <FeedForm id={null} {...{ values, choices, templates, placeholders, problems }} />
         </>
       );
-    return send(request, reply, content, BACK);
+    return send(request, reply, content, BACK_TO_FEEDS);
   }
 
   async function showOne(request: FastifyRequest, reply: FastifyReply, id: string, shown: Submitted) {
     const feed = await ask(request, readFeed, { id });
-    const { choices, templates, placeholders } = await readAll(request);
+    const { choices, templates, placeholders } = await readFormChoices(request);
     const mayChange = viewerOf(request).role !== 'viewer';
     const { values = feed, problems = {}, problem = '' } = shown;
     const content = (
@@ -166,7 +166,7 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
         {mayChange && <LanguagesCard languages={feed.languages} href={`/feeds/${feed.id}/languages`} />}
       </>
     );
-    return send(request, reply, content, { ...BACK, title: feed.feed_name });
+    return send(request, reply, content, { ...BACK_TO_FEEDS, title: feed.feed_name });
   }
 
   function send(
@@ -177,12 +177,18 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
   ) {
     const viewer = viewerOf(request);
     const title = languageOf(request, viewer).say('feeds.title');
-    return sendPage(request, reply, viewer, { title, section: 'automations', ...AUTOMATIONS, ...frame }, content);
+    return sendPage(
+      request,
+      reply,
+      viewer,
+      { title, section: 'automations', ...BACK_TO_AUTOMATIONS, ...frame },
+      content,
+    );
   }
 }
 
-const AUTOMATIONS = { back: { href: '/automations', label: 'nav.automations' } } as const;
-const BACK = { back: { href: '/feeds', label: 'feeds.title' } } as const;
+const BACK_TO_AUTOMATIONS = { back: { href: '/automations', label: 'nav.automations' } } as const;
+const BACK_TO_FEEDS = { back: { href: '/feeds', label: 'feeds.title' } } as const;
 const NEW_FEED = {
   recipient_id: [],
   exclude_specific_recipient_id: [],
@@ -198,7 +204,7 @@ function NewFeed() {
   return <LinkButton icon="plus" href="/feeds/new" label={useLanguage().say('feeds.new')} />;
 }
 
-/** Shown instead of the form: what is needed before mail can be sent. */
+/** Says, in place of the form, what is needed before mail can be sent. */
 function Lacking() {
   const language = useLanguage();
   return (

@@ -50,9 +50,9 @@ const MAIL_FORM = form(saveFeed.input, [
 const TEMPLATE_FORM = form(saveFeed.input, [{ name: 'template_id', label: 'feeds.field.template_id' }]);
 
 /** The merge tags of a feed's subject. */
-const OF_SUBJECT = ['item_title', 'feed_title', 'items_count'] as const;
-/** The merge tags of a feed's template. The first and the last one enclose what is repeated for each post. */
-const OF_TEMPLATE = [
+const SUBJECT_TAGS = ['item_title', 'feed_title', 'items_count'] as const;
+/** The merge tags of a feed's template. The first and the last one enclose the part that is repeated for each item. */
+const TEMPLATE_TAGS = [
   'items',
   'item_title',
   'item_link',
@@ -115,7 +115,7 @@ export function FeedForm({ id, values, choices, templates, placeholders, problem
         <Targets targets={chosenFirst(targets, chosen)} values={chosen} problems={problems} />
         <div class="narrow stack">
           <MAIL_FORM.Fields {...{ values, problems }} options={mail} />
-          <Placeholders names={[...OF_SUBJECT, ...placeholders]} labels={tagLabels(language)} />
+          <Placeholders names={[...SUBJECT_TAGS, ...placeholders]} labels={tagLabels(language)} />
           <TEMPLATE_FORM.Fields {...{ values, problems }} options={mail} />
           <TemplateTags />
           <div class="buttons">
@@ -135,11 +135,11 @@ export function FeedForm({ id, values, choices, templates, placeholders, problem
 /** What each merge tag of a feed stands for. */
 function tagLabels(language: Language): Record<string, string> {
   return Object.fromEntries(
-    [...OF_SUBJECT, ...OF_TEMPLATE].map((name): [string, string] => [name, language.say(`feeds.tag.${name}`)]),
+    [...SUBJECT_TAGS, ...TEMPLATE_TAGS].map((name): [string, string] => [name, language.say(`feeds.tag.${name}`)]),
   );
 }
 
-/** Explains how a template of the account shows the posts. */
+/** Explains how a template of the account shows the items. */
 function TemplateTags() {
   const language = useLanguage();
   return (
@@ -147,7 +147,7 @@ function TemplateTags() {
       <summary>{language.say('feeds.own')}</summary>
       <p class="small quiet-text">{language.say('feeds.own.about')}</p>
       <ul>
-        {OF_TEMPLATE.map((name) => (
+        {TEMPLATE_TAGS.map((name) => (
           <li key={name}>
             {language.say(`feeds.tag.${name}`)} <code>{`((${name}))`}</code>
           </li>

@@ -19,7 +19,7 @@ export function FeedState({ state }: Pick<Feed, 'state'>) {
 export function StateCard({ feed, now, mayChange }: { feed: Feed; now: Date; mayChange: boolean }) {
   const language = useLanguage();
   const { id, url, state, held_reason: heldReason, failure, waiting, read_at: readAt, next_mail_at: nextAt } = feed;
-  const action = (path: string, fields: Record<string, string>, button: ComponentChildren) => (
+  const actionForm = (path: string, fields: Record<string, string>, button: ComponentChildren) => (
     <form method="post" action={`/feeds/${id}/${path}`}>
       {Object.entries(fields).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
@@ -72,20 +72,20 @@ export function StateCard({ feed, now, mayChange }: { feed: Feed; now: Date; may
             </Confirm>
           )}
           {state === 'held' &&
-            action(
+            actionForm(
               'decide',
               { what: 'skip' },
               <Button look="plain" label={language.say('feeds.skip', { count: waiting })} />,
             )}
           <LinkButton look="plain" href={`/feeds/${id}/preview`} label={language.say('feeds.preview')} />
           {state === 'active' &&
-            action(
+            actionForm(
               'switch',
               { is_active: '0' },
               <Button look="plain" icon="pause" label={language.say('feeds.pause')} />,
             )}
           {state === 'paused' &&
-            action(
+            actionForm(
               'switch',
               { is_active: '1' },
               <Button look="plain" icon="play" label={language.say('feeds.resume')} />,
