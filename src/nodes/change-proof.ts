@@ -1,6 +1,6 @@
 /**
- * Proves to the controller that it made a change in JetStream itself. Without a proof, only a recipient's own choice can put an address
- * back on a list.
+ * Proves to the controller that it published a change in JetStream itself. Without such a proof, only a recipient's own choice can put an
+ * address back on a list.
  */
 import { createHash } from 'node:crypto';
 import type { Tokens } from '../delivery/links/tokens.ts';
@@ -9,17 +9,17 @@ import type { Tokens } from '../delivery/links/tokens.ts';
 export const PROOF_HEADER = 'Sendlark-Proof';
 const PURPOSE = 'change of a list';
 
-/** The proof for a message with this subject and text. */
+/** Returns the proof for a message with this subject and text. */
 export function proveChange(tokens: Tokens, subject: string, text: string): string {
   return tokens.sign(PURPOSE, digest(subject, text));
 }
 
-/** Whether `proof` is the proof for this message. */
+/** Returns true if `proof` is the proof for this message. */
 export function isProven(tokens: Tokens, subject: string, text: string, proof: string): boolean {
   return tokens.read(PURPOSE, proof) === digest(subject, text);
 }
 
-/** A hash of subject and text, joined by a space, because subjects contain none. */
+/** Returns a hash of subject and text. A space between them keeps them apart, because subjects contain no space. */
 function digest(subject: string, text: string): string {
   return createHash('sha256').update(`${subject} ${text}`).digest('base64url');
 }

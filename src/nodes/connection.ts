@@ -1,4 +1,4 @@
-/** The connection to NATS. It is re-established forever; while it is down, callers wait or reply "later". */
+/** The connection to NATS. The client reconnects for ever; while there is no connection, callers wait or reply "later". */
 
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
@@ -13,17 +13,18 @@ import {
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 
-/** The wait between attempts to reach a server. */
+/** The wait between two attempts to reach a server. */
 const RETRY_MS = 500;
+/** How long an attempt may take. */
 const CONNECT_MS = 3000;
-/** A server that leaves two pings in a row unanswered is given up, and the next one is tried. */
+/** A server that leaves two pings in a row unanswered is given up, and the next server is tried. */
 const PING_MS = 5000;
 const MAX_SILENT_PINGS = 2;
 
 export interface NatsOptions {
   /**
-   * The client name shown by NATS: `brain` for the controller, or `node NAME`. Each client gets its replies below its own subject, so that
-   * NATS can keep others from reading them.
+   * The client name shown by NATS: `brain` for the controller, or `node NAME`. Each client gets its replies below a subject with its name, so
+   * that NATS can keep other clients from reading them.
    */
   name: string;
   /** Ends the attempts. An established connection must be closed or drained by its owner. */
@@ -35,8 +36,8 @@ export interface NatsOptions {
 type NatsSettings = Pick<Config, 'NATS_URL' | 'NATS_CREDENTIALS' | 'NATS_CA'>;
 
 /**
- * Connects to NATS, retrying until it succeeds; afterwards the client itself reconnects, forever. Throws a one-line Error if a file named
- * in the settings cannot be used, and the signal's reason when it is aborted.
+ * Connects to NATS and retries until this succeeds. Throws a one-line Error if a file named in the settings cannot be used, and the signal's
+ * reason when the signal is aborted.
  */
 export async function connectNats(config: NatsSettings, { name, signal, log }: NatsOptions): Promise<NatsConnection> {
   const options = connectionOptions(config, name);
@@ -53,6 +54,7 @@ export async function connectNats(config: NatsSettings, { name, signal, log }: N
     } catch (error) {
       signal.throwIfAborted();
       const reason = error instanceof Error ? error.message : String(error);
+      // The same reason is logged once.
       if (reason !== lastLogged) log({ err: reason }, 'NATS cannot be reached; trying again', 'warn');
       lastLogged = reason;
       await setTimeout(RETRY_MS, null, { signal });
@@ -65,7 +67,7 @@ export function checkNatsFiles(config: NatsSettings): void {
   connectionOptions(config, 'check');
 }
 
-/** The client's options. Throws a one-line Error that names the setting whose file cannot be used. */
+/** Returns the client's options. Throws a one-line Error that names the setting whose file cannot be used. */
 function connectionOptions({ NATS_URL, NATS_CREDENTIALS, NATS_CA }: NatsSettings, name: string): ConnectionOptions {
   const ca = NATS_CA === '' ? undefined : readSettingFile('NATS_CA', NATS_CA);
   const authenticator = NATS_CREDENTIALS === '' ? undefined : readCredentials(NATS_CREDENTIALS);
@@ -87,7 +89,7 @@ function connectionOptions({ NATS_URL, NATS_CREDENTIALS, NATS_CA }: NatsSettings
   };
 }
 
-/** A credentials file has a token and a seed; a file with only a seed is an NKey. */
+/** Reads a file of credentials: a token and a seed, or only the seed of an NKey. */
 function readCredentials(path: string): Authenticator {
   const text = readSettingFile('NATS_CREDENTIALS', path);
   const bytes = new TextEncoder().encode(text);

@@ -14,8 +14,9 @@ import { SUBJECT } from './streams.ts';
 export const SUPPRESSED = -1;
 
 /**
- * States that a contact has left a list, or is on it again. It describes the state rather than the change, so the newest message for each
- * contact and list suffices. The token proves that this installation issued it, even to a restored database that lacks the address.
+ * Says that a contact has left a list, or is on the list again. The message describes the state rather than the change, so the newest message
+ * for each contact and list suffices. The token proves that this installation issued the contact's link, even to a restored database that
+ * lacks the address.
  */
 export interface Consent {
   token: string;
@@ -26,7 +27,7 @@ export interface Consent {
   isLeft: boolean;
   /** Epoch milliseconds. */
   at: number;
-  /** The form that the contact submitted; absent if the controller publishes a change made in another way. */
+  /** The form that the contact submitted; absent if the controller publishes a change that was made in another way. */
   form?: Choice['form'];
   /** The page's text for a choice about opens and clicks. */
   text?: string;
@@ -39,40 +40,40 @@ export interface Change {
   run: string;
   /** As in the consent log. */
   source: ListChange['source'];
-  /** Why the address is suppressed, if it is, with the diagnostic in its stored form. */
+  /** Why the address is suppressed, with the diagnostic in its stored form; absent if the address is not suppressed. */
   suppression?: { kind: 'bounce' | 'complaint'; diagnostic: string };
 }
 
-/** The subject for a contact and a list. */
+/** Returns the subject for a contact and a list. */
 export function consentSubject(account: number, person: string, list: number): string {
   return `${SUBJECT.consents}.${account}.${person}.${list}`;
 }
 
-/** The subject of the marker for an erased contact. The marker stays when the contact's choices are removed. */
+/** Returns the subject of the marker for an erased contact. The marker stays when the contact's choices are removed. */
 export function erasedSubject({ account, person }: Pick<ErasedContact, 'account' | 'person'>): string {
   return `${SUBJECT.consents}.${account}.${person}.${ERASED}`;
 }
 
-/** A wildcard for all subjects of a contact. */
+/** Returns a wildcard for all subjects of a contact. */
 export function personSubjects({ account, person }: Pick<ErasedContact, 'account' | 'person'>): string {
   return `${SUBJECT.consents}.${account}.${person}.*`;
 }
 
 const ERASED = 'erased';
 
-/** The account, the contact and the list (or `erased`) in the subject of a choice. */
+/** Returns the account, the contact and the list (or `erased`) in the subject of a choice. */
 export function subjectParts(subject: string): { account: number; person: string; list: string } {
   const [, , account, person = '', list = ''] = subject.split('.');
   return { account: Number(account), person, list };
 }
 
 /**
- * The erased contact that a marker names, or null if the message is not a marker. Throws if the message is malformed.
+ * Returns the erased contact that a marker names; null if the message is not a marker. Throws if the marker is malformed.
  */
 export function readErased(subject: string, text: string): ErasedContact | null {
   const { account, person, list } = subjectParts(subject);
   if (list !== ERASED) return null;
-  const message = parsed(text);
+  const message = parse(text);
   if (!isRecord(message) || !isId(message.address)) throw new Error('the mark of an erased person is malformed');
   return { account, person, address: message.address };
 }
@@ -90,8 +91,8 @@ type EarlierHit = [
   at: number,
   isMachine: boolean,
 ];
-/** Rows as nodes of earlier and later releases send them. */
-type GivenRow = [...EarlierHit, reader?: unknown, device?: unknown];
+/** A row as nodes of earlier and later releases send it. */
+type ReceivedRow = [...EarlierHit, reader?: unknown, device?: unknown];
 export const MAX_HITS_PER_MESSAGE = 200;
 /** Link numbers have at most six digits. */
 const MAX_LINK = 999_999;
@@ -107,58 +108,58 @@ export function encodeHits(hits: readonly Hit[]): string {
   return JSON.stringify(rows);
 }
 
-/** The hits in a message, or null if any part of it is malformed. */
+/** Returns the hits in a message; null if any part of the message is malformed. */
 export function decodeHits(text: string): Hit[] | null {
-  const rows: unknown = parsed(text);
+  const rows: unknown = parse(text);
   if (!Array.isArray(rows) || rows.length > MAX_HITS_PER_MESSAGE || !rows.every(isHitRow)) return null;
-  return rows.map(([delivery, mailing, address, link, at, isMachine, email, device]) => {
+  return rows.map(([delivery, mailing, address, link, at, isMachine, reader, device]) => {
     const ids = { delivery, mailing, address, group: 0, user: 0, email: '' };
-    // A node of an earlier release recognizes only machines, and takes some image proxies for machines.
-    const earlier = isMachine ? (link === null ? 'proxied' : 'machine') : 'person';
+    // A node of an earlier release sends no reader. It recognizes only machines, and takes some image proxies for machines.
+    const machine = link === null ? 'proxied' : 'machine';
     return {
       ids,
       link,
       at,
-      reader: READERS.find((one) => one === email) ?? earlier,
-      device: DEVICE_NAMES.find((one) => one === device) ?? 'unknown',
+      reader: READERS.find((known) => known === reader) ?? (isMachine ? machine : 'person'),
+      device: DEVICE_NAMES.find((known) => known === device) ?? 'unknown',
     };
   });
 }
 
-function isHitRow(row: unknown): row is GivenRow {
+function isHitRow(row: unknown): row is ReceivedRow {
   if (!Array.isArray(row)) return false;
   const [delivery, mailing, address, link, at, isMachine]: unknown[] = row;
   const isLink = link === null || (isId(link) && link <= MAX_LINK);
   return isId(delivery) && isId(mailing) && isId(address) && isLink && isMoment(at) && typeof isMachine === 'boolean';
 }
 
-/** The consent in a message, or null if it is malformed. */
-export function decodeConsent(text: string): Consent | null {
-  const message = parsed(text);
+/** Returns the consent in a message; null if the message is malformed. */
+export function decodeConsent(json: string): Consent | null {
+  const message = parse(json);
   if (!isRecord(message)) return null;
   const { token, email, list, isLeft, at, form, change } = message;
   if (!isText(token, MAX_TOKEN) || !isText(email, MAX_EMAIL) || typeof isLeft !== 'boolean' || !isMoment(at))
     return null;
   if (!LIKE_ADDRESS.test(email)) return null;
   if (!isId(list) && list !== SUPPRESSED && list !== TRACKING) return null;
-  const diagnosticText = typeof message.text === 'string' ? message.text.slice(0, MAX_TEXT) : '';
-  const consent = { token, email, list: Number(list), isLeft, at, text: diagnosticText };
+  const text = typeof message.text === 'string' ? message.text.slice(0, MAX_TEXT) : '';
+  const consent = { token, email, list: Number(list), isLeft, at, text };
   if (change === undefined) {
-    const known = FORMS.find((one) => one === form);
-    return known === undefined || list === SUPPRESSED ? null : { ...consent, form: known };
+    const knownForm = FORMS.find((known) => known === form);
+    return knownForm === undefined || list === SUPPRESSED ? null : { ...consent, form: knownForm };
   }
-  const read = readChange(change);
-  const isWhole = list !== SUPPRESSED || !isLeft || read?.suppression !== undefined;
-  return read === null || !isWhole ? null : { ...consent, change: read };
+  const validChange = readChange(change);
+  const lacksSuppression = list === SUPPRESSED && isLeft && validChange?.suppression === undefined;
+  return validChange === null || lacksSuppression ? null : { ...consent, change: validChange };
 }
 
 function readChange(message: unknown): Change | null {
   if (!isRecord(message) || typeof message.run !== 'string') return null;
   // A source known only to a newer release must not prevent the change itself.
-  const source = SOURCES.find((one) => one === message.source) ?? 'api';
+  const source = SOURCES.find((known) => known === message.source) ?? 'api';
   const { suppression } = message;
   if (!isRecord(suppression)) return { run: message.run, source };
-  const kind = KINDS.find((one) => one === suppression.kind);
+  const kind = KINDS.find((known) => known === suppression.kind);
   const { diagnostic } = suppression;
   if (kind === undefined || typeof diagnostic !== 'string') return null;
   const diagnosticText = withTexts(readStored(diagnostic.slice(0, MAX_TEXT)), sanitizeText);
@@ -169,16 +170,16 @@ const FORMS = ['groups', 'leave', 'none', 'back', 'track', 'untrack', null] as c
 const MAX_TEXT = 5000;
 const MAX_TOKEN = 1000;
 const MAX_EMAIL = 1000;
-/** Matches what is an address by the rules of any release. Checked because a node with the link secrets can sign any text. */
+/** Matches whatever any release may accept as an address. Addresses are checked because a node with the link secrets can sign any text. */
 const LIKE_ADDRESS = /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u;
 /** The latest time that a date can have. */
 const MAX_MOMENT = 8_640_000_000_000_000;
 const SOURCES = ['api', 'one-click', 'page', 'complaint', 'provider', 'form'] as const;
 const KINDS = ['bounce', 'complaint'] as const;
 
-/** The questions that nodes ask the controller, and the answers; null means that there is no such thing. */
+/** The questions that nodes ask the controller, and the answers. Null means that the database has no such record. */
 export interface Questions {
-  /** The ids in a token that the node cannot read itself, such as tokens in mails from before there were nodes. */
+  /** The ids in a token that the node cannot read itself, such as the token in a mail that was sent before the first node was set up. */
   link: { request: { purpose: string; token: string }; response: { ids: Record<string, number | string> } | null };
   preferences: { request: { token: string }; response: SentPreferences | null };
   /** The number of the variant that the recipient of a web copy got. */
@@ -198,8 +199,9 @@ export interface MailingObject {
   frozen: FrozenContent;
 }
 
-/** The key under which the link secrets are published, and the published object. */
+/** The key under which the link secrets are published. */
 export const LINKS_KEY = 'links';
+/** The published link secrets, with the public URL that links begin with. */
 export interface LinkSecrets {
   secrets: string[];
   publicUrl: string;
@@ -217,7 +219,7 @@ export function mailingOfObject(name: string): number {
   return Number(name.slice(MAILING_PREFIX.length));
 }
 
-function parsed(text: string): unknown {
+function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -229,13 +231,13 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Epoch milliseconds. */
+/** True for a time in epoch milliseconds. */
 function isMoment(value: unknown): value is number {
   return isId(value) && value <= MAX_MOMENT;
 }
 
-function isText(value: unknown, most: number): value is string {
-  return typeof value === 'string' && value.length <= most;
+function isText(value: unknown, maxLength: number): value is string {
+  return typeof value === 'string' && value.length <= maxLength;
 }
 
 function isId(value: unknown): value is number {

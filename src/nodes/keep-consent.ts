@@ -7,7 +7,7 @@ import type { LinkTokens, RecipientIds } from '../delivery/links/tokens.ts';
 import { unavailable } from '../errors/failure.ts';
 import { type Consent, consentSubject } from './feedback-messages.ts';
 
-/** A contact is waiting: after this time the page reports that the choice could not be saved. */
+/** After this time the page reports that the choice could not be saved, because a contact is waiting. */
 const MAX_MS = 8000;
 const ATTEMPT_MS = 2000;
 const PAUSE_MS = 100;
@@ -20,9 +20,9 @@ interface Chooser {
 }
 
 /**
- * Publishes the changes of a choice. Returns the last sequence in the stream once everything is acknowledged, in a cluster by most of its
- * servers; 0 if nothing changes. Throws 503 if that takes too long; the choice may be stored nevertheless, which is what the contact
- * wanted.
+ * Publishes the changes of a choice. Returns the last sequence in the stream once NATS has acknowledged all changes (in a cluster: most of
+ * the servers have); 0 if nothing changes. Throws 503 if that takes too long. The choice may be stored nevertheless, which is what the
+ * contact wanted.
  */
 export async function publishChoice(
   client: JetStreamClient,
@@ -43,7 +43,7 @@ export async function publishChoice(
 }
 
 async function publish(client: JetStreamClient, subject: string, text: string): Promise<number> {
-  // The same id for every attempt, so that the stream stores the choice once.
+  // Every attempt has the same id, so that the stream stores the choice once.
   const msgID = randomUUID();
   for (const until = performance.now() + MAX_MS; performance.now() < until; ) {
     try {

@@ -8,15 +8,16 @@ import { LINKS_KEY, type LinkSecrets } from './feedback-messages.ts';
 import { BUCKET } from './streams.ts';
 
 const RETRY_MS = 200;
-/** NATS does not reply to a request for a bucket that does not exist yet. */
+/** How long to wait for a reply. NATS does not reply to a request for a bucket that does not exist yet. */
 const ANSWER_MS = 1000;
-/** Secrets and the public URL rarely change. */
-const LOOK_MS = 2000;
+/** How often known secrets are read again. They and the public URL rarely change. */
+const REFRESH_MS = 2000;
 
+/** The links of recipients, as a node knows them. */
 export interface Links {
   /** Throws 503 while the secrets are not available. */
   tokens(): LinkTokens;
-  /** The origin of links; empty while unknown. */
+  /** The origin of links; empty while it is unknown. */
   publicUrl(): string;
   isKnown(): boolean;
 }
@@ -40,7 +41,7 @@ export function followLinks(connection: NatsConnection, signal: AbortSignal): Li
       } catch {
         // NATS does not reply, or the bucket does not exist yet.
       }
-      await setTimeout(tokens === null ? RETRY_MS : LOOK_MS, null, { signal }).catch(() => undefined);
+      await setTimeout(tokens === null ? RETRY_MS : REFRESH_MS, null, { signal }).catch(() => undefined);
     }
   })();
   return {

@@ -9,15 +9,15 @@ import type { Relay } from '../delivery/transport/smtp/relay-urls.ts';
 import { Sentence, type SentenceCode } from '../errors/sentences.ts';
 import { readStored, stored, withTexts } from '../errors/stored.ts';
 
-/** Increased by a change that the previous release does not understand. The newer side then uses the older protocol. */
+/** The number grows by 1 with a change that the previous release does not understand. The newer side then uses the older protocol. */
 export const PROTOCOL = 1;
 
-/** Whether the other side's protocol is at most one release apart. */
+/** Returns true if the other side's protocol is at most one number apart. */
 export function isUnderstood(protocol: number): boolean {
   return Math.abs(protocol - PROTOCOL) <= 1;
 }
 
-/** A node whose lease was not renewed within this time starts no mail. The node measures the time from before it sent the request. */
+/** A node whose lease was not renewed within this time starts no mail. The node measures this time from before it sent the heartbeat. */
 export const NODE_LEASE_MS = 7000;
 /** How often a node renews its lease. */
 export const BEAT_MS = 1000;
@@ -30,22 +30,22 @@ export const CONTROLLER_SUBJECT = {
   settings: 'sendlark.brain.settings',
 } as const;
 
-/** Whether a run belongs to the node with this name. */
+/** Returns true if a run belongs to the node with this name. */
 export function isRunOf(run: string, name: string): boolean {
   return run.startsWith(`${name}.`);
 }
 
-/** The name of the node to which a run belongs; names contain no dot. */
+/** Returns the name of the node to which a run belongs. Names contain no dot. */
 export function nodeOf(run: string): string {
   return run.slice(0, run.indexOf('.'));
 }
 
-/** The subject on which a run of a node receives commands. */
+/** Returns the subject on which a run of a node receives commands. */
 export function commandSubject(run: string): string {
   return `sendlark.node.${run}`;
 }
 
-/** Mails that a node must no longer start, on pages up to a number: all of them, or only those of the given mailing, page or deliveries. */
+/** Mails that a node must no longer start. They are on pages up to `upTo`: all mails, or only those of a mailing, a page or some deliveries. */
 export interface Withdrawal {
   number: number;
   upTo: number;
@@ -70,38 +70,39 @@ export interface Beat {
   name: string;
   /** The run of the controller whose pages the node takes; empty at first. */
   brain: string;
-  /** How many recipients it takes at a time for mail over any relay; 0: none now. */
+  /** How many recipients the node takes at a time for mail over any relay; 0: none now. */
   capacity: number;
-  /** The number of mails per second that its relays recently accepted. */
+  /** The number of mails per second that the node's relays recently accepted. */
   rate: number;
-  /** Why its relays reject it; empty if they do not. */
+  /** Why the relays reject the node; empty if they do not reject it. */
   refusal: string;
   /** The capacity and the refusal for mail bound to each stored SMTP relay; absent if the node has its own relays. */
   relays?: RelayShare[] | undefined;
-  /** Its WARM_UP: the number of mails on the first day; 0 or absent: no ceiling. */
+  /** The setting WARM_UP: the number of mails on the first day; 0 or absent: no ceiling. */
   warmUp?: number;
-  /** It is shutting down, and finishes mails in progress. */
+  /** True while the node shuts down and finishes mails in progress. */
   isEnding?: boolean;
   /** The withdrawals carried out since the previous heartbeat. */
   withdrawn: number[];
 }
 
+/** The controller's reply to a heartbeat. */
 export interface BeatReply {
   protocol: number;
   brain: string;
   /** Whether the lease is renewed. */
   isRenewed: boolean;
-  /** The node was silent for too long, and its recipients were given to others. It must continue as a new run. */
+  /** True if the node was silent for too long and its recipients were given to others. It must continue as a new run. */
   isLost: boolean;
   withdraw: Withdrawal[];
-  /** Changes with the settings that nodes take from the controller. */
+  /** A text that changes with the settings that nodes take from the controller. */
   settings: string;
 }
 
 /** A recipient on a page: delivery id, address id, normalized e-mail address, and the values of the page's fields. */
 export type PageRow = [id: number, addressId: number, email: string, ...values: (string | null)[]];
 
-/** Whether two runs of the controller belong to the same installation. In another installation, the same ids refer to other contacts. */
+/** Returns true if two runs of the controller belong to the same installation. Another installation has other contacts under the same ids. */
 export function isSameInstallation(brain: string, other: string): boolean {
   return brain.split('.')[0] === other.split('.')[0];
 }
@@ -110,21 +111,21 @@ export function isSameInstallation(brain: string, other: string): boolean {
 export interface Page {
   id: number;
   mailing: Pick<OpenMailing, 'id' | 'user_id' | 'unsubscribe_group_id' | 'owner_kind' | 'relay_id'>;
-  /** The name of the content, with which a node requests it once. */
+  /** The name under which a node requests the content of the mailing, once. */
   content: string;
   fields: string[];
   rows: PageRow[];
-  /** In the order of the rows: the proof that the node was given this delivery, which it returns with the outcome. */
+  /** The proofs that the node was given the deliveries, in the order of the rows. The node returns each proof with its outcome. */
   proofs?: string[];
   /** Whether the account keeps mails as sent, so that reports say what was sent. */
   isKept?: boolean;
 }
 
-/** A command of the controller to a node; the node replies once it is in effect. */
+/** A command of the controller to a node. The node replies once the command is in effect. */
 export interface Command {
   brain: string;
   page?: Page;
-  /** For a page too large for a message: the name under which the node requests it, like content. */
+  /** The name under which the node requests a page that is too large for a message, as it requests content. */
   pageIn?: string;
   withdraw?: Withdrawal[];
 }
@@ -154,11 +155,11 @@ export type Ended = [
   stage?: Outcome['stage'],
   code?: number,
   enhanced?: string | null,
-  /** In its stored form. */
+  /** The reply in its stored form. */
   reply?: string,
   /** The proof that came with the page. */
   proof?: string,
-  /** Of an accepted mail that is kept as sent: when it was rendered, epoch milliseconds, and its SHA-256 in hexadecimal digits. */
+  /** For an accepted mail that is kept as sent: when it was rendered, epoch milliseconds, and its SHA-256 in hexadecimal digits. */
   sent?: [renderedAt: number, digest: string],
 ];
 
@@ -177,9 +178,9 @@ export interface Report {
   run: string;
   brain: string;
   ended: [page: number, Ended[]][];
-  /** The recipients it still has, by page; sent after a restart of the controller. */
+  /** The recipients that the node still has, by page; sent after a restart of the controller. */
   has?: [page: number, number[]][];
-  /** It is shutting down and has no recipients left. */
+  /** True if the node shuts down and has no recipients any more. */
   isLast?: boolean;
 }
 
@@ -199,7 +200,7 @@ export function endedAs(
     : [id, kind, stage, code, enhanced, reply, proof, [sent.renderedAt, sent.digest.toString('hex')]];
 }
 
-/** Returns what a node reported of a sent message; null if it reported nothing. */
+/** Returns what a node reported about the sent message; null if it reported nothing about the message. */
 export function sentOf([, , , , , , , sent]: Ended): SentMessage | null {
   return sent === undefined ? null : { renderedAt: sent[0], digest: Buffer.from(sent[1], 'hex') };
 }
@@ -224,7 +225,7 @@ const STAGES: readonly string[] = [
   'body',
 ] satisfies Outcome['stage'][];
 
-/** Decodes a reported outcome; withdrawn if this release does not know it. */
+/** Decodes a reported outcome. Returns `withdrawn` for an outcome that this release does not know. */
 export function outcomeOf([, kind, stage, code = 0, enhanced = null, reply = '']: Ended): Outcome | 'withdrawn' {
   if (kind === undefined || stage === undefined || !KINDS.includes(kind) || !STAGES.includes(stage)) return 'withdrawn';
   const text = reply.slice(0, MAX_REPLY);
@@ -237,6 +238,7 @@ function oneLine(text: string): string {
   return text.toWellFormed().replace(UNPRINTABLE, ' ');
 }
 
-/** The size of the parts in which content is sent; each is preceded by a byte that tells whether more follow. */
+/** The size in bytes of the parts in which content is sent. */
 export const CONTENT_PART = 512 * 1024;
+/** The byte before each part: it is the last part, more parts follow, or the content is unknown. */
 export const PART = { last: 0, more: 1, unknown: 2 } as const;

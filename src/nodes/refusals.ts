@@ -1,11 +1,11 @@
-/** Counts and logs rejected messages of nodes. However many there are, the log gets few lines. */
+/** Counts and logs rejected messages of nodes. The log gets few lines, however many messages are rejected. */
 
 import type { Database } from 'better-sqlite3';
 import { addRefusedMessages, type RefusedMessage } from '../delivery/reporting/sender-nodes.ts';
 import type { Log } from '../log.ts';
 
-/** The minimum time between two log lines about the same kind of message; each states how many there were. */
-const SAY_MS = 10_000;
+/** The minimum time between two log lines about the same kind of message. A line states how many messages were rejected since the last one. */
+const LOG_MS = 10_000;
 const TEXTS: Record<RefusedMessage, string> = {
   report: 'a report of a node is malformed and was left out',
   result: 'a node reported what became of recipients that it did not have; this was left out',
@@ -15,10 +15,11 @@ const TEXTS: Record<RefusedMessage, string> = {
   question: 'a question of a node is malformed and was not answered',
 };
 
+/** The counts of one kind of message. */
 interface RefusalCount {
-  /** Those not in the database yet. */
+  /** The number of messages that is not in the database yet. */
   unwritten: number;
-  /** Those not logged yet. */
+  /** The number of messages that is not logged yet. */
   unlogged: number;
   /** When the last line was logged, monotonic milliseconds. */
   loggedAt: number;
@@ -26,7 +27,7 @@ interface RefusalCount {
 
 export class Refusals {
   readonly #log: Log;
-  readonly #counted = new Map<RefusedMessage, RefusalCount>();
+  readonly #counts = new Map<RefusedMessage, RefusalCount>();
 
   constructor(log: Log) {
     this.#log = log;
@@ -34,34 +35,34 @@ export class Refusals {
 
   /** Counts and logs rejected messages; `fields` identify them. */
   add(kind: RefusedMessage, fields: object, count = 1): void {
-    this.#of(kind).unwritten += count;
+    this.#countOf(kind).unwritten += count;
     this.log(kind, fields, count);
   }
 
   /** Logs rejected messages that the caller has already counted in the database; `fields` identify them. */
   log(kind: RefusedMessage, fields: object, count = 1): void {
-    const counted = this.#of(kind);
-    counted.unlogged += count;
+    const total = this.#countOf(kind);
+    total.unlogged += count;
     const now = performance.now();
-    if (now - counted.loggedAt < SAY_MS) return;
-    this.#log({ ...fields, count: counted.unlogged }, TEXTS[kind], 'warn');
-    counted.unlogged = 0;
-    counted.loggedAt = now;
+    if (now - total.loggedAt < LOG_MS) return;
+    this.#log({ ...fields, count: total.unlogged }, TEXTS[kind], 'warn');
+    total.unlogged = 0;
+    total.loggedAt = now;
   }
 
-  /** Whether there are counts to write. */
+  /** True if counts are not in the database yet. */
   get isWaiting(): boolean {
-    return [...this.#counted.values()].some(({ unwritten }) => unwritten > 0);
+    return [...this.#counts.values()].some(({ unwritten }) => unwritten > 0);
   }
 
   /** Writes the counts in the caller's transaction. The caller calls `written` after the commit. */
   write(client: Database): void {
-    for (const [kind, { unwritten }] of this.#counted) if (unwritten > 0) addRefusedMessages(client, kind, unwritten);
+    for (const [kind, { unwritten }] of this.#counts) if (unwritten > 0) addRefusedMessages(client, kind, unwritten);
   }
 
   /** Clears the written counts. Nothing may have been added since `write`. */
   written(): void {
-    for (const counted of this.#counted.values()) counted.unwritten = 0;
+    for (const count of this.#counts.values()) count.unwritten = 0;
   }
 
   /** Writes the counts in a transaction of their own. */
@@ -71,9 +72,9 @@ export class Refusals {
     this.written();
   }
 
-  #of(kind: RefusedMessage): RefusalCount {
-    const counted = this.#counted.get(kind) ?? { unwritten: 0, unlogged: 0, loggedAt: Number.NEGATIVE_INFINITY };
-    this.#counted.set(kind, counted);
-    return counted;
+  #countOf(kind: RefusedMessage): RefusalCount {
+    const count = this.#counts.get(kind) ?? { unwritten: 0, unlogged: 0, loggedAt: Number.NEGATIVE_INFINITY };
+    this.#counts.set(kind, count);
+    return count;
   }
 }

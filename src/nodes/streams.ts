@@ -1,5 +1,5 @@
 /**
- * The names and limits of streams and buckets in JetStream, and how the controller creates them. Nodes only use them and have no right to
+ * The names and limits of streams and buckets in JetStream, and how the controller creates them. Nodes use streams and buckets, but may not
  * create any.
  */
 import {
@@ -53,9 +53,9 @@ export const BUCKET = {
 
 type Limits = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
 
-/** The number of choices kept per contact and list. The newest is the current state; earlier ones document its history. */
+/** The number of choices kept per contact and list. The newest choice is the current state; earlier ones are its history. */
 const MAX_CHOICES = 8;
-/** Room for the opens and clicks of many millions of mails. Older ones are deleted, so that endless clicking cannot fill the disk. */
+/** Room for the opens and clicks of many millions of mails. The oldest ones are deleted beyond it, so that no clicking can fill the disk. */
 const MAX_HIT_BYTES = 512 * 1024 * 1024;
 /** The age at which opens and clicks are deleted. */
 export const MAX_HIT_AGE_MS = 30 * DAY_MS;
@@ -92,8 +92,8 @@ const STREAMS: readonly Limits[] = [
 const CLUSTER_REPLICAS = 3;
 
 /**
- * Creates missing streams and buckets, and updates limits: three copies of each in a cluster, one on a single server. Throws if NATS cannot
- * do it, for example because a cluster has lost its majority; the caller then retries.
+ * Creates missing streams and buckets, and updates their limits: three copies of each in a cluster, one on a single server. Throws if NATS
+ * fails, for example because a cluster has lost its majority; the caller then tries again.
  */
 export async function makeStreams(connection: NatsConnection): Promise<void> {
   const manager = await jetstreamManager(connection);
@@ -122,7 +122,7 @@ export async function makeStreams(connection: NatsConnection): Promise<void> {
   }
 }
 
-/** The creation times of the existing streams and buckets, by their names in JetStream. Throws while NATS does not reply. */
+/** Returns the creation times of the existing streams and buckets, by their names in JetStream. Throws if NATS does not reply. */
 export async function streamCreationTimes(connection: NatsConnection): Promise<Map<string, string>> {
   const manager = await jetstreamManager(connection, { checkAPI: false });
   const times = new Map<string, string>();
@@ -130,7 +130,7 @@ export async function streamCreationTimes(connection: NatsConnection): Promise<M
   return times;
 }
 
-/** The names of everything that the controller creates. */
+/** The names of all streams that the controller creates, including those of its buckets. */
 export const ALL_STREAMS: readonly string[] = [
   ...Object.values(STREAM),
   ...Object.values(BUCKET).map((bucket) => `KV_${bucket}`),

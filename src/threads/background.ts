@@ -332,7 +332,7 @@ export class Background {
     const now = performance.now();
     if (isBusy && now - this.#holdsLoggedAt < HOLD_LOG_INTERVAL_MS) return;
     this.#holdsLoggedAt = now;
-    this.#holds.look();
+    this.#holds.logNew();
   }
 
   /** Starts a time slice. The returned function tells whether there is time left. */

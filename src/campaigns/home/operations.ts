@@ -24,7 +24,12 @@ import { readStored } from '../../errors/stored.ts';
 import { choice, integer, isoTimestampSchema, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
 import { lastBackupAt } from '../../installation/backups/files.ts';
 import { DOMAIN_CHECKS } from '../../installation/health-checks/doctor-findings.ts';
-import { DNS_STATES, dnsSeen, RELAY_STATES, relaySeen } from '../../installation/health-checks/relays-and-domains.ts';
+import {
+  DNS_STATES,
+  lastDnsState,
+  lastRelayState,
+  RELAY_STATES,
+} from '../../installation/health-checks/relays-and-domains.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { senderDomain } from '../../senders/domains.ts';
 import { isoTimestamp, RELEASED } from '../../time/clock.ts';
@@ -226,8 +231,8 @@ function readSetup({ db, config, accountId }: Context): Overview['setup'] {
     public_url: findPublicUrl(client, config).source === 'none' ? 0 : 1,
     signed_domains: signed,
     unsigned_domains: domains.size - signed,
-    relay: seenAt(relaySeen(client, config)),
-    dns: seenAt(dnsSeen(db, config, accountId)),
+    relay: seenAt(lastRelayState(client, config)),
+    dns: seenAt(lastDnsState(db, config, accountId)),
   };
 }
 

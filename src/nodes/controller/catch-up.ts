@@ -10,9 +10,10 @@ import type { Log } from '../../log.ts';
 import { findPosition } from '../feedback/place.ts';
 import { STREAM } from '../streams.ts';
 
-const LOOK_MS = 50;
-/** After this time, and at these intervals, the log explains why no mail is sent. */
-const SAY_MS = 5000;
+/** How often the database is compared with the stream. */
+const CHECK_MS = 50;
+/** The first wait, and the interval, after which the log explains why no mail is sent. */
+const LOG_MS = 5000;
 
 interface CatchUpDeps {
   connection: NatsConnection;
@@ -22,18 +23,18 @@ interface CatchUpDeps {
 }
 
 /**
- * Resolves once everything is applied that the stream of choices contained at the first look. Rejects with the signal's reason when it is
- * aborted.
+ * Resolves once the database has every choice that the stream contained at the first check. Rejects with the signal's reason when the signal
+ * is aborted.
  */
 export async function untilChoicesApplied({ connection, client, signal, log }: CatchUpDeps): Promise<void> {
   let newest = Number.POSITIVE_INFINITY;
-  let saidAt = performance.now();
+  let loggedAt = performance.now();
   for (;;) {
     let reason = 'the stream cannot be read';
     try {
       const manager = await jetstreamManager(connection, { checkAPI: false });
       const { created, state } = await manager.streams.info(STREAM.consents);
-      // Smaller after NATS has lost messages.
+      // The sequence is smaller than at the first check if NATS has lost messages.
       newest = Math.min(newest, state.last_seq);
       const place = findPosition(client, STREAM.consents);
       const applied = place?.made === String(created) ? place.sequence : 0;
@@ -43,10 +44,10 @@ export async function untilChoicesApplied({ connection, client, signal, log }: C
       if (signal.aborted) throw error;
       reason = String(error);
     }
-    if (performance.now() - saidAt >= SAY_MS) {
+    if (performance.now() - loggedAt >= LOG_MS) {
       log({ reason }, 'mail waits until every choice of recipients that NATS has is in the database', 'warn');
-      saidAt = performance.now();
+      loggedAt = performance.now();
     }
-    await setTimeout(LOOK_MS, undefined, { signal });
+    await setTimeout(CHECK_MS, undefined, { signal });
   }
 }

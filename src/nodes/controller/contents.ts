@@ -1,6 +1,6 @@
 /**
- * The content of mailings that nodes request, under names that change with the content, and pages too large for a message. It is sent over
- * the connection and stored nowhere else.
+ * What nodes request in parts: the content of mailings, under names that change with the content, and pages that are too large for a message.
+ * Contents are sent over the connection and stored nowhere else.
  */
 import { randomBytes } from 'node:crypto';
 import type { DkimKey } from '../../delivery/mime/dkim.ts';
@@ -8,8 +8,8 @@ import type { ReadyMailing } from '../../delivery/queue/ready-mailing.ts';
 import { CONTENT_PART, type NodeContent, PART } from '../protocol.ts';
 
 /**
- * The number of contents kept. A node requests content right after it got a page; if the content is no longer kept, the node returns the
- * page.
+ * How many contents are kept. A node requests content right after it got a page. If the content is no longer kept by then, the node returns
+ * the page.
  */
 const MAX_KEPT = 100;
 const NAME_BYTES = 18;
@@ -18,19 +18,20 @@ export class Contents {
   readonly #controllerRun: string;
   readonly #tokenSecret: () => string;
   readonly #names = new WeakMap<ReadyMailing, { key: DkimKey | null; name: string }>();
-  readonly #kept = new Map<string, Buffer>();
-  readonly #lent = new Map<string, Uint8Array>();
+  /** The contents of mailings by name, oldest first. */
+  readonly #contents = new Map<string, Buffer>();
+  readonly #temporary = new Map<string, Uint8Array>();
 
-  constructor(brain: string, tokenSecret: () => string) {
-    this.#controllerRun = brain;
+  constructor(controllerRun: string, tokenSecret: () => string) {
+    this.#controllerRun = controllerRun;
     this.#tokenSecret = tokenSecret;
   }
 
-  /** The name of a mailing's current content. */
+  /** Returns the name of a mailing's current content, which is kept under this name. */
   nameOf(ready: ReadyMailing): string {
     const { key, source } = ready;
     const known = this.#names.get(ready);
-    if (known !== undefined && known.key === key && this.#kept.has(known.name)) return known.name;
+    if (known !== undefined && known.key === key && this.#contents.has(known.name)) return known.name;
     const name = this.#newName();
     const content: NodeContent = {
       source,
@@ -38,31 +39,31 @@ export class Contents {
       tokenSecret: this.#tokenSecret(),
     };
     this.#names.set(ready, { key, name });
-    this.#kept.set(name, Buffer.from(JSON.stringify(content)));
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= MAX_KEPT) break;
-      this.#kept.delete(oldest);
+    this.#contents.set(name, Buffer.from(JSON.stringify(content)));
+    for (const oldest of this.#contents.keys()) {
+      if (this.#contents.size <= MAX_KEPT) break;
+      this.#contents.delete(oldest);
     }
     return name;
   }
 
-  /** Keeps bytes under a new name until `removeTemporary`. */
+  /** Keeps bytes under a new name until `removeTemporary` is called with it. Returns the name. */
   storeTemporarily(bytes: Uint8Array): string {
     const name = this.#newName();
-    this.#lent.set(name, bytes);
+    this.#temporary.set(name, bytes);
     return name;
   }
 
   removeTemporary(name: string): void {
-    this.#lent.delete(name);
+    this.#temporary.delete(name);
   }
 
-  /** The part of the named content that begins at a byte offset, preceded by a `PART` byte. */
+  /** Returns the part of a content that begins at a byte offset, preceded by a `PART` byte. */
   part(name: string, from: number): Uint8Array {
-    const whole = this.#kept.get(name) ?? this.#lent.get(name);
-    if (whole === undefined || !Number.isSafeInteger(from) || from < 0) return Uint8Array.of(PART.unknown);
-    const part = whole.subarray(from, from + CONTENT_PART);
-    return Buffer.concat([Uint8Array.of(from + part.length < whole.length ? PART.more : PART.last), part]);
+    const content = this.#contents.get(name) ?? this.#temporary.get(name);
+    if (content === undefined || !Number.isSafeInteger(from) || from < 0) return Uint8Array.of(PART.unknown);
+    const part = content.subarray(from, from + CONTENT_PART);
+    return Buffer.concat([Uint8Array.of(from + part.length < content.length ? PART.more : PART.last), part]);
   }
 
   #newName(): string {

@@ -25,11 +25,11 @@ import { nodeInSubject, readBeat, readContentRequest, readReport } from './read-
 import type { StreamPosition } from './silent-nodes.ts';
 
 const RETRY_MS = 500;
-/** The step whose failures `/readyz` reports if reports cannot be read. */
+/** The name by which `/readyz` reports that reports of nodes cannot be read. */
 const REPORTS = 'reports of sender nodes';
-/** The duration of a request for reports, after which it is repeated. The loss of a consumer's server is noticed within this time. */
+/** How long a request for reports lasts before it is repeated. The loss of a consumer's server is noticed within this time. */
 const EXPIRES_MS = 5000;
-/** How often to check for contacts who have unsubscribed or were suppressed. */
+/** How often the controller looks for contacts who have unsubscribed or were suppressed. */
 const CONTACT_CHECK_MS = 100;
 /** If a check of the nodes is this late, this process was stopped and could not receive heartbeats. */
 const LATE_MS = 3 * BEAT_MS;
@@ -42,7 +42,7 @@ interface ControllerDeps {
 
 export class Controller {
   readonly #deps: ControllerDeps;
-  /** The part of names that identifies the installation. A restored backup has the same. */
+  /** The part of names that identifies the installation. A restored backup has the same part. */
   readonly #installation: string;
   readonly #contents: Contents;
   readonly #sender: PageSender;
@@ -52,6 +52,7 @@ export class Controller {
   /** Rejected requests. Rejected reports are counted together with the stream position up to which reports are recorded. */
   readonly #refusals: Refusals;
   #connection: NatsConnection | null = null;
+  /** True while the connection is lost. */
   #isCutOff = false;
   #reports: ConsumerMessages | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -133,6 +134,7 @@ export class Controller {
     );
   }
 
+  /** Answers heartbeats and requests of nodes. */
   #answer(connection: NatsConnection, handoffs: NodeHandoffs): void {
     const { client, config } = this.#deps;
     const serve = (subject: string, kind: RefusedMessage, answer: (message: Msg) => object | Uint8Array | null) =>
@@ -141,9 +143,9 @@ export class Controller {
           if (error !== null) return;
           // An error thrown here would stop reading from the connection.
           try {
-            const answered = answer(message);
-            if (answered === null) this.#refusals.add(kind, { subject: message.subject });
-            else message.respond(answered instanceof Uint8Array ? answered : JSON.stringify(answered));
+            const reply = answer(message);
+            if (reply === null) this.#refusals.add(kind, { subject: message.subject });
+            else message.respond(reply instanceof Uint8Array ? reply : JSON.stringify(reply));
           } catch (fault) {
             this.#deps.log({ subject: message.subject, err: String(fault) }, 'a node could not be answered', 'warn');
           }
@@ -154,8 +156,8 @@ export class Controller {
       return beat && handoffs.beat(beat);
     });
     serve(CONTROLLER_SUBJECT.content, 'question', (message) => {
-      const asked = readContentRequest(message.data);
-      return asked && this.#contents.part(asked.name, asked.from);
+      const request = readContentRequest(message.data);
+      return request && this.#contents.part(request.name, request.from);
     });
     serve(CONTROLLER_SUBJECT.settings, 'question', () => {
       const nodes = handoffs.fleet.all.length;
@@ -172,17 +174,18 @@ export class Controller {
       if (type !== 'reconnect') continue;
       this.#isCutOff = false;
       handoffs.resetSilence();
-      // The stream may be a new one, or have lost reports, so it is examined again.
+      // The stream may be a new one or have lost reports, so reading starts again with a look at its state.
       this.#reports?.stop();
     }
   }
 
+  /** Starts the timers that find silent nodes, and contacts who must not get mail any more. */
   #checkNodes(connection: NatsConnection, handoffs: NodeHandoffs): void {
-    let lookedAt = performance.now();
+    let checkedAt = performance.now();
     this.#timer = setInterval(() => {
       const now = performance.now();
-      if (now - lookedAt > LATE_MS || this.#isCutOff) handoffs.resetSilence();
-      lookedAt = now;
+      if (now - checkedAt > LATE_MS || this.#isCutOff) handoffs.resetSilence();
+      checkedAt = now;
       const silent = handoffs.silentRuns;
       if (silent.length > 0) void this.#giveUp(connection, handoffs, silent);
     }, BEAT_MS);
@@ -221,8 +224,8 @@ export class Controller {
   }
 
   /**
-   * Gives up silent nodes. First waits for a reply of NATS: it arrives after everything that NATS had for us, so that nodes do not seem
-   * silent only because this connection stalled. Without a reply, the next check tries again.
+   * Gives up silent nodes. First waits for a reply of NATS. The reply arrives after everything else that NATS had for the controller, so
+   * nodes do not seem silent only because this connection stalled. Without a reply, the next check tries again.
    */
   async #giveUp(connection: NatsConnection, handoffs: NodeHandoffs, silent: readonly string[]): Promise<void> {
     try {
@@ -234,7 +237,7 @@ export class Controller {
     }
   }
 
-  /** Reads reports in order, from the one after the last that is on disk, for as long as the connection lasts. */
+  /** Reads reports in order, beginning after the last report that is on disk, for as long as the connection lasts. */
   async #takeReports(connection: NatsConnection, handoffs: NodeHandoffs): Promise<void> {
     const { signal } = this.#ending;
     for (let lastLogged = ''; !signal.aborted; ) {
@@ -253,21 +256,22 @@ export class Controller {
     }
   }
 
+  /** Reads reports until the consumer ends. If the stream has lost reports since the last run, continues after the gap. */
   async #takeFrom(connection: NatsConnection, handoffs: NodeHandoffs): Promise<void> {
     const manager = await jetstreamManager(connection, { checkAPI: false });
     const { created, state } = await manager.streams.info(STREAM.results);
     const { stream, sequence } = handoffs.position;
-    const isSame = stream === created;
-    if (stream !== '' && (!isSame || sequence > state.last_seq))
-      this.#startOver(handoffs, { stream: created, sequence: isSame ? state.last_seq : 0 });
-    else if (isSame && sequence + 1 < state.first_seq)
+    const isSameStream = stream === created;
+    if (stream !== '' && (!isSameStream || sequence > state.last_seq))
+      this.#startOver(handoffs, { stream: created, sequence: isSameStream ? state.last_seq : 0 });
+    else if (isSameStream && sequence + 1 < state.first_seq)
       this.#startOver(handoffs, { stream: created, sequence: state.first_seq - 1 });
     const from = handoffs.position;
     const consumer = await jetstream(connection).consumers.get(STREAM.results, {
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: (from.stream === created ? from.sequence : 0) + 1,
     });
-    // Ends with an error if the stream or its consumer is gone, so that both are created again.
+    // Reading ends with an error if the stream or its consumer no longer exists, so that both are created again.
     const messages = await consumer.consume({
       max_messages: 500,
       expires: EXPIRES_MS,
@@ -285,6 +289,7 @@ export class Controller {
     }
   }
 
+  /** Continues at another position of the stream, because reports were lost. */
   #startOver(handoffs: NodeHandoffs, place: StreamPosition): void {
     this.#deps.log(
       {},
@@ -300,6 +305,7 @@ export class Controller {
   }
 }
 
+/** Finds the contacts who have unsubscribed or were suppressed since the last look. */
 class ContactWatch {
   readonly #since: Statement<
     { unsubscribed: number; suppressed: number },
@@ -315,7 +321,7 @@ class ContactWatch {
     this.#last = { unsubscribed: newest('unsubscribers'), suppressed: newest('suppressions') };
   }
 
-  /** The address ids of new unsubscribes and suppressions. */
+  /** Returns the address ids of unsubscribes and suppressions that are new since the last call. */
   look(): Set<number> {
     const rows = this.#since.all(this.#last);
     for (const { kind, id } of rows) {

@@ -1,4 +1,4 @@
-/** Records in the database which nodes exist and why mail waits for a node, because lists and screens are served by another thread. */
+/** Records in the database which nodes exist and why mail waits for a node. The thread that serves lists and screens reads these records. */
 
 import type { Database, Statement } from 'better-sqlite3';
 import type { NodeState } from '../../database/schema/index.ts';
@@ -8,9 +8,9 @@ import type { Log } from '../../log.ts';
 import { isUnderstood, NODE_LEASE_MS } from '../protocol.ts';
 import type { FleetNode } from './fleet.ts';
 
-/** How often nodes are written; at once if a node comes, goes or changes its state. */
+/** How often nodes are written if no node comes, goes or changes its state. */
 const WRITE_MS = 2000;
-/** A short time without any node, such as at startup, is not reported. */
+/** How long mail must have waited before the reason is reported, because there is no node for a short time at startup. */
 const REPORTED_AFTER_MS = 3000;
 /** How long a silent node stays in the list, unless a node with its name returns. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
@@ -19,18 +19,20 @@ interface FleetRecordDeps {
   client: Database;
   /** Epoch milliseconds. */
   now(): number;
+  /** Monotonic milliseconds. */
   monotonic(): number;
-  /** How many more recipients a node may be given today. */
+  /** Returns how many more recipients a node may be given today. */
   left(node: FleetNode): number;
   log: Log;
 }
 
 export class FleetRecord {
   readonly #deps: FleetRecordDeps;
-  readonly #put: Statement<Record<string, string | number>>;
+  readonly #insert: Statement<Record<string, string | number>>;
   readonly #remove: Statement<[string]>;
   readonly #removeFormer: Statement<[string, string, number]>;
-  #known = '';
+  /** The runs, states and refusals that were written last, as text. */
+  #written = '';
   #writtenAt = Number.NEGATIVE_INFINITY;
   /** Since when no node can take mail, monotonic milliseconds. */
   #stuckSince: number | null = null;
@@ -38,7 +40,7 @@ export class FleetRecord {
   constructor(deps: FleetRecordDeps) {
     const { client, now } = deps;
     this.#deps = deps;
-    this.#put = client.prepare(`
+    this.#insert = client.prepare(`
       INSERT OR REPLACE INTO sender_nodes (run, name, version, state, refusal, rate, capacity, load, heard_at, lease_until)
       VALUES (@run, @name, @version, @state, @refusal, @rate, @capacity, @load, @heard_at, @lease_until)`);
     this.#remove = client.prepare('DELETE FROM sender_nodes WHERE run = ?');
@@ -48,10 +50,10 @@ export class FleetRecord {
 
   /** Writes changes. `isConnected`: whether NATS is reachable; otherwise the state of the nodes is unknown. */
   update(nodes: readonly FleetNode[], isConnected: boolean): void {
-    // Nodes without a name have pages from before a restart, and have not sent a heartbeat since.
-    const heard = nodes.filter(({ name }) => name !== '');
-    this.#note(this.#whyStuck(heard, isConnected));
-    if (isConnected) this.#write(heard);
+    // Nodes without a name have pages from before a restart of the controller, and have not sent a heartbeat since.
+    const heardNodes = nodes.filter(({ name }) => name !== '');
+    this.#note(this.#whyStuck(heardNodes, isConnected));
+    if (isConnected) this.#write(heardNodes);
   }
 
   /** Removes a node that signed off. */
@@ -60,24 +62,24 @@ export class FleetRecord {
   }
 
   #write(nodes: readonly FleetNode[]): void {
-    const known = nodes.map((node) => `${node.run} ${this.#stateOf(node)} ${node.refusal}`).join('\n');
+    const states = nodes.map((node) => `${node.run} ${this.#stateOf(node)} ${node.refusal}`).join('\n');
     const now = this.#deps.monotonic();
-    if (known === this.#known && now - this.#writtenAt < WRITE_MS) return;
+    if (states === this.#written && now - this.#writtenAt < WRITE_MS) return;
     this.#deps.client
       .transaction(() => {
-        for (const node of nodes) this.#writeOne(node);
+        for (const node of nodes) this.#writeNode(node);
       })
       .immediate();
-    this.#known = known;
+    this.#written = states;
     this.#writtenAt = now;
   }
 
-  #writeOne(node: FleetNode): void {
+  #writeNode(node: FleetNode): void {
     const { run, name, version, refusal, rate, capacity, load, heardAt, renewedAt } = node;
     const now = this.#deps.now();
     const sinceStart = now - this.#deps.monotonic();
     const state = this.#stateOf(node);
-    this.#put.run({
+    this.#insert.run({
       run,
       name,
       version,
@@ -100,7 +102,7 @@ export class FleetRecord {
     return isKnown ? 'sending' : 'waiting';
   }
 
-  /** Why no node can take mail; null if one can, or soon will. */
+  /** Returns why no node can take mail; null if a node can, or soon will. */
   #whyStuck(nodes: readonly FleetNode[], isConnected: boolean): Sentence | null {
     if (!isConnected) return sentence('waits_nats');
     const active = nodes.filter((node) => !['silent', 'draining'].includes(this.#stateOf(node)));
@@ -112,6 +114,7 @@ export class FleetRecord {
     return taking.some((node) => this.#deps.left(node) > 0) ? null : sentence('waits_warm_up');
   }
 
+  /** Stores and logs the reason, or that mail is sent again. Waits a moment before it reports a new reason. */
   #note(reason: Sentence | null): void {
     const { client, monotonic, log } = this.#deps;
     const now = monotonic();

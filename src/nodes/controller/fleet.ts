@@ -1,4 +1,4 @@
-/** The known sender nodes: the capacity and load of each, and how long it may start mails. */
+/** The known sender nodes: the capacity and load of each node, and how long it may start mails. */
 import type { Outcome } from '../../delivery/transport/courier.ts';
 import { rejectsNode } from '../node-rejections.ts';
 import { type Beat, NODE_LEASE_MS, type RelayShare, type Withdrawal } from '../protocol.ts';
@@ -9,30 +9,33 @@ export interface FleetNode {
   name: string;
   version: string;
   protocol: number;
-  /** The number of mails on the first day of its warm-up; 0: none. */
+  /** The number of mails on the first day of the node's warm-up; 0: no warm-up. */
   warmUp: number;
   /** Whether the node is shutting down. */
   isEnding: boolean;
+  /** How many recipients the node takes at a time. */
   capacity: number;
+  /** Mails per second that the node's relays accepted recently. */
   rate: number;
+  /** The reply with which the node's relays refused its mail; empty: they do not refuse it. */
   refusal: string;
   /** Capacity and refusal for each stored SMTP relay, for mail bound to it; undefined if the node has its own relays. */
   relays: RelayShare[] | undefined;
-  /** The number of recipients it was given and has not reported. */
+  /** The number of recipients that the node was given and has not reported. */
   load: number;
-  /** How many of them are bound to one SMTP relay, by relay id. */
+  /** How many of these recipients are bound to one SMTP relay, by relay id. */
   loads: Map<number, number>;
-  /** When its last heartbeat arrived, monotonic milliseconds. */
+  /** When the last heartbeat of the node arrived, monotonic milliseconds. */
   heardAt: number;
-  /** When its lease was last renewed, monotonic milliseconds. */
+  /** When the node's lease was last renewed, monotonic milliseconds. */
   renewedAt: number;
-  /** Whether its pages have been compared with ours since this process started. */
+  /** Whether the node's pages have been compared with those of the controller since this process started. */
   isKnown: boolean;
-  /** Withdrawals that it has not confirmed yet. */
+  /** Withdrawals that the node has not confirmed yet. */
   withdrawals: Withdrawal[];
 }
 
-/** The part of a page that matters for nodes. */
+/** The part of a page that matters here. */
 interface GivenPage {
   id: number;
   run: string;
@@ -41,8 +44,9 @@ interface GivenPage {
 
 /** The maximum length of stored texts that a node sends about itself. */
 const MAX_TEXT = 500;
-/** The maximum capacity a node may claim, so that a faulty node does not get everything. */
+/** The maximum capacity a node may claim, so that a faulty node does not get all recipients. */
 const MAX_CAPACITY = 20_000;
+/** The maximum number of relays that are read from a heartbeat. */
 const MAX_RELAYS = 1000;
 
 export class Fleet {
@@ -64,7 +68,9 @@ export class Fleet {
     return this.all.filter((node) => node.isKnown && this.mayStart(node) && this.left(node) > 0);
   }
 
-  /** How many more recipients all nodes take, for one stored SMTP relay or for any. Nodes with the same name share a warm-up. */
+  /**
+   * How many more recipients all nodes take: for one stored SMTP relay, or for any relay (null). Nodes with the same name share a warm-up.
+   */
   room(relayId: number | null): number {
     const rooms = new Map<string, { free: number; left: number }>();
     for (const node of this.ready) {
@@ -72,10 +78,12 @@ export class Fleet {
       room.free += Math.max(0, roomOf(node, relayId));
       rooms.set(node.name, room);
     }
-    return [...rooms.values()].reduce((sum, { free, left }) => sum + Math.min(free, left), 0);
+    let total = 0;
+    for (const { free, left } of rooms.values()) total += Math.min(free, left);
+    return total;
   }
 
-  /** How many more recipients a node may be given today. */
+  /** How many more recipients a node may be given today; infinite without a warm-up. */
   left(node: FleetNode): number {
     return this.#days.left(node);
   }
@@ -101,13 +109,13 @@ export class Fleet {
     return node;
   }
 
-  /** Returns whether the reply to this heartbeat renews the node's lease: only if its pages are known. */
+  /** Renews the lease of a node if its pages are known. Returns whether it did, for the reply to the node's heartbeat. */
   renew(node: FleetNode): boolean {
     if (node.isKnown) node.renewedAt = this.#monotonic();
     return node.isKnown;
   }
 
-  /** Whether a node may still start mails, because its lease was renewed recently. */
+  /** True if the lease of a node was renewed recently enough for the node to start mails. */
   mayStart({ renewedAt }: FleetNode): boolean {
     return this.#monotonic() - renewedAt < NODE_LEASE_MS;
   }
@@ -131,7 +139,7 @@ export class Fleet {
     this.#nodes.delete(run);
   }
 
-  /** Changes a node's number of recipients, for one stored SMTP relay or for any. */
+  /** Adds a number of recipients to a node's load, or removes them if `by` is negative. `relayId` is the relay they are bound to, or null. */
   addLoad(run: string, relayId: number | null, by: number): void {
     const node = this.#nodes.get(run);
     if (node === undefined) return;
@@ -140,8 +148,8 @@ export class Fleet {
   }
 
   /**
-   * The node with the largest free share of its capacity, for one SMTP relay or for any. `more` returns the recipients being given to a
-   * node right now.
+   * The node with the largest free share of its capacity, for one SMTP relay or for any relay (null). `more` returns how many recipients are
+   * being given to a node right now, in addition to its load.
    */
   leastLoaded(relayId: number | null, more: (run: string) => number): FleetNode | undefined {
     const free = (node: FleetNode) => {
@@ -153,8 +161,8 @@ export class Fleet {
   }
 
   /**
-   * The meaning of an outcome for the recipient: if it concerns only the node, whose relays reject its mail, it counts as withdrawn while
-   * another node can try.
+   * Returns the meaning of an outcome for the recipient. If a relay rejects all mail of the node, the outcome counts as withdrawn while
+   * another node can try. The node then gets no more mail for this relay.
    */
   judge(run: string, relayId: number | null, outcome: Outcome | 'withdrawn'): Outcome | 'withdrawn' {
     if (outcome === 'withdrawn' || !rejectsNode(outcome)) return outcome;
@@ -219,30 +227,31 @@ export class Fleet {
   }
 }
 
-/** The capacity of a node for a stored SMTP relay, or for any. */
+/** The capacity and refusal of a node for a stored SMTP relay, or for any relay (null). */
 function shareOf(node: FleetNode, relayId: number | null): Pick<RelayShare, 'capacity' | 'refusal'> {
   if (relayId === null || node.relays === undefined) return node;
   return node.relays.find(({ id }) => id === relayId) ?? { capacity: 0, refusal: '' };
 }
 
-/** How many more recipients a node takes for an SMTP relay or for any. Mail bound to one relay takes no capacity from others. */
+/** How many more recipients a node takes for an SMTP relay, or for any relay (null). Mail bound to one relay takes no capacity from others. */
 function roomOf(node: FleetNode, relayId: number | null): number {
   const { capacity } = shareOf(node, relayId);
   if (relayId !== null && node.relays !== undefined) return capacity - (node.loads.get(relayId) ?? 0);
-  const bound = node.relays === undefined ? 0 : [...node.loads.values()].reduce((sum, load) => sum + load, 0);
-  return capacity - (node.load - bound);
+  let unbound = node.load;
+  if (node.relays !== undefined) for (const load of node.loads.values()) unbound -= load;
+  return capacity - unbound;
 }
 
 function bounded(capacity: number): number {
   return Math.min(MAX_CAPACITY, toCount(capacity));
 }
 
-/** A text that a node sent, which may be of another release or malformed. */
+/** Reads a text that a node sent; empty if the value is not a text, because the node is of another release or faulty. */
 function toText(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, MAX_TEXT) : '';
 }
 
-/** A count that a node sent; 0 if it is not a number. */
+/** Reads a count that a node sent; 0 if the value is not a number. */
 function toCount(value: unknown): number {
   return typeof value === 'number' && value >= 0 ? Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER) : 0;
 }

@@ -13,7 +13,7 @@ import type { Said } from '../../errors/sentences.ts';
 import { type Ended, nodeOf, outcomeOf } from '../protocol.ts';
 import type { Refusals } from '../refusals.ts';
 
-/** The maximum number of deliveries listed in the log that a node reported without having had them. */
+/** How many deliveries the log lists at most of those that a node reported without having had them. */
 const MAX_LOGGED = 10;
 
 export class LateResults {
@@ -21,7 +21,7 @@ export class LateResults {
   readonly #stored: NodePages;
   readonly #refusals: Refusals;
   readonly #proofs: DeliveryProofs;
-  /** The reply, by delivery id. */
+  /** The replies of accepted deliveries, by delivery id. */
   readonly #accepted = new Map<number, Said>();
 
   constructor(client: Database, stored: NodePages, refusals: Refusals) {
@@ -63,7 +63,7 @@ export class LateResults {
     return late;
   }
 
-  /** Writes the acceptances. Returns the ids of deliveries whose state changed. Call `recorded` after the transaction has committed. */
+  /** Writes the accepted deliveries. Returns the ids of those whose state changed. Call `recorded` after the transaction has committed. */
   record(now: number): number[] {
     const late = [...this.#accepted].map(([id, reply]) => ({ id, reply }));
     return this.#stored.acceptLate(late, now, (id, error) => {
@@ -77,12 +77,12 @@ export class LateResults {
   }
 }
 
-/** 96 bits, 16 characters of base64url. */
+/** The length of a proof: 96 bits, which are 16 characters of base64url. */
 const PROOF_BYTES = 12;
 
 /**
- * Proofs that a node was given a delivery. The node returns the proof with its result, so that a result counts even if no record shows who
- * had the delivery: after its page has ended, or in a backup made before the page was given.
+ * Proofs that a node was given a delivery. The node returns the proof with its result. So a result counts even if no record shows which node
+ * had the delivery: after the page has ended, or in a backup made before the page was given.
  */
 export class DeliveryProofs {
   readonly #keys: readonly string[];
@@ -106,7 +106,7 @@ export class DeliveryProofs {
   }
 }
 
-/** Node names contain no space. */
+/** Makes a proof. The space separates its two parts, because names of nodes contain no space. */
 function proof(key: string, node: string, delivery: number): string {
   return createHmac('sha256', key).update(`${node} ${delivery}`).digest().toString('base64url', 0, PROOF_BYTES);
 }

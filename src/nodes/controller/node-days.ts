@@ -8,19 +8,21 @@ import type { Outcome } from '../../delivery/transport/courier.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Mailbox providers forget an address that sent nothing for this long, so its warm-up begins again. */
 const FORGOTTEN_AFTER_MS = 30 * DAY_MS;
+/** How long days are kept. */
 const KEPT_MS = 60 * DAY_MS;
+/** The ceiling of a day in relation to the ceiling before it. */
 const GROWTH = 1.5;
 const MAX_CEILING = 1_000_000_000;
 
-/** A day on which a node had a ceiling. */
+/** A day on which a node had a ceiling: the maximum number of recipients, and the number it was given. */
 export interface WarmUpDay {
   ceiling: number;
   given: number;
 }
 
 /**
- * The ceiling of a day: `first` on the first day; then half as much again as on the previous day with a ceiling, if at least half of that
- * was used.
+ * Returns the ceiling of a day. It is `first` on the first day. After a day of which at least half was used, it grows by half; otherwise it
+ * stays the same.
  */
 export function ceilingAfter(first: number, before: WarmUpDay | null): number {
   if (before === null) return first;
@@ -31,8 +33,9 @@ export function ceilingAfter(first: number, before: WarmUpDay | null): number {
 /** A node's counts for the current day. */
 interface Day {
   day: string;
-  /** The WARM_UP of the node; undefined before its first heartbeat. */
+  /** The setting WARM_UP of the node: its mails on the first day; 0: no warm-up; undefined before its first heartbeat. */
   warmUp: number | undefined;
+  /** The last day with a ceiling before this one; null: this is the first day. */
   before: WarmUpDay | null;
   given: number;
   /** Recipients reserved in the current transaction, which has not committed yet. */
@@ -83,7 +86,7 @@ export class NodeDays {
     return Math.max(0, ceilingAfter(warmUp, before) - given - reserved);
   }
 
-  /** Begins a transaction: reservations of an earlier one that did not commit are dropped. */
+  /** Begins a transaction. Drops reservations of an earlier transaction that did not commit. */
   begin(): void {
     for (const day of this.#days.values()) day.reserved = 0;
   }
@@ -95,7 +98,7 @@ export class NodeDays {
     day.firstPage = Math.min(day.firstPage, pageId);
   }
 
-  /** Records how a recipient of a page ended. A returned one leaves room for another. */
+  /** Counts how a recipient of a page ended. A returned recipient leaves room for another one. */
   ended({ name }: NodeIdentity, pageId: number, outcome: Outcome | 'withdrawn'): void {
     const kind = outcome === 'withdrawn' ? 'returned' : outcome.kind;
     if (name === '' || kind === 'held') return;
@@ -147,7 +150,7 @@ export class NodeDays {
     const known = this.#days.get(name);
     if (known?.day === day) return known;
     const oldest = dayOf(now - FORGOTTEN_AFTER_MS);
-    const fresh: Day = {
+    const today: Day = {
       day,
       warmUp: known?.warmUp,
       before: this.#readBefore.get({ name, today: day, oldest }) ?? null,
@@ -156,8 +159,8 @@ export class NodeDays {
       firstPage: Number.POSITIVE_INFINITY,
       ended: noneEnded(),
     };
-    this.#days.set(name, fresh);
-    return fresh;
+    this.#days.set(name, today);
+    return today;
   }
 }
 

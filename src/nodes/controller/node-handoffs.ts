@@ -1,6 +1,6 @@
 /**
- * Gives claimed recipients to sender nodes, page by page, and processes their reports. The recipients on a node's pages are on disk with
- * their claims. They go back to the queue only when the node can start none of them any more and all its reports have been read.
+ * Gives claimed recipients to sender nodes, page by page, and processes the nodes' reports. The recipients on a node's pages are on disk with
+ * their claims. They go back to the queue only when the node can no longer start any of them and all its reports have been read.
  */
 
 import { setImmediate, setTimeout } from 'node:timers/promises';
@@ -34,16 +34,16 @@ import { SilentNodes, type StreamPosition } from './silent-nodes.ts';
 import { type HeldPage, Withdrawals } from './withdrawals.ts';
 
 /**
- * How often outcomes are recorded, in milliseconds, in addition to rounds. Reports stay in NATS until they are recorded, so none is lost
- * meanwhile.
+ * How often outcomes are recorded in addition to rounds, in milliseconds. Reports stay in NATS until they are recorded, so no report is lost
+ * in between.
  */
 const RECORD_MS = 1000;
-/** How far the time at which a node rendered a mail may be from ours when its report is read. */
+/** How far the time at which a node rendered a mail may be from the time at which its report is read. */
 const MAX_AGE_MS = 86_400_000;
 
 interface NodeHandoffsDeps extends HandoffsDeps {
   client: Database;
-  /** A new name for a run of the controller. */
+  /** Returns a new name for a run of the controller. */
   newName(): string;
   now(): Date;
   monotonic(): number;
@@ -69,8 +69,8 @@ export class NodeHandoffs implements Handoffs {
   readonly #pages = new Map<number, HeldPage>();
   /** Pages assigned in the current transaction, which has not committed yet. */
   #assigned: { page: HeldPage; batch: Batch; claims: Claim[] }[] = [];
-  /** The ids of pages to remove in the next transaction. */
-  #ended: number[] = [];
+  /** The ids of pages without unreported recipients, which the next transaction removes. */
+  #endedPages: number[] = [];
   readonly #withdrawals: Withdrawals;
   #controllerRun: string;
   #position: StreamPosition;
@@ -126,14 +126,14 @@ export class NodeHandoffs implements Handoffs {
   get unrecorded(): number {
     return (
       this.#sent.length +
-      this.#ended.length +
+      this.#endedPages.length +
       this.#late.size +
       Number(this.#isPositionNew) +
       Number(this.#refusals.isWaiting)
     );
   }
 
-  /** Call it once all unsubscribes are known: before, nothing is claimed. */
+  /** Allows claims. Call it once the database has all unsubscribes. */
   begin(): void {
     this.#hasBegun = true;
   }
@@ -147,8 +147,8 @@ export class NodeHandoffs implements Handoffs {
     for (const batch of batches) {
       for (let from = 0; from < batch.claims.length; ) {
         const node = this.#fleet.leastLoaded(batch.mailing.relay_id, (run) => assigned.get(run) ?? 0);
-        // There was capacity a moment ago in the same turn of the event loop, so there is a node; at worst it gets slightly more than it
-        // asked for.
+        // There was room a moment ago, in the same turn of the event loop, so a node is found. At worst it gets slightly more than it asked
+        // for.
         const run = node?.run ?? '';
         const claims = pageOf(batch, from).slice(0, node && this.#days.left(node));
         from += claims.length;
@@ -184,7 +184,7 @@ export class NodeHandoffs implements Handoffs {
     // Recipients assigned in a transaction that did not commit are back in the queue.
     this.#assigned = [];
     this.#days.begin();
-    for (const id of this.#ended) this.#stored.remove(id);
+    for (const id of this.#endedPages) this.#stored.remove(id);
     const { stream, sequence } = this.#position;
     if (this.#isPositionNew) this.#stored.savePosition(`${stream}|${sequence}`);
     this.#days.writeEnded();
@@ -196,7 +196,7 @@ export class NodeHandoffs implements Handoffs {
   }
 
   recorded(): void {
-    this.#ended = [];
+    this.#endedPages = [];
     this.#late.recorded();
     this.#sent.clear();
     this.#isPositionNew = false;
@@ -232,7 +232,7 @@ export class NodeHandoffs implements Handoffs {
     this.#isClosed = true;
   }
 
-  /** Processes the report of the node with this name at this stream position. A malformed report (null) is skipped. */
+  /** Processes the report of the node with this name at this stream position. A malformed report (null) is counted and skipped. */
   take(report: Report | null, place: StreamPosition, name: string): void {
     this.#position = place;
     this.#isPositionNew = true;
@@ -242,28 +242,29 @@ export class NodeHandoffs implements Handoffs {
     for (const [pageId, ended] of report.ended) {
       const known = this.#pages.get(pageId);
       const page = known !== undefined && isRunOf(known.run, name) ? known : undefined;
-      for (const one of ended) {
-        const claim = page?.claims.get(one[0]);
-        if (page !== undefined && claim !== undefined) this.#end(page, claim, outcomeOf(one), sentOf(one));
-        // A returned recipient of a page that has already ended changes nothing.
-        else if (one.length > 1 || page !== known) unexpected.push(one);
+      for (const result of ended) {
+        const claim = page?.claims.get(result[0]);
+        if (page !== undefined && claim !== undefined) this.#end(page, claim, outcomeOf(result), sentOf(result));
+        // A returned recipient (an id alone) of a page that has already ended changes nothing.
+        else if (result.length > 1 || page !== known) unexpected.push(result);
       }
     }
     const late = this.#late.take(name, place.sequence, unexpected);
     if (late.size > 0) this.#withdrawals.withdrawDeliveries(({ id }) => late.has(id));
-    const isTheirs = isRunOf(report.run, name);
-    if (report.isLast && isTheirs) this.#deps.onGone(report.run);
-    const node = isTheirs ? this.#fleet.find(report.run) : undefined;
+    const isOwnRun = isRunOf(report.run, name);
+    if (report.isLast && isOwnRun) this.#deps.onGone(report.run);
+    const node = isOwnRun ? this.#fleet.find(report.run) : undefined;
     this.#pacing.reported();
     if (node === undefined || report.brain !== this.#controllerRun) return;
-    // Compares only once: if NATS stored a report twice because the node missed the acknowledgement, the second copy lists outdated pages.
+    // Pages are compared only once. If NATS stored a report twice because the node missed the acknowledgement, the second copy lists outdated
+    // pages.
     if (report.has !== undefined && !node.isKnown) this.#compare(node, new Map(report.has));
     if (report.isLast) this.#giveUp(node, 'info');
   }
 
   /**
-   * Continues at this stream position, because the stream has lost reports or is a new one. To find out about lost reports, every node is
-   * asked for its pages, as after a restart.
+   * Continues at this position, because the stream has lost reports or is a new stream. As after a restart, every node is asked for its
+   * pages, which shows what the lost reports were about.
    */
   continueFrom(place: StreamPosition): void {
     this.#position = place;
@@ -272,7 +273,7 @@ export class NodeHandoffs implements Handoffs {
     this.#fleet.forgetComparisons();
   }
 
-  /** Answers a heartbeat, see `answerBeat`. */
+  /** Answers a heartbeat as `answerBeat` does. */
   beat(beat: Beat): BeatReply | null {
     const { settings } = this.#deps;
     return answerBeat(beat, {
@@ -283,7 +284,7 @@ export class NodeHandoffs implements Handoffs {
     });
   }
 
-  /** Withdraws mails to these addresses that the nodes have not started; the next claim decides whether the recipients may get them. */
+  /** Withdraws mails to these addresses that the nodes have not started. The next claim decides whether their recipients may get mail. */
   withdrawAddresses(addresses: ReadonlySet<number>): void {
     if (addresses.size > 0) this.#withdrawals.withdrawDeliveries(({ address_id }) => addresses.has(address_id));
   }
@@ -306,20 +307,26 @@ export class NodeHandoffs implements Handoffs {
     for (const node of this.#silent.due(runs, last, this.#position)) this.#giveUp(node, 'warn');
   }
 
+  /** Removes a node, and puts its unreported recipients back. The level is `info` if the node signed off. */
   #giveUp(node: FleetNode, level: LogLevel): void {
     this.#fleet.remove(node.run);
-    const pagesOfNode = [...this.#pages.values()].filter(({ run }) => run === node.run);
-    const lostRecipients = pagesOfNode.reduce((sum, { claims }) => sum + claims.size, 0);
+    const pages = this.#pagesOf(node);
+    const recipients = pages.flatMap(({ claims }) => [...claims]).length;
     const text = level === 'info' ? 'a sender node has signed off' : 'a sender node has gone';
-    this.#deps.log({ node: node.name, recipients: lostRecipients }, text, level);
-    for (const page of pagesOfNode) for (const claim of [...page.claims.values()]) this.#end(page, claim, 'withdrawn');
+    this.#deps.log({ node: node.name, recipients }, text, level);
+    for (const page of pages) for (const claim of [...page.claims.values()]) this.#end(page, claim, 'withdrawn');
+  }
+
+  #pagesOf(node: FleetNode): HeldPage[] {
+    return [...this.#pages.values()].filter(({ run }) => run === node.run);
   }
 
   /**
-   * After a restart, puts recipients back that the node neither has nor reported, and withdraws pages of the node that are unknown here.
+   * After a restart of the controller, puts recipients back that the node neither has nor reported, and withdraws pages of the node that the
+   * controller does not know.
    */
   #compare(node: FleetNode, has: ReadonlyMap<number, readonly number[]>): void {
-    for (const page of [...this.#pages.values()].filter(({ run }) => run === node.run)) {
+    for (const page of this.#pagesOf(node)) {
       const heldByNode = new Set(has.get(page.id));
       for (const claim of [...page.claims.values()]) if (!heldByNode.has(claim.id)) this.#end(page, claim, 'withdrawn');
     }
@@ -328,12 +335,14 @@ export class NodeHandoffs implements Handoffs {
     node.isKnown = true;
   }
 
+  /** Adds a page to those that nodes have. */
   #hold(page: HeldPage): void {
     this.#pages.set(page.id, page);
     this.#inFlight += page.claims.size;
     this.#fleet.addLoad(page.run, page.mailing.relay_id, page.claims.size);
   }
 
+  /** Removes a recipient from a page and passes the outcome on; `withdrawn` puts the recipient back into the queue. */
   #end(page: HeldPage, claim: Claim, outcome: Outcome | 'withdrawn', sent: SentMessage | null = null): void {
     if (outcome !== 'withdrawn' && outcome.kind === 'accepted' && sent !== null) this.#keep(page, claim, sent);
     page.claims.delete(claim.id);
@@ -341,12 +350,12 @@ export class NodeHandoffs implements Handoffs {
     this.#fleet.addLoad(page.run, page.mailing.relay_id, -1);
     if (page.claims.size === 0) {
       this.#pages.delete(page.id);
-      this.#ended.push(page.id);
+      this.#endedPages.push(page.id);
     }
     this.#deps.onOutcome(page.mailing, claim, this.#fleet.ended(page, outcome));
   }
 
-  /** Keeps a mail as sent. A time that is far from ours would be wrong, and the mail would be kept for too long. */
+  /** Keeps a mail as sent, unless the time of the node's clock is far from ours: the mail would then be kept for too long. */
   #keep({ kept }: HeldPage, claim: Claim, sent: SentMessage): void {
     if (kept === null || Math.abs(sent.renderedAt - this.#deps.now().getTime()) > MAX_AGE_MS) return;
     const outgoing = new OutgoingMail(kept.ready, claim, kept.common, { key: kept.key, isByNode: true });
@@ -363,12 +372,12 @@ interface BeatDeps {
   settings(nodes: number): string;
 }
 
-/** The maximum number of runs per node. A restarted node is a new run, and the previous run is forgotten after some seconds. */
+/** The maximum number of runs per node. A restarted node is a new run, and the previous run is given up after some seconds. */
 const MAX_RUNS = 20;
 
 /**
- * The reply to a heartbeat; null if there are too many runs of this node. A node that addresses another run of the controller, or speaks an
- * unsupported protocol, is only told so.
+ * Returns the reply to a heartbeat; null if there are too many runs of this node. A node that addresses another run of the controller, or
+ * has an unsupported protocol, learns only that from the reply.
  */
 export function answerBeat(beat: Beat, { fleet, withdrawals, brain, settings }: BeatDeps): BeatReply | null {
   const runs = fleet.all.filter(({ run }) => isRunOf(run, beat.name));
@@ -377,7 +386,7 @@ export function answerBeat(beat: Beat, { fleet, withdrawals, brain, settings }: 
   if (!isOurs) fleet.addUnknown(beat);
   const node = isOurs ? fleet.recordHeartbeat(beat) : undefined;
   const reply = {
-    // A node with an unsupported protocol sees from this number why it has to wait.
+    // This number tells a node with an unsupported protocol why it has to wait.
     protocol: PROTOCOL,
     brain,
     isRenewed: false,
@@ -391,18 +400,20 @@ export function answerBeat(beat: Beat, { fleet, withdrawals, brain, settings }: 
 }
 
 /**
- * The number of recipients that one round claims of a mailing. With less free capacity the next round waits, because each commit costs as
- * much as some dozen recipients.
+ * The number of recipients that one round claims of a mailing. While nodes have less room, the next round waits, because each commit costs
+ * as much as some dozen recipients.
  */
 const FULL_ROUND = 500;
-/** A round begins after this time, however little was reported. */
+/** The maximum wait for the next round, however little was reported. */
 const ROUND_MS = 300;
 
 /**
- * Decides when the worker begins its next round: at once while nodes take more than a round gives them, otherwise when much was reported.
+ * Decides when the worker begins its next round: at once if the last round was full and nodes have room for another full one; otherwise when
+ * reports have made such room, or after `ROUND_MS`.
  */
 class NodePacing {
   readonly #room: () => number;
+  /** The number of recipients that nodes were given since the last wait. */
   #given = 0;
   #wake: () => void = () => undefined;
 
@@ -426,7 +437,7 @@ class NodePacing {
   async wait(): Promise<void> {
     const count = this.#given;
     this.#given = 0;
-    // Lets messages of nodes be read, even if rounds follow each other without a pause.
+    // Messages of nodes are read in between, even if rounds follow each other without a pause.
     await setImmediate();
     if (count >= FULL_ROUND && this.#room() >= FULL_ROUND) return;
     const timer = new AbortController();

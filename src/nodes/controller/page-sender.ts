@@ -16,7 +16,10 @@ import type { Contents } from './contents.ts';
 /** The maximum number of recipients on a page, and the maximum total length of their values. */
 const PAGE_ROWS = 100;
 const PAGE_CHARACTERS = 100_000;
-/** NATS allows 1 MiB per message. A single recipient's values can exceed that; such a page is fetched in parts. */
+/**
+ * The size in bytes up to which a page is sent in a message, of which NATS allows 1 MiB. The values of a single recipient can be larger; the
+ * node then fetches the page in parts.
+ */
 const MAX_MESSAGE = 900 * 1024;
 /** How long a node may take to confirm. */
 const CONFIRM_MS = 2000;
@@ -30,12 +33,12 @@ export class PageSender {
     this.#contents = contents;
   }
 
-  /** Call it once there is a connection. */
+  /** Sets the connection over which pages are sent. */
   use(connection: NatsConnection): void {
     this.#connection = connection;
   }
 
-  /** Sends a page repeatedly while `isOpen()` is true and it is unconfirmed. A node takes each page only once. */
+  /** Sends a page repeatedly until the node confirms it or `isOpen` returns false. A node takes each page only once. */
   send(
     run: string,
     brain: string,
@@ -56,22 +59,22 @@ export class PageSender {
   }
 
   /**
-   * Sends withdrawals to a node. `onDone` gets their numbers once the node has confirmed. If it does not confirm, the reply to its next
-   * heartbeat contains them.
+   * Sends withdrawals to a node. `onDone` gets their numbers once the node has confirmed them. If the node does not confirm, the reply to its
+   * next heartbeat contains the withdrawals.
    */
   withdraw(run: string, brain: string, withdrawals: Withdrawal[], onDone: (numbers: number[]) => void): void {
     const numbers = withdrawals.map(({ number }) => number);
-    void this.#ask(run, encoded({ brain, withdraw: withdrawals })).then((isTaken) => {
+    void this.#request(run, encode({ brain, withdraw: withdrawals })).then((isTaken) => {
       if (isTaken) onDone(numbers);
     });
   }
 
   async #deliver(run: string, command: Command, isOpen: () => boolean): Promise<void> {
-    const bytes = encoded(command);
+    const bytes = encode(command);
     if (bytes.length <= MAX_MESSAGE) return this.#repeat(run, bytes, isOpen);
     const pageIn = this.#contents.storeTemporarily(Buffer.from(JSON.stringify(command.page)));
     try {
-      await this.#repeat(run, encoded({ brain: command.brain, pageIn }), isOpen);
+      await this.#repeat(run, encode({ brain: command.brain, pageIn }), isOpen);
     } finally {
       this.#contents.removeTemporary(pageIn);
     }
@@ -79,12 +82,13 @@ export class PageSender {
 
   async #repeat(run: string, bytes: Uint8Array, isOpen: () => boolean): Promise<void> {
     while (isOpen()) {
-      if (await this.#ask(run, bytes)) return;
+      if (await this.#request(run, bytes)) return;
       await setTimeout(RETRY_MS, undefined, { ref: false });
     }
   }
 
-  async #ask(run: string, bytes: Uint8Array): Promise<boolean> {
+  /** Sends a command. Returns true if the node has confirmed it. */
+  async #request(run: string, bytes: Uint8Array): Promise<boolean> {
     try {
       const reply = await this.#connection?.request(commandSubject(run), bytes, { timeout: CONFIRM_MS });
       return reply?.json<CommandReply>().isTaken === true;
@@ -94,11 +98,11 @@ export class PageSender {
   }
 }
 
-function encoded(command: Command): Uint8Array {
+function encode(command: Command): Uint8Array {
   return Buffer.from(JSON.stringify(command));
 }
 
-/** The claims of a batch, starting at index `from`, that fit on one page. */
+/** Returns the claims of a batch, starting at index `from`, that fit on one page: at least one. */
 export function pageOf({ claims, ready: { fields } }: Batch, from: number): Claim[] {
   let to = from;
   for (let characters = 0; to < claims.length && to - from < PAGE_ROWS; to++) {

@@ -6,6 +6,7 @@ import { type Beat, type Ended, isRunOf, MAX_ENDED, type RelayShare, type Report
 
 /** The default limit of NATS for the size of a message. */
 const MAX_BYTES = 1024 * 1024;
+/** Limits for the texts of messages, in characters. */
 const MAX_NAME = 200;
 const MAX_WORD = 20;
 const SHA256_DIGITS = 64;
@@ -16,14 +17,14 @@ const MAX_RELAYS = 1000;
 /** The maximum number of withdrawals or pages that a node has at a time. */
 const MAX_LISTED = 100_000;
 
-/** The node's name in a subject. NATS permissions allow each node only the subjects with its own name. */
+/** Returns the node's name in a subject. NATS permissions allow each node only the subjects with its own name. */
 export function nodeInSubject(subject: string): string {
   return subject.slice(subject.lastIndexOf('.') + 1);
 }
 
-/** The report in a message, or null if any part of it is malformed. */
+/** Returns the report in a message; null if any part of the message is malformed. */
 export function readReport(bytes: Uint8Array): Report | null {
-  const message = parsed(bytes);
+  const message = parse(bytes);
   if (!isRecord(message)) return null;
   const { protocol, run, brain, ended, has, isLast } = message;
   if (!isCount(protocol) || !isText(run, MAX_NAME) || !isText(brain, MAX_NAME)) return null;
@@ -32,9 +33,9 @@ export function readReport(bytes: Uint8Array): Report | null {
   return { protocol, run, brain, ended, ...(has && { has }), ...(isLast !== undefined && { isLast }) };
 }
 
-/** The heartbeat in a message of the node with this name, or null if any part of it is malformed or names another node. */
+/** Returns the heartbeat in a message of the node with this name; null if any part is malformed, or if the message names another node. */
 export function readBeat(bytes: Uint8Array, node: string): Beat | null {
-  const message = parsed(bytes);
+  const message = parse(bytes);
   if (!isRecord(message)) return null;
   const { protocol, version, run, name, brain, capacity, rate, refusal, relays, warmUp, isEnding, withdrawn } = message;
   if (!isCount(protocol) || !isText(version, MAX_VERSION) || !isText(brain, MAX_NAME)) return null;
@@ -58,9 +59,9 @@ export function readBeat(bytes: Uint8Array, node: string): Beat | null {
   };
 }
 
-/** The name of the content that a node requests, and the offset in bytes; null if the request is malformed. */
+/** Returns the name of the content that a node requests, and the offset in bytes; null if the request is malformed. */
 export function readContentRequest(bytes: Uint8Array): { name: string; from: number } | null {
-  const message = parsed(bytes);
+  const message = parse(bytes);
   if (!isRecord(message)) return null;
   const { name, from } = message;
   return isText(name, MAX_NAME) && isCount(from) ? { name, from } : null;
@@ -76,7 +77,7 @@ function isEndedPages(message: unknown): message is Report['ended'] {
   });
 }
 
-/** Only the length of kinds and stages is checked: a newer release may send unknown ones, which count as withdrawn. */
+/** Checks only the length of kinds and stages, because a newer release may send unknown ones, which count as withdrawn. */
 function isEnded(message: unknown): message is Ended {
   if (!Array.isArray(message)) return false;
   const [id, kind, stage, code, enhanced, reply, proof, sent]: unknown[] = message;
@@ -148,7 +149,8 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function parsed(bytes: Uint8Array): unknown {
+/** Parses the JSON of a message; null if it is too large or not JSON. */
+function parse(bytes: Uint8Array): unknown {
   if (bytes.length > MAX_BYTES) return null;
   try {
     return JSON.parse(new TextDecoder().decode(bytes));

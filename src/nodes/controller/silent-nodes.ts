@@ -1,9 +1,9 @@
-/** Decides when to give up silent nodes: only after all reports that they can have sent have been read. */
+/** Decides when to give up silent nodes: only after all reports have been read that they may have sent. */
 import type { Fleet, FleetNode } from './fleet.ts';
 
 /**
- * A node without a heartbeat for this long has lost its pages. Longer than NODE_LEASE_MS, so that the node can start none of their
- * mails any more.
+ * A node without a heartbeat for this long has lost its pages. This time is longer than NODE_LEASE_MS, so that the node can no longer start
+ * mails of these pages.
  */
 export const LOST_AFTER_MS = 12_000;
 
@@ -16,7 +16,7 @@ export interface StreamPosition {
 
 export class SilentNodes {
   readonly #fleet: Fleet;
-  /** By run of a silent node: the newest report when the node was first found silent. */
+  /** The newest report in the stream when a node was first found silent, by the node's run. */
   readonly #awaited = new Map<string, StreamPosition>();
 
   constructor(fleet: Fleet) {
@@ -29,8 +29,8 @@ export class SilentNodes {
   }
 
   /**
-   * The nodes among these runs to give up, if they are still silent. `last` is the newest report in the stream, and reports up to `taken`
-   * have been taken.
+   * Returns the nodes among these runs that are given up now: they are still silent, and their reports have been taken. `last` is the newest
+   * report in the stream, and `taken` the last report that has been taken.
    */
   due(runs: readonly string[], last: StreamPosition, taken: StreamPosition): FleetNode[] {
     const silent = this.runs;

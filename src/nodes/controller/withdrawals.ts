@@ -1,4 +1,4 @@
-/** Withdrawals: mails that nodes must not start, kept until the node has confirmed or can no longer start anything. */
+/** Withdrawals: mails that nodes must not start. A withdrawal is kept until its node has confirmed it or can no longer start mails. */
 
 import type { DkimKey } from '../../delivery/mime/dkim.ts';
 import type { Claim } from '../../delivery/queue/candidates.ts';
@@ -14,16 +14,16 @@ export interface HeldPage {
   run: string;
   mailing: OpenMailing;
   claims: Map<number, Claim>;
-  /** Whether the node has confirmed that it starts nothing more on the page. */
+  /** Whether the node has confirmed that it starts no more mail of the page. */
   isWithdrawn: boolean;
-  /** What is kept with its mails; null: its account keeps nothing, or the page is from before a restart. */
+  /** What is kept with the page's mails; null: the account keeps no sent mails, or the page is from before a restart. */
   kept: { ready: ReadyMailing; common: CommonFacts; key: DkimKey | null } | null;
 }
 
 interface WithdrawalsDeps {
   /** Sends withdrawals to a node at once; `onDone` gets their numbers when the node has confirmed them. */
   send(run: string, withdrawals: Withdrawal[], onDone: (numbers: number[]) => void): void;
-  /** Called when a node has confirmed something. */
+  /** Called when a node has confirmed a withdrawal. */
   onConfirmed(): void;
 }
 
@@ -31,6 +31,7 @@ export class Withdrawals {
   readonly #pages: ReadonlyMap<number, HeldPage>;
   readonly #fleet: Fleet;
   readonly #deps: WithdrawalsDeps;
+  /** The number of the last withdrawal. */
   #number = 0;
 
   constructor(pages: ReadonlyMap<number, HeldPage>, fleet: Fleet, deps: WithdrawalsDeps) {
@@ -56,26 +57,26 @@ export class Withdrawals {
   }
 
   /**
-   * Withdraws mails to the matching recipients that the nodes have not started; the next claim decides whether the recipients may get them.
+   * Withdraws mails to the matching recipients that the nodes have not started. The next claim decides whether these recipients may get mail.
    */
   withdrawDeliveries(isMeant: (claim: Claim) => boolean): void {
     const byRun = new Map<string, { deliveries: number[]; upTo: number }>();
     for (const { id, run, claims } of this.#pages.values()) {
       for (const claim of claims.values()) {
         if (!isMeant(claim)) continue;
-        const one = byRun.get(run) ?? { deliveries: [], upTo: 0 };
-        one.deliveries.push(claim.id);
-        one.upTo = Math.max(one.upTo, id);
-        byRun.set(run, one);
+        const withdrawal = byRun.get(run) ?? { deliveries: [], upTo: 0 };
+        withdrawal.deliveries.push(claim.id);
+        withdrawal.upTo = Math.max(withdrawal.upTo, id);
+        byRun.set(run, withdrawal);
       }
     }
-    for (const [run, what] of byRun) {
+    for (const [run, withdrawal] of byRun) {
       const node = this.#fleet.find(run);
-      if (node !== undefined) this.#tell(node, what);
+      if (node !== undefined) this.#send(node, withdrawal);
     }
   }
 
-  /** Withdraws a mailing, or all mailings, from every node. Returns true once no node can start any of it. */
+  /** Withdraws a mailing, or all mailings, from every node. Returns true once no node can start any of these mails. */
   withdraw(mailing?: number): boolean {
     const open = [...this.#pages.values()].filter(
       (page) => !page.isWithdrawn && (mailing === undefined || page.mailing.id === mailing),
@@ -89,19 +90,19 @@ export class Withdrawals {
       const isAlreadySent = node.withdrawals.some(
         (withdrawal) => isWhole(withdrawal) && withdrawal.mailing === mailing && withdrawal.upTo >= upTo,
       );
-      if (!isAlreadySent) this.#tell(node, mailing === undefined ? { upTo } : { upTo, mailing });
+      if (!isAlreadySent) this.#send(node, mailing === undefined ? { upTo } : { upTo, mailing });
       if (this.#fleet.mayStart(node)) isDone = false;
     }
     return isDone;
   }
 
   /** Adds a withdrawal that the node gets with the reply to its next heartbeat. */
-  add(node: FleetNode, what: Omit<Withdrawal, 'number'>): void {
-    node.withdrawals.push({ number: ++this.#number, ...what });
+  add(node: FleetNode, withdrawal: Omit<Withdrawal, 'number'>): void {
+    node.withdrawals.push({ number: ++this.#number, ...withdrawal });
   }
 
-  #tell(node: FleetNode, what: Omit<Withdrawal, 'number'>): void {
-    this.add(node, what);
+  #send(node: FleetNode, withdrawal: Omit<Withdrawal, 'number'>): void {
+    this.add(node, withdrawal);
     this.#deps.send(node.run, node.withdrawals, (numbers) => this.confirm(node.run, numbers));
   }
 }

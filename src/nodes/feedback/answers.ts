@@ -64,12 +64,12 @@ export async function answerNodes(
   }
 }
 
-/** The default limit of NATS for a message; the values of one contact can be larger. */
+/** The default limit of NATS for a message in bytes. The values of one contact can be larger; their answer is null. */
 const MAX_ANSWER = 1024 * 1024;
 
-/** The answer as JSON; null if the question is malformed. */
-async function answer(answers: Answers, subject: string, asked: string): Promise<string | null> {
-  const question = readQuestion(asked);
+/** Returns the answer as JSON; null if the question is malformed. */
+async function answer(answers: Answers, subject: string, json: string): Promise<string | null> {
+  const question = readQuestion(json);
   if (question === null) return null;
   try {
     const work: Record<string, () => unknown> = {
@@ -100,7 +100,7 @@ interface AnyQuestion {
   picture: string;
 }
 
-/** A node's question, with empty values for fields that this kind of question lacks; null if it is malformed. */
+/** Returns a node's question, with empty values for fields that this kind of question lacks; null if the question is malformed. */
 function readQuestion(text: string): AnyQuestion | null {
   try {
     const fields: unknown = JSON.parse(text);
@@ -114,8 +114,8 @@ function readQuestion(text: string): AnyQuestion | null {
 }
 
 /**
- * Lists that the contact left by their own choice and that JetStream has. Lists on which others put the address are not included, because
- * the contact's own wish, too, affects how an import is undone.
+ * SQL for the lists that the contact left by their own choice and that JetStream has. Lists on which others put the address are not included,
+ * because how an import is undone depends on the contact's own wish.
  */
 const OWN_CHOICES = `
   SELECT list FROM (
@@ -125,10 +125,14 @@ const OWN_CHOICES = `
   WHERE NOT EXISTS (SELECT 1 FROM unpublished_choices p WHERE p.address_id = @address AND p.list = u.list)
     AND (u.updated_at <> u.created_at OR (SELECT source FROM consent_log l
       WHERE l.address_id = @address AND ifnull(l.unsubscribe_groups_id, 0) = u.list AND l.action = 'unsubscribed' ORDER BY id DESC LIMIT 1) IN ('page', 'one-click'))`;
+/** SQL that finds a row if the mail with these ids is not counted as one by which its recipient unsubscribed. */
 const NOT_COUNTED =
   'SELECT 1 FROM deliveries WHERE id = ? AND mailing_id = ? AND address_id = ? AND unsubscribed_at IS NULL';
 
-/** Returns the lists that the contact of a link has unsubscribed from in this database, and whether the contact's mail is counted. */
+/**
+ * Returns the lists that the contact of a link has unsubscribed from in this database, and whether the mail with the link is already counted
+ * as one by which the contact unsubscribed.
+ */
 export function keptLists(client: Database, { delivery, mailing, address }: RecipientIds): KeptLists {
   const left = client.prepare<[{ address: number }], number>(OWN_CHOICES).pluck().all({ address });
   return { left, isCounted: client.prepare(NOT_COUNTED).get(delivery, mailing, address) === undefined };

@@ -22,14 +22,14 @@ import {
   subjectParts,
 } from '../feedback-messages.ts';
 
-/** When an address was last put on a suppression or unsubscribe list, or its contact refused tracking. */
+/** SQL for the time at which an address was last put on a suppression or unsubscribe list, or its contact refused tracking. */
 const LEFT_AT = `SELECT max(created_at) AS at FROM (
   SELECT created_at FROM suppressions WHERE address_id = @address AND @list = ${SUPPRESSED}
   UNION ALL SELECT created_at FROM consent_log WHERE address_id = @address
     AND @list = CASE action WHEN 'tracking_refused' THEN ${TRACKING} WHEN 'unsubscribed' THEN ifnull(unsubscribe_groups_id, 0) END)`;
 
-/** The database queries needed for each message. */
-function lookups({ $client }: Db) {
+/** Prepares the database queries needed for each message. */
+function prepareLookups({ $client }: Db) {
   const prepareQuery = <Value>(sql: string) => $client.prepare<(number | string)[], Value>(sql).pluck();
   return {
     address: prepareQuery<number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?'),
@@ -53,25 +53,25 @@ export function consentApplier(
   clock: Clock,
   run: string,
 ): (text: string, subject: string, proof: string) => void {
-  const store = new PreferenceStore(db);
-  const look = lookups(db);
+  const preferences = new PreferenceStore(db);
+  const lookups = prepareLookups(db);
 
-  /** A restored database still has the contact; they are erased again after this transaction. */
+  /** Records that an erased contact whom a restored database still has is erased again after this transaction. */
   const eraseAgain = (erased: ErasedContact) => {
-    const email = look.email.get(erased.account, erased.address);
+    const email = lookups.email.get(erased.account, erased.address);
     if (email !== undefined && contactKey(tokens, erased.account, email) === erased.person)
       recordWrite(db.$client, 'erase-again', erased);
   };
-  const carryOut = (ids: RecipientIds, list: number, { isLeft, at, form, text = '', change }: Consent) => {
+  const store = (ids: RecipientIds, list: number, { isLeft, at, form, text = '', change }: Consent) => {
     const now = new Date(at);
     const left = isLeft ? [list] : [];
     const joined = isLeft ? [] : [list];
-    if (change === undefined) store.change(ids, { form: form ?? null, text, left, joined }, now);
+    if (change === undefined) preferences.change(ids, { form: form ?? null, text, left, joined }, now);
     else if (list === TRACKING) track(db, ids, change, { isAllowed: !isLeft, text, now: isoTimestamp(now) });
-    else if (list === SUPPRESSED) suppress(db, ids, change, isoTimestamp(now), look.suppression.get(ids.address));
+    else if (list === SUPPRESSED) suppress(db, ids, change, isoTimestamp(now), lookups.suppression.get(ids.address));
     else if (isLeft) unsubscribe(db, ids, list, change, isoTimestamp(now));
     else {
-      const entry = store.read(ids).unsubscribed.get(list);
+      const entry = preferences.read(ids).unsubscribed.get(list);
       if (entry !== undefined) removeUnsubscribers(db, [entry], loggedSource(change), isoTimestamp(now));
     }
   };
@@ -86,36 +86,36 @@ export function consentApplier(
     // before an upgrade cannot verify the proofs of the database it replaces, and must not mail these contacts again.
     if (change !== undefined && !isLeft && !isProven(tokens, subject, text, proof))
       throw new Error('the change was not published by this installation');
-    // A node's clock may be wrong, and no later change may lose against this one.
+    // The clock of a node may be ahead. Without this limit, later changes would seem to be earlier than this one.
     const at = Math.min(consent.at, clock.now().getTime());
-    // The change came from this database, and the choice may have changed here since.
+    // The change came from this database, in which the choice may have changed since.
     if (change?.run === run) return;
     const { account, person, list: listed } = subjectParts(subject);
     // Erasing a contact removes the messages whose subject has the contact's hash, so the hash must belong to the address.
     if (listed !== String(consent.list) || !isContactKey(tokens, account, email, person))
       throw new Error('the choice is of another person or list than its subject');
     const erasedId = findErasedId(db.$client, account, email);
-    // The choice was made with an old link, so the address is in the stream again.
+    // A choice made with an old link has brought the erased address into the stream again.
     if (erasedId !== undefined) {
       recordWrite(db.$client, 'erase-choices', { account, address: erasedId, person } satisfies ErasedContact);
       return;
     }
-    const read = tokens.readRecipient('unsubscribe', token, email);
-    if (read === null || read.user !== account) throw new Error('the choice is not of this installation');
-    const isKnown = consent.list <= 0 || look.group.get(account, consent.list) !== undefined;
-    // A group that a restored database lacks gets no mail. A recipient's choice still counts, as a wish for no more such mail.
-    if (!isKnown && form !== null) return;
-    const list = isKnown ? consent.list : 0;
+    const linkIds = tokens.readRecipient('unsubscribe', token, email);
+    if (linkIds === null || linkIds.user !== account) throw new Error('the choice is not of this installation');
+    const isKnownList = consent.list <= 0 || lookups.group.get(account, consent.list) !== undefined;
+    // A restored database may lack the group, which then gets no mail. A choice without a form (one click) counts as a wish for no more mail.
+    if (!isKnownList && form !== null) return;
+    const list = isKnownList ? consent.list : 0;
     // After a restore the contact may have been added again under another id.
-    const ids = { ...read, address: look.address.get(account, read.email) ?? read.address };
-    const changedAt = look.changedAt.get(ids.address, list);
+    const ids = { ...linkIds, address: lookups.address.get(account, linkIds.email) ?? linkIds.address };
+    const changedAt = lookups.changedAt.get(ids.address, list);
     // A later change in this database that is not published yet stays; it will follow in the stream.
     if (changedAt !== undefined && (change === undefined ? changedAt > at : changedAt >= at)) return;
     // Anyone who can read the stream can publish an earlier change again. That must not resubscribe a contact who unsubscribed later.
-    const leftAt = change === undefined || isLeft ? null : look.leftAt.get({ address: ids.address, list })?.at;
+    const leftAt = change === undefined || isLeft ? null : lookups.leftAt.get({ address: ids.address, list })?.at;
     if (leftAt != null && Date.parse(leftAt) > at) return;
-    carryOut(ids, list, { ...consent, at });
-    look.forget.run(look.address.get(account, read.email) ?? ids.address, list);
+    store(ids, list, { ...consent, at });
+    lookups.forget.run(lookups.address.get(account, linkIds.email) ?? ids.address, list);
   };
 }
 
@@ -147,12 +147,12 @@ function track(
   db: Db,
   ids: RecipientIds,
   change: Change,
-  chosen: Pick<TrackingChoice, 'isAllowed' | 'text' | 'now'>,
+  choice: Pick<TrackingChoice, 'isAllowed' | 'text' | 'now'>,
 ): void {
-  const owned = { accountId: ids.user, addressId: addressId(db, ids.user, addressOf(ids)) };
   storeTrackingChoice(db.$client, {
-    ...owned,
-    ...chosen,
+    accountId: ids.user,
+    addressId: addressId(db, ids.user, addressOf(ids)),
+    ...choice,
     source: loggedSource(change),
     mailingId: ids.mailing || null,
   });

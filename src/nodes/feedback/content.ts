@@ -4,16 +4,17 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Db } from '../../database/open.ts';
 import { linkSecrets } from '../../delivery/links/secrets.ts';
 import { PreferenceStore } from '../../pages/preferences.ts';
-import { putWhole } from '../bucket.ts';
+import { putObject } from '../bucket.ts';
 import { LINKS_KEY, type LinkSecrets, mailingObjectName } from '../feedback-messages.ts';
 import { BUCKET } from '../streams.ts';
 
+/** SQL for the public ids of the images in the frozen content of a mailing. */
 const PICTURES_OF_MAILING = `
   SELECT p.public_id FROM picture_uses u JOIN pictures p ON p.id = u.picture_id
   WHERE u.kind = 'sent_mail' AND u.owner_id = ?`;
 
-/** Mails that verify a sender or confirm a subscription have no public pages. */
-const IS_FOR_PAGES = "owner_kind NOT IN ('system', 'form')";
+/** SQL over `mailings`: true if their mails have public pages. Mails that verify a sender or confirm a subscription have none. */
+const HAS_PAGES = "owner_kind NOT IN ('system', 'form')";
 
 export class Content {
   readonly #db: Db;
@@ -21,7 +22,7 @@ export class Content {
   readonly #values: Kvm;
   /** The secrets as last published, as JSON. */
   #links = '';
-  /** Mailings with a higher id are new. */
+  /** The last mailing that was new at an earlier call of `refresh`; null before the first call. */
   #newest: number | null = null;
 
   constructor(connection: NatsConnection, db: Db, publicUrl: () => string) {
@@ -36,7 +37,7 @@ export class Content {
     this.#newest = null;
   }
 
-  /** Publishes what is new or has changed since the last call. */
+  /** Publishes the link secrets if they have changed since the last call, and mailings that are new since then. */
   async refresh(): Promise<void> {
     const client = this.#db.$client;
     const links: LinkSecrets = { secrets: linkSecrets(client), publicUrl: this.#publicUrl() };
@@ -49,8 +50,8 @@ export class Content {
     const ids = client
       .prepare<[number], number>(
         this.#newest === null
-          ? `SELECT id FROM mailings WHERE finished_at IS NULL AND id > ? AND ${IS_FOR_PAGES} ORDER BY id`
-          : `SELECT id FROM mailings WHERE id > ? AND ${IS_FOR_PAGES} ORDER BY id`,
+          ? `SELECT id FROM mailings WHERE finished_at IS NULL AND id > ? AND ${HAS_PAGES} ORDER BY id`
+          : `SELECT id FROM mailings WHERE id > ? AND ${HAS_PAGES} ORDER BY id`,
       )
       .pluck()
       .all(this.#newest ?? 0);
@@ -66,14 +67,14 @@ export class Content {
   async putMailing(id: number): Promise<boolean> {
     const bucket = await this.#values.open(BUCKET.content);
     const name = mailingObjectName(id);
-    if (await has(bucket, name)) return true;
+    if (await hasObject(bucket, name)) return true;
     const row = this.#db.$client
       .prepare<[number], { user_id: number; unsubscribe_group_id: number | null; content: string }>(
-        `SELECT user_id, unsubscribe_group_id, content FROM mailings WHERE id = ? AND ${IS_FOR_PAGES}`,
+        `SELECT user_id, unsubscribe_group_id, content FROM mailings WHERE id = ? AND ${HAS_PAGES}`,
       )
       .get(id);
     if (row === undefined) return false;
-    // Uses the image ids recorded for the mailing rather than those in its HTML, which may contain any number of ids that do not exist.
+    // The ids of images are those recorded for the mailing. Its HTML may contain any number of ids that do not exist.
     const pictures = this.#db.$client.prepare<[number], string>(PICTURES_OF_MAILING).pluck().all(id);
     for (const picture of pictures) await this.putPicture(picture);
     const ids = {
@@ -85,9 +86,9 @@ export class Content {
       email: '',
     };
     const { groups } = new PreferenceStore(this.#db).read(ids);
-    // The content is already JSON.
+    // The stored content is JSON, so it is not parsed here.
     const text = `{"user":${row.user_id},"groups":${JSON.stringify(groups)},"frozen":${row.content}}`;
-    await putWhole(bucket, name, { bytes: new TextEncoder().encode(text), facts: {} });
+    await putObject(bucket, name, { bytes: new TextEncoder().encode(text), facts: {} });
     return true;
   }
 
@@ -99,16 +100,16 @@ export class Content {
       .get(publicId);
     if (facts === undefined) return false;
     const bucket = await this.#values.open(BUCKET.pictures);
-    if (await has(bucket, publicId)) return true;
+    if (await hasObject(bucket, publicId)) return true;
     const parts = client
       .prepare<[string], Buffer>('SELECT bytes FROM picture_parts WHERE public_id = ? ORDER BY number')
       .pluck()
       .all(publicId);
-    await putWhole(bucket, publicId, { bytes: Buffer.concat(parts), facts });
+    await putObject(bucket, publicId, { bytes: Buffer.concat(parts), facts });
     return true;
   }
 }
 
-async function has(bucket: KV, name: string): Promise<boolean> {
+async function hasObject(bucket: KV, name: string): Promise<boolean> {
   return (await bucket.get(name)) !== null;
 }

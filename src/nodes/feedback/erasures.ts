@@ -20,7 +20,7 @@ interface ErasureDeps {
   clock: Clock;
 }
 
-/** Carries out the erasures recorded since the last call. Throws while NATS or the database cannot do it; the records then stay. */
+/** Carries out the recorded erasures. Throws if NATS or the database fails; the records of unfinished erasures then stay. */
 export async function keepErased({ connection, db, lock, clock }: ErasureDeps): Promise<void> {
   const client = db.$client;
   for (const { id, given } of recordedWrites(client, 'erase-again')) {
@@ -31,7 +31,8 @@ export async function keepErased({ connection, db, lock, clock }: ErasureDeps): 
   for (const { id, given } of recordedWrites(client, 'erase-choices')) {
     const erased: ErasedContact = JSON.parse(given);
     const manager = await jetstreamManager(connection, { checkAPI: false });
-    // The marker comes first: a choice made meanwhile with an old link is then removed when the controller reads it.
+    // The marker is published before the choices are removed. The controller then removes a choice that was made meanwhile with an old link
+    // when it reads that choice.
     const mark = JSON.stringify({ address: erased.address });
     const { seq } = await jetstream(connection).publish(erasedSubject(erased), mark);
     await manager.streams.purge(STREAM.consents, { filter: personSubjects(erased), seq });

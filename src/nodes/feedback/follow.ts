@@ -13,7 +13,7 @@ import { findPosition, type StreamPosition, savePosition } from './place.ts';
 
 /** The number of messages read at a time. */
 const BATCH = 200;
-/** How long one transaction may work; with the commit it stays below 20 ms, because other writers wait. */
+/** How long one transaction may work. With the commit it takes less than 20 ms, because other writers wait. */
 const STRETCH_MS = 8;
 const RETRY_MS = 1000;
 const LOCK_WAIT_MS = 60_000;
@@ -24,18 +24,18 @@ interface FollowDeps {
   lock: WriteLock;
   stream: string;
   /**
-   * Applies one message inside a transaction. May return a function to call after the commit. `proof` came with the message; empty if none
-   * did. A thrown error means that the message cannot be applied, unless it is a disk error.
+   * Applies one message inside a transaction. May return a function to call after the commit. `proof` came with the message; empty: the
+   * message has no proof. A thrown error means that the message cannot be applied, unless it is an error of the disk or the lock.
    */
   apply(text: string, subject: string, proof: string): (() => void) | null;
-  /** Called before anything is applied from a stream that this database does not know, because the stream is new or was created again. */
+  /** Called before the first message of a stream that this database does not know, because the stream is new or was created again. */
   begin?(): Promise<void>;
   /**
-   * Counts a message that cannot be applied and is skipped, in the transaction that saves the position after it, so that each is counted
-   * exactly once. Returns a function to call after the commit.
+   * Counts a message that cannot be applied and is skipped. Called in the transaction that saves the position after the message, so that each
+   * message is counted exactly once. Returns a function to call after the commit.
    */
   refuse(fields: object): () => void;
-  /** Called when everything up to this sequence is in the database. */
+  /** Called when all messages up to this sequence are in the database. */
   applied(sequence: number): void;
   /** Records for `/readyz` whether the stream could be read. */
   note(stream: string, hasWorked: boolean): void;
@@ -43,7 +43,7 @@ interface FollowDeps {
   signal: AbortSignal;
 }
 
-/** Follows the stream until the signal is aborted. Never rejects: whatever fails is retried from the position in the database. */
+/** Follows the stream until the signal is aborted. Never rejects: after a failure, it continues from the position in the database. */
 export async function follow(following: FollowDeps): Promise<void> {
   const { connection, signal, log, note, stream } = following;
   const current: Current = { messages: null };
@@ -62,6 +62,7 @@ export async function follow(following: FollowDeps): Promise<void> {
   }
 }
 
+/** The messages that are being read, so that reading can be stopped. */
 interface Current {
   messages: ConsumerMessages | null;
 }
@@ -87,7 +88,7 @@ async function followOnce(following: FollowDeps, current: Current): Promise<void
     await lock.write(() => savePosition(db.$client, stream, { ...place, sequence: last }), LOCK_WAIT_MS);
     applied(last);
   }
-  // Ends with an error if the stream or its consumer is gone, so that it is followed again.
+  // Reading ends with an error if the stream or its consumer no longer exists, so that following starts again.
   const messages = await consumer.consume({ max_messages: 2 * BATCH, abort_on_missing_resource: true });
   current.messages = messages;
   try {
@@ -107,8 +108,8 @@ async function followOnce(following: FollowDeps, current: Current): Promise<void
 }
 
 /**
- * The position to continue from: the stored position, unless the stream was created again or has lost its end. Also returns the stream's
- * last sequence.
+ * Returns the position to continue from: the stored position, unless the stream was created again or has lost its end. Also returns the
+ * stream's last sequence.
  */
 async function currentPlace({
   connection,
@@ -155,17 +156,17 @@ async function applyAll(following: FollowDeps, createdAt: string, messages: read
     try {
       at = await write(at, messages.length, apply);
     } catch (error) {
-      if (isOfDisk(error)) throw error;
+      if (isTemporary(error)) throw error;
       at = await applyOne(at);
     }
   }
 
-  /** Applies the first of several messages that failed together, because alone it may succeed if another one was at fault. */
+  /** Applies the first of several messages that failed together, because it may succeed alone. If it fails, it is refused. */
   async function applyOne(at: number): Promise<number> {
     try {
       return await write(at, at + 1, apply);
     } catch (error) {
-      if (isOfDisk(error)) throw error;
+      if (isTemporary(error)) throw error;
       const { seq: sequence } = messages[at] ?? { seq: 0 };
       return write(at, at + 1, () => refuse({ stream, sequence, err: String(error) }));
     }
@@ -173,9 +174,9 @@ async function applyAll(following: FollowDeps, createdAt: string, messages: read
 }
 
 /** Errors caused by the content of a message. */
-const OF_MESSAGE = /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|RANGE|ERROR)/;
+const MESSAGE_ERROR = /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|RANGE|ERROR)/;
 
 /** Whether a write failed for a temporary reason: a taken lock, a full or failing disk. */
-function isOfDisk(error: unknown): boolean {
-  return error instanceof SqliteError && !OF_MESSAGE.test(error.code);
+function isTemporary(error: unknown): boolean {
+  return error instanceof SqliteError && !MESSAGE_ERROR.test(error.code);
 }

@@ -33,9 +33,11 @@ import { follow } from './follow.ts';
 import { Progress, startRecording } from './place.ts';
 import { ChangePublisher, publishEverything, publishSigned } from './publish-changes.ts';
 
+/** How often data for nodes is published, and what they report is recorded. */
 const REFRESH_MS = 500;
+/** How often changes of lists are published. */
 const PUBLISH_MS = 100;
-/** How often to check that everything in JetStream is still there. */
+/** How often the streams and buckets in JetStream are checked. */
 const KEEP_MS = 1000;
 const RETRY_MS = 1000;
 /** How long a choice waits for NATS, for example at startup. */
@@ -64,13 +66,14 @@ export class Feedback {
   readonly #refusals: Refusals;
   readonly #failing: FailingSteps;
   readonly #progress = new Progress();
-  /** The name of this run, whose own changes come back in the stream. */
+  /** The name of this run. The stream also contains the changes of this run, which are recognized by this name. */
   readonly #run = randomUUID();
   readonly #ready = Promise.withResolvers<NatsConnection>();
   readonly #running: Promise<void>;
   #connection: NatsConnection | null = null;
+  /** True while the connection to NATS is lost. */
   #isCutOff = false;
-  /** When each stream was created, as last seen, by its name. */
+  /** When each stream was created, by name, at the last check. */
   #created: ReadonlyMap<string, string> = new Map();
 
   constructor(deps: FeedbackDeps) {
@@ -81,7 +84,7 @@ export class Feedback {
     this.#refusals = new Refusals(deps.log);
     this.#failing = new FailingSteps(client, 'node_pages', () => performance.now(), deps.log);
     this.#running = this.#work().catch((error: unknown) => {
-      // Ends the thread, which is then restarted.
+      // An error ends the thread, which is then restarted.
       if (!this.#ending.signal.aborted) throw error;
     });
   }
@@ -89,12 +92,12 @@ export class Feedback {
   /** The same as `keepChoice` of `Deps`: fails with 503 while NATS is not available. */
   async keepChoice(token: string, ids: RecipientIds, choice: Choice): Promise<void> {
     const { db, clock, tokens } = this.#deps;
-    const connected = await withTimeout(this.#ready.promise, READY_MS);
-    const known = await this.#isCurrent(connected);
-    const chosen = changesOf({ ...this.#store.read(ids), isCurrent: known }, choice);
-    const changes = known ? withoutKept(chosen, keptLists(db.$client, ids)) : chosen;
+    const connection = await withTimeout(this.#ready.promise, READY_MS);
+    const isCurrent = await this.#isCurrent(connection);
+    const chosen = changesOf({ ...this.#store.read(ids), isCurrent }, choice);
+    const changes = isCurrent ? withoutKept(chosen, keptLists(db.$client, ids)) : chosen;
     const chooser = { ids, token, at: clock.now().getTime() };
-    const sequence = await publishChoice(jetstream(connected), tokens, chooser, changes);
+    const sequence = await publishChoice(jetstream(connection), tokens, chooser, changes);
     if (sequence > 0 && !(await this.#progress.until(sequence, APPLIED_MS))) throw unavailable();
   }
 
@@ -172,7 +175,7 @@ export class Feedback {
     });
   }
 
-  /** The options that following any stream has. Messages that cannot be applied are counted as `kind`. */
+  /** Returns the options that following any stream needs. Messages that cannot be applied are counted as `kind`. */
   #following(connection: NatsConnection, stream: string, kind: RefusedMessage) {
     const { db, lock, log } = this.#deps;
     const refuse = (fields: object) => {
@@ -200,7 +203,10 @@ export class Feedback {
     this.#created = current;
   }
 
-  /** Records for `/readyz` whether a step worked. Without NATS nothing works, and a restart of the service would not help. */
+  /**
+   * Records for `/readyz` whether a step worked. A failure while NATS cannot be reached does not count, because a restart of the service would
+   * not help.
+   */
   #note(step: string, hasWorked: boolean): void {
     if (hasWorked || this.#isCutOff) this.#failing.worked(step);
     else this.#failing.failed(step);
@@ -231,7 +237,7 @@ export class Feedback {
     }
   }
 
-  /** Repeats a task until the end, sooner after a failure. An error is logged once, however often it recurs. */
+  /** Repeats a task until the service stops: every `everyMs` milliseconds, or `RETRY_MS` after a failure. A repeated error is logged once. */
   async #repeat(step: string, everyMs: number, task: () => Promise<void>): Promise<void> {
     const { signal } = this.#ending;
     let lastLogged = '';
@@ -259,7 +265,10 @@ export class Feedback {
     }
   }
 
-  /** Whether everything in the stream up to now is in the database, waiting briefly for it; also false while NATS does not reply. */
+  /**
+   * Returns true if the database has everything that the stream of choices contains now. Waits for that briefly. Returns false if NATS does
+   * not reply.
+   */
   async #isCurrent(connection: NatsConnection): Promise<boolean> {
     try {
       const manager = await jetstreamManager(connection, { checkAPI: false, timeout: CURRENT_MS });

@@ -24,10 +24,12 @@ import { findPosition } from './place.ts';
 
 /** The number of changes published at a time. */
 const BATCH = 200;
-const TRACKING_LOGGED = TRACKING_ACTIONS.map((action) => `'${action}'`).join(', ');
+/** The actions of the consent log about opens and clicks, as a list in SQL. */
+const TRACKING_ACTIONS_SQL = TRACKING_ACTIONS.map((action) => `'${action}'`).join(', ');
 const PUBLISH_MS = 5000;
 const LOCK_WAIT_MS = 10_000;
 
+/** A change that waits for being published. */
 interface Unpublished {
   id: number;
   account: number;
@@ -69,39 +71,41 @@ export class ChangePublisher {
     this.#unpublished = $client.prepare(`
       SELECT u.id, u.user_id AS account, u.address_id AS address, u.list, u.changed_at AS at, a.normalized_email AS email
       FROM unpublished_choices u CROSS JOIN addresses a ON a.id = u.address_id ORDER BY u.id LIMIT ?`);
-    // The list is compared in two ways, for the two partial indexes.
+    // The query has two parts because there are two partial indexes.
     this.#entry = $client.prepare(`
       SELECT id FROM unsubscribers WHERE address_id = @address AND @list = 0 AND unsubscribe_groups_id IS NULL
       UNION ALL SELECT id FROM unsubscribers WHERE address_id = @address AND unsubscribe_groups_id IS NOT NULL AND unsubscribe_groups_id = @list`);
     this.#logged = $client.prepare(`
       SELECT source, mailing_id FROM consent_log WHERE address_id = ? AND ifnull(unsubscribe_groups_id, 0) = ? AND action IN ('unsubscribed', 'resubscribed')
       ORDER BY id DESC LIMIT 1`);
-    // The tracking choice of an undone import is published as refused, because the stream has no other way to express that nothing is
-    // allowed.
+    // If the import that stored a tracking choice is undone, the choice is published as refused, because the stream cannot express that there
+    // is no choice.
     this.#tracking = $client.prepare(`
       SELECT a.tracking_choice <> ${TRACKING_CHOICE.allowed} AS is_refused, l.source, l.mailing_id,
         iif(l.source = 'import', english(l.consent_text), l.consent_text) AS text
-      FROM addresses a LEFT JOIN consent_log l ON l.address_id = a.id AND l.action IN (${TRACKING_LOGGED})
+      FROM addresses a LEFT JOIN consent_log l ON l.address_id = a.id AND l.action IN (${TRACKING_ACTIONS_SQL})
       WHERE a.id = ? ORDER BY l.id DESC LIMIT 1`);
     this.#suppression = $client.prepare('SELECT kind, diagnostic FROM suppressions WHERE address_id = ?');
     this.#published = $client.prepare('DELETE FROM unpublished_choices WHERE id IN (SELECT value FROM json_each(?))');
   }
 
-  /** Publishes all waiting changes. Throws while NATS or the database cannot do it; unconfirmed changes stay for the next call. */
+  /** Publishes all waiting changes. Throws if NATS or the database fails; unconfirmed changes stay for the next call. */
   async publish(): Promise<void> {
     for (;;) {
       const manager = await jetstreamManager(this.#deps.connection, { checkAPI: false });
       const { place, waiting } = this.#read();
-      const done = await Promise.all(
-        waiting.map(async ({ id, subject, text }) => ((await this.#keep(manager, subject, text, place)) ? [id] : [])),
+      const published = await Promise.all(
+        waiting.map(async ({ id, subject, text }) =>
+          (await this.#publish(manager, subject, text, place)) ? [id] : [],
+        ),
       );
-      const ids = done.flat();
+      const ids = published.flat();
       if (ids.length > 0) await this.#deps.lock.write(() => this.#published.run(JSON.stringify(ids)), LOCK_WAIT_MS);
       if (waiting.length < BATCH || ids.length === 0) return;
     }
   }
 
-  /** The waiting changes with their current state, and the stream position to which that state belongs. */
+  /** Returns the waiting changes with their current state, and the stream position to which that state belongs. */
   #read(): { place: number; waiting: { id: number; subject: string; text: string }[] } {
     const { db } = this.#deps;
     const read = db.$client.transaction(() => ({
@@ -135,17 +139,17 @@ export class ChangePublisher {
   }
 
   /**
-   * Publishes a change unless the stream has a choice for the same list that is not in this database yet: that one is applied first, so
-   * that the newest message always matches the database.
+   * Publishes a change, unless the stream has a choice for the same contact and list that is not in this database yet. That choice is applied
+   * first, so that the newest message always matches the database. Returns false if the change was not published.
    */
-  async #keep(manager: JetStreamManager, subject: string, text: string, place: number): Promise<boolean> {
+  async #publish(manager: JetStreamManager, subject: string, text: string, place: number): Promise<boolean> {
     if (await this.#publishAfter(0, subject, text)) return true;
     const last = await manager.streams.getMessage(STREAM.consents, { last_by_subj: subject });
     const sequence = last?.seq ?? 0;
     return sequence <= place && (await this.#publishAfter(sequence, subject, text));
   }
 
-  /** Publishes if the newest message on the subject has this sequence; 0: if there is none. */
+  /** Publishes a message if the newest one on the subject has this sequence; 0: if the subject has no message. Returns false otherwise. */
   async #publishAfter(lastSubjectSequence: number, subject: string, text: string): Promise<boolean> {
     try {
       const proof = headers();
@@ -160,12 +164,15 @@ export class ChangePublisher {
   }
 }
 
+/** The number of entries that one short transaction queues. */
 const STEP_ROWS = 2000;
 const PUBLISHING_WAIT_MS = 60_000;
 
+/** SQL for the time at which an entry was created, in epoch milliseconds. */
 const CREATED = "CAST(unixepoch(created_at, 'subsec') * 1000 AS INTEGER)";
 /** The name of the stored value which says that everything was published with proofs. */
 const SIGNED = 'choices_published_with_proofs';
+/** SQL for the entries of each list: the table, the list, when the entry was made, and which rows are entries. */
 const LISTS = [
   { table: 'unsubscribers', list: 'ifnull(unsubscribe_groups_id, 0)', at: CREATED, which: 'true' },
   { table: 'suppressions', list: SUPPRESSED, at: CREATED, which: 'true' },
@@ -199,8 +206,8 @@ export async function publishEverything(db: Db, lock: WriteLock): Promise<void> 
 }
 
 /**
- * Publishes everything once with this release, because entries published by earlier releases have no proof, so a restored backup would
- * ignore them.
+ * Queues all list entries once if an earlier release has published them, because entries of such releases have no proof and a restored
+ * backup would ignore them.
  */
 export async function publishSigned(db: Db, lock: WriteLock): Promise<void> {
   if (findNamedValue(db.$client, SIGNED) !== null) return;

@@ -6,61 +6,62 @@ import { type ReadyMailing, readyMailing } from '../../delivery/queue/ready-mail
 import { CONTROLLER_SUBJECT, type NodeContent, PART } from '../protocol.ts';
 
 const MAX_KEPT = 50;
-const ASK_MS = 3000;
+const REQUEST_MS = 3000;
 const ATTEMPTS = 3;
 
 export class NodeContents {
   readonly #connection: NatsConnection;
-  readonly #kept = new Map<string, Promise<ReadyMailing | null>>();
+  /** The requested mailings by name, oldest first. */
+  readonly #mailings = new Map<string, Promise<ReadyMailing | null>>();
 
   constructor(connection: NatsConnection) {
     this.#connection = connection;
   }
 
-  /** The named mailing, ready to render; null if the controller no longer has it or does not reply. */
+  /** Returns the named mailing, ready to render; null if the controller no longer has its content or does not reply. */
   get(name: string): Promise<ReadyMailing | null> {
-    const kept = this.#kept.get(name);
-    if (kept !== undefined) return kept;
-    const asked = this.#ask(name).catch(() => null);
-    this.#kept.set(name, asked);
-    void asked.then((content) => {
-      if (content === null) this.#kept.delete(name);
+    const known = this.#mailings.get(name);
+    if (known !== undefined) return known;
+    const mailing = this.#request(name).catch(() => null);
+    this.#mailings.set(name, mailing);
+    void mailing.then((result) => {
+      if (result === null) this.#mailings.delete(name);
     });
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= MAX_KEPT) break;
-      this.#kept.delete(oldest);
+    for (const oldest of this.#mailings.keys()) {
+      if (this.#mailings.size <= MAX_KEPT) break;
+      this.#mailings.delete(oldest);
     }
-    return asked;
+    return mailing;
   }
 
-  /** The named object, parsed from JSON; null if the controller no longer has it. Throws if the controller does not reply. */
+  /** Returns the named object, parsed from JSON; null if the controller no longer has the object. Throws if the controller does not reply. */
   async read<T>(name: string): Promise<T | null> {
     const parts: Uint8Array[] = [];
     for (let from = 0; ; ) {
       const answer = await this.#part(name, from);
-      const [what] = answer;
-      if (what === PART.unknown) return null;
+      const [kind] = answer;
+      if (kind === PART.unknown) return null;
       const part = answer.subarray(1);
       parts.push(part);
       from += part.length;
-      if (what === PART.last) break;
+      if (kind === PART.last) break;
     }
     return JSON.parse(Buffer.concat(parts).toString());
   }
 
-  async #ask(name: string): Promise<ReadyMailing | null> {
+  async #request(name: string): Promise<ReadyMailing | null> {
     const content = await this.read<NodeContent>(name);
     if (content === null) return null;
     const { source, key, tokenSecret } = content;
-    const signs = key && dkimKey(key.domain, key.selector, key.privateKey);
-    return readyMailing(source, { tokens: createNodeTokens([tokenSecret]), findKey: () => signs });
+    const signingKey = key && dkimKey(key.domain, key.selector, key.privateKey);
+    return readyMailing(source, { tokens: createNodeTokens([tokenSecret]), findKey: () => signingKey });
   }
 
   async #part(name: string, from: number): Promise<Uint8Array> {
     const question = Buffer.from(JSON.stringify({ name, from }));
     for (let attempt = 1; ; attempt++) {
       try {
-        return (await this.#connection.request(CONTROLLER_SUBJECT.content, question, { timeout: ASK_MS })).data;
+        return (await this.#connection.request(CONTROLLER_SUBJECT.content, question, { timeout: REQUEST_MS })).data;
       } catch (error) {
         if (attempt === ATTEMPTS) throw error;
       }

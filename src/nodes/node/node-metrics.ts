@@ -7,18 +7,19 @@ import { processMetrics } from '../../http/process-metrics.ts';
 export interface NodeStatus {
   /** Whether the node may start mails: the controller has renewed its lease lately. */
   isSending: boolean;
-  /** Whether an SMTP server that it uses failed and has taken no mail since. */
+  /** Whether an SMTP server of the node failed and has taken no mail since. */
   isRelayFailing: boolean;
-  /** Outcomes that NATS has not acknowledged. */
+  /** The number of outcomes that NATS has not acknowledged. */
   unreported: number;
 }
 
-const NOTHING: NodeStatus = { isSending: false, isRelayFailing: false, unreported: 0 };
+/** The status before the node has started. */
+const NOT_STARTED: NodeStatus = { isSending: false, isRelayFailing: false, unreported: 0 };
 
 export class NodeMetrics {
   readonly #process = processMetrics();
   readonly #handOffs: Counter<'result'>;
-  #status = () => NOTHING;
+  #status = () => NOT_STARTED;
   #isConnected = () => false;
 
   constructor() {
@@ -46,15 +47,17 @@ export class NodeMetrics {
     gauge('node_unreported', 'Results that NATS has not acknowledged.', () => this.#status().unreported);
   }
 
-  /** From now on shows the state of this node. */
+  /** Sets where the gauges read the state of the node. */
   follow(status: () => NodeStatus): void {
     this.#status = status;
   }
 
+  /** Sets where the gauge of the connection reads whether NATS is connected. */
   followConnection(isConnected: () => boolean): void {
     this.#isConnected = isConnected;
   }
 
+  /** Counts the outcome of a hand-off. */
   count({ kind }: Pick<Outcome, 'kind'>): void {
     this.#handOffs.inc({ result: kind });
   }

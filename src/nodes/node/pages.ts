@@ -1,4 +1,4 @@
-/** The pages of this node, and which of their mails may start: only while it has a lease, and only if not withdrawn. */
+/** The pages of this node, and which of their mails may start: those that are not withdrawn, and only while the node has a lease. */
 
 import type { Claim } from '../../delivery/queue/candidates.ts';
 import type { OpenMailing } from '../../delivery/queue/mailing-state.ts';
@@ -10,10 +10,10 @@ import type { Log } from '../../log.ts';
 import { systemClock } from '../../time/clock.ts';
 import { type Ended, endedAs, type Page, type SentMessage, type Withdrawal } from '../protocol.ts';
 
-/** The number of page ids remembered, so that a page sent twice is taken once. */
+/** How many page ids, and how many withdrawals, are remembered. A page that is sent twice is taken once. */
 const MAX_REMEMBERED = 10_000;
-/** Used instead of a mailing id for all mailings. */
-const ALL = 0;
+/** Stands for all mailings in place of a mailing id. */
+const ALL_MAILINGS = 0;
 
 interface HeldPage {
   id: number;
@@ -23,10 +23,10 @@ interface HeldPage {
   waiting: Claim[];
   /** Ids of deliveries not reported yet. */
   open: Set<number>;
-  /** By delivery id: the proof that this node was given it. */
+  /** The proofs that this node was given a delivery, by delivery id. */
   proofs: Map<number, string>;
   isWithdrawn: boolean;
-  /** Whether its reports say what was sent. */
+  /** Whether the reports of this page say what was sent, because the account keeps sent mails. */
   isKept: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface HeldPagesDeps {
   findContent(name: string): Promise<ReadyMailing | null>;
   /** Whether mails may start now. */
   mayBegin(): boolean;
-  /** Receives the outcome for a recipient of a page whose mail goes over this SMTP relay. */
+  /** Called with the outcome for a recipient of a page whose mail goes over this SMTP relay. */
   onEnded(page: number, relayId: number | null, ended: Ended, outcome: Outcome | 'withdrawn'): void;
   log: Log;
 }
@@ -45,8 +45,9 @@ export class HeldPages {
   readonly #handoffs: CourierHandoffs;
   readonly #pages = new Map<number, HeldPage>();
   readonly #pageOf = new WeakMap<Claim, HeldPage>();
-  readonly #seen = new Set<number>();
-  /** The newest withdrawn page, by mailing. */
+  /** The ids of pages that were taken. */
+  readonly #taken = new Set<number>();
+  /** The newest withdrawn page, by mailing id. */
   readonly #withdrawn = new Map<number, number>();
   /** The newest page from which a delivery was withdrawn, by delivery id. */
   readonly #withdrawnDeliveries = new Map<number, number>();
@@ -71,11 +72,11 @@ export class HeldPages {
 
   /** Takes a page, unless it was taken before. */
   take(page: Page): void {
-    if (this.#seen.has(page.id)) return;
-    this.#seen.add(page.id);
-    for (const oldest of this.#seen) {
-      if (this.#seen.size <= MAX_REMEMBERED) break;
-      this.#seen.delete(oldest);
+    if (this.#taken.has(page.id)) return;
+    this.#taken.add(page.id);
+    for (const oldest of this.#taken) {
+      if (this.#taken.size <= MAX_REMEMBERED) break;
+      this.#taken.delete(oldest);
     }
     const { id, fields, rows, proofs = [], isKept = false } = page;
     const mailing: OpenMailing = { ...page.mailing, is_canary: 0, is_due: 1 };
@@ -102,8 +103,8 @@ export class HeldPages {
         contact_id: null,
         is_unmeasured: 0,
       };
-      // Setting the fields one by one, always in the same order, yields objects that are read several times as fast as those built from a
-      // list of pairs.
+      // The fields are set one by one, always in the same order. Such objects are read several times as fast as objects built from a list of
+      // pairs.
       for (let at = 0; at < fields.length; at++) claim[fields[at] ?? ''] = values[at] ?? null;
       held.waiting.push(claim);
       held.open.add(delivery);
@@ -117,22 +118,22 @@ export class HeldPages {
     });
   }
 
-  /** Starts nothing more of the withdrawn pages, mailings or deliveries. Mails that were not started are reported at once. */
+  /** Carries out withdrawals of pages, mailings or deliveries: none of their mails starts any more. Those not started are reported at once. */
   withdraw(withdrawals: readonly Withdrawal[]): void {
     for (const { mailing, upTo, page: id, deliveries } of withdrawals) {
-      const names = deliveries ?? [];
-      for (const delivery of names) remember(this.#withdrawnDeliveries, delivery, upTo);
-      if (id === undefined && deliveries === undefined) remember(this.#withdrawn, mailing ?? ALL, upTo);
+      const ids = deliveries ?? [];
+      for (const delivery of ids) remember(this.#withdrawnDeliveries, delivery, upTo);
+      if (id === undefined && deliveries === undefined) remember(this.#withdrawn, mailing ?? ALL_MAILINGS, upTo);
       for (const page of [...this.#pages.values()]) {
         if (page.id > upTo || (id !== undefined && page.id !== id)) continue;
         if (mailing !== undefined && page.mailing.id !== mailing) continue;
         if (deliveries === undefined) this.#withdrawPage(page);
-        else this.#endWaiting(page, (claim) => names.includes(claim.id));
+        else this.#endWaiting(page, (claim) => ids.includes(claim.id));
       }
     }
   }
 
-  /** Starts nothing more of any page, or of those whose SMTP relay matches. */
+  /** Withdraws all pages, or those whose SMTP relay matches. */
   withdrawAll(isMeant: (relayId: number | null) => boolean = () => true): void {
     for (const page of [...this.#pages.values()]) if (isMeant(page.mailing.relay_id)) this.#withdrawPage(page);
   }
@@ -163,7 +164,7 @@ export class HeldPages {
   }
 
   #isWithdrawn({ id, mailing }: Page): boolean {
-    return id <= Math.max(this.#withdrawn.get(mailing.id) ?? 0, this.#withdrawn.get(ALL) ?? 0);
+    return id <= Math.max(this.#withdrawn.get(mailing.id) ?? 0, this.#withdrawn.get(ALL_MAILINGS) ?? 0);
   }
 
   #mayLeave(claim: Claim): boolean {
@@ -193,7 +194,7 @@ export class HeldPages {
   }
 }
 
-/** Keeps the largest number for a key; only the newest keys are kept. */
+/** Stores a number for a key unless a larger one is stored. Drops the keys that were not stored for the longest time. */
 function remember(numbers: Map<number, number>, key: number, number: number): void {
   const largest = Math.max(number, numbers.get(key) ?? 0);
   numbers.delete(key);

@@ -6,16 +6,17 @@ import type { RelayShare } from '../protocol.ts';
 /** After this time, a relay that rejected this node gets one mail as a trial. */
 const TRIAL_AFTER_MS = 15_000;
 const MIN_CAPACITY = 200;
-/** In seconds. A node asks for as many mails as it sends in this time, so that it never waits for the controller. */
+/** A node asks for as many mails as it sends in this number of seconds, so that it never waits for the controller. */
 const CAPACITY_SECONDS = 1;
 
 interface RelayUse {
+  /** The number of mails since the last heartbeat. */
   sent: number;
   /** Mails per second between the last two heartbeats. */
   rate: number;
-  /** The reply with which the relay rejects this node; '' if it does not. */
+  /** The reply with which the relay rejects this node; empty if the relay does not reject it. */
   refusal: string;
-  /** On the clock of `performance.now`. */
+  /** When the relay last rejected this node, by `performance.now`. */
   refusedAt: number;
 }
 
@@ -27,7 +28,10 @@ export class RelayShares {
   #ids: ReadonlySet<number> = new Set();
   #countedAt = performance.now();
 
-  /** The key under which a page's relay is counted: null if this node has relays of its own, which have no ids and are interchangeable. */
+  /**
+   * Returns the key under which a page's relay is counted: null if this node has relays of its own, which have no ids and are
+   * interchangeable.
+   */
   keyOf(relayId: number | null): RelayKey {
     return relayId !== null && this.#ids.size > 0 ? relayId : null;
   }
@@ -38,7 +42,7 @@ export class RelayShares {
     this.#uses.clear();
   }
 
-  /** Records an outcome. Returns whether the relay rejects this node, and whether it already did before. */
+  /** Records an outcome. Returns whether the relay rejects this node for the first time or still; null if the relay does not reject it. */
   note(relayId: number | null, outcome: Outcome | 'withdrawn'): 'refused' | 'still refused' | null {
     if (outcome === 'withdrawn') return null;
     const use = this.#use(this.keyOf(relayId));
@@ -65,16 +69,18 @@ export class RelayShares {
 
   /** Mails per second over all relays. */
   get rate(): number {
-    return [...this.#uses.values()].reduce((sum, { rate }) => sum + rate, 0);
+    let total = 0;
+    for (const { rate } of this.#uses.values()) total += rate;
+    return total;
   }
 
   /** The number of recipients that this node takes at a time for mail over any relay, and the relay's reply if it rejects this node. */
-  get general(): Omit<RelayShare, 'id'> {
+  get anyRelay(): Omit<RelayShare, 'id'> {
     return this.#share(null);
   }
 
   /** The capacity and the reply for each relay; undefined if the relays have no ids. */
-  get named(): RelayShare[] | undefined {
+  get byRelay(): RelayShare[] | undefined {
     return this.#ids.size === 0 ? undefined : [...this.#ids].map((id) => ({ id, ...this.#share(id) }));
   }
 
@@ -89,8 +95,8 @@ export class RelayShares {
   #use(key: RelayKey): RelayUse {
     const known = this.#uses.get(key);
     if (known !== undefined) return known;
-    const made = { sent: 0, rate: 0, refusal: '', refusedAt: 0 };
-    this.#uses.set(key, made);
-    return made;
+    const use = { sent: 0, rate: 0, refusal: '', refusedAt: 0 };
+    this.#uses.set(key, use);
+    return use;
   }
 }

@@ -1,4 +1,4 @@
-/** A node's courier: sends over its own SMTP relays, or over those that the controller names, which may change at runtime. */
+/** A node's courier: sends over the node's own SMTP relays, or over those that the controller names, which may change at runtime. */
 
 import type { Config } from '../../config.ts';
 import type { Courier, Handoff, Outcome } from '../../delivery/transport/courier.ts';
@@ -12,11 +12,12 @@ import type { NodeSettings } from '../protocol.ts';
 export class NodeRelays implements Courier {
   readonly #config: Config;
   readonly #log: Log;
+  /** The replaced pools that are closing. */
   readonly #ending = new Set<Promise<void>>();
   #pool: SmtpPool | null = null;
   #failing = new FailingRelays();
-  /** The pool settings received from the controller, as JSON. */
-  #given = '';
+  /** The settings received from the controller, as JSON; empty before any have come. */
+  #received = '';
   #helo = '';
 
   constructor(config: Config, log: Log) {
@@ -28,26 +29,26 @@ export class NodeRelays implements Courier {
     });
   }
 
-  /** Whether the controller names the relays. */
-  get areGiven(): boolean {
+  /** True if the controller names the relays, because this node has none of its own. */
+  get areFromController(): boolean {
     return this.#config.SMTP_URL === '';
   }
 
-  /** Whether the relays are known: the controller has named them, or need not. Until then, the lack of a relay is not an error. */
+  /** True if the node has relays of its own or has received the controller's. Until then, the lack of a relay is not an error. */
   get areKnown(): boolean {
-    return !this.areGiven || this.#given !== '';
+    return !this.areFromController || this.#received !== '';
   }
 
-  /** Whether there is a relay. */
+  /** True if the node has a relay. */
   get isOpen(): boolean {
     return this.#pool !== null;
   }
 
-  /** Applies the relays that the controller names. Returns false if they are unchanged. Mails in progress finish on the old relays. */
+  /** Applies the relays that the controller names. Returns false if nothing has changed. Mails in progress finish on the old relays. */
   replace(settings: NodeSettings): boolean {
     const json = JSON.stringify(settings);
-    if (json === this.#given) return false;
-    this.#given = json;
+    if (json === this.#received) return false;
+    this.#received = json;
     const { relays, connections } = settings;
     const before = this.#pool;
     this.#pool = relays.length === 0 ? null : this.#open(relays, connections);
@@ -58,7 +59,7 @@ export class NodeRelays implements Courier {
     return true;
   }
 
-  /** Whether a relay in use failed and has taken no mail since. */
+  /** True if a relay in use failed and has taken no mail since. */
   get isFailing(): boolean {
     return this.#failing.isAny;
   }

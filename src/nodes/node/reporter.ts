@@ -1,4 +1,4 @@
-/** Reports the outcomes of mails: on the stream, in order, repeated until NATS has acknowledged them. */
+/** Publishes the outcomes of mails on the stream of results, in order. Each report is repeated until NATS has acknowledged it. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
@@ -7,11 +7,11 @@ import { type Ended, MAX_ENDED, PROTOCOL, type Report } from '../protocol.ts';
 import { SUBJECT } from '../streams.ts';
 
 /**
- * A report is sent this long after the first outcome in it, so that it collects many. Unless NATS is slow, every outcome is sent
- * within 50 ms.
+ * A report is sent this long after its first outcome, so that it contains many outcomes. Unless NATS is slow, every outcome is sent within
+ * 50 ms.
  */
 const GATHER_MS = 40;
-/** The maximum total length of the replies in a report in characters of up to three bytes. NATS allows 1 MiB per message. */
+/** The maximum total length of the replies in a report, in characters, which have up to three bytes. NATS allows 1 MiB per message. */
 const MAX_CHARACTERS = 250_000;
 const PUBLISH_MS = 2000;
 const RETRY_MS = 200;
@@ -23,10 +23,11 @@ const BEHIND_MS = 1000;
 /** Fields that only the first report after a change contains. */
 type Notice = Pick<Report, 'has' | 'isLast'>;
 
+/** An outcome that is not in a report yet. */
 interface Waiting {
   page: number;
   ended: Ended;
-  /** When the outcome was known; monotonic milliseconds. */
+  /** When the outcome became known, monotonic milliseconds. */
   at: number;
 }
 
@@ -42,7 +43,7 @@ export class Reporter {
   #number = 0;
   #controllerRun = '';
   #sending: Promise<void> | null = null;
-  /** The time of the oldest outcome in the report that NATS has not acknowledged; infinite if there is none. */
+  /** The time of the oldest outcome in the report that NATS has not acknowledged; infinite if NATS has acknowledged every report. */
   #unconfirmedAt = Number.POSITIVE_INFINITY;
 
   /** `onTaken` is called after each report that NATS acknowledged. */
@@ -53,7 +54,7 @@ export class Reporter {
     this.#onTaken = onTaken;
   }
 
-  /** Whether NATS is slow to acknowledge reports, so that no mail may start. */
+  /** True if NATS is so slow to acknowledge reports that no mail may start. */
   get isBehind(): boolean {
     const oldest = Math.min(this.#unconfirmedAt, this.#waiting[0]?.at ?? Number.POSITIVE_INFINITY);
     return performance.now() - oldest > BEHIND_MS;
@@ -70,7 +71,7 @@ export class Reporter {
     this.#start();
   }
 
-  /** Adds a notice from a run of this node to a run of the controller; it follows everything added before. */
+  /** Adds a notice from a run of this node to a run of the controller. The notice is sent after all outcomes added before. */
   notify(run: string, brain: string, notice: () => Notice): void {
     this.#controllerRun = brain || this.#controllerRun;
     this.#notices.push({ run, brain, notice });
@@ -92,7 +93,7 @@ export class Reporter {
     while (this.#waiting.length + this.#notices.length > 0) {
       if (this.#waiting.length < MAX_ENDED) await setTimeout(GATHER_MS);
       this.#unconfirmedAt = this.#waiting[0]?.at ?? Number.POSITIVE_INFINITY;
-      const ended = this.#gathered();
+      const ended = this.#takeOutcomes();
       const next = this.#waiting.length === 0 ? this.#notices.shift() : undefined;
       const report: Report = {
         protocol: PROTOCOL,
@@ -108,8 +109,8 @@ export class Reporter {
   }
 
   /** Removes and returns the outcomes that fit into the next report, by page. */
-  #gathered(): Report['ended'] {
-    const ended = new Map<number, Ended[]>();
+  #takeOutcomes(): Report['ended'] {
+    const byPage = new Map<number, Ended[]>();
     let count = 0;
     let characters = 0;
     for (const { page, ended: outcome } of this.#waiting) {
@@ -117,15 +118,15 @@ export class Reporter {
       characters += reply.length;
       if (count === MAX_ENDED || (count > 0 && characters > MAX_CHARACTERS)) break;
       count++;
-      const ofPage = ended.get(page);
-      if (ofPage === undefined) ended.set(page, [outcome]);
-      else ofPage.push(outcome);
+      const outcomes = byPage.get(page);
+      if (outcomes === undefined) byPage.set(page, [outcome]);
+      else outcomes.push(outcome);
     }
     this.#waiting.splice(0, count);
-    return [...ended];
+    return [...byPage];
   }
 
-  /** Publishes until NATS acknowledges it, always with the same id, so that it is stored once. */
+  /** Publishes a report until NATS acknowledges it. All attempts have the same id, so that the report is stored once. */
   async #publish(bytes: Uint8Array): Promise<void> {
     const msgID = `${this.#process}.${++this.#number}`;
     while (!this.#connection.isClosed()) {

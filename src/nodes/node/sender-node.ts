@@ -32,6 +32,7 @@ const BEAT_TIMEOUT_MS = 2000;
 /** The wait before the next heartbeat while the controller does not know this node's pages yet. */
 const GREETING_MS = 100;
 const NO_RELAY = 'There is no SMTP server.';
+/** The beginning of a lease that has never begun. */
 const NEVER = { steady: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
 
 export class SenderNode {
@@ -50,7 +51,9 @@ export class SenderNode {
   #commands: Subscription | null = null;
   /** When the lease began, by both clocks, in milliseconds. */
   #renewed = NEVER;
+  /** The numbers of withdrawals carried out since the last heartbeat. */
   #withdrawn: number[] = [];
+  /** The version of the settings that this node has. */
   #settings = '';
   #isLeaving = false;
   #lastLogged = '';
@@ -87,17 +90,17 @@ export class SenderNode {
   async run(): Promise<void> {
     const { signal } = this.#ending;
     while (!signal.aborted) {
-      const askedAt = performance.now();
-      const isKnown = await this.#beat(askedAt);
+      const sentAt = performance.now();
+      const isKnown = await this.#beat(sentAt);
       this.#pages.pump();
-      const wait = isKnown ? BEAT_MS - (performance.now() - askedAt) : GREETING_MS;
+      const wait = isKnown ? BEAT_MS - (performance.now() - sentAt) : GREETING_MS;
       await setTimeout(Math.max(0, wait), undefined, { signal }).catch(() => undefined);
     }
   }
 
   /**
-   * Takes no more pages, finishes mails in progress, returns the rest, and signs off once NATS has all reports. While mails are in progress
-   * it still sends heartbeats, so that their recipients are not given to another node.
+   * Takes no more pages, finishes mails in progress, returns all other recipients, and signs off once NATS has all reports. While mails are in
+   * progress the node still sends heartbeats, so that the recipients of these mails are not given to another node.
    */
   async close(): Promise<void> {
     const graceMs = this.#config.SHUTDOWN_SECONDS * 1000;
@@ -114,7 +117,7 @@ export class SenderNode {
   #begin(): void {
     this.#commands?.unsubscribe();
     this.#pages.withdrawAll();
-    // Begins with the node's name, so that NATS permissions can keep other nodes from receiving this node's commands.
+    // A run begins with the node's name, so that NATS permissions can keep other nodes from receiving this node's commands.
     this.#run = `${this.#name}.${randomBytes(12).toString('base64url')}`;
     this.#controllerRun = '';
     this.#renewed = NEVER;
@@ -130,7 +133,7 @@ export class SenderNode {
     });
   }
 
-  /** Carries out a command to a run. Returns false if the run is not the current one, or the command cannot be understood. */
+  /** Carries out a command to a run. Returns false if the run is not the current one, or if the command cannot be understood. */
   async #take(run: string, read: () => Command): Promise<boolean> {
     try {
       const { brain, page, pageIn, withdraw } = read();
@@ -138,9 +141,9 @@ export class SenderNode {
       if (!isForUs()) return false;
       if (withdraw !== undefined) this.#pages.withdraw(withdraw);
       if (page === undefined && pageIn === undefined) return true;
-      const whole = page ?? (await this.#contents.read<Page>(pageIn ?? ''));
-      if (whole === null || this.#isLeaving || !isForUs()) return false;
-      this.#pages.take(whole);
+      const completePage = page ?? (await this.#contents.read<Page>(pageIn ?? ''));
+      if (completePage === null || this.#isLeaving || !isForUs()) return false;
+      this.#pages.take(completePage);
       return true;
     } catch (error) {
       this.#log({ err: String(error) }, 'a message of the service could not be read', 'warn');
@@ -149,10 +152,10 @@ export class SenderNode {
   }
 
   /** Sends one heartbeat. Returns true if the controller knows this node's pages, or does not reply. */
-  async #beat(askedAt: number): Promise<boolean> {
+  async #beat(sentAt: number): Promise<boolean> {
     const brain = this.#controllerRun;
     const wall = Date.now();
-    const reply = await this.#ask();
+    const reply = await this.#sendHeartbeat();
     if (reply === null || this.#ending.signal.aborted) return true;
     if (!isUnderstood(reply.protocol)) {
       this.#logOnce(
@@ -171,19 +174,20 @@ export class SenderNode {
       this.#reporter.notify(this.#run, reply.brain, () => ({ has: this.#pages.open }));
       return false;
     }
-    // Done before the lease is renewed: without a lease, nothing withdrawn can have started since the controller stopped it.
+    // Withdrawals are carried out before the lease is renewed. Without a lease, no withdrawn mail can have started since.
     this.#pages.withdraw(reply.withdraw);
     this.#withdrawn = reply.withdraw.map(({ number }) => number);
-    if (reply.isRenewed) this.#renewed = { steady: askedAt, wall };
+    if (reply.isRenewed) this.#renewed = { steady: sentAt, wall };
     if (reply.isRenewed) this.#logOnce('this node sends');
     const wasOpen = this.#relays.isOpen;
     await this.#followSettings(reply.settings);
     return reply.isRenewed && wasOpen === this.#relays.isOpen;
   }
 
-  async #ask(): Promise<BeatReply | null> {
+  /** Sends a heartbeat and returns the reply; null if the controller does not reply. */
+  async #sendHeartbeat(): Promise<BeatReply | null> {
     this.#shares.measure();
-    const { capacity, refusal } = this.#shares.general;
+    const { capacity, refusal } = this.#shares.anyRelay;
     const isRefusing = this.#isLeaving || !this.#relays.isOpen;
     const beat: Beat = {
       protocol: PROTOCOL,
@@ -194,7 +198,7 @@ export class SenderNode {
       capacity: isRefusing ? 0 : capacity,
       rate: this.#shares.rate,
       refusal: this.#relays.isOpen || !this.#relays.areKnown ? refusal : NO_RELAY,
-      ...(!isRefusing && { relays: this.#shares.named }),
+      ...(!isRefusing && { relays: this.#shares.byRelay }),
       warmUp: this.#config.WARM_UP,
       isEnding: this.#isLeaving,
       withdrawn: this.#withdrawn,
@@ -212,17 +216,17 @@ export class SenderNode {
   }
 
   /**
-   * Whether the lease was renewed recently, by both clocks: the monotonic clock stands still while a machine is suspended, and the wall
-   * clock can be set back.
+   * True if the lease was renewed recently by both clocks: the monotonic clock stands still while a machine is suspended, and the wall clock
+   * can be set back.
    */
   #hasLease(): boolean {
     const { steady, wall } = this.#renewed;
     return performance.now() - steady < NODE_LEASE_MS && Date.now() - wall < NODE_LEASE_MS;
   }
 
-  /** Switches to changed relays, and returns mails that wait for the old ones. */
+  /** Switches to the controller's relays if they have changed, and returns mails that wait for the old relays. */
   async #followSettings(version: string): Promise<void> {
-    if (!this.#relays.areGiven || version === this.#settings) return;
+    if (!this.#relays.areFromController || version === this.#settings) return;
     try {
       const message = await this.#connection.request(CONTROLLER_SUBJECT.settings, '', { timeout: BEAT_TIMEOUT_MS });
       const settings = message.json<NodeSettings>();
@@ -235,14 +239,14 @@ export class SenderNode {
     }
   }
 
-  /** Returns the mails bound to relays that reject this node. */
+  /** Records an outcome. If the relay rejects this node, returns the mails that wait for that relay. */
   #note(relayId: number | null, outcome: Outcome | 'withdrawn'): void {
-    const noted = this.#shares.note(relayId, outcome);
-    if (noted === null || outcome === 'withdrawn') return;
-    if (noted === 'refused')
+    const rejection = this.#shares.note(relayId, outcome);
+    if (rejection === null || outcome === 'withdrawn') return;
+    if (rejection === 'refused')
       this.#log({ reply: outcome.reply }, 'the SMTP servers take no mail from this node', 'warn');
-    const refused = this.#shares.keyOf(relayId);
-    this.#pages.withdrawAll((id) => this.#shares.keyOf(id) === refused);
+    const rejecting = this.#shares.keyOf(relayId);
+    this.#pages.withdrawAll((id) => this.#shares.keyOf(id) === rejecting);
   }
 
   #logOnce(text: string, level?: LogLevel): void {
@@ -251,7 +255,7 @@ export class SenderNode {
   }
 }
 
-/** NODE_NAME, or the name of the machine. It is part of NATS subjects. */
+/** Returns NODE_NAME, or the name of the machine in characters that NATS subjects allow. */
 export function nodeName({ NODE_NAME }: Config): string {
   return (
     NODE_NAME ||

@@ -11,13 +11,13 @@ import { nodeName, SenderNode } from './sender-node.ts';
 
 /** A running node. */
 interface RunningNode {
-  /** Finishes mails in progress, within SHUTDOWN_SECONDS, and returns the rest. */
+  /** Finishes mails in progress within SHUTDOWN_SECONDS, and returns all other recipients. */
   close(): Promise<void>;
 }
 
 /**
- * Connects to NATS, waiting for it if needed, and sends the mails that the controller assigns. With `servesPages` it also serves the public
- * pages at HOST and PORT, from the start; inside the service, the service itself serves them.
+ * Connects to NATS, waiting for it if needed, and sends the mails that the controller assigns. With `servesPages` the node also serves the
+ * public pages at HOST and PORT from the start. A node inside the service does not, because the service itself serves them.
  */
 export function startNode(config: Config, log: Log, { servesPages }: { servesPages: boolean }): RunningNode {
   const ending = new AbortController();
@@ -50,8 +50,8 @@ export function startNode(config: Config, log: Log, { servesPages }: { servesPag
 }
 
 /**
- * Serves the public pages. If that is not possible, for example because the port is taken, it logs the reason, and the node still sends
- * mail.
+ * Serves the public pages. If that is not possible, for example because the port is taken, logs the reason and returns null; the node still
+ * sends mail.
  */
 async function servePages(config: Config, metrics: NodeMetrics, log: Log): Promise<PublicPages | null> {
   try {

@@ -11,20 +11,20 @@ const ATTEMPT_MS = 5000;
 /** Hits beyond this number are dropped, which happens only if NATS is unavailable for long. */
 const MAX_WAITING = 200_000;
 
-/** The maximum number of opens, and of clicks, counted for one mail; further ones are not published. */
+/** The maximum number of opens, and of clicks, that are published for one mail. */
 const MAX_PER_MAIL = 100;
-/** The number of mails for which this node remembers its opens and clicks. */
+/** How many numbers of opens or clicks of a mail this node remembers. */
 const MAX_COUNTED = 50_000;
 
 /** Publishes the opens and clicks that are added, until `close`. */
 export class HitPublisher {
   readonly #client: JetStreamClient;
-  /** By delivery and kind. */
+  /** The number of published opens, and of clicks, by delivery. */
   readonly #counted = new Map<string, number>();
   readonly #ending = new AbortController();
   readonly #running: Promise<void>;
   #waiting: Hit[] = [];
-  /** True once the hits that still wait are dropped. */
+  /** True once the waiting hits are no longer published. */
   #isClosed = false;
 
   constructor(client: JetStreamClient) {
@@ -41,7 +41,7 @@ export class HitPublisher {
     this.#waiting.push(hit);
   }
 
-  /** Publishes the waiting hits and ends. Hits not acknowledged within `graceMs` milliseconds are lost. */
+  /** Publishes the waiting hits and ends. Hits that NATS does not acknowledge within `graceMs` milliseconds are lost. */
   async close(graceMs: number): Promise<void> {
     this.#ending.abort();
     await Promise.race([this.#running, setTimeout(graceMs, null, { ref: false })]);

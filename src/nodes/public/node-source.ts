@@ -1,6 +1,6 @@
 /**
- * The data for public pages on a sender node: tokens are verified by their signature, content comes from its bucket, the rest from the
- * controller.
+ * The data for public pages on a sender node. Tokens are verified by their signature, contents and images come from buckets, and all other
+ * data from the controller.
  */
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -12,7 +12,7 @@ import { unavailable } from '../../errors/failure.ts';
 import { changesOf, type Preferences, preferencesAfter } from '../../pages/preferences.ts';
 import type { RecipientSource, StoredPicture } from '../../pages/recipient-source.ts';
 import { NO_PUBLIC_BRAND } from '../../templates/brand/brand.ts';
-import { findNewest, type Stored, withTimeout } from '../bucket.ts';
+import { findNewest, type StoredObject, withTimeout } from '../bucket.ts';
 import {
   erasedSubject,
   type MailingObject,
@@ -25,7 +25,7 @@ import { BUCKET, STREAM, SUBJECT } from '../streams.ts';
 import type { HitPublisher } from './hits.ts';
 import { Objects } from './objects.ts';
 
-/** The controller replies within a few milliseconds, or is unavailable. */
+/** How long to wait for the controller, which replies within a few milliseconds or is unavailable. */
 const ASK_MS = 1500;
 
 /** The cached data of a mailing: its content as bytes, because only another thread parses it. */
@@ -38,7 +38,7 @@ interface Mailing extends Omit<MailingObject, 'frozen'>, SenderValues {
 interface NodeSourceDeps {
   connection: NatsConnection;
   hits: HitPublisher;
-  /** Reads and creates links with the newest secrets. Throws 503 before they are known. */
+  /** Reads and creates links with the newest secrets. Throws 503 before the secrets are known. */
   tokens(): LinkTokens;
   publicUrl(): string;
 }
@@ -79,7 +79,7 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
       email: ids.email,
       sender: mailing?.sender_name ?? '',
       groups,
-      // The mail's group, also if its name is unknown.
+      // The mail's group, even if its name is unknown.
       own: mailing === null || groups.some(({ id }) => id === ids.group) ? ids.group : 0,
       unsubscribed: new Map(),
       tracking: null,
@@ -92,9 +92,9 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
     publicUrl,
     async readLink(purpose, token) {
       const ids = tokens().readRecipient(purpose, token);
-      // The controller no longer has this contact, and their address must not come back through an old link.
+      // An erased contact's address must not come back through an old link.
       if (ids !== null && purpose === 'unsubscribe' && (await wasErased(ids))) return null;
-      // A token without the address can only be checked by the controller.
+      // Only the controller can check a token that does not contain the address.
       if (ids !== null || hasSealedAddress(token)) return ids;
       const known = await ask('link', { purpose, token });
       return known === null ? null : asIds(known.ids);
@@ -142,7 +142,7 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
   };
 }
 
-function asMailing({ bytes }: Stored): Mailing {
+function asMailing({ bytes }: StoredObject): Mailing {
   const { user, groups, frozen }: MailingObject = JSON.parse(new TextDecoder().decode(bytes));
   const { sender_name, sender_address, content, variants = [] } = frozen;
   return {
@@ -157,7 +157,7 @@ function asMailing({ bytes }: Stored): Mailing {
   };
 }
 
-function asPicture({ bytes, facts }: Stored): StoredPicture {
+function asPicture({ bytes, facts }: StoredObject): StoredPicture {
   const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const { hash = '', kind = '' } = facts;
   return { hash, kind, size: content.length, part: (number) => (number === 0 ? content : undefined) };

@@ -23,15 +23,16 @@ interface PublicDeps {
   metrics: NodeMetrics;
 }
 
-/** What the pages are made from, once there is a connection to NATS. */
+/** What the pages are made from once the node is connected to NATS. */
 interface Connected {
   connection: NatsConnection;
   links: Links;
 }
 
+/** The running server of public pages. */
 export interface PublicPages {
   origin: string;
-  /** Answers pages from now on; before, each is 503. */
+  /** Answers requests for pages from now on. Before this call, every page is answered 503. */
   use(connected: Connected): void;
   /** Finishes open requests, publishes the last opens and clicks, and closes the server, each within SHUTDOWN_SECONDS. */
   close(): Promise<void>;
@@ -66,6 +67,7 @@ export async function servePublicPages(deps: PublicDeps): Promise<PublicPages> {
   };
 }
 
+/** What changes when the node connects to NATS. */
 interface Current {
   /** Null before the first connection to NATS. */
   source(): RecipientSource | null;
@@ -91,7 +93,10 @@ async function buildPublicApp({ config, clock, metrics }: PublicDeps, current: C
   return app;
 }
 
-/** A source whose methods throw `unavailable()` before there is one. Opens and clicks are lost until then, since no link can be read. */
+/**
+ * Returns a source that passes calls on to the source that `find` returns. While that is null, its methods throw 503, and opens and clicks are
+ * lost, because no link can be read.
+ */
 function sourceOnceConnected(find: () => RecipientSource | null): RecipientSource {
   const source = () => {
     const source = find();
