@@ -1,4 +1,4 @@
-/** Lists what is held now and why, for the log and for /metrics. Reads the rows, so it does not matter which code held them. */
+/** Lists what is held now and why, for the log and for /metrics. Reads the stored records, so it does not matter which code held them. */
 
 import type { Database } from 'better-sqlite3';
 import { isHeld } from '../campaigns/status.ts';
@@ -7,7 +7,7 @@ import { sendingHeldReason } from '../delivery/queue/holds.ts';
 import { english } from '../errors/stored.ts';
 import type { Log } from '../log.ts';
 
-/** What is held, in the words of the screen. */
+/** What pages call the kinds of records that can be held. */
 const NAMES = { single_send: 'campaign', automation: 'automation', mailing: 'mail', sending: 'sending' };
 
 interface Hold {
@@ -15,7 +15,7 @@ interface Hold {
   /** The record's id; 0 for all sending. */
   id: number;
   code: HeldCode | 'sending_held';
-  /** In English, for the log. */
+  /** The reason in English, for the log. */
   reason: string;
 }
 
@@ -47,7 +47,7 @@ export function countHeld(client: Database): { what: string; reason: string; cou
 /** The reasons of holds, by kind and id of the record. */
 export type KnownHolds = ReadonlyMap<string, string>;
 
-/** Logs each hold once, with its reason. Does not log the holds in `known` again, which by default are those that exist at the start. */
+/** Logs each hold once, with its reason. Does not log the holds in `known`, which by default are all that exist at the start. */
 export class HoldLog {
   readonly #client: Database;
   readonly #log: Log;
@@ -59,13 +59,13 @@ export class HoldLog {
     this.#known = known;
   }
 
-  /** Returns the present holds, which need not be logged again. */
+  /** Returns the holds of the last call of `logNew`, which need not be logged again. */
   get known(): KnownHolds {
     return this.#known;
   }
 
   /** Logs the holds that are new since the last call. */
-  look(): void {
+  logNew(): void {
     const held = listHolds(this.#client);
     for (const { what, id, reason } of held) {
       if (this.#known.get(`${what} ${id}`) === reason) continue;

@@ -1,5 +1,5 @@
 /**
- * Operations for operators of the installation (additions to the contract): its health, the hold of all sending, and its sender nodes.
+ * Operations about the installation (additions to the contract): its health, the hold of all sending, and its sender nodes.
  */
 import { resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
@@ -24,7 +24,7 @@ import { diskUse, lastBackupAt } from './backups/files.ts';
 import type { Finding } from './health-checks/finding.ts';
 import { filesCheck, localChecks } from './health-checks/machine.ts';
 import { findPublicUrlResult, publicUrlCheck, recordPublicUrlResult } from './health-checks/public-url.ts';
-import { type DnsSeen, dnsSeen } from './health-checks/relays-and-domains.ts';
+import { type LastDnsState, lastDnsState } from './health-checks/relays-and-domains.ts';
 import {
   findReturnedMail,
   recordReturnedMail,
@@ -34,7 +34,7 @@ import {
 import { nodeChecks, serviceChecks, webhooksCheck } from './health-checks/service.ts';
 
 const FindingRecord = Type.Object({
-  name: Type.String({ description: 'What was looked at.' }),
+  name: Type.String({ description: 'What was checked.' }),
   state: {
     ...choice('ok', 'warn', 'fail'),
     description: 'warn: mail is sent, but something should be improved; fail: mail or the service is in danger.',
@@ -46,28 +46,29 @@ const FindingRecord = Type.Object({
 const Health = Type.Object(
   {
     version: Type.String({ description: 'The release of the service.' }),
-    node: Type.String({ description: 'The release of Node it runs on.' }),
+    node: Type.String({ description: 'The release of Node that the service runs on.' }),
     now: isoTimestampSchema('The clock of the machine, UTC.'),
     courier: choice(...COURIERS),
     relays: Type.Array(Type.String(), { description: 'Host and port of each SMTP server, in order of preference.' }),
     database_bytes: integer({ description: 'Size of the database with its write-ahead log.' }),
     free_bytes: integer(),
     last_backup_at: nullable(Type.String()),
-    public_url: Type.String({ description: 'The tracking domain, where links in e-mails lead; empty: there is none.' }),
+    public_url: Type.String({ description: 'The tracking domain, where links in e-mails lead; empty: none is set.' }),
     bounce_domain: Type.String({
-      description: 'The domain that bounces go to; empty: to the address of its sender.',
+      description: 'The domain that bounces go to; empty: each bounce goes to the address of the sender.',
     }),
-    bounce_listen: nullable(Type.String(), 'Where returned mail is taken in; null: nowhere.'),
-    address_seen_at: nullable(isoTimestampSchema(), 'When that address was last looked at, UTC; null: it was not.'),
+    bounce_listen: nullable(Type.String(), 'Host and port at which bounces are received; null: they are not received.'),
+    address_seen_at: nullable(isoTimestampSchema(), 'When the tracking domain was last checked, UTC; null: never.'),
     returns_seen_at: nullable(
       isoTimestampSchema(),
-      'When a test e-mail was last sent to see whether returned mail arrives, UTC; null: never.',
+      'When a test e-mail was last sent to see whether bounces arrive, UTC; null: never.',
     ),
     findings: Type.Array(FindingRecord, { description: 'What was checked, the worst first.' }),
   },
   { description: 'The state of the installation.' },
 );
 
+/** The order of findings by their state. */
 const ORDER = ['fail', 'warn', 'ok'];
 
 export type Health = Static<typeof Health>;
@@ -91,7 +92,7 @@ export const readHealth = operation({
       ...localChecks(client, config, now.getTime()),
       ...serviceChecks(client, config, now.getTime()),
       ...nodeChecks(client, config, now.getTime()),
-      ...domainsCheck(dnsSeen(db, config, accountId)),
+      ...domainsCheck(lastDnsState(db, config, accountId)),
       ...webhooksCheck(db, accountId),
       ...(address === null ? [] : [address.finding]),
       ...(returns === null ? [] : [returns.finding]),
@@ -113,7 +114,7 @@ export const readHealth = operation({
       returns_seen_at: returns === null ? null : isoTimestamp(new Date(returns.at)),
       findings: findings
         .map((finding) => ({ advice: [], ...finding, code: codeOf(finding.found) }))
-        .sort((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state)),
+        .sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state)),
     };
     return { health };
   },
@@ -125,7 +126,7 @@ export const lookAtPublicAddress = operation({
   role: 'owner',
   isForOperators: true,
   input: Type.Object({}),
-  run: shared(async ({ db, config, clock, tokens }) => {
+  run: oncePerService(async ({ db, config, clock, tokens }) => {
     const { url } = findPublicUrl(db.$client, config);
     const finding = await publicUrlCheck(url, tokens, clock.now().getTime());
     recordPublicUrlResult(db.$client, { url, at: clock.now().getTime(), finding });
@@ -135,11 +136,11 @@ export const lookAtPublicAddress = operation({
 export const testReturnedMail = operation({
   name: 'Send a test e-mail to see whether bounces arrive (addition)',
   description:
-    'The service sends it to itself, by the MX record of BOUNCE_DOMAIN and port 25, and does not count it. Ends within half a minute; GET /health has the result. 409 if bounces are not received here.',
+    'The service sends the e-mail to itself, by the MX record of BOUNCE_DOMAIN to port 25, and does not count it. Ends within half a minute; GET /health has the result. 409 if bounces are not received here.',
   role: 'owner',
   isForOperators: true,
   input: Type.Object({}),
-  run: shared(async ({ db, config, clock, resolver }) => {
+  run: oncePerService(async ({ db, config, clock, resolver }) => {
     if (!takesReturnedMail(config)) throw conflict(sentence('returns_not_here'));
     const at = clock.now().getTime();
     const finding = await returnedMailCheck(db.$client, config, { resolver: resolver(), now: at });
@@ -148,18 +149,18 @@ export const testReturnedMail = operation({
 });
 
 /** Returns a function that runs `work` once for all concurrent callers of the same service. */
-function shared(work: (context: Context) => Promise<void>): (context: Context) => Promise<void> {
+function oncePerService(work: (context: Context) => Promise<void>): (context: Context) => Promise<void> {
   const running = new WeakMap<Context['db'], Promise<void>>();
   return (context) => {
     const { db } = context;
-    const one = running.get(db) ?? work(context).finally(() => running.delete(db));
-    running.set(db, one);
-    return one;
+    const result = running.get(db) ?? work(context).finally(() => running.delete(db));
+    running.set(db, result);
+    return result;
   };
 }
 
-/** Returns the DNS findings about an account's senders; none if not all of their domains were checked. */
-function domainsCheck({ state, domain, checks }: DnsSeen): Finding[] {
+/** Returns the DNS finding about an account's senders; an empty list unless all of their domains were checked. */
+function domainsCheck({ state, domain, checks }: LastDnsState): Finding[] {
   const name = 'DNS';
   if (state === 'none' || state === 'unknown') return [];
   if (state === 'passed') return [{ name, state: 'ok', found: sentence('domains_passed') }];
@@ -173,15 +174,15 @@ function domainsCheck({ state, domain, checks }: DnsSeen): Finding[] {
 const Hold = Type.Object(
   {
     held_reason: nullable(said()),
-    releasable: zeroOrOne('1: an operator can end it; 0: it ends with its cause, or there is none.'),
+    releasable: zeroOrOne('1: an operator can end the hold; 0: it ends with its cause, or nothing is held.'),
     waits_reason: nullable(
       said(),
-      'Why mail waits although nothing is held, for example because there is no sender node; null when it is sent.',
+      'Why mail waits although nothing is held, for example because there is no sender node; null when mail is sent.',
     ),
     has_nodes: zeroOrOne('1: sender nodes send campaigns.'),
     mails: integer({ description: 'The number of e-mails of all accounts that are sent when the hold ends.' }),
     due_single_sends: integer({
-      description: 'Single sends of all accounts that begin when it ends, since their time has come.',
+      description: 'Single sends of all accounts that begin when the hold ends, because their time has come.',
     }),
   },
   { description: 'The hold of all sending.' },
@@ -230,41 +231,41 @@ export function currentHold({ db: { $client: client }, config, clock }: Pick<Dep
 
 /** Counts what would be sent if the hold ended at `now`, epoch milliseconds. */
 function countWaiting(client: Database, now: number): Pick<Hold, 'mails' | 'due_single_sends'> {
-  const counted = client
+  const counts = client
     .prepare<[number], Pick<Hold, 'mails' | 'due_single_sends'>>(`
      SELECT ifnull(sum((SELECT count(*) FROM deliveries d WHERE d.mailing_id = m.id AND d.state = ${DELIVERY_STATE.queued})), 0) AS mails,
        (SELECT count(*) FROM single_sends WHERE status = ${SINGLE_SEND_STATUS.queued} AND starts_at <= ?) AS due_single_sends
      FROM mailings m WHERE m.finished_at IS NULL`)
     .get(now);
-  return counted ?? { mails: 0, due_single_sends: 0 };
+  return counts ?? { mails: 0, due_single_sends: 0 };
 }
 
 const WarmUp = Type.Object({
-  ceiling: integer({ description: 'The most that it may be given today.' }),
-  given: integer({ description: 'The number of recipients it was given today, without those it returned.' }),
+  ceiling: integer({ description: 'The maximum number of recipients that the node may be given today.' }),
+  given: integer({ description: 'The number of recipients that the node was given today, without returned ones.' }),
 });
 
 const Node = Type.Object({
-  run: Type.String({ description: 'Another one each time the node is started.' }),
-  name: Type.String({ description: 'Its NODE_NAME, or the name of its machine.' }),
-  version: Type.String({ description: 'Its release.' }),
+  run: Type.String({ description: 'Identifies the run of the node: each start is another run.' }),
+  name: Type.String({ description: 'NODE_NAME of the node, or the name of its machine.' }),
+  version: Type.String({ description: 'The release of the node.' }),
   state: {
     ...choice(...NODE_STATES),
     description:
-      'sending: takes mail; waiting: is connected but takes none yet, or is of an incompatible release; draining: was told to end and finishes what is in flight; refused: its SMTP servers take no mail from it; silent: was not heard of for longer than its lease.',
+      'sending: the node takes mail; waiting: it is connected but takes no mail yet, or is of an incompatible release; draining: it was told to end and finishes e-mails in flight; refused: its SMTP servers take no mail from it; silent: it was not heard for longer than its lease.',
   },
-  refusal: nullable(Type.String(), 'The answer of its relays, if they accept no mail from it.'),
+  refusal: nullable(Type.String(), 'The answer of its SMTP servers, if they take no mail from the node.'),
   rate: integer({ description: 'The number of e-mails that its SMTP servers accepted in the last second.' }),
-  recipients: integer({ description: 'Recipients it has now.' }),
+  recipients: integer({ description: 'The number of recipients that the node has now.' }),
   room: integer({ description: 'The number of further recipients that it can take now.' }),
   accepted: integer({ description: 'The number of e-mails that its SMTP servers accepted today, UTC.' }),
   deferred: integer({ description: 'The number of e-mails that its SMTP servers deferred today, UTC.' }),
   refused: integer({ description: 'The number of e-mails that its SMTP servers refused permanently today, UTC.' }),
-  warm_up: nullable(WarmUp, 'Its warm-up; null where it has none.'),
-  heard_at: isoTimestampSchema('When it was last heard, UTC.'),
+  warm_up: nullable(WarmUp, 'The warm-up of the node; null without a warm-up.'),
+  heard_at: isoTimestampSchema('When the last heartbeat of the node came, UTC.'),
   lease_until: nullable(
     isoTimestampSchema(),
-    'Until when it may begin e-mails, UTC; each sign of life prolongs it. Null where it may not.',
+    'Until when the node may begin e-mails, UTC; each heartbeat prolongs this time. Null: it may not begin any.',
   ),
 });
 
@@ -272,9 +273,9 @@ const Fleet = Type.Object(
   {
     is_used: zeroOrOne('1: sender nodes send campaigns, because NATS_URL is set.'),
     version: Type.String({ description: 'The release of the service.' }),
-    waits_reason: nullable(said(), 'Why mail waits for a node; null when it does not wait.'),
+    waits_reason: nullable(said(), 'Why mail waits for a node; null when no mail waits.'),
   },
-  { description: 'What holds for all of them.' },
+  { description: 'What applies to all nodes.' },
 );
 
 export type Node = Static<typeof Node>;
@@ -282,7 +283,7 @@ export type Fleet = Static<typeof Fleet>;
 
 export const listNodes = operation({
   name: 'List the sender nodes with state, rate, counts and last heartbeat (addition)',
-  description: 'Ordered by name. A node that was ended is no longer listed; a silent one is listed for a week.',
+  description: 'Ordered by name. A node that signed off is no longer listed; a silent node is listed for a week.',
   role: 'owner',
   isForOperators: true,
   input: Type.Object({}),
@@ -301,7 +302,7 @@ export const listNodes = operation({
 export function recordOf(node: SenderNode, now: number): Node {
   const { run, name, version, state, refusal, rate, capacity, load, heard_at, lease_until } = node;
   const { ceiling, given, accepted, deferred, refused } = node;
-  const left = ceiling === null ? Number.POSITIVE_INFINITY : Math.max(0, ceiling - given);
+  const leftToday = ceiling === null ? Number.POSITIVE_INFINITY : Math.max(0, ceiling - given);
   return {
     run,
     name,
@@ -310,7 +311,7 @@ export function recordOf(node: SenderNode, now: number): Node {
     refusal: refusal || null,
     rate,
     recipients: load,
-    room: state === 'sending' ? Math.max(0, Math.min(capacity - load, left)) : 0,
+    room: state === 'sending' ? Math.max(0, Math.min(capacity - load, leftToday)) : 0,
     accepted,
     deferred,
     refused,

@@ -1,6 +1,6 @@
 /**
- * The backups of a running service. A thread of its own reads and writes whole databases, so that requests do not wait. Only one
- * backup at a time is made, checked or confirmed. An uploaded backup waits for its confirmation; a restart of the service removes it.
+ * The backups of a running service. A separate thread reads and writes whole databases, so that requests do not wait. Only one backup at a
+ * time is made, checked or confirmed. An uploaded backup waits for its confirmation; a restart of the service removes the backup.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,11 +14,11 @@ import { threadFile } from '../../thread-files.ts';
 import type { Comparison } from './check-backup.ts';
 import { diskUse, realPath, removeWithCompanions, requireRoom, unfinishedName } from './files.ts';
 
-/** The task of the thread, passed as its workerData. `path` is the file of the backup. */
+/** The task of the thread, passed as its workerData. `path` is the file of the backup; `who` confirms it, in stored form. */
 export type BackupTask = { databasePath: string; path: string } & (
   | { what: 'make' }
   | { what: 'check'; name: string }
-  | { what: 'confirm' /** In its stored form. */; who: string }
+  | { what: 'confirm'; who: string }
 );
 
 /** The thread's reply. Only a check returns a comparison. `refused` is the reason why the file cannot be used, in its stored form. */
@@ -27,6 +27,7 @@ export type BackupReply = { comparison: Comparison } | { refused: string } | { d
 /** A checked backup that waits for its confirmation. */
 type Uploaded = Comparison & { upload_id: string; file_name: string };
 
+/** The memory limits of the thread. */
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 6 };
 
 export class Backups {
@@ -34,7 +35,8 @@ export class Backups {
   #thread: Worker | null = null;
   /** The running task of the thread. */
   #what: BackupTask['what'] | null = null;
-  #isTaken = false;
+  /** True while a request makes, takes, drops or confirms a backup. */
+  #isBusy = false;
   #uploaded: { path: string; record: Uploaded } | null = null;
 
   constructor(databasePath: string) {
@@ -66,8 +68,8 @@ export class Backups {
   }
 
   /**
-   * Stores and checks an uploaded backup, replacing an earlier one. `write` writes the file to a path, at most `room` bytes,
-   * and returns the file's name. Throws 409 as `make` does, and a field error of `file` if the backup cannot be restored.
+   * Stores and checks an uploaded backup of `bytes` bytes, which replaces an earlier upload. `write` writes the file to a path, at most
+   * `room` bytes, and returns the file's name. Throws 409 as `make` does, and a field error of `file` if the backup cannot be restored.
    */
   take(bytes: number, write: (path: string, room: number) => Promise<string>): Promise<Uploaded> {
     return this.#exclusively(async () => {
@@ -90,7 +92,7 @@ export class Backups {
     });
   }
 
-  /** Removes the uploaded backup with this id. Throws 404 if there is none. */
+  /** Removes the uploaded backup with this id. Throws 404 if no such backup waits. */
   drop(uploadId: unknown): Promise<void> {
     return this.#exclusively(async () => {
       this.#require(uploadId);
@@ -99,7 +101,7 @@ export class Backups {
   }
 
   /**
-   * Confirms the uploaded backup, so that the next start restores it. Calls `note` with the file's name first. Throws 404 as `drop` does.
+   * Confirms the uploaded backup, so that the next start restores it. First calls `note` with the file's name. Throws 404 as `drop` does.
    */
   confirm(uploadId: unknown, who: string, note: (fileName: string) => void): Promise<void> {
     return this.#exclusively(async () => {
@@ -132,17 +134,18 @@ export class Backups {
     this.#uploaded = null;
   }
 
-  /** Runs `work` while no other task runs. Throws 409 if one does. */
+  /** Runs `work` if no other task runs. Throws 409 if another task runs. */
   async #exclusively<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#isTaken) throw conflict(sentence('backup_under_way'));
-    this.#isTaken = true;
+    if (this.#isBusy) throw conflict(sentence('backup_under_way'));
+    this.#isBusy = true;
     try {
       return await work();
     } finally {
-      this.#isTaken = false;
+      this.#isBusy = false;
     }
   }
 
+  /** Runs a task in a new thread and returns its reply. */
   async #run(task: BackupTask): Promise<BackupReply> {
     const thread = new Worker(threadFile('backup-thread'), { workerData: task, resourceLimits: LIMITS });
     this.#thread = thread;

@@ -52,7 +52,7 @@ export interface Comparison {
  * is damaged, not a database of Sendlark or from a newer release. Opening changes the file, so it must be a copy.
  */
 export function openBackup(path: string, name: string): Db {
-  const db = opened(path, name);
+  const db = openFile(path, name);
   const problem = problemOf(db, name);
   if (problem === null) return db;
   db.$client.close();
@@ -60,8 +60,8 @@ export function openBackup(path: string, name: string): Db {
 }
 
 /**
- * Returns why a file cannot be restored; null if it can. The schema is checked first, because the other checks may run triggers
- * and expressions of the schema.
+ * Returns why a file cannot be restored; null if nothing prevents it. The schema is checked first, because the other checks may run
+ * triggers and expressions of the schema.
  */
 function problemOf(db: Db, file: string): Sentence | null {
   const damaged = (reason: string) => sentence('backup_damaged', { file, reason });
@@ -82,8 +82,8 @@ function problemOf(db: Db, file: string): Sentence | null {
 }
 
 /**
- * Checks an uploaded file, upgrades its schema, so that the start after the restore cannot fail on it, and compares it with the
- * database at `databasePath`. Throws as `openBackup` does. Leaves the database in one file, without a write-ahead log.
+ * Checks an uploaded file and compares it with the database at `databasePath`. Upgrades the schema of the file, so that an upgrade cannot
+ * fail at the start after the restore. Throws as `openBackup` does. Leaves the database in one file, without a write-ahead log.
  */
 export function checkBackup(path: string, name: string, databasePath: string): Comparison {
   const backup = openBackup(path, name);
@@ -110,7 +110,7 @@ function compare(backup: Database, current: Database): Comparison {
   const beat = latestBeatAt(backup);
   const madeAt = copiedAt(backup) ?? (beat === 0 ? null : isoTimestamp(new Date(beat)));
   // Ids are never used twice, so rows with higher ids were added after the backup.
-  const since = (table: string) => count(current, table, isOwn ? lastId(backup, table) : 0);
+  const countSince = (table: string) => count(current, table, isOwn ? lastId(backup, table) : 0);
   return {
     made_at: madeAt,
     is_own: isOwn ? 1 : 0,
@@ -118,20 +118,21 @@ function compare(backup: Database, current: Database): Comparison {
     mailings: count(backup, 'mailings'),
     people_now: count(current, 'contacts'),
     mailings_now: count(current, 'mailings'),
-    people_lost: since('contacts'),
-    mailings_lost: since('mailings'),
-    left_since: since('unsubscribers') + since('suppressions'),
+    people_lost: countSince('contacts'),
+    mailings_lost: countSince('mailings'),
+    left_since: countSince('unsubscribers') + countSince('suppressions'),
   };
 }
 
-function opened(path: string, name: string): Db {
+/** Opens a file. Throws a SaidError, which calls the file `name`, if it is not a database or damaged. */
+function openFile(path: string, name: string): Db {
   try {
     return connect(path);
   } catch (error) {
     const cause = error instanceof Error ? error.cause : null;
-    const isOther =
+    const isForeign =
       error instanceof ForeignDatabase || (cause instanceof Error && 'code' in cause && cause.code === 'SQLITE_NOTADB');
-    const problem = isOther
+    const problem = isForeign
       ? sentence('backup_foreign', { file: name })
       : sentence('backup_damaged', { file: name, reason: reasonOf(cause ?? error) });
     throw new SaidError(problem);
@@ -146,31 +147,33 @@ function hasTable(client: Database, table: string): boolean {
   return client.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table) !== undefined;
 }
 
+/** Returns the highest id that a table has ever had; 0 if it has never had a row. */
 function lastId(client: Database, table: string): number {
   return Number(client.prepare('SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = ?').pluck().get(table));
 }
 
 /** Counts the rows with an id beyond `after`. Deleted contacts do not count. */
 function count(client: Database, table: string, after = 0): number {
-  const alive = table === 'contacts' ? 'AND deleted_at IS NULL' : '';
-  return Number(client.prepare(`SELECT count(*) FROM ${table} WHERE id > ? ${alive}`).pluck().get(after));
+  const isPresent = table === 'contacts' ? 'AND deleted_at IS NULL' : '';
+  return Number(client.prepare(`SELECT count(*) FROM ${table} WHERE id > ? ${isPresent}`).pluck().get(after));
 }
 
 /** SQLite's own tables, and Drizzle's list of migrations. */
 const IGNORED_TABLES = ['sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4', '__drizzle_migrations'];
-/** The two tables that Litestream adds to a database that it replicates. They are in backups too, and have no triggers. */
+/** The two tables that Litestream adds to a database that it replicates, with their SQL. Backups contain them, too. */
 const LITESTREAM_TABLES = new Map([
   ['the table _litestream_lock', 'CREATE TABLE _litestream_lock (id INTEGER)'],
   ['the table _litestream_seq', 'CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)'],
 ]);
 
 /**
- * Returns the first part of the schema that is missing or differs from the schema of the file's own release, such as `the
- * trigger spy`; null if there is none. Runs nothing from the file. Compares triggers only if they are part of migrations.
- * Throws if the schema cannot be read.
+ * Compares the schema of a file with the schema of the release that made the file. Returns the first part that is missing or differs, such as
+ * `the trigger spy`; null if all parts are the same. Runs nothing from the file. Compares triggers only if they are part of migrations. Throws
+ * if the schema cannot be read.
  */
 export function findForeignPart(client: Database): string | null {
-  const [actual, expected] = [partsOf(client), partsMadeUntil(newestMigration(client))];
+  const actual = partsOf(client);
+  const expected = partsAfterMigration(newestMigration(client));
   for (const [name, definition] of LITESTREAM_TABLES) if (actual.get(name) === definition) actual.delete(name);
   const isCompared = hasTriggersOutsideMigrations(client)
     ? (name: string) => !name.startsWith('the trigger ')
@@ -181,7 +184,7 @@ export function findForeignPart(client: Database): string | null {
 }
 
 /** Returns the parts of the schema after all migrations up to this one, by its time in epoch milliseconds. */
-function partsMadeUntil(newest: number): Map<string, string> {
+function partsAfterMigration(newest: number): Map<string, string> {
   const client = new Sqlite(':memory:');
   try {
     addFunctions(client);
@@ -194,13 +197,13 @@ function partsMadeUntil(newest: number): Map<string, string> {
   }
 }
 
-/** Returns each part of a schema, such as `the index contacts_type`, with its SQL. SQLite's automatic indexes have none. */
+/** Returns each part of a schema, such as `the index contacts_type`, with its SQL. Leaves out SQLite's automatic indexes, which have no SQL. */
 function partsOf(client: Database): Map<string, string> {
   const rows = client
     .prepare<[], { type: string; name: string; sql: string }>(
       'SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL',
     )
     .all();
-  const own = rows.filter(({ type, name }) => type !== 'table' || !IGNORED_TABLES.includes(name));
-  return new Map(own.map(({ type, name, sql }) => [`the ${type} ${name}`, sql]));
+  const parts = rows.filter(({ type, name }) => type !== 'table' || !IGNORED_TABLES.includes(name));
+  return new Map(parts.map(({ type, name, sql }) => [`the ${type} ${name}`, sql]));
 }

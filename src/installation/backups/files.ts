@@ -1,6 +1,6 @@
 /**
- * The files that backups and restores create next to the database: their names, the free space for them, and the removal of
- * those that a killed service left.
+ * The files that backups and restores create next to the database: their names, the free space for them, and the removal of unfinished files
+ * after the service was killed.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs';
@@ -29,7 +29,7 @@ export function unfinishedName(path: string): string {
 
 /** Removes a file and the files that SQLite created next to it. */
 export function removeWithCompanions(path: string): void {
-  for (const end of ['', ...COMPANION_SUFFIXES]) rmSync(path + end, { force: true });
+  for (const suffix of ['', ...COMPANION_SUFFIXES]) rmSync(path + suffix, { force: true });
 }
 
 /**
@@ -39,11 +39,11 @@ export function removeWithCompanions(path: string): void {
 export function removeUnfinished(databasePath: string): void {
   const path = realPath(databasePath);
   const start = `${basename(path)}.`;
-  const left = readdirSync(dirname(path)).filter(
+  const unfinished = readdirSync(dirname(path)).filter(
     (name) =>
       name.startsWith(start) && /^[0-9a-f]{12}\.unfinished(-wal|-shm|-journal)?$/.test(name.slice(start.length)),
   );
-  for (const name of left) rmSync(join(dirname(path), name), { force: true });
+  for (const name of unfinished) rmSync(join(dirname(path), name), { force: true });
 }
 
 /** The free space that is reserved for the service itself. */
@@ -72,6 +72,7 @@ async function sizeOf(file: string): Promise<number> {
   return (await stat(file).catch(() => ({ size: 0 }))).size;
 }
 
+/** The name of the stored value with the time of the last backup. */
 const NAME = 'last_backup_at';
 
 /** Records when a backup was finished (ISO timestamp). */
@@ -79,7 +80,7 @@ export function recordBackup(client: Database, at: string): void {
   writeNamedValue(client, NAME, at);
 }
 
-/** Returns when the last backup was finished, as an ISO timestamp; null if there was none. */
+/** Returns when the last backup was finished, as an ISO timestamp; null if no backup was made. */
 export function lastBackupAt(client: Database): string | null {
   return findNamedValue(client, NAME);
 }

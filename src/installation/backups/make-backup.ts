@@ -1,4 +1,4 @@
-/** Copies databases, and makes checked backups of one moment while others write. */
+/** Copies databases, and makes checked backups of a single moment while others write. */
 import type { Database } from 'better-sqlite3';
 import { connect, type Db } from '../../database/open.ts';
 import { makePrivateFile } from '../../database/private-file.ts';
@@ -25,7 +25,7 @@ export async function copyPages(source: Database, path: string, onProgress?: Pro
  * then remove the file at `path`.
  */
 export async function makeBackup({ $client }: Db, path: string, now: Date, onProgress?: Progress): Promise<void> {
-  // A read transaction makes the copy one of a single moment. Without it, each write of the service would restart the copy.
+  // Within a read transaction, all pages are copied as they are at one moment. Without it, each write of the service would restart the copy.
   $client.exec('BEGIN');
   try {
     $client.prepare('SELECT count(*) FROM sqlite_master').get();

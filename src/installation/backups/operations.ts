@@ -1,6 +1,6 @@
 /**
- * Operations for backups of the whole installation, which are additions to the contract: making a backup, and restoring an
- * uploaded one. Only operators may perform them.
+ * Operations for backups of the whole installation, which are additions to the contract: making a backup, and restoring an uploaded backup.
+ * Only operators may perform them.
  */
 import type { ReadStream } from 'node:fs';
 import Type, { type Static } from 'typebox';
@@ -17,18 +17,18 @@ const NOTE_MS = 5000;
 
 export const Restore = Type.Object(
   {
-    upload_id: Type.String({ description: 'By which the restore is confirmed or dropped.' }),
+    upload_id: Type.String({ description: 'Id of the upload, by which the restore is confirmed or dropped.' }),
     file_name: Type.String({ description: 'Name of the uploaded backup.' }),
-    made_at: nullable(Type.String(), 'When the backup was made, UTC; null where the file does not say.'),
+    made_at: nullable(Type.String(), 'When the backup was made, UTC; null if the file does not say.'),
     is_own: zeroOrOne('0: the backup is of another installation.'),
     people: integer({ description: 'Contacts in the backup, of all accounts.' }),
     mailings: integer({ description: 'Mailings in the backup that were sent or begun.' }),
-    people_now: integer({ description: 'Contacts there are now.' }),
-    mailings_now: integer({ description: 'Mailings there are now.' }),
-    people_lost: integer({ description: 'Contacts that would be lost, since they were added later.' }),
-    mailings_lost: integer({ description: 'Mailings that would be lost, since they were sent later.' }),
+    people_now: integer({ description: 'Contacts in the present database.' }),
+    mailings_now: integer({ description: 'Mailings in the present database.' }),
+    people_lost: integer({ description: 'Contacts that would be lost because they were added after the backup.' }),
+    mailings_lost: integer({ description: 'Mailings that would be lost because they were begun after the backup.' }),
     left_since: integer({
-      description: 'Addresses that unsubscribed or were blocked later. They would get mail again.',
+      description: 'Addresses that unsubscribed or were suppressed after the backup. They would get mail again.',
     }),
   },
   { description: 'A checked backup, and what restoring it would change.' },
@@ -39,9 +39,9 @@ const State = Type.Object(
     last_backup_at: nullable(Type.String()),
     database_bytes: integer({ description: 'Size of the database, which is about the size of a backup.' }),
     free_bytes: integer({ description: 'Free disk space where the database is.' }),
-    restore: nullable(Restore, 'The uploaded backup that waits to be confirmed; null when there is none.'),
+    restore: nullable(Restore, 'The uploaded backup that waits to be confirmed; null when no backup waits.'),
   },
-  { description: 'What is known about backups, and the uploaded one that waits to be confirmed.' },
+  { description: 'The last backup, the disk space for backups, and the uploaded backup that waits to be confirmed.' },
 );
 
 export type Restore = Static<typeof Restore>;
@@ -59,7 +59,7 @@ const ById = Type.Object({ upload_id: identifier('The uploaded backup.') });
 
 export const readBackups = operation({
   ...operators,
-  name: 'Read when the last backup was made, and which one waits to be restored (addition)',
+  name: 'Read when the last backup was made, and which uploaded backup waits (addition)',
   input: Type.Object({}),
   output: Type.Object({ backups: State }),
   async run({ db, backups }): Promise<{ backups: BackupState }> {
@@ -72,7 +72,8 @@ export const readBackups = operation({
 export const makeBackup = operation({
   ...operators,
   name: 'Make a backup and download it (addition)',
-  description: 'A checked copy of this moment. One is made at a time; the answer begins when it is complete.',
+  description:
+    'A checked copy of the database as it is now. One backup is made at a time; the answer begins when it is complete.',
   input: Type.Object({}),
   async run(context): Promise<BackupFile> {
     const { db, lock, clock, backups } = context;

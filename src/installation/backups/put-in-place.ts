@@ -37,10 +37,9 @@ export function confirmRestore(path: string, databasePath: string, who: string):
 }
 
 /**
- * Puts the confirmed backup, if there is one, in the place of the database. Returns the name under which the replaced file is
- * kept, or why the backup cannot be used, or null if no backup waits. After a kill at any moment there is a database at the
- * path, and the next start continues. A backup that cannot be used is renamed, and the service starts with its present
- * database. Call this while holding the lock of the database, before opening it.
+ * Puts a confirmed backup in the place of the database. Returns the name under which the replaced file is kept, or why the backup cannot be
+ * used; null if no backup waits. After a kill at any moment a database is at the path, and the next start continues. A backup that cannot be
+ * used is renamed, and the service starts with its present database. Call this while holding the lock of the database, before opening it.
  */
 export function putWaitingInPlace(databasePath: string, now: Date): { kept: string } | { refused: string } | null {
   const path = realPath(databasePath);
@@ -56,19 +55,19 @@ export function putWaitingInPlace(databasePath: string, now: Date): { kept: stri
   }
   mergeWriteAheadLog(path);
   if (existsSync(path)) chmodSync(waiting, statSync(path).mode & 0o777);
-  const kept = keep(path, now);
+  const kept = keepReplaced(path, now);
   renameSync(waiting, path);
   syncFolder(path);
   return { kept };
 }
 
-/** Prepares the file so that the service can continue with it: sending is held, and new ids begin beyond those already assigned. */
+/** Prepares the waiting backup so that the service can continue with it: sending is held, and new ids begin beyond all assigned ids. */
 function prepare(waiting: string, path: string): void {
   const { $client } = connect(waiting);
   try {
     if (schemaState($client) === 'newer') throw new Error('it is of a newer release');
     const who = findNamedValue($client, CONFIRMED_BY);
-    // If the value is missing, an earlier start has already done this and was then killed.
+    // If the value is missing, an earlier start has already prepared the backup and was then killed.
     if (who !== null) {
       $client.transaction(() => {
         continueFromCopy($client, readLastIds(path), who);
@@ -81,13 +80,16 @@ function prepare(waiting: string, path: string): void {
   }
 }
 
-/** Gives the replaced file a second name (a hard link), so that there is a database at its path at every moment. */
-function keep(path: string, now: Date): string {
-  const start = `${basename(path)}.before-restore-`;
-  const kept = join(dirname(path), start + stamp(now));
+/**
+ * Gives the file that will be replaced a second name (a hard link), so that a database is at its path at every moment. Returns the second
+ * name.
+ */
+function keepReplaced(path: string, now: Date): string {
+  const prefix = `${basename(path)}.before-restore-`;
+  const kept = join(dirname(path), prefix + stamp(now));
   if (!existsSync(path)) return kept;
   // After a kill between this link and the replacement, the file already has its second name.
-  for (const name of readdirSync(dirname(path)).filter((one) => one.startsWith(start)))
+  for (const name of readdirSync(dirname(path)).filter((file) => file.startsWith(prefix)))
     if (isSameFile(join(dirname(path), name), path)) return join(dirname(path), name);
   try {
     linkSync(path, kept);
@@ -99,7 +101,8 @@ function keep(path: string, now: Date): string {
 }
 
 /**
- * Returns the last ids of the replaced database. Returns none if it is missing or cannot be read, which may be the reason for the restore.
+ * Returns the last ids of the replaced database by table name. The map is empty if that database is missing or cannot be read, which may be
+ * the reason for the restore.
  */
 export function readLastIds(path: string): Map<string, number> {
   if (!existsSync(path)) return new Map();
@@ -115,14 +118,14 @@ export function readLastIds(path: string): Map<string, number> {
   }
 }
 
-/** Merges and removes the old write-ahead log, because SQLite would apply it to the new file. */
+/** Merges the old write-ahead log into its database and removes it, because SQLite would apply it to the new file. */
 export function mergeWriteAheadLog(path: string): void {
   try {
     if (existsSync(path)) connect(path).$client.close();
   } catch {
     // The file is damaged, which may be the reason for the restore.
   }
-  for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true });
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
 }
 
 function waitingPath(databasePath: string): string {
@@ -144,7 +147,8 @@ function syncFolder(path: string): void {
   }
 }
 
-function isSameFile(one: string, other: string): boolean {
-  const [a, b] = [statSync(one), statSync(other)];
-  return a.dev === b.dev && a.ino === b.ino;
+function isSameFile(path: string, otherPath: string): boolean {
+  const file = statSync(path);
+  const other = statSync(otherPath);
+  return file.dev === other.dev && file.ino === other.ino;
 }

@@ -12,8 +12,8 @@ import { stored } from '../../errors/stored.ts';
 import { isoTimestamp, systemClock } from '../../time/clock.ts';
 
 /**
- * How far ids skip ahead: by more ids than are assigned between a backup and its restore; at random, so that two restores of one backup
- * assign different ids; and little enough that after dozens of restores ids stay below 2^31, because some clients store 32 bits.
+ * How far ids skip ahead. The leap is larger than the number of ids assigned between a backup and its restore; random, so that two restores of
+ * one backup assign different ids; and small enough that ids stay below 2^31 after dozens of restores, because some clients store 32 bits.
  */
 const MIN_LEAP = 1_000_000;
 const MAX_LEAP = 60_000_000;
@@ -52,8 +52,8 @@ export function isCopy(client: Database): boolean {
 
 /**
  * Prepares a copy to replace a database, in one transaction: holds sending, ends all sessions, and moves id sequences beyond
- * all ids that may have been assigned after the copy was made. `replaced` has the last ids of the replaced database, as far as
- * known; `who` restores the copy.
+ * all ids that may have been assigned after the copy was made. `replaced` has the last ids of the replaced database by table name, as far as
+ * they are known; `who` restores the copy.
  */
 export function continueFromCopy(
   client: Database,
@@ -63,11 +63,11 @@ export function continueFromCopy(
   client
     .transaction(() => {
       const leap = randomInt(MIN_LEAP, MAX_LEAP);
-      const forget = client.prepare('DELETE FROM sqlite_sequence WHERE name = ?');
-      const start = client.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');
+      const removeSequence = client.prepare('DELETE FROM sqlite_sequence WHERE name = ?');
+      const addSequence = client.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');
       for (const [table, last] of lastIds(client)) {
-        forget.run(table);
-        start.run(table, Math.max(last, replaced.get(table) ?? 0) + leap);
+        removeSequence.run(table);
+        addSequence.run(table, Math.max(last, replaced.get(table) ?? 0) + leap);
       }
       removeNamedValue(client, IS_COPY);
       // Sessions that were ended after the copy was made must not work again. A copy from an early release has no table of sessions.

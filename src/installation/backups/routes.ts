@@ -56,7 +56,7 @@ export const backupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
         tags,
         summary: 'Upload a backup, to see what restoring it would change (addition)',
         description:
-          'Nothing is changed yet. The file waits until it is confirmed or dropped, or another one is uploaded.',
+          'Nothing is changed yet. The file waits until it is confirmed or dropped, or until another file is uploaded.',
         body: UploadBody,
         consumes: ['multipart/form-data'],
         response: successWith({ restore: Restore }),
@@ -73,7 +73,10 @@ export const backupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
   routes.change('POST /backups/restore', restoreBackup, 'Restored Successfully');
 };
 
-/** Stores and checks an uploaded backup. Returns what restoring it would bring back and lose. Throws 413 and 422. */
+/**
+ * Stores and checks an uploaded backup. Returns what restoring it would bring back and lose. Throws 413 if the file is larger than the free
+ * space, and 422 if it is missing or cannot be restored.
+ */
 export function receiveBackup(backups: Backups, form: FastifyRequest): ReturnType<Backups['take']> {
   return backups.take(Number(form.headers['content-length'] ?? 0), async (path, room) => {
     const { fileName, errors } = await readFileUpload(form, path, room);

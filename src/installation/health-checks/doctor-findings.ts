@@ -9,13 +9,14 @@ import { codeOf, readStored } from '../../errors/stored.ts';
 import type { SenderDomain } from '../../senders/domains.ts';
 import { type Finding, type KeptFinding, keptFinding } from './finding.ts';
 
+/** The name of the stored value with the results. */
 const NAME = 'doctor_findings';
-/** The maximum length of a stored result, because a foreign DNS record can have 64 KiB. */
+/** The maximum length of a stored text in characters, because a DNS record of others can have 64 KiB. */
 const MAX_FOUND = 500;
 /** The checks of a domain in the order in which they are reported. */
 export const DOMAIN_CHECKS = ['SPF', 'DKIM', 'DMARC', 'Alignment'] as const;
 
-/** The results for a sender's domain, with the return path and DKIM keys that were checked. */
+/** The results for a sender's domain, with the return path and the names of the DKIM keys that were checked. */
 export interface SeenDomain {
   domain: string;
   returnPath: string;
@@ -25,7 +26,7 @@ export interface SeenDomain {
   findings?: KeptFinding[];
   /** The checks that have ever passed. Earlier releases did not store them. */
   worked?: (typeof DOMAIN_CHECKS)[number][];
-  /** When this domain was checked separately, epoch milliseconds; absent if it was checked with the others. */
+  /** When this domain alone was checked, epoch milliseconds; absent if all domains were checked together. */
   at?: number;
 }
 
@@ -36,7 +37,10 @@ interface DoctorFindings {
   domains: SeenDomain[];
 }
 
-/** The results for a domain at `at`, epoch milliseconds, from the findings about its return path, DKIM, DMARC and alignment. */
+/**
+ * Returns the results for a domain, checked at `at` (epoch milliseconds), from the findings about its return path, DKIM, DMARC and alignment,
+ * in this order.
+ */
 export function seenDomain(sender: SenderDomain, findings: readonly Finding[], at: number): SeenDomain {
   const [spf, dkim, dmarc, alignment] = findings;
   const stateOf = (finding: Finding | undefined) => finding?.state ?? 'warn';
@@ -64,7 +68,7 @@ export function recordDoctorFindings(client: Database, findings: DoctorFindings)
 
 const keyOf = ({ domain, returnPath }: SeenDomain) => `${domain} ${returnPath}`;
 
-/** The checks of a domain that pass now or have ever passed. */
+/** Returns the checks of a domain that pass now or have ever passed. */
 function everPassed(now: SeenDomain, before: SeenDomain | undefined) {
   return DOMAIN_CHECKS.filter(
     (check) => now.checks[check] === 'ok' || before?.checks[check] === 'ok' || before?.worked?.includes(check),
@@ -85,24 +89,24 @@ export function recordSeenDomains(client: Database, domains: readonly SeenDomain
 const UNPUBLISHED: readonly unknown[] = ['dns_no_record', 'dkim_missing', 'dmarc_none'] satisfies SentenceCode[];
 
 /**
- * The results for a domain, with a warning instead of a failure for a record that was never published, because nothing is broken before
- * the owner sets it up. A wrong record, or one that has disappeared, remains a failure.
+ * Turns the failure for a record that was never published into a warning, because nothing is broken before the owner sets the record up. A
+ * wrong record, or a record that has disappeared, remains a failure.
  */
-function beforeSetUp(seen: SeenDomain): SeenDomain {
+function withUnpublishedAsWarnings(seen: SeenDomain): SeenDomain {
   const checks = { ...seen.checks };
   for (const [at, check] of DOMAIN_CHECKS.entries()) {
     const finding = seen.findings?.[at];
     if (finding?.state !== 'fail' || seen.worked?.includes(check)) continue;
-    const follows = check === 'Alignment' && checks.SPF !== 'fail' && checks.DKIM !== 'fail';
-    if (follows || UNPUBLISHED.includes(codeOf(readStored(finding.found)))) checks[check] = 'warn';
+    const isOnlyUnaligned = check === 'Alignment' && checks.SPF !== 'fail' && checks.DKIM !== 'fail';
+    if (isOnlyUnaligned || UNPUBLISHED.includes(codeOf(readStored(finding.found)))) checks[check] = 'warn';
   }
   const findings = seen.findings?.map((finding, at) => ({ ...finding, state: checks[DOMAIN_CHECKS[at] ?? 'SPF'] }));
   return { ...seen, checks, ...(findings && { findings }) };
 }
 
 /**
- * The latest results for this domain with its current return path and keys, and their time; undefined if there are none. A record that
- * was never published is a warning.
+ * Returns the latest results for a domain with its current return path and keys, and when it was checked; undefined if it was never checked
+ * with these. A record that was never published is a warning.
  */
 export function findSeenDomain(
   doctor: DoctorFindings | null,
@@ -114,10 +118,10 @@ export function findSeenDomain(
       known.returnPath === returnPath &&
       String(known.keys) === String(keys.map(({ name }) => name)),
   );
-  return seen && doctor ? { ...beforeSetUp(seen), at: seen.at ?? doctor.at } : undefined;
+  return seen && doctor ? { ...withUnpublishedAsWarnings(seen), at: seen.at ?? doctor.at } : undefined;
 }
 
-/** The results of the last doctor run; null if it never ran. */
+/** Returns the results of the last run of the doctor; null if it never ran. */
 export function findDoctorFindings(client: Database): DoctorFindings | null {
   const value = findNamedValue(client, NAME);
   if (value === null) return null;

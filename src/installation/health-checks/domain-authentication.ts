@@ -7,9 +7,9 @@ import type { SenderDomain } from '../../senders/domains.ts';
 import { type SeenDomain, seenDomain } from './doctor-findings.ts';
 import type { CheckResult, Finding } from './finding.ts';
 
-/** The error codes with which node:dns reports that a name has no such record. */
+/** The error codes with which node:dns reports that a name has no record of the requested type. */
 const ABSENT = ['ENOTFOUND', 'ENODATA'];
-/** The SPF mechanism for a host, by the version of its IP address; 0 stands for a host name. */
+/** The SPF mechanism for a host by the result of `isIP`: the version of the IP address, or 0 for a host name. */
 const MECHANISMS = new Map([
   [0, 'a'],
   [4, 'ip4'],
@@ -17,8 +17,8 @@ const MECHANISMS = new Map([
 ]);
 
 /**
- * The checks of one sender domain; `spf` is the check of its return path. A failed lookup is a warning, because it says nothing about the
- * record.
+ * Checks DKIM, DMARC and alignment of a sender domain. `spf` is the finding about its return path. A failed lookup is a warning, because it
+ * says nothing about the record.
  */
 async function checkDomain(resolver: Resolver, sender: SenderDomain, spf: Finding | undefined): Promise<Finding[]> {
   const txt = (name: string) => textsAt(resolver, name);
@@ -30,11 +30,12 @@ async function checkDomain(resolver: Resolver, sender: SenderDomain, spf: Findin
   return [dkim, dmarc, await guarded(`Alignment of ${sender.domain}`, () => alignmentCheck(txt, sender, passes))];
 }
 
-/** Checks the SPF record of a return path's domain, and suggests one that allows these SMTP relays. */
+/** Checks the SPF record of a return path's domain. If the record is missing, suggests one that allows these SMTP relays. */
 export async function checkReturnPath(resolver: Resolver, domain: string, relays: Relay[]): Promise<Finding> {
   return guarded(`SPF of ${domain}`, () => spfCheck((name) => textsAt(resolver, name), domain, relays));
 }
 
+/** Runs a check. If a lookup fails, returns a warning. */
 async function guarded(name: string, check: () => Promise<CheckResult>): Promise<Finding> {
   try {
     return { name, ...(await check()) };
@@ -48,6 +49,7 @@ async function guarded(name: string, check: () => Promise<CheckResult>): Promise
   }
 }
 
+/** Returns the TXT records of a name; an empty list if it has none. */
 async function textsAt(resolver: Resolver, name: string): Promise<string[]> {
   try {
     return (await resolver.resolveTxt(name)).map((parts) => parts.join(''));
@@ -84,7 +86,7 @@ async function spfCheck(txt: Lookup, domain: string, relays: Relay[]): Promise<C
   return { state: 'ok', found: record };
 }
 
-/** The SPF mechanisms that allow these SMTP relays. A relay on this machine is assumed to be the domain's mail server (MX). */
+/** Returns the SPF mechanisms that allow these SMTP relays. A relay on this machine is assumed to be the domain's mail server (MX). */
 function mechanismsOf(relays: Relay[]): string {
   const mechanisms = relays.map(({ host, local }) => (local ? 'mx' : `${MECHANISMS.get(isIP(host))}:${host}`));
   return [...new Set(mechanisms.length > 0 ? mechanisms : ['mx'])].join(' ');
@@ -96,7 +98,7 @@ async function dkimCheck(txt: Lookup, { domain, keys }: SenderDomain): Promise<C
   }
   const checked = await Promise.all(keys.map(async (key) => ({ key, fault: await recordFault(txt, key) })));
   const published = checked.filter(({ fault }) => fault === null).map(({ key }) => key.name);
-  // The record of a former key is not needed for long, so only the others must exist.
+  // Receivers need the record of a former key only for a short time, so only the records of the other keys must exist.
   const missing = checked.filter(({ key, fault }) => key.state !== 'former' && fault !== null);
   const worst = missing.find(({ key }) => key.state === 'signing') ?? missing[0];
   if (!worst?.fault)
@@ -113,29 +115,32 @@ function recordOf({ name, value, zone }: Key) {
   return { name, value, zone };
 }
 
-/** The fault of the record that publishes a key; null if it is correct. */
+/** Returns the fault of the record that publishes a key; null if the record is correct. */
 async function recordFault(txt: Lookup, { name, value }: Key): Promise<'dkim_missing' | 'dkim_other' | null> {
   const published = (await txt(name)).map(parseTags).find((tags) => tags.has('p'));
   if (published === undefined) return 'dkim_missing';
   return published.get('p') === parseTags(value).get('p') ? null : 'dkim_other';
 }
 
-interface Published {
-  /** The domain that has the records. */
+/** The DMARC records of a domain. */
+interface Policy {
   domain: string;
   records: string[];
 }
 
-/** Checks the policy of the domain itself, or else of the nearest parent domain that has one, where sp= takes precedence over p=. */
+/**
+ * Checks the DMARC policy of the domain itself, or of the nearest parent domain with a policy. In the policy of a parent domain, sp= takes
+ * precedence over p=.
+ */
 async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise<CheckResult> {
-  const [published] = await policiesOf(txt, domain);
-  if (published === undefined) {
+  const [policy] = await policiesOf(txt, domain);
+  if (policy === undefined) {
     const record = { name: `_dmarc.${domain}`, value: `v=DMARC1; p=none; rua=mailto:postmaster@${domain}` };
     const advice = [`${record.name}. IN TXT "${record.value}"`];
     return { state: 'fail', found: sentence('dmarc_none'), advice, record };
   }
-  const { records } = published;
-  const name = `_dmarc.${published.domain}`;
+  const { records } = policy;
+  const name = `_dmarc.${policy.domain}`;
   const [record = ''] = records;
   if (records.length > 1)
     return {
@@ -144,16 +149,16 @@ async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise<CheckR
       advice: [sentence('dmarc_many_cure')],
     };
   const tags = parseTags(record);
-  const policy = ((published.domain !== domain && tags.get('sp')) || tags.get('p')) ?? '';
-  if (!['none', 'quarantine', 'reject'].includes(policy.toLowerCase())) {
+  const action = ((policy.domain !== domain && tags.get('sp')) || tags.get('p')) ?? '';
+  if (!['none', 'quarantine', 'reject'].includes(action.toLowerCase())) {
     return { state: 'fail', found: sentence('dmarc_found', { record, name }), advice: [sentence('dmarc_policy')] };
   }
   return { state: 'ok', found: sentence('dmarc_found', { record, name }) };
 }
 
 /**
- * Checks alignment (RFC 7489 §3.1): SPF or our DKIM signature must pass, for a domain related to the one in From. `passes` tells which of
- * the two checks did not fail. The highest domain with a DMARC policy is taken as the organizational domain.
+ * Checks alignment (RFC 7489, 3.1): SPF or our DKIM signature must pass for a domain related to the domain in From. `passes` says which of the
+ * two checks did not fail. The highest domain with a DMARC policy is taken as the organizational domain.
  */
 async function alignmentCheck(
   txt: Lookup,
@@ -168,22 +173,20 @@ async function alignmentCheck(
   const organization = policies.at(-1)?.domain ?? domain;
   const isRelated =
     returnPath === organization || returnPath.endsWith(`.${organization}`) || domain.endsWith(`.${returnPath}`);
-  const options: { name: Sentence; works: boolean }[] = [];
-  if (keys.length > 0) options.push({ name: sentence('alignment_dkim', { domain }), works: passes.dkim });
+  const ways: { name: Sentence; works: boolean }[] = [];
+  if (keys.length > 0) ways.push({ name: sentence('alignment_dkim', { domain }), works: passes.dkim });
   if (returnPath === domain || (isRelated && !isStrict)) {
-    options.push({ name: sentence('alignment_spf', { domain: returnPath }), works: passes.spf });
+    ways.push({ name: sentence('alignment_spf', { domain: returnPath }), works: passes.spf });
   }
-  const namesOf = (some: typeof options): Sentence | null => {
-    const [one, other] = some.map(({ name }) => name);
-    return one && other ? sentence('alignment_both', { one, other }) : (one ?? null);
-  };
-  const working = namesOf(options.filter(({ works }) => works));
+  const namesOf = ([first, second]: typeof ways): Sentence | null =>
+    first && second ? sentence('alignment_both', { one: first.name, other: second.name }) : (first?.name ?? null);
+  const working = namesOf(ways.filter(({ works }) => works));
   if (working !== null) return { state: 'ok', found: working };
-  const ways = namesOf(options);
-  if (ways !== null) {
+  const names = namesOf(ways);
+  if (names !== null) {
     return {
       state: 'fail',
-      found: sentence('alignment_fails', { ways }),
+      found: sentence('alignment_fails', { ways: names }),
       advice: [sentence('alignment_fails_cure')],
     };
   }
@@ -194,20 +197,20 @@ async function alignmentCheck(
   };
 }
 
-/** The DMARC records of the domain and of its parent domains, in this order. Top-level domains are not queried. */
-async function policiesOf(txt: Lookup, domain: string): Promise<Published[]> {
+/** Returns the DMARC records of the domain and of its parent domains, in this order. Top-level domains are not queried. */
+async function policiesOf(txt: Lookup, domain: string): Promise<Policy[]> {
   const labels = domain.split('.');
   const domains = labels.slice(0, -1).map((_, at) => labels.slice(at).join('.'));
-  const all = await Promise.all(
+  const policies = await Promise.all(
     domains.map(async (name) => {
       const records = (await txt(`_dmarc.${name}`)).filter((record) => /^v=DMARC1\s*(;|$)/.test(record));
       return { domain: name, records };
     }),
   );
-  return all.filter(({ records }) => records.length > 0);
+  return policies.filter(({ records }) => records.length > 0);
 }
 
-/** Parses a tag=value list (RFC 6376 §3.2). White space inside values is dropped. */
+/** Parses a tag=value list (RFC 6376, 3.2). White space inside values is dropped. */
 function parseTags(record: string): Map<string, string> {
   const pairs = record.split(';').map((part) => part.split('='));
   return new Map(pairs.map(([tag = '', ...value]) => [tag.trim(), value.join('=').replace(/\s/g, '')]));
@@ -216,9 +219,10 @@ function parseTags(record: string): Map<string, string> {
 /** Looks up the TXT records of a name. Throws the error of node:dns if the lookup fails. */
 type Lookup = (name: string) => Promise<string[]>;
 
+/** How long an attempt of a DNS query may take. */
 const PATIENCE_MS = 3000;
 
-/** A resolver that queries the configured servers of this machine, or the given one (ADDRESS[:PORT]). */
+/** Returns a resolver that queries the servers configured on this machine, or `server` (ADDRESS[:PORT]). */
 export function dnsResolver(server?: string): Resolver {
   const resolver = new Resolver({ timeout: PATIENCE_MS, tries: 2 });
   if (server !== undefined) resolver.setServers([server]);
@@ -226,9 +230,9 @@ export function dnsResolver(server?: string): Resolver {
 }
 
 interface DomainChecks {
-  /** The finding for each return path, once. */
+  /** The finding for each return path. Domains with the same return path share one. */
   spf: Finding[];
-  /** The findings for each domain, without that for its return path. */
+  /** The findings for each domain, without the finding for its return path. */
   perDomain: Finding[][];
   /** All findings for each domain, for storage. */
   seen: SeenDomain[];

@@ -3,9 +3,11 @@ import type { Said } from '../../errors/sentences.ts';
 import { readStored, stored } from '../../errors/stored.ts';
 
 export interface Finding {
+  /** The name of what was checked. */
   name: string;
-  /** `warn`: mail is sent, but something is weak; `fail`: mail or the service is in danger. */
+  /** `warn`: mail is sent, but something should be improved; `fail`: mail or the service is in danger. */
   state: 'ok' | 'warn' | 'fail';
+  /** What was found. */
   found: Said;
   /** What to do, in lines. */
   advice?: Said[];
@@ -18,7 +20,7 @@ export interface Finding {
 /** A finding without its name, which the caller knows. */
 export type CheckResult = Omit<Finding, 'name'>;
 
-/** A finding in its stored form, as JSON, with the sentences in their stored form. */
+/** A finding as it is stored as JSON: with the sentences in their stored form. */
 export interface KeptFinding extends Omit<Finding, 'found' | 'advice'> {
   found: string;
   advice?: string[];
@@ -26,11 +28,11 @@ export interface KeptFinding extends Omit<Finding, 'found' | 'advice'> {
 
 /** Converts a finding to its stored form. */
 export function keptFinding(finding: Finding): KeptFinding {
-  const { found, advice, ...rest } = finding;
-  return { ...rest, found: stored(found), ...(advice && { advice: advice.map(stored) }) };
+  const { found, advice, ...fields } = finding;
+  return { ...fields, found: stored(found), ...(advice && { advice: advice.map(stored) }) };
 }
 
 /** Parses a stored finding. */
-export function readFinding({ found, advice, ...rest }: KeptFinding): Finding {
-  return { ...rest, found: readStored(found), ...(advice && { advice: advice.map((line) => readStored(line)) }) };
+export function readFinding({ found, advice, ...fields }: KeptFinding): Finding {
+  return { ...fields, found: readStored(found), ...(advice && { advice: advice.map((line) => readStored(line)) }) };
 }

@@ -1,4 +1,4 @@
-/** Checks of this machine that take a few milliseconds: settings, disk, clock, held sending. */
+/** Checks that take a few milliseconds: settings, disk, clock, held sending, permissions of files. */
 import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
@@ -11,11 +11,11 @@ import { RELEASED } from '../../time/clock.ts';
 import type { Finding } from './finding.ts';
 
 const GIB = 2 ** 30;
-/** Less free space than this fails; less than four times as much is a warning. */
+/** The check fails below this number of free bytes, and warns below four times as many. */
 const MIN_BYTES = GIB / 4;
 const DAY = 24 * 60 * 60 * 1000;
 
-/** The findings about settings, disk, clock and holds at `now`, epoch milliseconds. */
+/** Returns the findings about settings, disk, clock and held sending at `now`, epoch milliseconds. */
 export function localChecks(client: Database, config: Config, now: number): Finding[] {
   return [settingsCheck(client, config), diskCheck(config), clockCheck(client, now), heldCheck(client)];
 }
@@ -50,14 +50,13 @@ function diskCheck(config: Config): Finding {
 }
 
 function clockCheck(client: Database, now: number): Finding {
-  const found = new Date(now).toISOString();
+  const time = new Date(now).toISOString();
   const advice = [sentence('clock_cure')];
   if (now < RELEASED)
-    return { name: 'Clock', state: 'fail', found: sentence('clock_before_release', { time: found }), advice };
-  if (latestBeatAt(client) > now + DAY) {
-    return { name: 'Clock', state: 'fail', found: sentence('clock_behind', { time: found }), advice };
-  }
-  return { name: 'Clock', state: 'ok', found };
+    return { name: 'Clock', state: 'fail', found: sentence('clock_before_release', { time }), advice };
+  if (latestBeatAt(client) > now + DAY)
+    return { name: 'Clock', state: 'fail', found: sentence('clock_behind', { time }), advice };
+  return { name: 'Clock', state: 'ok', found: time };
 }
 
 function heldCheck(client: Database): Finding {
@@ -71,12 +70,12 @@ function heldCheck(client: Database): Finding {
   };
 }
 
-/** The permission bits of a file's group and of others. */
-const OTHERS = 0o077;
+/** The permission bits of a file's group and of all other users. */
+const NON_OWNER_BITS = 0o077;
 
 /**
- * Checks the permissions of the database and of every file next to it whose name begins with the database's: write-ahead log, lock,
- * unfinished copies and backups. Earlier releases created them with the umask's mode, and a file keeps its mode.
+ * Checks the permissions of the database and of every file next to it whose name begins with that of the database: write-ahead log, lock,
+ * unfinished copies and backups. Earlier releases created these files with the mode of the umask, and a file keeps its mode.
  */
 export function filesCheck(config: Config): Finding {
   const path = resolve(config.DATABASE_PATH);
@@ -95,5 +94,5 @@ export function filesCheck(config: Config): Finding {
 
 function isOpen(file: string): boolean {
   const stats = statSync(file, { throwIfNoEntry: false });
-  return stats?.isFile() === true && (stats.mode & OTHERS) !== 0;
+  return stats?.isFile() === true && (stats.mode & NON_OWNER_BITS) !== 0;
 }

@@ -1,4 +1,4 @@
-/** Checks whether the links in mails lead to this service, and its certificate. Requests only the public URL. */
+/** Checks whether the links in mails lead to this service, and the certificate. Requests nothing but the public URL. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -14,18 +14,20 @@ const { request: requestHttp } = process.getBuiltinModule('node:http');
 
 const NAME = 'Public address';
 const PATIENCE_MS = 10_000;
-/** The number of bytes read of a response, and of characters shown of a foreign text. */
+/** The number of bytes that are read of a response. */
 const MAX_BYTES = 4096;
+/** The number of characters that are shown of a text from the response. */
 const MAX_SHOWN = 200;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A certificate that expires sooner than this was not renewed 30 days before its end, as it should have been. */
 const SOON_MS = 14 * DAY_MS;
 const PURPOSE = 'healthz';
-const KEPT = 'public_address_seen';
+/** The name of the stored value with the last result. */
+const STORED_NAME = 'public_address_seen';
 
 interface Answer {
   status: number;
-  /** The target of a redirect; empty if there is none. */
+  /** The target of a redirect; empty if the answer is no redirect. */
   location: string;
   body: string;
   /** Null: the URL does not use TLS. */
@@ -33,32 +35,32 @@ interface Answer {
 }
 
 interface Certificate {
-  /** The reason of node:tls for not accepting the certificate; null if it is accepted. */
+  /** Why node:tls does not accept the certificate; null if it accepts the certificate. */
   fault: string | null;
   names: string;
   endsAt: Date;
 }
 
-/** The reply of /healthz to a challenge: only a service with the secrets of this database can compute it. */
+/** Returns the reply of /healthz to a challenge. Only a service with the secrets of this database can compute it. */
 export function proofOf(tokens: Tokens, challenge: string): string {
   return tokens.sign(PURPOSE, challenge);
 }
 
-/** Requests the public URL, and describes any problem. Ends within ten seconds and never rejects. `now` is epoch milliseconds. */
+/** Requests the public URL and describes what was found. Ends within ten seconds and never rejects. `now` is epoch milliseconds. */
 export async function publicUrlCheck(publicUrl: string, tokens: Tokens, now: number): Promise<Finding> {
   if (publicUrl === '') return { name: NAME, state: 'warn', found: sentence('address_none') };
   const challenge = randomBytes(16).toString('hex');
   try {
-    const answer = await ask(new URL(`/healthz?challenge=${challenge}`, publicUrl));
+    const answer = await request(new URL(`/healthz?challenge=${challenge}`, publicUrl));
     return { name: NAME, ...judge(publicUrl, answer, (proof) => tokens.read(PURPOSE, proof) === challenge, now) };
   } catch (error) {
     return { name: NAME, state: 'fail', ...unreachable(publicUrl, error) };
   }
 }
 
-function ask(url: URL): Promise<Answer> {
+function request(url: URL): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    // A bad certificate is judged here, so that its names and end date can be reported.
+    // An invalid certificate is accepted here, so that its names and end date can be reported.
     const options = { agent: false, rejectUnauthorized: false, headers: { accept: 'application/json' } } as const;
     const call = url.protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
     const timer = setTimeout(() => call.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })), PATIENCE_MS);
@@ -100,6 +102,7 @@ function certificateOf(socket: TLSSocket): Certificate {
   };
 }
 
+/** Turns an answer into the result of the check. */
 function judge(url: string, answer: Answer, isProof: (proof: string) => boolean, now: number): CheckResult {
   const { host } = new URL(url);
   const { status, location, certificate } = answer;
@@ -160,7 +163,7 @@ function jsonOf(text: string): { alive?: unknown; proof?: unknown } {
   }
 }
 
-/** A foreign text as one short line. */
+/** Returns a text from the response as one short line. */
 function shortened(text: string): string {
   return text
     .replaceAll(/[\p{C}\s]+/gu, ' ')
@@ -168,23 +171,23 @@ function shortened(text: string): string {
     .slice(0, MAX_SHOWN);
 }
 
-interface KeptResult {
-  /** The public URL at that time. */
+interface StoredResult {
+  /** The public URL that was checked. */
   url: string;
-  /** Epoch milliseconds. */
+  /** When it was checked, epoch milliseconds. */
   at: number;
   finding: Finding;
 }
 
 /** Replaces the stored result. */
-export function recordPublicUrlResult(client: Database, seen: KeptResult): void {
-  writeNamedValue(client, KEPT, JSON.stringify({ ...seen, finding: keptFinding(seen.finding) }));
+export function recordPublicUrlResult(client: Database, result: StoredResult): void {
+  writeNamedValue(client, STORED_NAME, JSON.stringify({ ...result, finding: keptFinding(result.finding) }));
 }
 
-/** The last result for this public URL, with its time; null if there is none. */
-export function findPublicUrlResult(client: Database, publicUrl: string): KeptResult | null {
-  const value = findNamedValue(client, KEPT);
+/** Returns the last result for this public URL; null if this URL was never checked. */
+export function findPublicUrlResult(client: Database, publicUrl: string): StoredResult | null {
+  const value = findNamedValue(client, STORED_NAME);
   if (value === null) return null;
-  const { finding, ...seen }: Omit<KeptResult, 'finding'> & { finding: KeptFinding } = JSON.parse(value);
-  return seen.url === publicUrl ? { ...seen, finding: readFinding(finding) } : null;
+  const { finding, ...result }: Omit<StoredResult, 'finding'> & { finding: KeptFinding } = JSON.parse(value);
+  return result.url === publicUrl ? { ...result, finding: readFinding(finding) } : null;
 }

@@ -1,4 +1,4 @@
-/** Checks that returned mail arrives: the service sends a test mail to itself the way other servers do, over the DNS and port 25. */
+/** Checks that returned mail arrives. The service sends a test mail to itself as other servers do: by the MX record, to port 25. */
 import type { Resolver } from 'node:dns/promises';
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -13,13 +13,15 @@ import { SmtpRefusal, talkSmtp } from './smtp-talk.ts';
 
 const NAME = 'Returned mail';
 const SMTP_PORT = 25;
-/** The maximum number of mail servers tried, and the time for each. */
+/** The maximum number of mail servers that are tried. */
 const MAX_SERVERS = 2;
+/** How long the dialogue with a server may take. */
 const PATIENCE_MS = 5000;
 /** How long the mail may take after it was accepted, because another server may forward it. */
 const ARRIVAL_MS = 5000;
 const POLL_MS = 100;
-const KEPT = 'returned_mail_seen';
+/** The name of the stored value with the last result. */
+const STORED_NAME = 'returned_mail_seen';
 
 interface TestSetup {
   resolver: Pick<Resolver, 'resolveMx'>;
@@ -29,7 +31,7 @@ interface TestSetup {
   port?: number;
 }
 
-/** Whether this installation accepts returned mail, so that there is something to test. */
+/** Returns true if this installation receives returned mail, so that a test makes sense. */
 export function takesReturnedMail({ BOUNCE_DOMAIN, BOUNCE_LISTEN }: Config): boolean {
   return BOUNCE_DOMAIN !== '' && BOUNCE_LISTEN !== null;
 }
@@ -39,8 +41,8 @@ export function takesReturnedMail({ BOUNCE_DOMAIN, BOUNCE_LISTEN }: Config): boo
  * sent nevertheless.
  */
 export async function returnedMailCheck(client: Database, config: Config, setup: TestSetup): Promise<Finding> {
-  const { BOUNCE_DOMAIN: domain, BOUNCE_LISTEN: at } = config;
-  const listen = at === null ? '' : `${at.host}:${at.port}`;
+  const { BOUNCE_DOMAIN: domain, BOUNCE_LISTEN: address } = config;
+  const listen = address === null ? '' : `${address.host}:${address.port}`;
   try {
     const servers = await serversOf(setup.resolver, domain);
     return { name: NAME, ...(await sendTest(client, { ...setup, domain, listen, servers })) };
@@ -51,8 +53,8 @@ export async function returnedMailCheck(client: Database, config: Config, setup:
 }
 
 /**
- * The mail servers of a domain, the preferred first; the domain itself if it has no MX record (RFC 5321, 5.1); none if it accepts no mail
- * (RFC 7505).
+ * Returns the mail servers of a domain in order of preference: the domain itself if it has no MX record (RFC 5321, 5.1); an empty list if the
+ * domain accepts no mail (RFC 7505).
  */
 async function serversOf(resolver: TestSetup['resolver'], domain: string): Promise<string[]> {
   const records = await resolver.resolveMx(domain).catch((error) => {
@@ -61,16 +63,19 @@ async function serversOf(resolver: TestSetup['resolver'], domain: string): Promi
   });
   return records
     .filter(({ exchange }) => exchange !== '')
-    .sort((one, other) => one.priority - other.priority)
+    .sort((a, b) => a.priority - b.priority)
     .slice(0, MAX_SERVERS)
     .map(({ exchange }) => exchange);
 }
 
+/**
+ * Sends the test mail to the first server that can be reached, and waits for its arrival. Throws if the list of servers is empty.
+ */
 async function sendTest(
   client: Database,
   { domain, listen, servers, now, port = SMTP_PORT }: TestSetup & { domain: string; listen: string; servers: string[] },
 ): Promise<CheckResult> {
-  let silent: CheckResult | null = null;
+  let unreachable: CheckResult | null = null;
   for (const host of servers) {
     try {
       await deliver(host, port, domain, testReturnPath(client, domain, now));
@@ -80,7 +85,7 @@ async function sendTest(
         return { state: 'warn', found, advice: [sentence('returns_refused_cure', { domain })] };
       }
       const found = sentence('returns_silent', { domain, host, port, reason: codeOf(error) });
-      silent ??= { state: 'warn', found, advice: [sentence('returns_silent_cure', { domain })] };
+      unreachable ??= { state: 'warn', found, advice: [sentence('returns_silent_cure', { domain })] };
       continue;
     }
     for (let waited = 0; waited < ARRIVAL_MS; waited += POLL_MS) {
@@ -90,11 +95,11 @@ async function sendTest(
     const found = sentence('returns_lost', { domain, host });
     return { state: 'warn', found, advice: [sentence('returns_lost_cure', { domain, listen })] };
   }
-  if (silent === null) throw new Error('null MX');
-  return silent;
+  if (unreachable === null) throw new Error('null MX');
+  return unreachable;
 }
 
-/** Delivers the mail as a server that returns mail does: from the null sender (RFC 5321, 4.5.5). */
+/** Delivers the test mail as a server that returns mail does: from the null sender (RFC 5321, 4.5.5). */
 async function deliver(host: string, port: number, domain: string, to: string): Promise<void> {
   const message = [
     `From: Sendlark <MAILER-DAEMON@${domain}>`,
@@ -122,23 +127,23 @@ function codeOf(error: unknown): string {
   return sanitizeText(String(code || message || error));
 }
 
-interface KeptResult {
-  /** The domain of return paths at that time. */
+interface StoredResult {
+  /** The domain of return paths that was tested. */
   domain: string;
-  /** Epoch milliseconds. */
+  /** When it was tested, epoch milliseconds. */
   at: number;
   finding: Finding;
 }
 
 /** Replaces the stored result. */
-export function recordReturnedMail(client: Database, seen: KeptResult): void {
-  writeNamedValue(client, KEPT, JSON.stringify({ ...seen, finding: keptFinding(seen.finding) }));
+export function recordReturnedMail(client: Database, result: StoredResult): void {
+  writeNamedValue(client, STORED_NAME, JSON.stringify({ ...result, finding: keptFinding(result.finding) }));
 }
 
-/** The last result with its time; null if there is none, or if the settings for returned mail have changed since. */
-export function findReturnedMail(client: Database, config: Config): KeptResult | null {
-  const value = findNamedValue(client, KEPT);
+/** Returns the last result; null if no test was made, or if the settings for returned mail have changed since. */
+export function findReturnedMail(client: Database, config: Config): StoredResult | null {
+  const value = findNamedValue(client, STORED_NAME);
   if (value === null || !takesReturnedMail(config)) return null;
-  const { finding, ...seen }: Omit<KeptResult, 'finding'> & { finding: KeptFinding } = JSON.parse(value);
-  return seen.domain === config.BOUNCE_DOMAIN ? { ...seen, finding: readFinding(finding) } : null;
+  const { finding, ...result }: Omit<StoredResult, 'finding'> & { finding: KeptFinding } = JSON.parse(value);
+  return result.domain === config.BOUNCE_DOMAIN ? { ...result, finding: readFinding(finding) } : null;
 }

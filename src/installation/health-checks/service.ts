@@ -1,6 +1,6 @@
 /**
- * Health checks that read what the running service stored in the database: heartbeats of the background thread, SMTP relay failures,
- * backups.
+ * Health checks that read what the running service stored in the database: heartbeats of the background thread, failures of SMTP relays,
+ * backups, sender nodes and webhooks.
  */
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../../config.ts';
@@ -23,7 +23,7 @@ const RECENT_MS = 10 * MINUTE_MS;
 /** If the last backup is older than this, the check warns. */
 const BACKUP_DAYS = 7;
 
-/** The findings about background thread, SMTP relay and backups at `now`, epoch milliseconds. */
+/** Returns the findings about background thread, SMTP relays and backups at `now`, epoch milliseconds. */
 export function serviceChecks(client: Database, config: Config, now: number): Finding[] {
   return [backgroundCheck(client, now), relayCheck(client, config, now), backupCheck(client, now)];
 }
@@ -44,15 +44,13 @@ function relayCheck(client: Database, config: Config, now: number): Finding {
   const age = failure === null ? Number.POSITIVE_INFINITY : Math.abs(now - failure.at);
   if (failure === null || age >= RECENT_MS) return { name, state: 'ok', found: sentence('relay_well') };
   const minutes = Math.floor(age / MINUTE_MS);
-  const when =
-    minutes > 1
-      ? sentence('when_minutes', { count: minutes })
-      : sentence(minutes === 0 ? 'when_seconds' : 'when_minute');
+  const upToAMinute = sentence(minutes === 0 ? 'when_seconds' : 'when_minute');
+  const when = minutes > 1 ? sentence('when_minutes', { count: minutes }) : upToAMinute;
   const advice = [sentence('relay_cure')];
   return { name, state: 'warn', found: sentence('relay_failed', { when, reply: failure.reply }), advice };
 }
 
-/** The finding for an installation without an SMTP relay; null if there is a relay. */
+/** Returns the finding for an installation without an SMTP relay; null if a relay is set up. */
 export function missingRelay(client: Database, config: Config): CheckResult | null {
   if (hasRelay(client, config)) return null;
   const found = courierInUse(client, config) === 'nodes' ? sentence('relay_none_nodes') : sentence('relay_none');
@@ -70,7 +68,7 @@ function backupCheck(client: Database, now: number): Finding {
     : { name, state: 'warn', found: sentence('backup_old', { days }), advice };
 }
 
-/** The findings about sender nodes at `now`, epoch milliseconds; empty if NATS_URL is not set. */
+/** Returns the findings about sender nodes at `now`, epoch milliseconds; an empty list if NATS_URL is not set. */
 export function nodeChecks(client: Database, { NATS_URL }: Config, now: number): Finding[] {
   if (NATS_URL.length === 0) return [];
   const nodes = listSenderNodes(client, now);
@@ -106,14 +104,14 @@ function namesOf(nodes: readonly { name: string }[]): string {
   return nodes.map(({ name }) => name).join(', ');
 }
 
-/** The findings about the account's webhooks; empty if it has none. */
+/** Returns the findings about the account's webhooks; an empty list if the account has no webhook. */
 export function webhooksCheck(db: Db, accountId: number): Finding[] {
   const name = 'Webhooks';
   const endpoints = listEndpoints(db, accountId);
   if (endpoints.length === 0) return [];
   const disabled = endpoints.filter(({ disabled_code: code }) => code !== null && code !== 'by_owner');
   if (disabled.length === 0) return [{ name, state: 'ok', found: sentence('webhooks_well') }];
-  // Without path and query, which often contain a secret.
+  // Only hosts are named, because paths and queries often contain a secret.
   const hosts = new Set(disabled.map(({ url }) => new URL(url).host));
   const advice = [sentence('webhooks_cure')];
   return [{ name, state: 'warn', found: sentence('webhooks_off', { name: [...hosts].join(', ') }), advice }];

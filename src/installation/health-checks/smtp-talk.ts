@@ -6,18 +6,18 @@ import { createInterface, type Interface } from 'node:readline';
 /** The maximum number of bytes that a server may send in total. */
 const MAX_BYTES = 64 * 1024;
 
-/** Thrown if the server replied, but not as expected. The message is the first line of its reply. */
+/** Thrown if the server's reply is not the expected one. The message is the first line of the reply. */
 export class SmtpRefusal extends Error {}
 
 /**
- * Sends a command, or for an empty one waits for the greeting. Returns the lines of the reply. Throws an SmtpRefusal if the reply does not
- * begin with `expected`.
+ * Sends a command and returns the lines of the reply. With an empty command, only waits for the greeting. Throws an SmtpRefusal if the reply
+ * does not begin with `expected`.
  */
 type Ask = (command: string, expected: string) => Promise<string[]>;
 
 /**
- * Runs `talk` over a socket once it is `ready`, for at most `patienceMs` milliseconds, and closes it. Rethrows the errors of the socket and
- * of `talk`.
+ * Runs `talk` over a socket once the event `ready` has occurred, and closes the socket. Ends after `patienceMs` milliseconds at most. Throws
+ * the errors of the socket and of `talk`.
  */
 export async function talkSmtp<Result>(
   socket: Socket,
@@ -52,7 +52,7 @@ export async function talkSmtp<Result>(
   }
 }
 
-/** The server's replies, each as an array of its lines. */
+/** Yields the server's replies, each as an array of its lines. */
 async function* repliesOf(lines: Interface): AsyncGenerator<string[], undefined> {
   let reply: string[] = [];
   for await (const line of lines) {

@@ -1,4 +1,4 @@
-/** The health of the installation, and holding and releasing all sending. */
+/** The page of the installation's health, and the route that releases all sending. */
 import type { FastifyInstance } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import type { Deps } from '../../operations/deps.ts';
@@ -18,13 +18,15 @@ interface HealthProps {
   now: Date;
 }
 
-interface FindingShown {
+interface FindingProps {
   isOperator: boolean;
   freeBytes: number;
 }
 
-interface SeenShown {
+interface LastResultProps {
+  /** The name of the finding. */
   name: string;
+  /** When the check was made; null: never. */
   at: string | null;
   health: Health;
   now: Date;
@@ -72,10 +74,11 @@ function InstallationState({ health, isOperator, now }: HealthProps & { health: 
   const language = useLanguage();
   const problems = health.findings.filter(({ state }) => state !== 'ok');
   const isBroken = problems.some(({ state }) => state === 'fail');
+  const unbrokenTone = problems.length > 0 ? 'warn' : 'good';
   const backup = recordTime(health.last_backup_at);
   return (
     <>
-      <Notice tone={isBroken ? 'bad' : problems.length > 0 ? 'warn' : 'good'}>
+      <Notice tone={isBroken ? 'bad' : unbrokenTone}>
         {problems.length === 0
           ? language.say('health.well')
           : language.say('health.problems', { count: problems.length })}
@@ -136,9 +139,9 @@ function PublicAddress({ health, now }: { health: Health; now: Date }) {
             <p class="browser">
               <a href={health.public_url}>{health.public_url}</a>
             </p>
-            <Seen name="Public address" at={health.address_seen_at} health={health} now={now}>
+            <LastResult name="Public address" at={health.address_seen_at} health={health} now={now}>
               {language.say('health.address.unseen')}
-            </Seen>
+            </LastResult>
             <form method="post" action="/settings/health/public-address">
               <Button look="plain" label={language.say('health.address.look')} />
             </form>
@@ -149,11 +152,11 @@ function PublicAddress({ health, now }: { health: Health; now: Date }) {
   );
 }
 
-/** The findings of the last check, or a note that there was none. */
-function Seen({ name, at, health, now, children }: SeenShown) {
+/** The finding of the last check; `children` if no check was made. */
+function LastResult({ name, at, health, now, children }: LastResultProps) {
   const language = useLanguage();
   const seen = recordTime(at);
-  const finding = seen && health.findings.find((one) => one.name === name);
+  const finding = seen && health.findings.find((known) => known.name === name);
   if (!finding) return <p class="quiet-text">{children}</p>;
   return (
     <>
@@ -166,11 +169,12 @@ function Seen({ name, at, health, now, children }: SeenShown) {
   );
 }
 
-/** Whether bounces are received, how to set this up in steps, and the button that tests it. */
+/** Says whether bounces are received, with the steps that set this up, or the button that tests it. */
 function ReturnedMail({ health, now }: { health: Health; now: Date }) {
   const language = useLanguage();
   const { bounce_domain: domain, bounce_listen: listens } = health;
-  const state = domain === '' ? 'unset' : listens === null ? 'elsewhere' : 'taken';
+  const stateOfDomain = listens === null ? 'elsewhere' : 'taken';
+  const state = domain === '' ? 'unset' : stateOfDomain;
   return (
     <div id="returns">
       <Card title={language.say('bounces.title')}>
@@ -178,9 +182,9 @@ function ReturnedMail({ health, now }: { health: Health; now: Date }) {
         {state === 'unset' && <p class="quiet-text">{language.say('bounces.why')}</p>}
         {state === 'taken' ? (
           <>
-            <Seen name="Returned mail" at={health.returns_seen_at} health={health} now={now}>
+            <LastResult name="Returned mail" at={health.returns_seen_at} health={health} now={now}>
               {language.say('bounces.mx', { domain })}
-            </Seen>
+            </LastResult>
             <form method="post" action="/settings/health/returned-mail">
               <Button look="plain" label={language.say('bounces.test')} />
             </form>
@@ -197,11 +201,11 @@ function ReturnedMail({ health, now }: { health: Health; now: Date }) {
   );
 }
 
-function FindingItem({ name, state, found, advice, isOperator, freeBytes }: Health['findings'][number] & FindingShown) {
+function FindingItem({ name, state, found, advice, isOperator, freeBytes }: Health['findings'][number] & FindingProps) {
   const language = useLanguage();
-  const explained = EXPLAINED.find((one) => one === name);
-  const page = PAGES.find((one) => one.name === name);
-  // The facts show the same size, so both use the same unit.
+  const explained = EXPLAINED.find((known) => known === name);
+  const page = PAGES.find((known) => known.name === name);
+  // The free space is also among the facts of this page, so both places show it in the same unit.
   const text =
     name === 'Disk' ? language.say('health.free', { size: language.bytes(freeBytes) }) : language.sentence(found);
   return (
@@ -231,7 +235,7 @@ function FindingItem({ name, state, found, advice, isOperator, freeBytes }: Heal
   );
 }
 
-/** Registers the route that holds and releases all sending. */
+/** Registers the route that releases all sending. */
 export async function holdScreens(app: FastifyInstance): Promise<void> {
   app.post('/sending/release', async (request, reply) => {
     const released = await attempt(request, releaseHold, {});

@@ -15,7 +15,7 @@ import { useLanguage } from '../../ui/words/index.ts';
 import { type Fleet, listNodes, type Node } from '../operations.ts';
 
 /** How often the list is updated. */
-const LOOK_MS = 5000;
+const UPDATE_MS = 5000;
 
 interface Nodes {
   nodes: readonly Node[];
@@ -50,7 +50,7 @@ function NodeList({ nodes, fleet, now }: Nodes & { now: Date }) {
     );
   }
   return (
-    <Island name="live" data={{ every: LOOK_MS, results: '#nodes' }}>
+    <Island name="live" data={{ every: UPDATE_MS, results: '#nodes' }}>
       <div id="nodes" data-active="yes" class="stack">
         {nodes.length === 0 ? (
           <Empty title={language.say('nodes.none.title')}>{language.say('nodes.none.text')}</Empty>
@@ -120,7 +120,7 @@ function NodeTable({ nodes, version, now }: Pick<Nodes, 'nodes'> & { version: st
   );
 }
 
-/** How much of today's ceiling is used. */
+/** Shows how much of today's ceiling a node has used. */
 function WarmUp({ warmUp }: { warmUp: Node['warm_up'] }) {
   const language = useLanguage();
   if (warmUp === null) return '–';

@@ -30,7 +30,7 @@ export async function backupScreen(app: FastifyInstance): Promise<void> {
   app.get('/settings/backup', (request, reply) => show(request, reply));
 
   app.get('/settings/backup/file', async (request, reply) => {
-    // Otherwise another website could make the browser request backups again and again.
+    // Without this check, another website could make the browser request backups again and again.
     if (!isSameOrigin(request)) throw new Failure(FORBIDDEN, sentence('other_site'));
     const outcome = await makeUntilClosed(reply, app.deps.backups, () => attempt(request, makeBackup, {}));
     if ('problem' in outcome) return show(request, reply, outcome.status, outcome.text);
@@ -139,12 +139,15 @@ function Restarting({ title }: { title: string }) {
 function RestoreQuestion(restore: Restore) {
   const language = useLanguage();
   const madeAt = recordTime(restore.made_at);
-  const both = (people: number, mailings: number) =>
+  const contactsAndMailings = (people: number, mailings: number) =>
     language.say('restore.both', {
       people: language.say('restore.people', { count: people }),
       mailings: language.say('restore.mailings', { count: mailings }),
     });
-  const id = <input type="hidden" name="upload_id" value={restore.upload_id} />;
+  const lost = contactsAndMailings(restore.people_lost, restore.mailings_lost);
+  const losesNothing = restore.people_lost + restore.mailings_lost === 0;
+  const effectOfOwn = losesNothing ? language.say('restore.nothing') : language.say('restore.lost', { lost });
+  const uploadId = <input type="hidden" name="upload_id" value={restore.upload_id} />;
   return (
     <Card title={language.say('restore.question')}>
       <Facts
@@ -154,18 +157,12 @@ function RestoreQuestion(restore: Restore) {
             label: language.say('restore.made'),
             value: madeAt === null ? language.say('restore.unknown') : <Time at={madeAt} />,
           },
-          { label: language.say('restore.inside'), value: both(restore.people, restore.mailings) },
-          { label: language.say('restore.now'), value: both(restore.people_now, restore.mailings_now) },
+          { label: language.say('restore.inside'), value: contactsAndMailings(restore.people, restore.mailings) },
+          { label: language.say('restore.now'), value: contactsAndMailings(restore.people_now, restore.mailings_now) },
         ]}
       />
-      <Notice tone={restore.people_lost + restore.mailings_lost > 0 ? 'warn' : 'plain'}>
-        <p>
-          {restore.is_own === 0
-            ? language.say('restore.other', { lost: both(restore.people_lost, restore.mailings_lost) })
-            : restore.people_lost + restore.mailings_lost === 0
-              ? language.say('restore.nothing')
-              : language.say('restore.lost', { lost: both(restore.people_lost, restore.mailings_lost) })}
-        </p>
+      <Notice tone={losesNothing ? 'plain' : 'warn'}>
+        <p>{restore.is_own === 0 ? language.say('restore.other', { lost }) : effectOfOwn}</p>
         {restore.left_since > 0 && <p>{language.say('restore.left', { count: restore.left_since })}</p>}
       </Notice>
       <ul>
@@ -180,11 +177,11 @@ function RestoreQuestion(restore: Restore) {
           label={language.say('restore.submit')}
           title={language.say('restore.confirm')}
         >
-          {id}
-          <p>{language.say('restore.lost', { lost: both(restore.people_lost, restore.mailings_lost) })}</p>
+          {uploadId}
+          <p>{language.say('restore.lost', { lost })}</p>
         </Confirm>
         <form method="post" action="/settings/backup/drop">
-          {id}
+          {uploadId}
           <Button look="plain" label={language.say('restore.drop')} />
         </form>
       </div>

@@ -14,6 +14,7 @@ import { useLanguage } from '../../../ui/words/index.ts';
 import { WEEKDAYS, weekdayName } from '../../../ui/words/weekdays.ts';
 import { changeAutoHold, changeCaps, changeWindow, type ResultLimits, readCaps, readWindow } from '../operations.ts';
 
+/** The numbers of the caps in the form, from 1 on. */
 const NUMBERS = Array.from({ length: MAX_CAPS }, (_, at) => at + 1);
 
 /** A cap as entered in the form. */
@@ -22,14 +23,14 @@ interface CapFields {
   days: string;
 }
 
-/** The rejected input, and the reason. */
+/** What the user entered if it was rejected, and the reason. */
 interface SubmittedTimes {
   caps?: readonly CapFields[];
   window?: WindowFields;
   problem?: string;
 }
 
-/** The values offered by the form if mail is sent at any time. */
+/** The values in the form while mail is sent at any time. */
 const NO_WINDOW = { days: [], opens: '08:00', closes: '20:00' };
 
 /** Registers the settings page for frequency caps, sending hours and auto-pause. */
@@ -162,7 +163,10 @@ function WindowCard({ values, zone }: { values: WindowFields; zone: string }) {
 const SEE_OTHER = 303;
 const THOUSAND = 1000;
 
-/** Registers the auto-pause switch. It redirects back to the single send being edited, whose page has the switch too. */
+/**
+ * Registers the switch of auto-pause. It redirects to the page on which it was used: the settings, or the step of a single send that is being
+ * edited.
+ */
 export async function holdSwitch(app: FastifyInstance): Promise<void> {
   app.post('/settings/returns/hold', async (request, reply) => {
     const isOn = field(request, 'auto_hold') === '1';
@@ -177,12 +181,12 @@ export async function holdSwitch(app: FastifyInstance): Promise<void> {
 
 interface HoldCardProps {
   limits: ResultLimits;
-  /** The single send being edited. */
+  /** The utr of the single send that is being edited; empty in the settings. */
   utr?: string;
   mayChange: boolean;
 }
 
-/** Whether campaigns pause because of their results, and at which limits, with a switch if the user may change it. */
+/** Says whether campaigns pause because of their results, and at which limits. Has a switch if the user may change that. */
 export function HoldCard({ limits: { auto_hold, least_results, limits }, utr = '', mayChange }: HoldCardProps) {
   const language = useLanguage();
   return (
@@ -217,7 +221,7 @@ export function HoldCard({ limits: { auto_hold, least_results, limits }, utr = '
   );
 }
 
-/** Whether the account has frequency caps. */
+/** Returns true if the account has frequency caps. */
 export async function readHasCaps(request: FastifyRequest): Promise<boolean> {
   return (await ask(request, readCaps, {})).caps.length > 0;
 }
